@@ -1,6 +1,8 @@
 """What holds for every test: none is late or left to chance or costly unnoticed, and large grids take turns."""
 
+import itertools
 import os
+import secrets
 import time
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -15,6 +17,13 @@ settings.register_profile("the same everywhere", deadline=None, derandomize=True
 settings.load_profile("the same everywhere")
 
 collect_ignore_glob = [] if find_spec("opacus") else ["dpbounds/opacus/*.py", "tests/opacus/*.py"]
+
+
+@pytest.fixture(autouse=True)
+def _seeds_that_repeat(monkeypatch):
+    """What asks the operating system for a seed gets 0, 1, 2, ... in a test: what failed fails again."""
+    numbers = itertools.count()
+    monkeypatch.setattr(secrets, "randbits", lambda bits: next(numbers))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,28 +1,28 @@
-"""A private linear classifier for scikit-learn: data in, a proven privacy statement out.
+"""Private linear models for scikit-learn: data in, a proven privacy statement out.
 
-It is a thin coat over the algorithms: records are clipped one by one to a public bound, the sigmoid loss is minimised
-by an algorithm that writes a ledger, and what may be claimed is said in words by ``privacy_statement_``. Needs
-scikit-learn 1.6 or later (extras ``demo`` and ``verify``).
+Records are clipped one by one to public bounds, an algorithm that writes a ledger descends on a loss of linear scores,
+and what may be claimed is said in words by ``privacy_statement_``. By default that is clipped gradient descent
+(``estimators.clipped_descent``), whose numbers are public and were found on other data; the papers' algorithms, with
+the numbers of their theorems, stay on request. Needs scikit-learn 1.6 or later (extras ``demo`` and ``verify``).
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any, Literal
 
+import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbounds.algorithms.fields import WhichNoise, demand_one_of
+from dpbounds.algorithms.fields import WhichNoise, count, demand_one_of, positive
 from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
 from dpbounds.algorithms.problems.finite_sum import Array
-from dpbounds.algorithms.problems.problem import Problem, checked_bound
 from dpbounds.algorithms.problems.sets import ConstraintSet, L1Ball, L2Ball
 from dpbounds.algorithms.problems.sigmoid import sigmoid_loss
 from dpbounds.algorithms.run import Run
@@ -32,24 +32,51 @@ from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.privacy.relations import Relation
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin, clone
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
     from sklearn.utils import check_random_state
-    from sklearn.utils.multiclass import check_classification_targets, type_of_target
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 except ImportError:
     needed = "PrivateLinearClassifier needs scikit-learn 1.6 or later: pip install 'dpbounds[demo]' 'scikit-learn>=1.6'"
     raise ModuleNotFoundError(needed) from None
 
+from dpbounds.algorithms.estimators import costs, scores
+from dpbounds.algorithms.estimators.clipped_descent import (
+    HUBER,
+    LOGISTIC,
+    MULTINOMIAL,
+    ClippedDescent,
+    RangesChoice,
+    Tuned,
+)
+from dpbounds.algorithms.estimators.inputs import (
+    OF_CLASSES,
+    OF_NUMBERS,
+    Units,
+    checked_classes,
+    is_estimate,
+    norm_bound,
+)
 
+_DIFFERENCE = {
+    Relation.ADD_OR_REMOVE_ONE: "added or removed",
+    Relation.REPLACE_ONE: "replaced by another",
+    Relation.ZERO_OUT_ONE: "left out of every sum, its place and the number of records kept",
+}
 _SEEDED = (
-    "Whoever knows the seed can subtract this noise; of several fits with one seed, publish one at most: their noise "
+    " Whoever knows the seed can subtract this noise; of several fits with one seed, publish one at most: their noise "
     "is the same."
 )
+
+CLIPPED = "clipped-gd"
+
+# Of ε, what choices of ranges cost together, about.
+_FOR_RANGES = Fraction(1, 4)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An algorithm that the estimator can use.
+    """An algorithm of a paper that the classifier can use, on the sigmoid loss of two classes.
 
     What else it understands (``steps``, ``noise``) is read off the arguments of its ``calibrated``.
 
@@ -72,7 +99,7 @@ class Entry:
         return getattr(importlib.import_module(module), name)
 
 
-# One line per algorithm.
+# One line per algorithm besides ``CLIPPED``.
 ALGORITHMS: dict[str, Entry] = {
     "dp-pgd": Entry(
         "dpbounds.algorithms.descents.projected_gradient_descent:ProjectedGradientDescent", True, "optional"
@@ -88,41 +115,223 @@ ALGORITHMS: dict[str, Entry] = {
 }
 
 
-class PrivateLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Binary classification by a linear function, private for the records that it is fitted to.
+class _PrivateLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """What classifier and regressor share: records in public units, the run, and what is said of it."""
 
-    Minimises (1/n) Σ 1/(1 + exp(y_i <a_i, x>)) + l1 ‖x‖₁ and publishes x, once. What is guaranteed concerns ``coef_``
-    and ``intercept_``: (ε, δ)-differential privacy under the relation, by a certified accountant, from the ledger of
-    the noise that was drawn. ``privacy_statement_`` says it in words, with what it rests on and what it leaves out.
-    "dp-pgd" returns a random iterate, as its theorem has it: with T steps, the starting point 0 once in T fits.
-    Every call of ``fit`` spends the budget again; choosing parameters by looking at scores on the same records is not
-    covered by any of them.
+    _typical = OF_CLASSES
+
+    epsilon: ExactLike
+    delta: ExactLike
+    relation: str
+    feature_bound: ExactLike | None
+    feature_ranges: ArrayLike | str | None
+    weight_bound: ExactLike
+    steps: int | None
+    noise: WhichNoise
+    max_gradients: int | None
+    fit_intercept: bool
+    verbose: int
+    random_state: int | np.random.RandomState | None
+
+    def _checked(self) -> PrivacyBudget:
+        demand_one_of(self.noise, WhichNoise, "noise")
+        return PrivacyBudget.of(self.epsilon, self.delta, self.relation)
+
+    def _weights(self, sample_weight: ArrayLike | None, matrix: Array) -> Array | None:
+        """Weights in units of their public bound; beyond 1 they are cut by ``Records.clipped_to``."""
+        if sample_weight is None:
+            return None
+        weights: Array = _check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
+        return weights / float(positive(self.weight_bound, "weight_bound"))
+
+    def _descend(
+        self,
+        matrix: Array,
+        targets: scores.Targets,
+        outputs: int,
+        tuned: Tuned,
+        weights: Array | None,
+        budget: PrivacyBudget,
+    ) -> tuple[Run, Array, Array]:
+        """Clipped gradient descent: the run, and coefficients (K, p) and intercepts (K,) for features as they came."""
+        ranges = self._ranges_to_choose(budget, *matrix.shape) if is_estimate(self.feature_ranges) else None
+        units = None
+        if ranges is None:
+            units = Units.of(self.feature_ranges, matrix.shape[1], "feature_ranges", self.fit_intercept)
+        bound = (
+            norm_bound(self.feature_bound, units is not None, matrix.shape[1], self._typical)
+            if ranges is None
+            else None
+        )
+        if bound is None and self.noise == "secure":
+            name, public = ("feature_bound", "a number") if ranges is None else ("feature_ranges", "public")
+            raise InvalidValue(
+                name, "'estimate'", f"{public} with secure noise", "choices are drawn in double precision"
+            )
+        rows = matrix if units is None else units.apply(matrix)
+        records = scores.Records(rows, targets, outputs, tuned.loss, weights, self.fit_intercept)
+        problem = records if bound is None else records.clipped_to(bound)
+        made = ClippedDescent.calibrated(
+            problem,
+            tuned,
+            budget.epsilon,
+            budget.delta,
+            self.steps,
+            budget.relation,
+            self.noise,
+            max_gradients=self._most_gradients(records.dimension),
+            ranges=ranges,
+        )
+        self._say_cost(made.title, made.steps, made.gradients(problem), matrix.shape[1], outputs)
+        if self.verbose > 1:
+            made = attrs.evolve(made, watch=costs.Progress(made.steps))
+        run = made.run(problem, seed=self._seed(), repetitions=1)
+        solution = run.output[0].reshape(outputs, -1)
+        coefficients, intercepts = solution[:, : matrix.shape[1]].copy(), np.zeros(outputs)
+        if self.fit_intercept:
+            intercepts = solution[:, -1] * (float(scores.INTERCEPT) * run.parameters["feature_bound"])
+        if ranges is not None:
+            units = Units(run.outputs["middle"][0], run.outputs["half"][0])
+        if units is not None:
+            coefficients /= units.half
+            intercepts = intercepts - coefficients @ units.middle
+        return run, coefficients, intercepts
+
+    def _ranges_to_choose(self, budget: PrivacyBudget, records: int, features: int) -> RangesChoice:
+        if is_estimate(self.feature_bound):
+            advice = "records in ranges that were chosen have a public norm"
+            raise InvalidValue("feature_bound", "'estimate'", "None or a number with feature_ranges='estimate'", advice)
+        bound = norm_bound(self.feature_bound, True, features, self._typical)
+        assert bound is not None  # there are ranges
+        choice = RangesChoice.within(budget.epsilon * _FOR_RANGES, features, bound, self.fit_intercept)
+        if records < choice.least_records:
+            allowed = f"public with fewer than {choice.least_records} records of {features} features at this epsilon"
+            advice = (
+                f"from {records} a private choice is likely to miss; roughly known ranges will do, as numbers are cut"
+            )
+            raise InvalidValue("feature_ranges", "'estimate'", allowed, advice)
+        return choice
+
+    def _inside(self, X: ArrayLike) -> Array:
+        """Features of records to predict, cut to ranges that were chosen."""
+        check_is_fitted(self)
+        matrix: Array = validate_data(self, X, dtype=np.float64, reset=False)
+        return matrix if self.ranges_ is None else np.clip(matrix, *self.ranges_.T)
+
+    def _most_gradients(self, dimension: int) -> int:
+        return (
+            costs.most_gradients(dimension)
+            if self.max_gradients is None
+            else count(self.max_gradients, "max_gradients")
+        )
+
+    def _say_cost(self, title: str, steps: int, gradients: int, features: int, outputs: int = 1) -> None:
+        if self.verbose > 0:
+            seconds = costs.expected_seconds(gradients, features, outputs)
+            costs.say(f"{title}: {steps} steps, {gradients} gradients of single records, about {seconds:.1g} s")
+
+    def _seed(self) -> int | None:
+        if self.random_state is None:
+            return None
+        if isinstance(self.random_state, int | np.integer) and not isinstance(self.random_state, bool):
+            return int(self.random_state)
+        return int.from_bytes(check_random_state(self.random_state).bytes(16), "little")
+
+    def _keep(self, X: ArrayLike, run: Run, budget: PrivacyBudget, records: int, told: str, outside: str) -> None:
+        assert run.spent is not None  # a budget was given
+        validate_data(self, X, skip_check_array=True)  # the number and names of the features
+        self.n_iter_ = run.steps
+        self.ledger_: Ledger = run.ledger
+        self.spent_: Enclosure = run.spent
+        self.ranges_: Array | None = None
+        if "middle" in run.outputs:
+            middle, half = run.outputs["middle"][0], run.outputs["half"][0]
+            self.ranges_ = np.column_stack([middle - half, middle + half])
+        self.privacy_statement_ = self._statement(run, budget, records, told, outside)
+
+    def _statement(self, run: Run, budget: PrivacyBudget, records: int, told: str, outside: str) -> str:
+        released = str(run.ledger).replace("\n", "; ")
+        published = "coef_ and intercept_" if self.ranges_ is None else "coef_, intercept_ and ranges_"
+        lines = [
+            f"{published} are ({_above(budget.epsilon)}, {_above(budget.delta)})-differentially private: "
+            f"the ledger spends epsilon in {run.spent} at this delta, by a certified accountant.",
+            f"Neighbours: two data sets where one record (features, {told}) is "
+            f"{_DIFFERENCE[budget.relation]} ({budget.relation}).",
+            f"Algorithm: {run.algorithm}, {run.steps} steps on {records} records; released: {released}.",
+            f"Noise: {run.noise_drawn}.{_SEEDED if run.ledger.seeded else ''}",
+            "Taken to be public: the number of records, the number and names of the features, all parameters, and "
+            f"{self._bound_in_words(run)}.",
+            "Outside the guarantee: errors and warnings about the data, scores on these records, and the choice of "
+            "parameters in view of them. Each further fit to these records spends as much again.",
+        ]
+        return "\n".join([*lines, outside] if outside else lines)
+
+    def _bound_in_words(self, run: Run) -> str:
+        bound = self.feature_bound
+        if self.ranges_ is not None:
+            kept = f"{run.parameters['feature_bound']:.6g}, in units of ranges"
+            return f"the norm that every record was clipped to, {kept} that were chosen privately and are released"
+        if bound == "estimate":
+            kept = f"{run.parameters['feature_bound']:g}, which was chosen privately and is part of what was released"
+            return f"no norm of records: they were clipped to {kept}"
+        if bound is None:
+            bound = f"{run.parameters['feature_bound']:.6g}, from feature_ranges,"
+        return f"the feature bound {bound} that every record{' with its intercept' * self.fit_intercept} was clipped to"
+
+
+class PrivateLinearClassifier(ClassifierMixin, _PrivateLinear):  # type: ignore[misc]
+    """Classification by linear scores, private for the records that it is fitted to.
+
+    "clipped-gd" minimises a logistic loss (multinomial for three classes and more) by noisy gradient descent with every
+    record's gradient clipped, and publishes the mean of the later half of its iterates. Its numbers (clipping, steps,
+    step size) are fixed by n, p, ε and δ through rules found on synthetic data, see ``estimators.clipped_descent``.
+    Where n is large, steps are about random samples, at the certified account of their sampling.
+    The other algorithms are the papers', for two classes: they minimise (1/n) Σ 1/(1 + exp(y_i <a_i, x>)) + l1 ‖x‖₁
+    with the numbers of their theorems, for the worst case; "dp-pgd" returns a random iterate, as its theorem has it.
+
+    What is guaranteed concerns ``coef_`` and ``intercept_``: (ε, δ)-differential privacy under the relation, by a
+    certified accountant, from the ledger of the noise that was drawn. ``privacy_statement_`` says it in words, with
+    what it rests on and what it leaves out. Every call of ``fit`` spends the budget again, so that there is no
+    ``partial_fit``; choosing parameters by looking at scores on the same records is not covered by any of them.
 
     Args:
-        algorithm: "dp-pgd", "dp-spider", "dp-sgd", "dp-fw" (in an l2 ball) or "dp-fw-l1"; see ``ALGORITHMS``.
+        algorithm: "clipped-gd", or one of ``ALGORITHMS``: "dp-pgd", "dp-spider", "dp-sgd" (all records at each step),
+            "dp-fw" (in an l2 ball), "dp-fw-l1".
         epsilon: ε > 0.
         delta: δ in (0, 1), well below 1/n.
-        relation: "replace-one" or "add-or-remove-one" (where n, the divisor, is public all the same).
-        feature_bound: B > 0: every record, with its intercept, is clipped to this l2 norm. It has to be *public*:
-            None is refused by ``fit``, because a bound read off the records would be a release of its own.
+        relation: "replace-one", "zero-out-one" or "add-or-remove-one" (where n, the divisor, is public all the same).
+        feature_bound: B > 0: every record, with its intercept, is clipped to this l2 norm. It has to be *public*, and
+            is best a typical norm, not the largest: what is clipped keeps its side. "estimate" chooses a norm near the
+            median privately, for a tenth of ε: for features of one scale, as those in large units leave nothing of
+            others. None is refused without ``feature_ranges``: a bound read off the records would be another release.
         l1: Weight of ‖x‖₁, at least 0 (the intercept is regularised, too); 0 for all but "dp-pgd".
         radius: x is kept in a ball of this radius: the l2 ball with "dp-pgd" (None: x is free) and "dp-fw", the l1 ball
-            with "dp-fw-l1", which both need one; "dp-spider" and "dp-sgd" take none.
-        steps: T, or None for the number that the explicit bound of the algorithm favours.
+            with "dp-fw-l1", which both need one; the others take none.
+        steps: T, or None for the rule of the algorithm.
         noise: "gaussian", for experiments, or "secure", for a release (needs the extra of that name).
-        classes: The two labels, or None to read them off the labels of the records. The set of labels that occur is
+        classes: The labels, or None to read them off the labels of the records. The set of labels that occur is
             data: None is outside the guarantee, and ``privacy_statement_`` says so.
-        fit_intercept: Whether every record gets an additional feature 1.
-        random_state: A seed, a ``numpy.random.RandomState`` or None (from the operating system). Whoever knows the seed
+        fit_intercept: Whether scores have a constant term.
+        random_state: A seed, a ``numpy.random.RandomState`` (128 bits are drawn from it; its own state may rest on
+            fewer, such as the 32 of a small seed) or None (from the operating system, not kept). Whoever knows the seed
             can subtract Gaussian noise, and two fits with one seed (two folds, say) add the *same* noise, which their
             difference does not have: a fixed one is for experiments. "secure" noise has no seed.
+        feature_ranges: Public (low, high) of each feature, shape (p, 2), or one pair for all: features are cut to them
+            and mapped to [-1, 1] before they are clipped. "estimate" chooses a range of each privately, which costs
+            about a quarter of ε and takes thousands of records; they are published as ``ranges_``, to which features
+            are cut when they are predicted, too. With "clipped-gd" only.
+        weight_bound: Public; each ``sample_weight`` counts as a part of it, at most 1.
+        max_gradients: The cost of a fit is capped: at most so many gradients of single records. None: 4e9 entries.
+            Where the cap does not allow n T, "clipped-gd" samples records, and other algorithms refuse.
+        verbose: 1 says what a fit will cost, in gradients and seconds; 2 says how far it is, too (standard error).
 
     Attributes:
-        coef_: Shape (1, p). Private.
-        intercept_: Shape (1,). Private.
-        classes_: The two labels, sorted; a positive ``decision_function`` means the second.
+        coef_: Shape (1, p), or (K, p) for K > 2 classes. Private.
+        intercept_: Shape (1,), or (K,). Private.
+        classes_: The labels, sorted; with two, a positive ``decision_function`` means the second.
         n_features_in_: p.
         n_iter_: T.
+        ranges_: (low, high) of each feature, shape (p, 2), if they were chosen, else None. Private.
         ledger_: What was released.
         spent_: Proven enclosure of the ε that the ledger spends at δ; its upper end is at most ``epsilon``.
         privacy_statement_: What may be claimed, in words.
@@ -130,7 +339,7 @@ class PrivateLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     What was measured on the way (gradients, losses, how many records were clipped) is not private and not kept.
 
     >>> X, y = [[0.6, 0.1], [-0.5, 0.2], [0.7, -0.1], [-0.8, 0.0]] * 50, ["yes", "no"] * 100
-    >>> model = PrivateLinearClassifier(epsilon=4, feature_bound=1, steps=50, classes=["no", "yes"]).fit(X, y)
+    >>> model = PrivateLinearClassifier(epsilon=4, feature_bound=1, classes=["no", "yes"]).fit(X, y)
     >>> model.predict([[0.9, 0.0]])
     array(['yes'], dtype='<U3')
     >>> float(model.spent_.upper) <= 4
@@ -139,7 +348,7 @@ class PrivateLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def __init__(
         self,
-        algorithm: str = "dp-pgd",
+        algorithm: str = CLIPPED,
         epsilon: ExactLike = 1,
         delta: ExactLike = 1e-6,
         relation: str = "replace-one",
@@ -151,6 +360,10 @@ class PrivateLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         classes: Sequence[Any] | None = None,
         fit_intercept: bool = True,
         random_state: int | np.random.RandomState | None = None,
+        feature_ranges: ArrayLike | str | None = None,
+        weight_bound: ExactLike = 1,
+        max_gradients: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.algorithm = algorithm
         self.epsilon = epsilon
@@ -164,75 +377,93 @@ class PrivateLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.classes = classes
         self.fit_intercept = fit_intercept
         self.random_state = random_state
+        self.feature_ranges = feature_ranges
+        self.weight_bound = weight_bound
+        self.max_gradients = max_gradients
+        self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> PrivateLinearClassifier:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PrivateLinearClassifier:
         """Fit to records, spending the budget.
 
         Args:
             X: Features, shape (n, p), finite numbers.
-            y: Labels, shape (n,), of two classes.
+            y: Labels, shape (n,), of two classes or more.
+            sample_weight: Shape (n,), at least 0: part of the record, and as private.
 
         Returns:
             The estimator itself.
 
         Raises:
-            InvalidValue: A parameter is not allowed, ``feature_bound`` is None, or a label is none of ``classes``.
+            InvalidValue: A parameter is not allowed, nothing public bounds the records, a label is none of ``classes``,
+                or the algorithm of a paper would cost more than ``max_gradients``.
             ValueError: scikit-learn does not accept the data.
             BudgetExceeded: The ledger shows more than was planned.
         """
-        entry, bound = self._entry(), _demanded_bound(self.feature_bound)
-        budget = PrivacyBudget.of(self.epsilon, self.delta, self.relation)
-        demand_one_of(self.noise, WhichNoise, "noise")
+        entry, budget = self._entry(), self._checked()
         # checked as another estimator's, and kept only when all is done: a fit that fails changes nothing
-        other = clone(self)
-        matrix, labels = validate_data(other, X, y, dtype=np.float64)
+        matrix, labels = validate_data(clone(self), X, y, dtype=np.float64)
         check_classification_targets(labels)
-        classes = _two_classes(labels, self.classes)
-        signs = np.where(labels == classes[1], 1.0, -1.0)
-        problem = sigmoid_loss(self._with_intercept(matrix), signs, l1=self.l1, feature_bound=bound, radius=self.radius)
+        classes = checked_classes(labels, self.classes, None if entry is None else 2)
+        weights = self._weights(sample_weight, matrix)
+        if entry is not None:
+            run, coefficients, intercepts = self._as_printed(entry, matrix, labels == classes[1], weights, budget)
+        elif len(classes) == 2:
+            signs = np.where(labels == classes[1], 1.0, -1.0)
+            run, coefficients, intercepts = self._descend(matrix, signs, 1, LOGISTIC, weights, budget)
+        else:
+            places = np.searchsorted(classes, labels).astype(np.int64)
+            run, coefficients, intercepts = self._descend(matrix, places, len(classes), MULTINOMIAL, weights, budget)
 
-        run = self._run(entry, problem, budget)
-        assert run.spent is not None  # a budget was given
-        solution = run.output[0]
-        validate_data(self, X, skip_check_array=True)  # the number and names of the features
-        self.classes_ = classes
-        self.coef_: Array = solution[None, : matrix.shape[1]].copy()
-        self.intercept_: Array = solution[matrix.shape[1] :].copy() if self.fit_intercept else np.zeros(1)
-        self.n_iter_ = run.steps
-        self.ledger_: Ledger = run.ledger
-        self.spent_: Enclosure = run.spent
-        self.privacy_statement_ = self._statement(run, budget, bound, len(matrix))
+        outside = (
+            "Outside the guarantee as well: classes_ was read off the labels, so that which labels occur is "
+            "published without noise. Give classes= to avoid it."
+        )
+        told = "label" if weights is None else "label, weight"
+        self._keep(X, run, budget, len(matrix), told, outside if self.classes is None else "")
+        self.classes_, self.coef_, self.intercept_ = classes, coefficients, intercepts
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """<a, x> plus the intercept for every row a of ``X``, shape (n,); positive for ``classes_[1]``.
+        """Scores of every row of ``X``: shape (n,), positive for ``classes_[1]``, or (n, K) for K > 2 classes.
 
-        Rows are not clipped here: the sign is the same, as clipping scales a row together with its intercept.
+        Rows are not clipped here: decisions are the same, as clipping scales a row together with its intercept.
         """
-        check_is_fitted(self)
-        matrix = validate_data(self, X, dtype=np.float64, reset=False)
-        scores: Array = matrix @ self.coef_[0] + self.intercept_[0]
-        return scores
+        found: Array = self._inside(X) @ self.coef_.T + self.intercept_
+        return found[:, 0] if len(self.classes_) == 2 else found
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The label of every row of ``X``, shape (n,)."""
-        positive = self.decision_function(X) > 0
-        labels: NDArray[Any] = self.classes_[positive.astype(np.intp)]
+        found = self.decision_function(X)
+        labels: NDArray[Any] = self.classes_[(found > 0).astype(np.intp) if found.ndim == 1 else found.argmax(axis=1)]
         return labels
 
-    def _entry(self) -> Entry:
-        if self.algorithm not in ALGORITHMS:
-            raise InvalidValue("algorithm", repr(self.algorithm), "one of " + ", ".join(ALGORITHMS))
-        entry = ALGORITHMS[self.algorithm]
-        if not entry.l1 and exact(self.l1, "l1") != 0:
+    def _entry(self) -> Entry | None:
+        if self.algorithm != CLIPPED and self.algorithm not in ALGORITHMS:
+            raise InvalidValue("algorithm", repr(self.algorithm), "one of " + ", ".join((CLIPPED, *ALGORITHMS)))
+        entry = ALGORITHMS.get(self.algorithm)
+        asked = Entry("") if entry is None else entry
+        if not asked.l1 and exact(self.l1, "l1") != 0:
             raise InvalidValue("l1", self.l1, f"0 with {self.algorithm}", "it has no step for the regulariser")
-        if entry.radius == "refused" and self.radius is not None:
+        if asked.radius == "refused" and self.radius is not None:
             raise InvalidValue("radius", self.radius, f"None with {self.algorithm}", "it does not keep to a ball")
-        if entry.radius == "required" and self.radius is None:
+        if asked.radius == "required" and self.radius is None:
             raise InvalidValue("radius", None, f"greater than 0 with {self.algorithm}", "it works in a set")
         return entry
 
-    def _run(self, entry: Entry, problem: Problem, budget: PrivacyBudget) -> Run:
+    def _as_printed(
+        self, entry: Entry, matrix: Array, second: NDArray[np.bool_], weights: Array | None, budget: PrivacyBudget
+    ) -> tuple[Run, Array, Array]:
+        """An algorithm of a paper with the numbers of its theorem."""
+        for name, given in (("sample_weight", weights), ("feature_ranges", self.feature_ranges)):
+            if given is not None:
+                raise InvalidValue(name, "given", f"None with {self.algorithm}", f"{CLIPPED} takes it")
+        bound = norm_bound(self.feature_bound, False, matrix.shape[1])
+        if bound is None:
+            raise InvalidValue("feature_bound", "'estimate'", f"a number with {self.algorithm}", f"{CLIPPED} takes it")
+        rows = np.column_stack([matrix, np.ones(len(matrix))]) if self.fit_intercept else matrix
+        signs = np.where(second, 1.0, -1.0)
+        problem = sigmoid_loss(rows, signs, l1=self.l1, feature_bound=bound, radius=self.radius)
+
         algorithm = entry.load()
         understood = inspect.signature(algorithm.calibrated).parameters
         options: dict[str, Any] = {}
@@ -248,84 +479,100 @@ class PrivateLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         made = algorithm.calibrated(
             problem, epsilon=budget.epsilon, delta=budget.delta, relation=budget.relation, **options
         )
+        most, gradients = self._most_gradients(problem.dimension), made.steps * len(matrix)
+        if gradients > most:
+            allowed = f"at most max_gradients / n = {most // len(matrix)} with {self.algorithm}"
+            raise InvalidValue("steps", made.steps, allowed, "give steps=, or max_gradients= and time")
+        self._say_cost(self.algorithm, made.steps, gradients, problem.dimension)
         run: Run = made.run(problem, seed=self._seed(), repetitions=1)
-        return run
-
-    def _seed(self) -> int:
-        if self.random_state is None:
-            return secrets.randbits(128)
-        if isinstance(self.random_state, int | np.integer) and not isinstance(self.random_state, bool):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def _with_intercept(self, matrix: Array) -> Array:
-        return np.column_stack([matrix, np.ones(len(matrix))]) if self.fit_intercept else matrix
-
-    def _statement(self, run: Run, budget: PrivacyBudget, bound: Fraction, records: int) -> str:
-        replaced = budget.relation == Relation.REPLACE_ONE
-        seeded, released = "", str(run.ledger).replace("\n", "; ")
-        if self.noise == "gaussian":
-            source = "came from the operating system and was not kept" if self.random_state is None else "was given"
-            seeded = f" The seed {source}. {_SEEDED}"
-        lines = [
-            f"coef_ and intercept_ are ({_above(budget.epsilon)}, {_above(budget.delta)})-differentially private: "
-            f"the ledger spends epsilon in {run.spent} at this delta, by a certified accountant.",
-            f"Neighbours: two data sets where one record (features and label) is "
-            f"{'replaced by another' if replaced else 'added or removed'} ({budget.relation}).",
-            f"Algorithm: {run.algorithm}, {run.steps} steps on {records} records; released: {released}.",
-            f"Noise: {run.noise_drawn}.{seeded}",
-            f"Taken to be public: the number of records, the number and names of the features, all parameters, and the "
-            f"feature bound {bound} that every record{' with its intercept' if self.fit_intercept else ''} was clipped "
-            "to.",
-            "Outside the guarantee: errors and warnings about the data, scores on these records, and the choice of "
-            "parameters in view of them. Each further fit to these records spends as much again.",
-        ]
-        if self.classes is None:
-            lines.append(
-                "Outside the guarantee as well: classes_ was read off the labels, so that which labels occur is "
-                "published without noise. Give classes= to avoid it."
-            )
-        return "\n".join(lines)
+        solution = run.output[0]
+        intercepts = solution[matrix.shape[1] :].copy() if self.fit_intercept else np.zeros(1)
+        return run, solution[None, : matrix.shape[1]].copy(), intercepts
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self.algorithm == CLIPPED
         return tags
+
+
+class PrivateLinearRegressor(RegressorMixin, _PrivateLinear):  # type: ignore[misc]
+    """Regression by a linear function, private for the records that it is fitted to.
+
+    Clipped gradient descent on the squared loss with clipped slopes, that is Huber's loss, of targets that were cut to
+    a public range; what else is said of ``PrivateLinearClassifier`` holds here.
+
+    Args:
+        epsilon: As for ``PrivateLinearClassifier``, and so are ``delta``, ``relation``, ``feature_bound``, ``steps``,
+            ``noise``, ``fit_intercept``, ``random_state``, ``feature_ranges``, ``weight_bound``, ``max_gradients``
+            and ``verbose``.
+        target_range: Public (low, high): targets beyond are cut. None is refused.
+
+    Attributes:
+        coef_: Shape (p,). Private.
+        intercept_: A number. Private.
+        privacy_statement_: As for ``PrivateLinearClassifier``, and so are ``n_features_in_``, ``n_iter_``,
+            ``ranges_``, ``ledger_`` and ``spent_``.
+
+    >>> X = [[0.6, 0.1], [-0.5, 0.2], [0.7, -0.1], [-0.8, 0.0]] * 100
+    >>> model = PrivateLinearRegressor(epsilon=4, feature_bound=1, target_range=(0, 10)).fit(X, [8, 2.5, 8.5, 1] * 100)
+    >>> bool(abs(model.predict([[0.6, 0.1]])[0] - 8) < 2)
+    True
+    """
+
+    _typical = OF_NUMBERS
+
+    def __init__(
+        self,
+        epsilon: ExactLike = 1,
+        delta: ExactLike = 1e-6,
+        relation: str = "replace-one",
+        feature_bound: ExactLike | None = None,
+        target_range: ArrayLike | None = None,
+        steps: int | None = None,
+        noise: WhichNoise = "gaussian",
+        fit_intercept: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+        feature_ranges: ArrayLike | str | None = None,
+        weight_bound: ExactLike = 1,
+        max_gradients: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.relation = relation
+        self.feature_bound = feature_bound
+        self.target_range = target_range
+        self.steps = steps
+        self.noise = noise
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.feature_ranges = feature_ranges
+        self.weight_bound = weight_bound
+        self.max_gradients = max_gradients
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PrivateLinearRegressor:
+        """Fit to records, spending the budget; arguments and errors as for ``PrivateLinearClassifier``."""
+        budget, units = self._checked(), Units.of(self.target_range, 1, "target_range", self.fit_intercept)
+        if units is None:
+            advice = "noise is in proportion to it, and a range read off the targets would publish one of them"
+            raise InvalidValue("target_range", None, "(low, high), chosen without looking at the data", advice)
+        matrix, targets = validate_data(clone(self), X, y, dtype=np.float64, y_numeric=True)
+        weights = self._weights(sample_weight, matrix)
+        scaled = units.apply(np.asarray(targets, dtype=np.float64)[:, None])[:, 0]
+        run, coefficients, intercepts = self._descend(matrix, scaled, 1, HUBER, weights, budget)
+        self._keep(X, run, budget, len(matrix), "target" if weights is None else "target, weight", "")
+        self.coef_: Array = coefficients[0] * units.half[0]
+        self.intercept_ = float(intercepts[0] * units.half[0] + units.middle[0])
+        return self
+
+    def predict(self, X: ArrayLike) -> Array:
+        """<a, x> plus the intercept for every row a of ``X``, shape (n,)."""
+        found: Array = self._inside(X) @ self.coef_ + self.intercept_
+        return found
 
 
 def _above(number: Fraction) -> str:
     """Six digits of the number, rounded up: what is claimed holds."""
     with localcontext(Context(prec=6, rounding=ROUND_CEILING)):
         return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():f}"
-
-
-def _demanded_bound(feature_bound: ExactLike | None) -> Fraction:
-    if feature_bound is None:
-        raise InvalidValue(
-            "feature_bound",
-            None,
-            "greater than 0, chosen without looking at the data",
-            "noise is in proportion to it, and a bound read off the records (their largest norm, say) would publish "
-            "something about one of them: scale features by public ranges and give a norm such as 1; longer records "
-            "are clipped",
-        )
-    return checked_bound(feature_bound)
-
-
-def _two_classes(labels: NDArray[Any], classes: Sequence[Any] | None) -> NDArray[Any]:
-    if classes is None:
-        found: NDArray[Any] = np.unique(labels)
-        if len(found) > 2:
-            kind = type_of_target(labels)
-            advice = f"Only binary classification is supported. The type of the target is {kind}."
-            raise InvalidValue("number of classes", len(found), "2", advice)
-        if len(found) < 2:
-            advice = "the labels show 1 class; give classes= with both"
-            raise InvalidValue("number of classes", len(found), "2", advice)
-        return found
-    given: NDArray[Any] = np.unique(np.asarray(classes))
-    if given.shape != (2,) or len(classes) != 2:
-        raise InvalidValue("classes", list(classes), "two different labels")
-    if not np.isin(labels, given).all():
-        raise InvalidValue("labels", "one that is none of the classes", f"{given[0]!r} or {given[1]!r}")
-    return given

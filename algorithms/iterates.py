@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +15,7 @@ from dpbounds.algorithms.fields import WhichMapping
 from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import root_above
-from dpbounds.algorithms.problems.domain import known
+from dpbounds.algorithms.problems.domain import demand_objective, known, weight_of_l1
 from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
@@ -25,6 +26,12 @@ def squared_norms(rows: Array) -> Array:
     """‖row‖₂² of every row, shape (R,)."""
     squares: Array = np.einsum("ij,ij->i", rows, rows)
     return squares
+
+
+def products(rows: Array, others: Array) -> Array:
+    """<row, other> of every two rows, shape (R,)."""
+    found: Array = np.einsum("ij,ij->i", rows, others)
+    return found
 
 
 def norms(rows: Array) -> Array:
@@ -95,6 +102,56 @@ def inserted(formula: sympy.Expr, problem: FiniteSum, **numbers: float | Fractio
 def promised(formula: sympy.Expr, problem: FiniteSum, **numbers: float | Fraction | sympy.Expr) -> Enclosure:
     """Enclose a formula at the problem's constants and at the numbers that are really used, see ``inserted``."""
     return evaluate(inserted(formula, problem, **numbers), {})
+
+
+def no_more_than(found: Enclosure, problem: FiniteSum, why: str, *limits: sympy.Expr | None) -> Enclosure:
+    """A theorem's bound, or the least of what holds without any theorem where that is less: every ``bound`` ends here.
+
+    Args:
+        found: The theorem's bound.
+        problem: What it is about; one with clipped gradients is refused.
+        why: The reason for the others; ``method`` of what is returned is then "trivial: why".
+        limits: Formulas without symbols, None where there is none.
+    """
+    demand_objective(problem)
+    trivial = [evaluate(limit, {}) for limit in limits if limit is not None and limit.is_finite is not False]
+    least = min(trivial, key=lambda limit: limit.exact_upper, default=found)
+    return replace(least, method=f"trivial: {why}") if least.exact_upper < found.exact_upper else found
+
+
+def no_more_than_slope(found: Enclosure, problem: FiniteSum, power: int = 1) -> Enclosure:
+    """A bound on ‖∇F‖ (or its square, a mean of either, or √E‖∇F‖²), where no gradient is longer than G."""
+    slope = problem.lipschitz
+    return no_more_than(found, problem, "no gradient is longer than G", None if slope is None else slope**power)
+
+
+def no_more_than_range(found: Enclosure, problem: FiniteSum, *others: sympy.Expr | None) -> Enclosure:
+    """A bound on F - inf F at some point, where that is the loss range, or one of the others that are given."""
+    within = problem.loss_range if weight_of_l1(problem) == 0 else None
+    return no_more_than(found, problem, "losses differ by no more than that anywhere", within, *others)
+
+
+def no_more_than_step(
+    found: Enclosure,
+    problem: FiniteSum,
+    mapping: WhichMapping,
+    noise: sympy.Expr,
+    scale: sympy.Expr = sympy.S.One,
+) -> Enclosure:
+    """A bound on E N(P)², for what any step does, where E N*(e)² is at most ``noise`` and ‖·‖₂² <= ``scale`` N².
+
+    A step from x in C satisfies N(P(x, g, γ)) <= N*(g + s) for every subgradient s of λ‖·‖₁ at x, of which one has norm
+    λ√p at most; N*(g) <= √scale ‖g‖₂; and √E N*(∇F + e)² <= √scale G + √noise.
+    Proof of the first: with u = x⁺ optimality says <γ(g + s') + ∇w(u) - ∇w(x), x - u> >= 0 for a subgradient s' at u;
+    <s', x - u> <= <s, x - u> by monotonicity, and <∇w(x) - ∇w(u), x - u> >= N(x - u)². ∎
+    """
+    if problem.lipschitz is None:
+        return no_more_than(found, problem, "")
+    longest = problem.lipschitz + sympy.Rational(weight_of_l1(problem)) * sympy.sqrt(problem.dimension)
+    drawn = sympy.sqrt(noise) if mapping == "noisy" else 0
+    return no_more_than(
+        found, problem, "no step is longer than its gradient", (sympy.sqrt(scale) * longest + drawn) ** 2
+    )
 
 
 def of_mapping(mapping: WhichMapping, noisy: sympy.Expr, exact: sympy.Expr) -> sympy.Expr:

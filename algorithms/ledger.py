@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING, cast
 
 import attrs
+import numpy as np
 from scipy import special
 
 from dpbounds.algorithms import ledger_format
@@ -21,7 +24,6 @@ from dpbounds.errors import BudgetExceeded, DpboundsError, InvalidValue, NotCert
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.accountants import certified as accountants
-from dpbounds.privacy.budgets.filters import Chargeable, PrivacyFilter
 from dpbounds.privacy.mechanisms import (
     ZCDP,
     Composed,
@@ -38,6 +40,9 @@ from dpbounds.privacy.mechanisms import (
 )
 from dpbounds.privacy.mechanisms.descriptions import JsonObject, described
 from dpbounds.privacy.relations import Relation, as_relation
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.budgets.filters import Chargeable, PrivacyFilter
 
 # How often a right run may be refused because its noise happened to be small: never, for all practical purposes.
 FALSE_ALARM = 1e-12
@@ -158,7 +163,7 @@ class Release:
 
     def __post_init__(self) -> None:
         for name in ("noise_stddev", "per_record_bound"):
-            if getattr(self, name) <= 0:
+            if getattr(self, name).numerator <= 0:  # without the price of comparing fractions, at every step of a run
                 raise InvalidValue(name, getattr(self, name), "greater than 0")
         if self.sample_rate is not None and not 0 < self.sample_rate <= 1:
             raise InvalidValue("sample_rate", self.sample_rate, "greater than 0 and at most 1")
@@ -225,6 +230,7 @@ class Ledger:
         adaptive: Whether noise, rates or the number of releases were chosen in view of earlier outputs. What such a run
             spends is what its filter guarantees; the accountant's answer for the realised list would prove nothing,
             and is refused.
+        seeded: Whether its noise came from a seed that was given: all it says is ``ledger_format.CONDITION``.
 
     Raises:
         InvalidValue: Batches of a fixed size are said to be drawn from different numbers of records.
@@ -236,6 +242,7 @@ class Ledger:
 
     releases: tuple[Release | DescribedRelease, ...] = ()
     adaptive: bool = False
+    seeded: bool = False
 
     def __post_init__(self) -> None:
         ledger_format.demand_one_size(release.mechanism() for release in self.releases)
@@ -328,7 +335,8 @@ class Ledger:
 
     def to_json(self) -> str:
         """Write the ledger as JSON text; numbers are exact fractions."""
-        return ledger_format.to_text([_to_json(release) for release in self.releases], adaptive=self.adaptive)
+        entries = [_to_json(release) for release in self.releases]
+        return ledger_format.to_text(entries, adaptive=self.adaptive, seeded=self.seeded)
 
     @classmethod
     def from_json(cls, text: str) -> Ledger:
@@ -337,8 +345,8 @@ class Ledger:
         Raises:
             InvalidValue: Not JSON, another format or version, a missing or unknown field, or a value out of range.
         """
-        entries, adaptive = ledger_format.from_text(text)
-        return cls(tuple(map(_from_json, entries)), adaptive)
+        entries, adaptive, seeded = ledger_format.from_text(text)
+        return cls(tuple(map(_from_json, entries)), adaptive, seeded)
 
     def __str__(self) -> str:
         return "\n".join(str(release) for release in self.releases) or "no releases"
@@ -349,10 +357,18 @@ class OpenLedger:
 
     It also keeps count of the noise that reached the answers, in units of what was written: a ledger can only be right
     about what it was told, and a run whose noise is too small for its ledger must not end as if nothing had happened.
+
+    Attributes:
+        seeded: See ``Ledger``; whoever draws from a seed that was given sets it.
+        taken: How many releases it was told of.
+        last: The last of them, None before the first.
     """
 
     def __init__(self) -> None:
-        self._releases: list[Release | DescribedRelease] = []
+        self.seeded = False
+        self._entry: tuple[tuple[Fraction, Fraction, Sampling], Release] | None = None
+        self._releases: list[tuple[Release | DescribedRelease, int]] = []  # one of each, and how many in a row
+        self.taken, self.last = 0, cast("Release | DescribedRelease | None", None)
         # sums of Gamma variables and how many, by their shape and level: little noise at one level cannot hide behind
         # much at another
         self._added: dict[tuple[float, float], tuple[float, int]] = {}
@@ -365,9 +381,12 @@ class OpenLedger:
         sampling: Sampling = None,
     ) -> None:
         """Write down one release with Gaussian noise (see ``Release`` for units)."""
-        rate = sampling.sample_rate if isinstance(sampling, Poisson) else None
-        batch = sampling if isinstance(sampling, Batch) else None
-        self._write(Release(noise_stddev, per_record_bound, rate, batch=batch))
+        asked = noise_stddev, per_record_bound, sampling
+        if self._entry is None or self._entry[0] != asked:  # else the entry that was made for the step before
+            rate = sampling.sample_rate if isinstance(sampling, Poisson) else None
+            batch = sampling if isinstance(sampling, Batch) else None
+            self._entry = asked, Release(noise_stddev, per_record_bound, rate, batch=batch)
+        self._take(self._entry[1])
 
     def release(self, mechanism: Mechanism, count: int = 1) -> None:
         """Write down releases described by a mechanism, noise per unit of the per-record bound, so many times.
@@ -380,7 +399,15 @@ class OpenLedger:
         """
         times = positive_integer(count, "count")
         for entry in [DescribedRelease(part, each * times) for part, each in parts_of(mechanism)]:
-            self._write(entry)
+            self._take(entry)
+
+    def asked_by(self, streams: Sequence[np.random.Generator]) -> AbstractContextManager[None]:
+        """Some repetitions ask inside the ``with`` block; what is written is written for all."""
+        return nullcontext()
+
+    def _take(self, entry: Release | DescribedRelease) -> None:
+        self._write(entry)
+        self.taken, self.last = self.taken + entry.count, entry
 
     def added(self, squares: float, numbers: int, level: float = 1.0) -> None:
         """Keep count of Gaussian noise as it was really added.
@@ -414,14 +441,16 @@ class OpenLedger:
                 1e-12. With N = 10^6, noise that is 1 % too small is found (for Gumbel noise, N = 3·10^6).
         """
         self._demand_noise()
-        return Ledger(tuple(self._releases))
+        releases = tuple(replace(entry, count=count) for entry, count in self._releases)
+        return Ledger(releases, seeded=self.seeded)
 
     def _write(self, entry: Release | DescribedRelease) -> None:
-        last = self._releases[-1] if self._releases else None
-        if last is not None and replace(last, count=1) == replace(entry, count=1):
-            self._releases[-1] = replace(last, count=last.count + entry.count)
+        one = entry if entry.count == 1 else replace(entry, count=1)
+        last, count = self._releases[-1] if self._releases else (None, 0)
+        if last is one or last == one:
+            self._releases[-1] = one, count + entry.count
         else:
-            self._releases.append(entry)
+            self._releases.append((one, entry.count))
 
     def _demand_noise(self) -> None:
         sums = [(shape, total, numbers) for (shape, _), (total, numbers) in self._added.items()]

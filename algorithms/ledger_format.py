@@ -35,6 +35,7 @@ FORMAT, VERSION = "dpbounds/ledger", 2
 ADAPTIVE_FORMAT = "dpbounds/adaptive-ledger"  # its own name, so that no reader can overlook what it says
 _VERSIONS = (1, VERSION)
 
+CONDITION = "conditional on the seed being secret and never used again"
 ADAPTIVE = (
     "the releases in this ledger were chosen as the run went, so that composing the list that happened to run proves "
     "nothing: what the run spends is the guarantee of the filter that admitted them"
@@ -53,20 +54,25 @@ def write_releases(mechanism: Mechanism) -> str:
 
 
 def read_releases(text: str) -> Mechanism:
-    """Read a ledger file as one mechanism, whose parts are the releases in their order.
+    """Read a ledger file as one mechanism, whose parts are the releases in their order; errors as ``read``."""
+    return read(text)[0]
+
+
+def read(text: str) -> tuple[Mechanism, bool]:
+    """The same, and whether the noise came from a seed that was given, so that all is ``CONDITION``.
 
     Raises:
         InvalidValue: Not JSON, another format or version, no release, a missing or unknown field, a value out of range.
         UnsupportedMechanism: The releases were chosen as the run went.
     """
-    entries, adaptive = from_text(text)
+    entries, adaptive, seeded = from_text(text)
     if adaptive:
         raise UnsupportedMechanism(ADAPTIVE)
     if not entries:
         raise InvalidValue("ledger", "empty", "at least one release")
     releases = tuple(map(read_entry, entries))
     demand_one_size(mechanism for mechanism, _ in releases)
-    return Composed(releases)
+    return Composed(releases), seeded
 
 
 def demand_one_size(releases: Iterable[Mechanism]) -> None:
@@ -92,15 +98,16 @@ def demand_one_size(releases: Iterable[Mechanism]) -> None:
 # --- the document --------------------------------------------------------------------------------------------------
 
 
-def to_text(entries: Sequence[JsonObject], *, adaptive: bool) -> str:
+def to_text(entries: Sequence[JsonObject], *, adaptive: bool, seeded: bool = False) -> str:
     """The document around the entries, as JSON text, with the digest of its releases."""
-    name = ADAPTIVE_FORMAT if adaptive else FORMAT
+    head = {"format": ADAPTIVE_FORMAT if adaptive else FORMAT, "version": VERSION}
+    head |= {"condition": CONDITION} if seeded else {}
     releases = list(entries)
-    return json.dumps({"format": name, "version": VERSION, "digest": _digest(releases), "releases": releases}, indent=2)
+    return json.dumps({**head, "digest": _digest(releases), "releases": releases}, indent=2)
 
 
-def from_text(text: str) -> tuple[tuple[JsonObject, ...], bool]:
-    """The entries of a document, each read once, and whether they were chosen as the run went.
+def from_text(text: str) -> tuple[tuple[JsonObject, ...], bool, bool]:
+    """The entries of a document, each read once; whether they were chosen as the run went; whether under ``CONDITION``.
 
     Raises:
         InvalidValue: Not JSON, a field that occurs twice, another format or version, no list of releases, a missing or
@@ -110,8 +117,10 @@ def from_text(text: str) -> tuple[tuple[JsonObject, ...], bool]:
     found = document.get("format") if isinstance(document, dict) else document
     if not isinstance(found, str) or found not in (FORMAT, ADAPTIVE_FORMAT):
         raise InvalidValue("ledger format", quoted(found), f"{FORMAT} or {ADAPTIVE_FORMAT}")
-    documents.demand_object(document, "ledger", ("format", "version", "releases"), ("digest",))
+    documents.demand_object(document, "ledger", ("format", "version", "releases"), ("digest", "condition"))
     documents.demand_version(document["version"], "ledger version", _VERSIONS)
+    if document.get("condition", CONDITION) != CONDITION:
+        raise InvalidValue("ledger condition", quoted(document["condition"]), repr(CONDITION), "or none")
     releases = document["releases"]
     if not isinstance(releases, list):
         raise InvalidValue("ledger releases", quoted(releases), "a list")
@@ -124,7 +133,7 @@ def from_text(text: str) -> tuple[tuple[JsonObject, ...], bool]:
     if "digest" in document and document["digest"] != _digest(releases):
         advice = "they were changed after they had been written; a list that you wrote yourself needs no digest"
         raise InvalidValue("ledger digest", quoted(document["digest"]), "that of the releases in the ledger", advice)
-    return tuple(releases), document["format"] == ADAPTIVE_FORMAT
+    return tuple(releases), document["format"] == ADAPTIVE_FORMAT, "condition" in document
 
 
 def _digest(entries: Sequence[JsonObject]) -> str:
@@ -181,14 +190,16 @@ def _read(field: str, value: object) -> object:
     if field in ("options", "dimension", "batch_size", "dataset_size"):
         return positive_integer(value, field)
     if field == "points":
-        return _points(value)
+        return _pairs(field, value, "order", "epsilon")
+    if field == "norms":
+        return _pairs(field, value, "norm", "probability")
     return number(value, field)
 
 
-def _points(value: object) -> list[tuple[Fraction, Fraction]]:
+def _pairs(field: str, value: object, first: str, second: str) -> list[tuple[Fraction, Fraction]]:
     if not isinstance(value, list) or not all(isinstance(point, list) and len(point) == 2 for point in value):
-        raise InvalidValue("points", quoted(value), "a list of [order, epsilon]")
-    return [(number(order, "order"), number(epsilon, "epsilon")) for order, epsilon in value]
+        raise InvalidValue(field, quoted(value), f"a list of [{first}, {second}]")
+    return [(number(one, first), number(other, second)) for one, other in value]
 
 
 def number(value: object, name: str) -> Fraction:

@@ -7,41 +7,50 @@ An algorithm is a frozen record of its parameters (``attrs.frozen``). Its docstr
 
 from __future__ import annotations
 
+import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache, partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from dpbounds.algorithms import secure_noise
 from dpbounds.algorithms.fields import WhichNoise
+from dpbounds.algorithms.guards.counting import counted
 from dpbounds.algorithms.iterates import uniform_steps
 from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
-from dpbounds.algorithms.noise import Array, Kind, Records, streams
+from dpbounds.algorithms.noise import Array, Kind, Records, checked_seed, drawn_by, streams
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
     GradientDifferenceOracle,
     GradientOracle,
     Gradients,
     HessianOracle,
+    PathGradientOracle,
     Sampling,
+    Scored,
     WhichChoice,
+    choice,
     choose,
     in_batches,
 )
 from dpbounds.algorithms.oracles.differences import HasDifferences
 from dpbounds.algorithms.oracles.gradients import HasGradients
-from dpbounds.algorithms.planning import release_of
+from dpbounds.algorithms.oracles.secured import secured_choice
+from dpbounds.algorithms.oracles.watching import Question, answered
 from dpbounds.algorithms.problems.domain import hessian_rank
 from dpbounds.algorithms.problems.finite_sum import FiniteSum
-from dpbounds.algorithms.run import Recorder, Run, Trace, settled
-from dpbounds.errors import InvalidValue
-from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.algorithms.run import Gathering, Recorder, Run, Trace, settled
+from dpbounds.algorithms.unreleased import computed as computed, demand_released, opened
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.expressions.exact import to_float
+from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
 
 __all__ = ["Array", "FiniteSum", "InvalidValue"]  # what a page is written in, too: one import
@@ -49,6 +58,7 @@ __all__ += ["FullBatchMethod", "Method", "OpenRun", "Outcome", "UniformIterate"]
 __all__ += ["stddev_of_batches", "stddev_of_gradients"]
 
 P = TypeVar("P", bound=FiniteSum)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,36 +80,44 @@ class Outcome:
 
 
 class UniformIterate:
-    """The iterate of a uniform index, drawn before the walk, so that it is kept when the walk passes it.
+    """The iterate of a random index, drawn before the walk, so that it is kept when the walk passes it.
 
     Attributes:
-        index: R, uniform on first, ..., first + T - 1; shape (R,).
+        index: R, uniform on first, ..., first + T - 1, but that it is first + T with the chance ``ends``; shape (R,).
         point: x_R, shape (R, p), as soon as the walk has passed it.
     """
 
-    def __init__(self, generators: Sequence[np.random.Generator], steps: int, dimension: int, first: int) -> None:
+    def __init__(
+        self, generators: Sequence[np.random.Generator], steps: int, dimension: int, first: int, ends: float = 0.0
+    ) -> None:
         self.index = uniform_steps(generators, steps) + (first - 1)
+        if ends:
+            self.index[np.array([generator.random() for generator in generators]) < ends] = first + steps
         self.point = np.empty((len(generators), dimension))
+        self._rows: dict[int, list[int]] = {}
+        for row, step in enumerate(self.index.tolist()):
+            self._rows.setdefault(step, []).append(row)
 
     def visit(self, step: int, x: Array) -> None:
         """Keep the rows of x whose index this step is."""
-        chosen = self.index == step
-        self.point[chosen] = x[chosen]
+        chosen = self._rows.get(step)
+        if chosen is not None:
+            self.point[chosen] = x[chosen]
 
 
 class OpenRun:
     """A run while it is made: all that a walk may use of randomness and of the records.
 
     A walk asks oracles, which write the ledger, and moves by their noisy answers alone. What else it learns of the
-    records (``exact``, and the exact part of an answer) goes to ``measure`` or into ``Outcome.measured``, as it is not
-    private, or to ``choose``, which is an oracle; nowhere else.
+    records (``exact``, and the exact part of an answer) is ``Unreleased``: it goes to ``measure`` or into
+    ``Outcome.measured``, as it is not private, or to ``choose`` and ``released``, which are oracles; nowhere else.
 
     Attributes:
         problem: What is minimised.
         generators: One stream per repetition.
         ledger: That of one repetition.
         noise: Kind of noise that oracles draw.
-        relation: Between neighbours, for noise and choices that are made for one.
+        relation: Between neighbours, for choices that are made for one.
     """
 
     def __init__(
@@ -115,6 +133,7 @@ class OpenRun:
         self.relation = relation
         self.timings: dict[str, float] = {}
         self._recorders: dict[str, Recorder] = {}
+        self._gatherings: list[Gathering] = []
         self._clock = time.perf_counter()
 
     @property
@@ -126,9 +145,9 @@ class OpenRun:
         """One row per repetition, shape (R, p), each the same point."""
         return np.tile(point, (self.repetitions, 1))
 
-    def uniform_iterate(self, steps: int, first: int = 1) -> UniformIterate:
-        """Draw which of T iterates is returned, uniformly."""
-        return UniformIterate(self.generators, steps, self.problem.dimension, first)
+    def uniform_iterate(self, steps: int, first: int = 1, ends: float = 0.0) -> UniformIterate:
+        """Draw which of T iterates is returned, uniformly; or the one after them, with the chance ``ends``."""
+        return UniformIterate(self.generators, steps, self.problem.dimension, first, ends)
 
     def steps(self, count: int, first: int = 1) -> Iterator[int]:
         """The numbers of T steps, from the first on: the one place where a walk may be watched."""
@@ -152,17 +171,21 @@ class OpenRun:
     ) -> GradientOracle:
         """Mean gradients of all records (``of`` a part of them, written into a ledger of their own)."""
         asked, pen = self.problem if of is None else of, self.ledger if ledger is None else ledger
-        return GradientOracle(
-            asked, noise_multiplier, self.generators, pen, self.noise, self.relation, gradients=memory
-        )
+        return GradientOracle(asked, noise_multiplier, self.generators, pen, self.noise, gradients=memory)
 
     def batch_gradients(
-        self, sampling: Sampling, noise_multiplier: Fraction, *, memory: Gradients | None = None
+        self,
+        sampling: Sampling,
+        noise_multiplier: Fraction,
+        *,
+        of: FiniteSum | None = None,
+        memory: Gradients | None = None,
     ) -> GradientOracle | BatchGradientOracle:
         """Mean gradients of fresh random batches; of all records where there is no sampling."""
         if sampling is None:
-            return self.gradients(noise_multiplier, memory=memory)
-        return BatchGradientOracle(self.problem, sampling, noise_multiplier, self.generators, self.ledger, self.noise)
+            return self.gradients(noise_multiplier, of=of, memory=memory)
+        asked = self.problem if of is None else of
+        return BatchGradientOracle(asked, sampling, noise_multiplier, self.generators, self.ledger, self.noise)
 
     def differences(
         self,
@@ -172,53 +195,122 @@ class OpenRun:
         sampling: Sampling = None,
         memory: Gradients | None = None,
         ledger: Records | None = None,
+        kept: Fraction = Fraction(1),
     ) -> GradientDifferenceOracle:
-        """Differences of mean gradients at two points."""
+        """Differences of mean gradients at two points, with ``kept`` of the second."""
         asked, pen = self.problem if of is None else of, self.ledger if ledger is None else ledger
         return GradientDifferenceOracle(
-            asked, noise_multiplier, self.generators, pen, sampling=sampling, gradients=memory
+            asked, noise_multiplier, self.generators, pen, self.noise, sampling, memory, kept
         )
+
+    def path_gradients(
+        self, noise_multiplier: Fraction, length: Fraction, memory: Gradients | None = None
+    ) -> PathGradientOracle:
+        """Mean gradients of all records along one path per repetition, no longer than ``length``."""
+        return PathGradientOracle(self.problem, noise_multiplier, length, self.generators, self.ledger, memory)
 
     def hessians(self, noise_multiplier: Fraction) -> HessianOracle:
         """Mean Hessians of all records."""
         rank = hessian_rank(self.problem)
-        return HessianOracle(
-            self.problem, noise_multiplier, self.generators, self.ledger, rank, self.noise, self.relation
-        )
+        return HessianOracle(self.problem, noise_multiplier, self.generators, self.ledger, rank, self.noise)
 
     def choose(
-        self, scores: Array, epsilon: Fraction, sensitivity: Fraction, method: WhichChoice = "exponential"
+        self,
+        scores: Array,
+        epsilon: Fraction,
+        sensitivity: Fraction,
+        method: WhichChoice = "exponential",
+        parts: Callable[[int], Iterable[Array]] | None = None,
+        public: Array | None = None,
+        ledger: Records | None = None,
     ) -> NDArray[np.int64]:
-        """One candidate per repetition, chosen privately by the scores, shape (R, N): see ``oracles.choose``."""
+        """One candidate per repetition, chosen privately by the scores, shape (R, N): see ``oracles.choose``.
+
+        Secure noise needs the ``parts`` of n times the scores, one record's each, in [-C, C] where the sensitivity is
+        f C/n, and what is ``public`` in n times the scores: see ``secured_choice``.
+        """
+        pen = self.ledger if ledger is None else ledger
+        if self.noise == "secure":
+            if parts is None:
+                raise UnsupportedMechanism("secure choices need records' parts of the scores, which are not known here")
+            records = self.problem.records
+            bound = sensitivity * records / self.relation.sensitivity_factor
+            terms = (scores.shape, choice(epsilon, self.relation, method), sensitivity, method)
+            about = Scored(opened(scores), to_float(2 * sensitivity / epsilon, "up"), records)
+            question = Question("choice", (), terms, self.generators, pen, about)
+            answer = partial(secured_choice, parts, self.repetitions, bound, public, epsilon, self.relation, method)
+            return answered(question, partial(answer, pen))
         return choose(
             scores,
+            records=self.problem.records,
             epsilon=epsilon,
             sensitivity=sensitivity,
             relation=self.relation,
             generators=self.generators,
-            ledger=self.ledger,
+            ledger=pen,
             method=method,
         )
+
+    def released(self, mechanism: Callable[..., T], *values: Array | None) -> T:
+        """What a mechanism of the algorithm's own returns, which draws from ``generators`` and writes the ledger.
+
+        It gets the values opened. No guard looks inside: that what it returns is as private as it writes is to be
+        proven, and tested, on its own page.
+        """
+        question = Question("mechanism", (), (), self.generators, self.ledger)
+        return answered(question, partial(mechanism, *map(opened, values)))
 
     # --- what is measured, and not private --------------------------------------------------------
 
     def exact(self, X: Array) -> tuple[Array, Array]:
-        """F, shape (R,), and ∇F, shape (R, p), at every row: not private."""
-        return in_batches(self.problem, X)
+        """F, shape (R,), and ∇F, shape (R, p), at every row: unreleased."""
+        return computed(in_batches, self.problem, X)
 
     def measure(self, **values: Array) -> None:
         """Record one number per repetition under each name, once a step."""
         for name, numbers in values.items():
-            self._recorders.setdefault(name, Recorder(self.repetitions)).add(numbers)
+            self._recorder(name).add(opened(numbers))
+
+    def measured_by(self, function: Callable[..., Mapping[str, Array]]) -> Callable[..., None]:
+        """What to call once a step, with arrays of R rows, to record what the function makes of them.
+
+        It is the same as ``measure(**computed(function, ...))``, but that the function is called for many steps at
+        once, with all their rows: what it makes of a row (a number under each name, which nobody else records under)
+        must not depend on other rows. A step then costs no more than keeping its arrays.
+        """
+        self._settle()
+        gathering = Gathering(function)
+        self._gatherings.append(gathering)
+
+        def measure(*arrays: Array) -> None:
+            if gathering.add(*map(opened, arrays)):
+                self._record(gathering)
+
+        return measure
 
     def forget(self, *names: str) -> None:
         """Drop what was measured so far under these names, or under all."""
+        self._settle()
         for name in names or tuple(self._recorders):
             self._recorders.pop(name, None)
 
     def trace(self) -> Trace:
         """What was measured, by name."""
+        self._settle()
         return Trace(**{name: recorder.series() for name, recorder in self._recorders.items()})
+
+    def _settle(self) -> None:
+        for gathering in self._gatherings:
+            self._record(gathering)
+
+    def _record(self, gathering: Gathering) -> None:
+        for name, values in gathering.made().items():
+            self._recorder(name).extend(values)
+
+    def _recorder(self, name: str) -> Recorder:
+        if name not in self._recorders:
+            self._recorders[name] = Recorder(self.repetitions)
+        return self._recorders[name]
 
 
 class Method(ABC, Generic[P]):
@@ -234,12 +326,14 @@ class Method(ABC, Generic[P]):
             how far one record can move that sum by being added.
         step_size: Greater than 0, and fixed in advance: one found by looking at the data would be a release of its own.
         budget: What ``run`` holds its ledger against, or None: then only against the plan.
-        noise: "gaussian" for experiments, "secure" for a release (see ``dpbounds.algorithms.secure_noise``; the extra
-            of that name draws it, and it is not repeatable).
+        noise: "gaussian" for experiments, "secure" for a release, by the same account (see
+            ``dpbounds.algorithms.secure_noise``; the extra of that name draws it, and it is not repeatable).
 
     ``calibrated`` returns the algorithm with the smallest proven noise for a budget. It raises ``InvalidValue`` where a
     number is not allowed, the problem lacks a constant or has too few records, or what is given does not fit together.
-    So does a bound, where it does not hold.
+    So does a bound, where it does not hold. ``bound`` is never more than what holds at any point that could be returned
+    (no gradient is longer than G, ...): where that is less than the theorem's, it is returned, and ``method`` of the
+    enclosure begins with "trivial".
     """
 
     __slots__ = ()
@@ -282,13 +376,17 @@ class Method(ABC, Generic[P]):
     def walk(self, problem: P, run: OpenRun) -> Outcome:
         """Run the pseudo-code, all repetitions at once."""
 
-    def run(self, problem: P, seed: int = 0, repetitions: int = 32) -> Run:
+    def run(self, problem: P, seed: int | None = None, repetitions: int = 32, *, guarded: bool = False) -> Run:
         """Run the algorithm ``repetitions`` times at once, with independent randomness.
 
         Args:
             problem: What to minimise.
-            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition.
+            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition. None: from
+                the operating system, and not kept. Whoever knows a seed that is given, or sees two runs with it, can
+                subtract the noise: what is certified then is conditional, and the run says so.
             repetitions: How many.
+            guarded: Whether a shadow walks beside the run, that knows only what was released, and the noise is tested
+                from outside (``dpbounds.algorithms.guards``). The run is the same; it takes about three times as long.
 
         Returns:
             The run. ``output[r]`` and ``outputs[...][r]`` are private together (one repetition, at the ledger's cost);
@@ -297,16 +395,22 @@ class Method(ABC, Generic[P]):
         Raises:
             InvalidValue: Seed or repetitions are not allowed, the problem does not fit, or the walk diverged (or left
                 the ball of a landscape).
-            BudgetExceeded: The ledger shows more than was planned.
+            BudgetExceeded: The ledger shows more than was planned, or not all that was released; or a guard says no.
         """
-        return self._run(problem, seed, repetitions)
+        return self._run(problem, seed, repetitions, guarded)
 
-    def _run(self, problem: P, seed: int, repetitions: int, **more: Any) -> Run:
+    def _run(self, problem: P, seed: int | None, repetitions: int, guarded: bool = False, **more: Any) -> Run:
         """``run``, with what else a walk takes."""
+        if guarded:
+            return under_guard(lambda on: self._run(on, seed, repetitions, **more), problem)
+        known = None if self.noise == "secure" else checked_seed(seed)  # privacy does not rest on secure noise's seed
         run = OpenRun(problem, streams(seed, repetitions), self._ledger(), self.noise, self.relation)
-        with threadpool_limits(limits=1, user_api="blas"):
+        run.ledger.seeded = known is not None
+        with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"), counted(run.generators, run.ledger):
             made = self.walk(problem, run, **more)
         run.lap(self.activity)
+        demand_released("what was returned", made.output, made.output_step, *made.outputs.values())
+        demand_released("the parameters", *made.parameters.values())
         budget = self._kept_budget()
         ledger, spent = settled(run.ledger, self.planned, budget)
         run.lap("accounting")
@@ -316,16 +420,16 @@ class Method(ABC, Generic[P]):
             outputs=made.outputs,
             output_step=made.output_step,
             trace=run.trace(),
-            measured=made.measured,
+            measured=opened(dict(made.measured)),
             metric=self.metric if made.metric is None else made.metric,
             ledger=ledger,
             budget=budget,
             spent=spent,
             steps=self.steps if made.steps is None else made.steps,
             parameters=made.parameters,
-            seed=int(seed),
+            seed=checked_seed(seed),
             timings=run.timings,
-            noise_drawn=self.noise_drawn,
+            noise_drawn=self.noise_drawn if self.noise == "secure" else drawn_by(self.noise_drawn, known),
         )
 
     def _ledger(self) -> OpenLedger:
@@ -334,6 +438,19 @@ class Method(ABC, Generic[P]):
     def _kept_budget(self) -> PrivacyBudget | None:
         """What the ledger is held against: the budget, but for variants as printed that exceed it."""
         return self.budget
+
+
+@lru_cache(maxsize=1)
+def _libraries(_modules: int) -> ThreadpoolController:
+    """The libraries with threads of their own; looking for them takes milliseconds, once per number of modules."""
+    return ThreadpoolController()
+
+
+def under_guard(run: Callable[[P], Run], problem: P) -> Run:
+    """The run on a problem with all guards on, see ``dpbounds.algorithms.guards.guarded``."""
+    from dpbounds.algorithms.guards.guarded import guarded  # its statistics take a second to load
+
+    return guarded(run, problem)
 
 
 class FullBatchMethod(Method[P]):
@@ -351,7 +468,7 @@ class FullBatchMethod(Method[P]):
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants: all iterates together."""
-        return release_of(self.noise_multiplier, self.noise, self.relation) ** self.steps
+        return Gaussian(self.noise_multiplier) ** self.steps
 
     def noise_stddev(self, problem: P) -> Fraction:
         """σ, what is drawn on every coordinate of the mean gradient."""

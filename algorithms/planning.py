@@ -12,55 +12,38 @@ import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from dpbounds.algorithms.fields import WhichNoise
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.privacy.budgets.calibration import calibrate
-from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism
+from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 from dpbounds.privacy.relations import Relation
 
 __all__ = ["Enclosure", "ExactLike", "Mechanism", "PrivacyBudget", "Relation"]  # plans need them, too
-__all__ += ["release_of", "root_above"]
-__all__ += ["multiplier_of_one", "multiplier_of_steps", "multiplier_within", "multipliers_of_groups"]
+__all__ += ["root_above", "multiplier_of_one", "multiplier_of_steps", "multiplier_within", "multipliers_of_groups"]
 
 # A root is rounded up by a relative 2^-40 or a little more: a budget met with equality would be a tie that no
 # accountant can decide.
 _GRID = 1 << 40
 
 
-def release_of(noise_multiplier: ExactLike, noise: WhichNoise, relation: Relation) -> Mechanism:
-    """One full-batch release, as planned.
-
-    Secure noise is rounded to a grid, which enlarges its per-record bound by 2^-23 at most, and is accounted for as
-    zCDP (see ``dpbounds.algorithms.secure_noise``).
-    """
-    if noise == "gaussian":
-        return Gaussian(noise_multiplier)
-    shift = relation.sensitivity_factor * (1 + Fraction(1, 2**23)) / exact(noise_multiplier, "noise_multiplier")
-    return ZCDP(shift**2 / 2, relation=relation)
+def multiplier_of_one(budget: PrivacyBudget) -> Fraction:
+    """z, the smallest proven noise multiplier of a single full-batch release within the budget, "secure" or not."""
+    return multiplier_within(budget, Gaussian)
 
 
-def multiplier_of_one(budget: PrivacyBudget, noise: WhichNoise = "gaussian") -> Fraction:
-    """z, the smallest proven noise multiplier of a single full-batch release within the budget."""
-    return multiplier_within(budget, lambda multiplier: release_of(multiplier, noise, budget.relation))
-
-
-def multiplier_of_steps(budget: PrivacyBudget, steps: int, noise: WhichNoise = "gaussian") -> Fraction:
+def multiplier_of_steps(budget: PrivacyBudget, steps: int) -> Fraction:
     """The noise multiplier of each of T equal full-batch releases that together keep the budget: z √T, rounded up."""
-    return multiplier_of_one(budget, noise) * root_above(positive_integer(steps, "steps"))
+    return multiplier_of_one(budget) * root_above(positive_integer(steps, "steps"))
 
 
-def multipliers_of_groups(
-    budget: PrivacyBudget, groups: Mapping[str, tuple[int, Fraction]], noise: WhichNoise = "gaussian"
-) -> dict[str, Fraction]:
+def multipliers_of_groups(budget: PrivacyBudget, groups: Mapping[str, tuple[int, Fraction]]) -> dict[str, Fraction]:
     """The noise multiplier of every group of full-batch releases, so that all groups together keep the budget.
 
     Args:
         budget: Of all together.
         groups: T_j, how many equal releases there are, and s_j > 0, their part of 1/z²; the parts add up to at most 1.
-        noise: Its kind.
 
     Raises:
         InvalidValue: A share is not positive, or the shares add up to more than 1.
@@ -68,7 +51,7 @@ def multipliers_of_groups(
     if sum(share for _, share in groups.values()) > 1 or any(share <= 0 for _, share in groups.values()):
         shares = ", ".join(f"{name} {share}" for name, (_, share) in groups.items())
         raise InvalidValue("shares", shares, "numbers greater than 0 that add up to at most 1")
-    single = multiplier_of_one(budget, noise)
+    single = multiplier_of_one(budget)
     return {
         name: single * root_above(positive_integer(count, "count") / share) for name, (count, share) in groups.items()
     }

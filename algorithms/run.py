@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,21 +76,72 @@ class Trace(Mapping[str, Series]):
         return [*super().__dir__(), *self._series]
 
 
+_STEPS_HELD = 64  # averages are taken of so many steps at a time, as each call of NumPy costs a microsecond
+_NUMBERS_HELD = 1 << 14  # in one array of a ``Gathering``, so that it stays in the processor's cache
+
+
 class Recorder:
     """Collects one number per repetition at every step; ``series`` returns the averages."""
 
     def __init__(self, repetitions: int) -> None:
-        self._per_step: list[float] = []
-        self._sums = np.zeros(repetitions)
+        self._per_step: list[Array] = []
+        self._rows = np.zeros((1 + _STEPS_HELD, repetitions))  # the sums of what was averaged, then one row per step
+        self._next = 1
 
     def add(self, values: Array) -> None:
         """Take the values of the next step, shape (R,)."""
-        self._per_step.append(float(values.mean()))
-        self._sums += values
+        self._rows[self._next] = values
+        self._next += 1
+        if self._next > _STEPS_HELD:
+            self._average()
+
+    def extend(self, values: Array) -> None:
+        """Take the values of the next steps, 64 at most, shape (k, R)."""
+        self._average()
+        self._next += len(values)
+        self._rows[1 : self._next] = values
 
     def series(self) -> Series:
         """The averages so far."""
-        return Series(_frozen(np.array(self._per_step)), _frozen(self._sums / len(self._per_step)))
+        self._average()
+        per_step = np.concatenate(self._per_step)
+        return Series(_frozen(per_step), _frozen(self._rows[0] / len(per_step)))
+
+    def _average(self) -> None:
+        held, self._next = self._rows[: self._next], 1
+        self._per_step.append(held[1:].sum(axis=1) / held.shape[1])
+        held[0] = np.add.accumulate(held)[-1]  # in their order, for which ``sum`` does not stand
+
+
+class Gathering:
+    """Keeps arrays of several steps, until a function makes of them together what is measured at each.
+
+    Args:
+        function: Of arrays with N rows to N numbers by name, where a row's number depends on the same rows alone.
+    """
+
+    def __init__(self, function: Callable[..., Mapping[str, Array]]) -> None:
+        self._function = function
+        self._held: list[Array] = []
+        self._steps = self._next = 0
+
+    def add(self, *arrays: Array) -> bool:
+        """Take the arrays of the next step, R rows each; whether there is no room for another step."""
+        if not self._steps:
+            self._steps = min(_STEPS_HELD, max(1, _NUMBERS_HELD // max(each.size for each in arrays)))
+            self._held = [np.empty((self._steps, *each.shape)) for each in arrays]
+        for held, each in zip(self._held, arrays, strict=True):
+            held[self._next] = each
+        self._next += 1
+        return self._next == self._steps
+
+    def made(self) -> dict[str, Array]:
+        """What the function made of the steps that came since it was asked last, shape (k, R) each."""
+        count, self._next = self._next, 0
+        if not count:
+            return {}
+        found = self._function(*(held[:count].reshape(-1, *held.shape[2:]) for held in self._held))
+        return {name: values.reshape(count, -1) for name, values in found.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -110,7 +163,8 @@ class Run:
         spent: Proven enclosure of the ε that the ledger spends at the budget's δ and relation (None without a budget).
         steps: T.
         parameters: The numbers that were used, by name (``step_size`` is the exact double).
-        seed: Of all streams.
+        seed: Of all streams, where one was given; then what is certified is ``ledger_format.CONDITION``. None where it
+            came from the operating system and nobody knows it.
         timings: Seconds by activity.
         noise_drawn: Which noise that was, in words for a privacy statement.
     """
@@ -121,7 +175,7 @@ class Run:
     metric: str
     ledger: Ledger
     steps: int
-    seed: int
+    seed: int | None
     timings: Mapping[str, float]
     budget: PrivacyBudget | None = None
     spent: Enclosure | None = None
@@ -171,14 +225,31 @@ class Run:
             measured.append(f"{name} {series.mean:.4g}{ends}")
         return "\n".join(
             (
-                f"{self.algorithm}: {self.repetitions} repetitions of {self.steps} steps{numbers}, seed {self.seed}, "
-                f"{seconds:.3g} s",
+                f"{self.algorithm}: {self.repetitions} repetitions of {self.steps} steps{numbers}, {seconds:.3g} s",
                 f"  released   {self.ledger}",
                 f"  spent      {spent} (per repetition)",
                 f"  measured   means: {'; '.join(measured)}; not private",
                 f"  noise      {self.noise_drawn}",
             )
         )
+
+
+_SHADOW: ContextVar[bool] = ContextVar("shadow", default=False)
+
+
+@contextmanager
+def shadowing() -> Iterator[None]:
+    """Inside the ``with`` block runs are shadows, which release nothing: there is no ledger to settle."""
+    token = _SHADOW.set(True)
+    try:
+        yield
+    finally:
+        _SHADOW.reset(token)
+
+
+def is_shadow() -> bool:
+    """Whether a run made here is a shadow."""
+    return _SHADOW.get()
 
 
 def settled(pen: OpenLedger, planned: Mechanism, budget: PrivacyBudget | None) -> tuple[Ledger, Enclosure | None]:
@@ -192,6 +263,8 @@ def settled(pen: OpenLedger, planned: Mechanism, budget: PrivacyBudget | None) -
         NotCertified: The enclosure of ε is too wide to tell.
         UnsupportedMechanism: A release is of a kind that was not planned, or has no proven analysis.
     """
+    if is_shadow():
+        return Ledger(), None
     ledger = pen.close()
     ledger.check_plan(planned)
     return ledger, None if budget is None else ledger.check(budget)

@@ -38,20 +38,29 @@ MECHANISMS: dict[str, Callable[[str], dp.Mechanism]] = {
     "`Gaussian`": lambda relation: dp.Gaussian(2),
     "`Laplace`, one dimension": lambda relation: dp.Laplace(2, dimension=1),
     "`Laplace`, any dimension": lambda relation: dp.Laplace(2),
+    "`DiscreteLaplace`": lambda relation: dp.DiscreteLaplace(2),
+    "`DiscreteGaussian`, one dimension": lambda relation: dp.DiscreteGaussian(2, dimension=1),
+    "`DiscreteGaussian`, any dimension": lambda relation: dp.DiscreteGaussian(2, 2),
+    "`MixtureOfGaussians`": lambda relation: dp.MixtureOfGaussians(2, {0: "0.5", 1: "0.3", 2: "0.2"}),
     "`UniformBall`": lambda relation: dp.UniformBall(9, 3),
     "`RandomizedResponse`": lambda relation: dp.RandomizedResponse(1),
     "`ExponentialMechanism`": lambda relation: dp.ExponentialMechanism(1, relation=relation),
+    "`PermuteAndFlip`": lambda relation: dp.PermuteAndFlip(1, relation=relation),
     "`AboveThreshold`": lambda relation: dp.AboveThreshold(1, relation=relation),
     "`PureDP`": lambda relation: dp.PureDP(1, relation=relation),
     "`ApproximateDP`": lambda relation: dp.ApproximateDP(1, "1e-6", relation=relation),
     "`ZCDP`": lambda relation: dp.ZCDP(1, relation=relation),
     "`RenyiDP`": lambda relation: dp.RenyiDP(((2, 1),), relation=relation),
+    "`MatrixMechanism`": lambda relation: dp.MatrixMechanism(2, dp.Toeplitz([1], 2), "single", groups="content"),
 }
 SAMPLINGS: dict[str, Callable[[dp.Mechanism], dp.Mechanism]] = {
     "full batch": lambda mechanism: mechanism,
     "Poisson samples": lambda mechanism: dp.PoissonSampled(mechanism, "0.1"),
     "without replacement": lambda mechanism: dp.SampledWithoutReplacement(mechanism, 2, 20),
+    "truncated Poisson": lambda mechanism: dp.TruncatedPoisson(mechanism, "0.1", 8, 20),
     "with replacement": lambda mechanism: dp.SampledWithReplacement(mechanism, 2, 20),
+    "shuffled": lambda mechanism: dp.Shuffled(mechanism, 10),
+    "random allocation": lambda mechanism: dp.RandomlyAllocated(mechanism, 20),
 }
 
 
@@ -65,7 +74,7 @@ def known(mechanism: dp.Mechanism, relation: str) -> str:
 
 
 def mechanisms() -> str:
-    """What is known of each mechanism and each way to draw batches, under both relations."""
+    """What is known of each mechanism and each way to draw batches, under each relation."""
     return _table(
         f"| mechanism | {' | '.join(SAMPLINGS)} |",
         (

@@ -120,7 +120,7 @@ def scripts(text: str) -> Iterator[nodes.Node]:
 _CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 
 
-_INLINE = re.compile(r"(?<![$\\])\$(?!\$)[^$]+\$(?!\$)")
+_INLINE = re.compile(r"(?<![$\\])\$(?![$\s])[^$]+\$(?!\$)")  # a dollar before a space is a prompt
 
 
 def _is_derivation(name: str) -> bool:

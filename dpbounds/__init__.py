@@ -8,65 +8,99 @@ True
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from dpbounds.by_need import names_by_need
 
 if TYPE_CHECKING:
-    from dpbounds.errors import BudgetExceeded as BudgetExceeded
-    from dpbounds.errors import CertificateError as CertificateError
-    from dpbounds.errors import DpboundsError as DpboundsError
-    from dpbounds.errors import InvalidValue as InvalidValue
-    from dpbounds.errors import NotCertified as NotCertified
-    from dpbounds.errors import UnsupportedMechanism as UnsupportedMechanism
+    from dpbounds.errors import (
+        BudgetExceeded as BudgetExceeded,
+        CertificateError as CertificateError,
+        DpboundsError as DpboundsError,
+        InvalidValue as InvalidValue,
+        NotCertified as NotCertified,
+        UnsupportedMechanism as UnsupportedMechanism,
+    )
     from dpbounds.expressions.enclosure import Enclosure as Enclosure
-    from dpbounds.privacy.accountants.certified import Account as Account
-    from dpbounds.privacy.accountants.certified import account as account
-    from dpbounds.privacy.accountants.certified import delta as delta
-    from dpbounds.privacy.accountants.certified import delta_curve as delta_curve
-    from dpbounds.privacy.accountants.certified import epsilon as epsilon
+    from dpbounds.privacy.accountants.certified import (
+        Account as Account,
+        account as account,
+        delta as delta,
+        delta_curve as delta_curve,
+        epsilon as epsilon,
+    )
     from dpbounds.privacy.accountants.groups import group_account as group_account
-    from dpbounds.privacy.accountants.side_by_side import all_methods as all_methods
-    from dpbounds.privacy.accountants.side_by_side import by_method as by_method
-    from dpbounds.privacy.accountants.trade_off import TradeOff as TradeOff
-    from dpbounds.privacy.accountants.trade_off import membership_advantage as membership_advantage
-    from dpbounds.privacy.accountants.tuning import RandomRuns as RandomRuns
-    from dpbounds.privacy.accountants.tuning import tuned_epsilon as tuned_epsilon
-    from dpbounds.privacy.accountants.tuning import tuned_pure as tuned_pure
+    from dpbounds.privacy.accountants.side_by_side import all_methods as all_methods, by_method as by_method
+    from dpbounds.privacy.accountants.trade_off import (
+        TradeOff as TradeOff,
+        membership_advantage as membership_advantage,
+    )
+    from dpbounds.privacy.accountants.tuning import (
+        RandomRuns as RandomRuns,
+        tuned_enclosure as tuned_enclosure,
+        tuned_epsilon as tuned_epsilon,
+        tuned_pure as tuned_pure,
+    )
     from dpbounds.privacy.budgets.ball_noise import BallDescent as BallDescent
-    from dpbounds.privacy.budgets.calibration import Calibration as Calibration
-    from dpbounds.privacy.budgets.calibration import calibrate as calibrate
-    from dpbounds.privacy.budgets.calibration import hidden_constant as hidden_constant
-    from dpbounds.privacy.budgets.filters import GaussianFilter as GaussianFilter
-    from dpbounds.privacy.budgets.filters import Odometer as Odometer
-    from dpbounds.privacy.budgets.filters import RenyiFilter as RenyiFilter
-    from dpbounds.privacy.budgets.filters import ZCDPFilter as ZCDPFilter
-    from dpbounds.privacy.budgets.remaining import Remaining as Remaining
-    from dpbounds.privacy.budgets.remaining import remaining as remaining
-    from dpbounds.privacy.budgets.targets import calibrate_to_curve as calibrate_to_curve
-    from dpbounds.privacy.budgets.targets import calibrate_to_total_variation as calibrate_to_total_variation
-    from dpbounds.privacy.budgets.targets import calibrate_to_zcdp as calibrate_to_zcdp
-    from dpbounds.privacy.mechanisms import ZCDP as ZCDP
-    from dpbounds.privacy.mechanisms import AboveThreshold as AboveThreshold
-    from dpbounds.privacy.mechanisms import ApproximateDP as ApproximateDP
-    from dpbounds.privacy.mechanisms import Composed as Composed
-    from dpbounds.privacy.mechanisms import ExponentialMechanism as ExponentialMechanism
-    from dpbounds.privacy.mechanisms import Gaussian as Gaussian
-    from dpbounds.privacy.mechanisms import InParallel as InParallel
-    from dpbounds.privacy.mechanisms import Laplace as Laplace
-    from dpbounds.privacy.mechanisms import Mechanism as Mechanism
-    from dpbounds.privacy.mechanisms import PoissonSampled as PoissonSampled
-    from dpbounds.privacy.mechanisms import PureDP as PureDP
-    from dpbounds.privacy.mechanisms import RandomizedResponse as RandomizedResponse
-    from dpbounds.privacy.mechanisms import RenyiDP as RenyiDP
-    from dpbounds.privacy.mechanisms import SampledWithoutReplacement as SampledWithoutReplacement
-    from dpbounds.privacy.mechanisms import SampledWithReplacement as SampledWithReplacement
-    from dpbounds.privacy.mechanisms import UniformBall as UniformBall
+    from dpbounds.privacy.budgets.batch_room import least_max_batch_size as least_max_batch_size
+    from dpbounds.privacy.budgets.calibration import (
+        Calibration as Calibration,
+        calibrate as calibrate,
+        hidden_constant as hidden_constant,
+    )
+    from dpbounds.privacy.budgets.filters import (
+        GaussianFilter as GaussianFilter,
+        Odometer as Odometer,
+        RenyiFilter as RenyiFilter,
+        ZCDPFilter as ZCDPFilter,
+    )
+    from dpbounds.privacy.budgets.prefix_sums import optimal_toeplitz as optimal_toeplitz, prefix_error as prefix_error
+    from dpbounds.privacy.budgets.remaining import Remaining as Remaining, remaining as remaining
+    from dpbounds.privacy.budgets.targets import (
+        calibrate_to_curve as calibrate_to_curve,
+        calibrate_to_total_variation as calibrate_to_total_variation,
+        calibrate_to_zcdp as calibrate_to_zcdp,
+    )
+    from dpbounds.privacy.mechanisms import (
+        ZCDP as ZCDP,
+        AboveThreshold as AboveThreshold,
+        ApproximateDP as ApproximateDP,
+        BallsInBins as BallsInBins,
+        Composed as Composed,
+        DiscreteGaussian as DiscreteGaussian,
+        DiscreteLaplace as DiscreteLaplace,
+        ExponentialMechanism as ExponentialMechanism,
+        Gaussian as Gaussian,
+        InParallel as InParallel,
+        Laplace as Laplace,
+        LastIterate as LastIterate,
+        MatrixMechanism as MatrixMechanism,
+        Mechanism as Mechanism,
+        MixtureOfGaussians as MixtureOfGaussians,
+        PermuteAndFlip as PermuteAndFlip,
+        PoissonSampled as PoissonSampled,
+        PureDP as PureDP,
+        RandomizedResponse as RandomizedResponse,
+        RandomlyAllocated as RandomlyAllocated,
+        RenyiDP as RenyiDP,
+        SampledWithoutReplacement as SampledWithoutReplacement,
+        SampledWithReplacement as SampledWithReplacement,
+        Shuffled as Shuffled,
+        TruncatedPoisson as TruncatedPoisson,
+        UniformBall as UniformBall,
+    )
+    from dpbounds.privacy.mechanisms.matrices import BinaryTree as BinaryTree, Toeplitz as Toeplitz
     from dpbounds.privacy.mechanisms.refusals import shuffled_epochs as shuffled_epochs
-    from dpbounds.privacy.publishing.interoperability import CertifiedAccountant as CertifiedAccountant
-    from dpbounds.privacy.publishing.interoperability import from_dp_event as from_dp_event
-    from dpbounds.privacy.publishing.interoperability import get_noise_multiplier as get_noise_multiplier
-    from dpbounds.privacy.publishing.interoperability import register_with_opacus as register_with_opacus
-    from dpbounds.privacy.publishing.interoperability import to_dp_event as to_dp_event
+    from dpbounds.privacy.publishing.interoperability import (
+        CertifiedAccountant as CertifiedAccountant,
+        from_dp_event as from_dp_event,
+        get_noise_multiplier as get_noise_multiplier,
+        register_with_opacus as register_with_opacus,
+        to_dp_event as to_dp_event,
+    )
+    from dpbounds.privacy.publishing.interoperability.privacy_accountant import (
+        CertifiedPrivacyAccountant as CertifiedPrivacyAccountant,
+    )
     from dpbounds.privacy.relations import Relation as Relation
     from dpbounds.rates.plan import plan as plan
     from dpbounds.theorems.record import Theorem as Theorem
@@ -75,69 +109,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Module -> names. Loaded on first use, so that `import dpbounds` costs next to nothing.
-_NAMES = {
-    "errors": (
-        "BudgetExceeded",
-        "CertificateError",
-        "DpboundsError",
-        "InvalidValue",
-        "NotCertified",
-        "UnsupportedMechanism",
-    ),
-    "expressions.enclosure": ("Enclosure",),
-    "privacy.relations": ("Relation",),
-    "privacy.mechanisms": (
-        "AboveThreshold",
-        "ApproximateDP",
-        "Composed",
-        "ExponentialMechanism",
-        "Gaussian",
-        "InParallel",
-        "Laplace",
-        "Mechanism",
-        "PoissonSampled",
-        "PureDP",
-        "RandomizedResponse",
-        "RenyiDP",
-        "SampledWithReplacement",
-        "SampledWithoutReplacement",
-        "UniformBall",
-        "ZCDP",
-    ),
-    "privacy.accountants.certified": ("Account", "account", "delta", "delta_curve", "epsilon"),
-    "privacy.accountants.groups": ("group_account",),
-    "privacy.accountants.side_by_side": ("all_methods", "by_method"),
-    "privacy.budgets.targets": ("calibrate_to_curve", "calibrate_to_total_variation", "calibrate_to_zcdp"),
-    "privacy.accountants.tuning": ("RandomRuns", "tuned_epsilon", "tuned_pure"),
-    "privacy.publishing.interoperability": (
-        "from_dp_event",
-        "to_dp_event",
-        "CertifiedAccountant",
-        "get_noise_multiplier",
-        "register_with_opacus",
-    ),
-    "privacy.budgets.calibration": ("Calibration", "calibrate", "hidden_constant"),
-    "privacy.budgets.remaining": ("Remaining", "remaining"),
-    "privacy.budgets.filters": ("GaussianFilter", "Odometer", "RenyiFilter", "ZCDPFilter"),
-    "privacy.accountants.trade_off": ("TradeOff", "membership_advantage"),
-    "privacy.budgets.ball_noise": ("BallDescent",),
-    "privacy.mechanisms.refusals": ("shuffled_epochs",),
-    "theorems.record": ("Theorem",),
-    "theorems.registry": ("theorem",),
-    "theorems.spending": ("spending",),
-    "rates.plan": ("plan",),
-}
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'dpbounds' has no attribute {name!r}")
-    value = getattr(import_module(f"dpbounds.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__, _, __all__ = names_by_need(__name__)  # `import dpbounds` costs next to nothing
 
 
 def __dir__() -> list[str]:

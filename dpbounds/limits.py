@@ -41,3 +41,10 @@ JSON_DIGITS = 1_000
 RELEASES = 10_000
 # Characters of a word from a file that an error shows.
 QUOTED = 60
+
+# --- Matrices ---------------------------------------------------------------------------------------------------------
+
+# Rows of a matrix that is given entry by entry, of which all products of two columns may be asked for; steps of one
+# that is given by its coefficients, or of a tree.
+MATRIX_ROWS = 2_048
+MATRIX_STEPS = 100_000

@@ -55,3 +55,14 @@ def test_the_scaffold_is_a_statement_without_defects(tmp_path):
     theorem = dp.theorem(str(file))
     assert defects(theorem) == ()
     assert theorem.evaluate(n=100, d=4, epsilon=1).value.contains("0.02")
+
+
+def test_the_house_names_every_room():
+    """Every file and folder that stands directly in one of the packages, and every room of verification."""
+    house = TEXT.split("## The house")[1].split("\n## ")[0]
+    rooms = [ROOT / "dpbounds", ROOT / "dpbounds" / "privacy", ROOT / "algorithms"]
+    inside = {path.name for room in rooms for path in room.iterdir() if path.suffix == ".py" or path.is_dir()}
+    verification = {path.name for path in (ROOT / "algorithms" / "verification").iterdir() if path.is_dir()}
+    unnamed = {name for name in inside - {"__pycache__"} if not name.startswith("__") and name not in house}
+    unnamed |= {name for name in verification - {"__pycache__", "studies"} if name not in house}
+    assert unnamed == set()

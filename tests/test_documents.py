@@ -12,8 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpbounds import documents, limits
 from dpbounds.algorithms.ledger_format import write_releases

@@ -13,8 +13,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import dpbounds
 from dpbounds.errors import DpboundsError, InvalidValue, demand, demand_one_of, nearest, one_of, shortened, shown

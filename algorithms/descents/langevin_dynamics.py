@@ -22,15 +22,16 @@ import sympy
 from attrs import field, frozen
 
 from dpbounds.algorithms import fields, planning
-from dpbounds.algorithms.iterates import gap_at, promised, squared_norms
+from dpbounds.algorithms.iterates import gap_at, no_more_than, no_more_than_range, promised, squared_norms
 from dpbounds.algorithms.method import FiniteSum, FullBatchMethod, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
-from dpbounds.algorithms.problems.domain import demand_all_of_space, known
+from dpbounds.algorithms.problems.domain import demand_all_of_space, known, radius_of_domain
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import exact, to_float
 from dpbounds.papers.ours import langevin_under_pl
+from dpbounds.privacy.mechanisms import Gaussian, LastIterate
 
 WhichOutput = Literal["last", "random"]
 Variant = Literal["repaired", "as-printed"]
@@ -91,7 +92,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         """
         fields.demand_one_of(variant, Variant, "variant")
         budget, weight = PrivacyBudget.of(epsilon, delta, relation), fields.not_negative(regulariser, "regulariser")
-        single = planning.multiplier_of_one(budget, noise)
+        single = planning.multiplier_of_one(budget)
         if inverse_temperature is None:
             beta = _balanced_temperature(problem, single, pl_constant_of(problem, weight, pl_constant))
         else:
@@ -153,7 +154,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
             raise InvalidValue("pl_constant", str(mu), f"at most L + λ = {smoothness}", "it is no PL constant")
         start = problem.initial_point
         square = sum((Fraction(float(entry)) ** 2 for entry in start), Fraction(0))
-        return promised(
+        found = promised(
             bound_expression(self.output),
             problem,
             initial_gap=gap_at(problem, start) + self.regulariser * square / 2,
@@ -162,6 +163,32 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
             pl_constant=mu,
             inverse_temperature=2 / (eta * self.noise_stddev(problem) ** 2),
             steps=self.steps,
+        )
+        return no_more_than(found, problem, "") if self.regulariser else no_more_than_range(found, problem)
+
+    def last_iterate(self, problem: FiniteSum) -> LastIterate:
+        """What a run spends whose w_T is published, and nothing else: to be asked beside the ledger, which counts all.
+
+        With λ > L every step contracts, and a long run forgets: ε stays bounded in T. Else it is what the ledger says.
+
+        Raises:
+            InvalidValue: The output is not w_T, the noise is not exactly Gaussian, ηλ > 1, or L holds in a ball only.
+
+        Source: ``last_iterate.md``, sections 1 and 2.
+        """
+        demand_all_of_space(problem)
+        fields.demand_one_of(self.output, Literal["last"], "output")
+        fields.demand_one_of(self.noise, Literal["gaussian"], "noise")
+        if radius_of_domain(problem) is not None:
+            advice = "outside of it two walks may part faster"
+            raise InvalidValue("problem", type(problem).__name__, "one whose smoothness holds in all of space", advice)
+        eta = Fraction(self.step_size_for(problem))
+        return LastIterate(
+            Gaussian(self.noise_multiplier),
+            batches=1,
+            epochs=self.steps,
+            smoothness_step=eta * at_least(problem.smoothness, "smoothness"),
+            weight_decay_step=eta * Fraction(float(self.regulariser)),
         )
 
     def _time_of_a_step(self, problem: FiniteSum) -> Fraction:

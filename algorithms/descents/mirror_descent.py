@@ -20,8 +20,16 @@ import sympy
 from attrs import Attribute, field, frozen
 
 from dpbounds.algorithms import fields, planning
-from dpbounds.algorithms.iterates import best_count, demand_short_step, gap_at, inserted, of_mapping
-from dpbounds.algorithms.method import Array, FiniteSum, FullBatchMethod, InvalidValue, OpenRun, Outcome
+from dpbounds.algorithms.iterates import (
+    best_count,
+    demand_short_step,
+    gap_at,
+    inserted,
+    no_more_than_step,
+    of_mapping,
+    products,
+)
+from dpbounds.algorithms.method import Array, FiniteSum, FullBatchMethod, InvalidValue, OpenRun, Outcome, computed
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, demand_within, known
@@ -42,7 +50,8 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
             x_{k+1} = argmin over x in C of <g, x> + V(x, x_k)/γ, V the Bregman divergence of w
         return x_R
 
-    Measured at every step: N(P(x_k))² ("noisy", at g; "exact", at ∇F(x_k)), "objective", N*(g - ∇F(x_k))² ("noise").
+    Measured at every step: N(P(x_k))² ("noisy", at g; "exact", at ∇F(x_k)), "objective", N*(g - ∇F(x_k))² ("noise")
+    and <g - ∇F(x_k), P(x_k)> ("product"); F(x_{T+1}) ("last").
 
     Attributes:
         mirror: w, with its set C and its norm N; of the dimension of the problem.
@@ -82,7 +91,7 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
     ) -> MirrorDescent:
         """Plan for a budget, see ``Method``; None for T: the one that minimises the bound on the noisy mapping."""
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        single = planning.multiplier_of_one(budget, noise)
+        single = planning.multiplier_of_one(budget)
         once = cls(mirror, single, 1, step_size, start)
         count = once._best_steps(problem) if steps is None else fields.count(steps, "steps")
         return cls(mirror, single * planning.root_above(count), count, step_size, start, budget, noise)
@@ -100,11 +109,13 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
             following = w.step(x, g.noisy, gamma)
             run.measure(
                 noisy=(w.norm(x - following) / gamma) ** 2,
-                exact=(w.norm(x - w.step(x, g.exact, gamma)) / gamma) ** 2,
+                exact=(computed(w.norm, x - computed(w.step, x, g.exact, gamma)) / gamma) ** 2,
                 objective=g.objective,
-                noise=w.dual_norm(g.noisy - g.exact) ** 2,
+                noise=computed(w.dual_norm, g.noisy - g.exact) ** 2,
+                product=products(g.noisy - g.exact, x - following) / gamma,
             )
             x = following
+        run.measure(last=run.exact(x)[0])
         return Outcome(returned.point, output_step=returned.index, parameters={"step_size": gamma})
 
     def smoothness(self, problem: FiniteSum) -> sympy.Expr:
@@ -147,7 +158,10 @@ class MirrorDescent(FullBatchMethod[FiniteSum]):
         if not isinstance(moment, Enclosure):
             values["dual_second_moment"] = moment
         formula = of_mapping(mapping, theorem_5_explicit.mean_square, theorem_5_explicit.at_the_gradient)
-        return evaluate(inserted(formula, problem, **values), {"dual_second_moment": moment})
+        found = evaluate(inserted(formula, problem, **values), {"dual_second_moment": moment})
+        width = sympy.Rational(moment.exact_upper) if isinstance(moment, Enclosure) else moment
+        noise = width * sympy.Rational(self.noise_stddev(problem)) ** 2
+        return no_more_than_step(found, problem, mapping, noise, self.mirror.euclidean_square)
 
     def _short_step(self, problem: FiniteSum) -> Fraction:
         gamma = Fraction(self.step_size_for(problem))

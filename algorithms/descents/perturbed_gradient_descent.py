@@ -19,10 +19,10 @@ import sympy
 from attrs import field, frozen
 
 from dpbounds.algorithms import fields, planning
-from dpbounds.algorithms.iterates import promised, squared_norms
+from dpbounds.algorithms.iterates import no_more_than_slope, promised, squared_norms
 from dpbounds.algorithms.ledger import Batch
 from dpbounds.algorithms.method import FiniteSum, InvalidValue, Method, OpenRun, Outcome, stddev_of_batches
-from dpbounds.algorithms.noise import described
+from dpbounds.algorithms.noise import PSEUDO_RANDOM, described
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
@@ -50,8 +50,8 @@ class PerturbedGradientDescent(Method[FiniteSum]):
             w_{t+1} = w_t - η (∇f(w_t; z) + u)
         return w_R
 
-    Measured: ‖∇F‖² over all records ("gradient") and F ("objective") at the output; at every step ‖∇f(w_t; z)‖²
-    ("step") and ‖u‖² ("noise").
+    Measured: ‖∇F‖² over all records ("gradient") and F ("objective") at the output, F(w_{T+1}) ("last"); at every step
+    ‖∇f(w_t; z)‖² ("step") and ‖u‖² ("noise").
 
     Attributes:
         radius: r > 0 in units of G, exact. For "gaussian" that of the ball of the same covariance: σ = rG/√(d+2).
@@ -127,6 +127,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
             g = gradient(w)  # ∇f(w_t; z) + u
             run.measure(step=squared_norms(g.exact), noise=squared_norms(g.noisy - g.exact))
             w = w - eta * g.noisy
+        run.measure(last=run.exact(w)[0])
         risk, slope = run.exact(returned.point)
         return Outcome(
             returned.point,
@@ -138,7 +139,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
     @property
     def noise_drawn(self) -> str:
         """How its randomness is drawn, in words."""
-        return f"{self.noise}, in double precision, from a seeded generator: for experiments"
+        return f"{self.noise}, {PSEUDO_RANDOM}"
 
     @property
     def planned(self) -> Mechanism:
@@ -191,7 +192,8 @@ class PerturbedGradientDescent(Method[FiniteSum]):
         Gaussian counts as the ball with the same.
         """
         eta = self.step_size_for(problem)
-        return promised(algorithm_1_explicit.bound**2, problem, step_size=eta, **self._values(problem))
+        found = promised(algorithm_1_explicit.bound**2, problem, step_size=eta, **self._values(problem))
+        return no_more_than_slope(found, problem, 2)
 
     def _values(self, problem: FiniteSum) -> dict[str, sympy.Expr]:
         """The explicit bound's own numbers but for η; its radius is that of the ball with the same E‖u‖²."""

@@ -8,15 +8,26 @@ the statement ``wang-xu-2019/theorem-2/explicit`` of the library derives the bou
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
+import sympy
 from attrs import field, frozen
 
 from dpbounds.algorithms import fields, planning
-from dpbounds.algorithms.iterates import best_count, demand_short_step, of_mapping, promised, squared_norms
-from dpbounds.algorithms.method import FullBatchMethod, InvalidValue, OpenRun, Outcome
+from dpbounds.algorithms.iterates import (
+    best_count,
+    demand_short_step,
+    no_more_than_step,
+    of_mapping,
+    products,
+    promised,
+    squared_norms,
+)
+from dpbounds.algorithms.method import Array, FullBatchMethod, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles import rational
 from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
+from dpbounds.algorithms.problems.domain import known
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.wang_xu_2019 import theorem_2_explicit
@@ -40,7 +51,8 @@ class ProjectedGradientDescent(FullBatchMethod[Problem]):
             x_{k+1} = argmin over x of <g, x> + ‖x - x_k‖²/(2γ) + r(x)
         return x_R
 
-    Measured: ‖P(x_k)‖² ("noisy", at g; "exact", at ∇F(x_k)), "objective" and ‖g - ∇F(x_k)‖² ("noise") of every step.
+    Measured: ‖P(x_k)‖² ("noisy", at g; "exact", at ∇F(x_k)), "objective", ‖g - ∇F(x_k)‖² ("noise") and
+    <g - ∇F(x_k), P(x_k)> ("product") of every step; F^r(x_{T+1}) ("last").
 
     Attributes:
         step_size: γ, or None for 1/(2L) of the problem at hand, as in Theorem 2.
@@ -68,7 +80,7 @@ class ProjectedGradientDescent(FullBatchMethod[Problem]):
     ) -> ProjectedGradientDescent:
         """Plan for a budget, see ``Method``; None for T: the one that minimises the bound on the noisy mapping."""
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        single = planning.multiplier_of_one(budget, noise)
+        single = planning.multiplier_of_one(budget)
         gamma = cls(single, 1, step_size).step_size_for(problem)
         count = best_steps(problem, single, gamma) if steps is None else fields.count(steps, "steps")
         return cls(single * planning.root_above(count), count, step_size, budget, noise)
@@ -79,24 +91,22 @@ class ProjectedGradientDescent(FullBatchMethod[Problem]):
             allowed = "a Problem, which has a proximal step"
             raise InvalidValue("problem", type(problem).__name__, allowed, "other descents take any FiniteSum")
         gamma, gradient = self.step_size_for(problem), run.gradients(self.noise_multiplier)
-        returned = run.uniform_iterate(self.steps)
+        returned, measure = run.uniform_iterate(self.steps), run.measured_by(partial(_measured, problem, gamma))
         x = run.repeated(problem.initial_point)
         for k in run.steps(self.steps):
             returned.visit(k, x)
             g = gradient(x)
             following = problem.proximal_step(x, g.noisy, gamma)
-            run.measure(
-                noisy=squared_norms(x - following) / gamma**2,
-                exact=squared_norms(problem.projected_gradient(x, g.exact, gamma)),
-                objective=g.objective,
-                noise=squared_norms(g.noisy - g.exact),
-            )
+            measure(x, following, g.noisy, g.exact, g.objective)
             x = following
+        run.measure(last=run.exact(x)[0])
         return Outcome(returned.point, output_step=returned.index, parameters={"step_size": gamma})
 
     def step_size_for(self, problem: Problem) -> float:
         """γ as a double: ``step_size``, or 1/(2L) rounded down."""
-        return evaluate(1 / (2 * problem.smoothness), {}).lower if self.step_size is None else self.step_size
+        if self.step_size is not None:
+            return self.step_size
+        return evaluate(1 / (2 * known(problem.smoothness, "smoothness")), {}).lower
 
     def bound(self, problem: Problem, mapping: fields.WhichMapping = "noisy") -> Enclosure:
         """Enclose the explicit bound on the mean *square* E‖P(x_R)‖² for the noise that ``run`` really draws.
@@ -111,9 +121,23 @@ class ProjectedGradientDescent(FullBatchMethod[Problem]):
         Source: Wang & Xu 2019, Theorem 2 (without constants there).
         """
         gamma, sigma = self.step_size_for(problem), self.noise_stddev(problem)
-        demand_short_step(gamma, problem.smoothness)
+        demand_short_step(gamma, known(problem.smoothness, "smoothness"))
         formula = of_mapping(mapping, theorem_2_explicit.mean_square, theorem_2_explicit.at_the_gradient)
-        return promised(formula, problem, step_size=gamma, steps=self.steps, noise_stddev=sigma)
+        found = promised(formula, problem, step_size=gamma, steps=self.steps, noise_stddev=sigma)
+        return no_more_than_step(found, problem, mapping, problem.dimension * sympy.Rational(sigma) ** 2)
+
+
+def _measured(
+    problem: Problem, gamma: float, x: Array, following: Array, noisy: Array, exact: Array, objective: Array
+) -> dict[str, Array]:
+    moved, noise = x - following, noisy - exact
+    return {
+        "noisy": squared_norms(moved) / gamma**2,
+        "exact": squared_norms(problem.projected_gradient(x, exact, gamma)),
+        "objective": objective,
+        "noise": squared_norms(noise),
+        "product": products(noise, moved) / gamma,
+    }
 
 
 def best_steps(problem: Problem, single_step_multiplier: Fraction, step_size: float) -> int:

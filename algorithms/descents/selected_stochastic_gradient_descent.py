@@ -124,10 +124,11 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
         """K runs, one after the other, and the choice."""
         one, (epsilon, sensitivity) = self.one_run, self.selection(problem)
         candidates = np.empty((run.repetitions, self.runs, problem.dimension))
-        risks = np.empty((run.repetitions, self.runs))
+        each_risk = []
         for i in range(self.runs):
             candidates[:, i] = one.descend(problem, run).point
-            risks[:, i] = run.exact(candidates[:, i])[0]
+            each_risk.append(run.exact(candidates[:, i])[0])
+        risks = np.stack(each_risk, axis=1)
         run.forget("objective")
         chosen = run.choose(-risks, epsilon, sensitivity)
         each = np.arange(run.repetitions)
@@ -216,7 +217,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
             symbols.step_epsilon: sympy.Rational(self.selection_epsilon),
             symbols.failure_probability: sympy.Rational(failure),
         }
-        return evaluate(proposition_5_2_explicit.selected.subs(values), {})
+        return self.one_run.within(evaluate(proposition_5_2_explicit.selected.subs(values), {}), problem)
 
 
 @lru_cache(maxsize=256)

@@ -19,7 +19,7 @@ import sympy
 from attrs import field, frozen
 
 from dpbounds.algorithms import fields, planning
-from dpbounds.algorithms.iterates import squared_norms
+from dpbounds.algorithms.iterates import no_more_than_range, squared_norms
 from dpbounds.algorithms.ledger import OpenLedger
 from dpbounds.algorithms.method import (
     Array,
@@ -58,7 +58,8 @@ class StochasticGradientDescent(Method[FiniteSum]):
             w_{t+1} = the projection of w_t - ηg on the ball of radius D around w₁
         return w_R
 
-    Measured: F at the output ("objective_at_output"); at every step the square of the "noise" and, on the full batch,
+    Measured: F at the output ("objective_at_output"); at every step the squares of the "noise" and of the exact mean
+    gradient ("step") and, on the full batch,
     F ("objective"), whose average over t is the mean of F(w_R) over R; batches never see F. That is the metric: where
     the data are realisable, inf F = 0.
 
@@ -77,6 +78,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
     sampling: Sampling = field(default=None, validator=valid_sampling)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
     variant: Variant = field(default="projected", validator=fields.one_of(Variant))
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     @classmethod
     def calibrated(
@@ -89,6 +91,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         distance: ExactLike = 1,
         sampling: Sampling = None,
         variant: Variant = "projected",
+        noise: fields.WhichNoise = "gaussian",
     ) -> StochasticGradientDescent:
         """Plan for a budget, see ``Method``; as printed: σ² = 1000 G²T ln(1/δ)/(εn)² and T = ⌈(εn)²/(p ln(1/δ))⌉.
 
@@ -105,13 +108,15 @@ class StochasticGradientDescent(Method[FiniteSum]):
             fields.count(steps, "steps")
         if kind == "as-printed":
             count = printed_steps(problem, budget) if steps is None else steps
-            return cls(printed_multiplier(problem, budget, count, sampling), count, distance, sampling, budget, kind)
+            return cls(
+                printed_multiplier(problem, budget, count, sampling), count, distance, sampling, budget, kind, noise
+            )
         single = planning.multiplier_of_one(budget) if sampling is None or steps is None else Fraction(1)
         count = enough_steps(problem, single) if steps is None else steps
         if sampling is None:
-            return cls(single * planning.root_above(count), count, distance, None, budget, kind)
+            return cls(single * planning.root_above(count), count, distance, None, budget, kind, noise)
         multiplier = planning.multiplier_within(budget, lambda z: sampled(Gaussian(z), sampling) ** count)
-        return cls(multiplier, count, distance, sampling, budget, kind)
+        return cls(multiplier, count, distance, sampling, budget, kind, noise)
 
     @property
     def planned(self) -> Mechanism:
@@ -131,7 +136,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
 
     def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: OpenLedger) -> Array:
         """Descend once per generator, shape (R, p), a start of another algorithm; ``bound`` is on its excess risk."""
-        return self.descend(problem, OpenRun(problem, generators, ledger)).point
+        return self.descend(problem, OpenRun(problem, generators, ledger, self.noise)).point
 
     def descend(self, problem: FiniteSum, run: OpenRun) -> UniformIterate:
         """The pseudo-code above, in a run that may have begun before and may go on."""
@@ -142,7 +147,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         for t in run.steps(self.steps):
             returned.visit(t, w)
             g = gradient(w)
-            run.measure(noise=squared_norms(g.noisy - g.exact))
+            run.measure(noise=squared_norms(g.noisy - g.exact), step=squared_norms(g.exact))
             if isinstance(g, GradientAnswer):
                 run.measure(objective=g.objective)
             w = w - eta * g.noisy
@@ -171,7 +176,12 @@ class StochasticGradientDescent(Method[FiniteSum]):
         demand_no_regulariser(problem)
         q = self.quasar_constant(problem, quasar_convexity)
         values = {**self.constants(problem), symbols.quasar_convexity: q}
-        return evaluate(proposition_d_1_explicit.bound.subs(values), {})
+        return self.within(evaluate(proposition_d_1_explicit.bound.subs(values), {}), problem)
+
+    def within(self, found: Enclosure, problem: FiniteSum) -> Enclosure:
+        """A bound on F - inf F, no more than what holds in the ball: 2DG, as a minimiser lies within D of w₁, too."""
+        across = 2 * sympy.Rational(self.distance) * sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
+        return no_more_than_range(found, problem, None if self.variant == "as-printed" else across)
 
     def constants(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
         """What step size and bound are made of.

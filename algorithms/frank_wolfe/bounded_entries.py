@@ -28,6 +28,13 @@ class BoundedEntries(LinearModel):
 
     entry_bound: Fraction = Fraction(1)
 
+    def __post_init__(self) -> None:
+        LinearModel.__post_init__(self)
+        if not np.abs(self.features).max() <= to_float(self.entry_bound, "down"):
+            raise InvalidValue(
+                "features", "a larger entry", f"entries of at most {self.entry_bound}", "bounded_entries"
+            )
+
     @property
     def lipschitz_l1(self) -> sympy.Expr:
         """G₁ = min(b, B) sup|φ'|: no entry of a record's gradient is larger."""
@@ -52,9 +59,8 @@ def bounded_entries(model: LinearModel, entry_bound: ExactLike = 1) -> BoundedEn
     if not limit > 0:
         raise InvalidValue("entry_bound", entry_bound, "greater than 0")
     features = np.clip(model.features, -limit, limit)
-    cut = int((features != model.features).any(axis=1).sum())
     features.flags.writeable = False
-    note = f"every entry is cut at {bound} (a public bound): {cut} of {len(features)} records were (not private)"
+    note = f"every entry is cut at {bound}, a public bound"
     return BoundedEntries(
         loss=model.loss,
         features=features,

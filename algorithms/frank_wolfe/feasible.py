@@ -10,6 +10,7 @@ import numpy as np
 import sympy
 from attrs import Attribute
 
+from dpbounds.algorithms.iterates import no_more_than
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method
 from dpbounds.algorithms.planning import Enclosure
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, demand_within
@@ -81,7 +82,7 @@ class FrankWolfe(Method[FiniteSum]):
         """γ as a double: ``step_fraction``, or the bound's best one, rounded down."""
         if self.step_fraction is not None:
             return self.step_fraction
-        return min(1.0, evaluate(self.explicit_fraction.subs(self._sizes(problem)), {}).lower)
+        return min(1.0, evaluate(self.explicit_fraction.subs(self.sizes(problem)), {}).lower)
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """Enclose the explicit bound on the mean Frank-Wolfe gap of the output, for the noise that is really drawn.
@@ -92,7 +93,10 @@ class FrankWolfe(Method[FiniteSum]):
 
         Source: Wang & Xu 2019, Theorems 4 and 6 (without constants there).
         """
-        return self._evaluated(self.explicit_gap, problem)
+        found = self._evaluated(self.explicit_gap, problem)
+        slope = problem.lipschitz
+        across = None if slope is None else slope * self.constraint.diameter
+        return no_more_than(found, problem, "G times the diameter of the set", across)
 
     def _on_the_population(self, formula: sympy.Expr, problem: FiniteSum, fits: bool, allowed: str) -> Enclosure:
         if not (fits and isinstance(problem, LinearModel) and problem.loss is SQUARED_SIGMOID):
@@ -101,8 +105,8 @@ class FrankWolfe(Method[FiniteSum]):
         return self._evaluated(formula.subs({link_constant: 1, link_slope: slope}), problem)
 
     @abstractmethod
-    def _sizes(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
-        """What the best γ is made of."""
+    def sizes(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
+        """The public numbers that the bound and the best γ are made of."""
 
     @abstractmethod
     def _evaluated(self, formula: sympy.Expr, problem: FiniteSum) -> Enclosure:

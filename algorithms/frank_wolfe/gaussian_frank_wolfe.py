@@ -19,15 +19,15 @@ from attrs import field, frozen
 
 from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.frank_wolfe.feasible import FrankWolfe, convex, fraction, gaps, stays_inside
-from dpbounds.algorithms.method import FiniteSum, FullBatchMethod, OpenRun, Outcome
+from dpbounds.algorithms.iterates import squared_norms
+from dpbounds.algorithms.method import FiniteSum, FullBatchMethod, OpenRun, Outcome, computed
 from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import known
 from dpbounds.algorithms.problems.sets import ConstraintSet, L2Ball
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.wang_chen_xu_2019 import theorem_5_explicit
-from dpbounds.papers.wang_xu_2019 import step_fraction as fraction_symbol
-from dpbounds.papers.wang_xu_2019 import theorem_4, theorem_4_explicit
+from dpbounds.papers.wang_xu_2019 import step_fraction as fraction_symbol, theorem_4, theorem_4_explicit
 
 Variant = Literal["explicit", "as-printed"]
 
@@ -46,7 +46,8 @@ class GaussianFrankWolfe(FrankWolfe, FullBatchMethod[FiniteSum]):
         return x_R
 
     Measured at every step: "gap", the Frank-Wolfe gap max over v in C of <∇F(x_k), x_k - v>, whose average is its
-    mean over R; F ("objective"); the square of the "noise".
+    mean over R; F ("objective"); the square of the "noise"; <∇F(x_k), v - v̄>, v̄ the best ("shortfall"); ‖v - x_k‖²
+    ("reach"). F(x_{T+1}) ("last").
 
     Attributes:
         constraint: C.
@@ -89,7 +90,7 @@ class GaussianFrankWolfe(FrankWolfe, FullBatchMethod[FiniteSum]):
         """
         fields.demand_one_of(variant, Variant, "variant")
         budget = PrivacyBudget.of(epsilon, delta, relation)
-        single = planning.multiplier_of_one(budget, noise)
+        single = planning.multiplier_of_one(budget)
         one_step = cls(constraint, single, 1, step_fraction, start)
         one_step.starting_point(problem)
         if variant == "as-printed":
@@ -110,12 +111,16 @@ class GaussianFrankWolfe(FrankWolfe, FullBatchMethod[FiniteSum]):
             returned.visit(k, x)
             g = gradient(x)
             v = C.linear_minimiser(g.noisy)
+            gap = gaps(x, g.exact, computed(C.linear_minimiser, g.exact))
             run.measure(
-                gap=gaps(x, g.exact, C.linear_minimiser(g.exact)),
+                gap=gap,
                 objective=g.objective,
                 noise=((g.noisy - g.exact) ** 2).sum(axis=1),
+                shortfall=gap - gaps(x, g.exact, v),
+                reach=squared_norms(v - x),
             )
             x = (1 - gamma) * x + gamma * v
+        run.measure(last=run.exact(x)[0])
         return Outcome(returned.point, output_step=returned.index, parameters={"step_fraction": gamma})
 
     def population_bound(self, problem: FiniteSum) -> Enclosure:
@@ -134,7 +139,7 @@ class GaussianFrankWolfe(FrankWolfe, FullBatchMethod[FiniteSum]):
     def _evaluated(self, formula: sympy.Expr, problem: FiniteSum) -> Enclosure:
         self.starting_point(problem)
         values = {
-            **self._sizes(problem),
+            **self.sizes(problem),
             symbols.lipschitz: known(problem.lipschitz, "lipschitz"),
             symbols.dataset_size: sympy.Integer(problem.records),
             symbols.noise_stddev: sympy.Rational(self.noise_stddev(problem)),
@@ -142,7 +147,8 @@ class GaussianFrankWolfe(FrankWolfe, FullBatchMethod[FiniteSum]):
         }
         return _with_width(formula.subs(values), self.constraint)
 
-    def _sizes(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
+    def sizes(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
+        """The public numbers that the bound and the best γ are made of."""
         diameter = self.constraint.diameter
         return {
             symbols.initial_gap: self._initial_gap(problem, problem.lipschitz, diameter),
@@ -155,7 +161,7 @@ class GaussianFrankWolfe(FrankWolfe, FullBatchMethod[FiniteSum]):
 def _best_steps(algorithm: GaussianFrankWolfe, problem: FiniteSum, single: Fraction) -> int:
     """The T of the explicit theorem, rounded up, at the ρ that has the same noise."""
     values = {
-        **algorithm._sizes(problem),
+        **algorithm.sizes(problem),
         symbols.lipschitz: known(problem.lipschitz, "lipschitz"),
         symbols.dataset_size: sympy.Integer(problem.records),
         symbols.rho: sympy.Rational(2 / single**2),

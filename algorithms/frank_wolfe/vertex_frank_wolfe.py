@@ -11,9 +11,9 @@ bound ``wang-xu-2019/theorem-6/explicit``.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -23,16 +23,19 @@ from attrs import field, frozen
 from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.frank_wolfe.bounded_entries import l1_constants
 from dpbounds.algorithms.frank_wolfe.feasible import FrankWolfe, convex, fraction, gaps, stays_inside
-from dpbounds.algorithms.frank_wolfe.vertices import vertices_of, with_vertices
-from dpbounds.algorithms.method import FiniteSum, InvalidValue, OpenRun, Outcome
+from dpbounds.algorithms.frank_wolfe.vertices import Corners, Listed, vertices_of, with_vertices
+from dpbounds.algorithms.method import FiniteSum, InvalidValue, OpenRun, Outcome, computed
+from dpbounds.algorithms.noise import PSEUDO_RANDOM, Array
 from dpbounds.algorithms.oracles import WhichChoice, at_least, choice
+from dpbounds.algorithms.oracles.secured import blocks_of
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
+from dpbounds.algorithms.problems.finite_sum import record_gradients
 from dpbounds.algorithms.problems.sets import ConstraintSet, L1Ball
+from dpbounds.algorithms.secure_noise import SECURE_CHOICE
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.wang_chen_xu_2019 import theorem_6_explicit as on_the_population
-from dpbounds.papers.wang_xu_2019 import algorithm_4, theorem_6, theorem_6_explicit
-from dpbounds.papers.wang_xu_2019 import step_fraction as fraction_symbol
+from dpbounds.papers.wang_xu_2019 import algorithm_4, step_fraction as fraction_symbol, theorem_6, theorem_6_explicit
 
 Variant = Literal["explicit", "as-printed"]
 
@@ -52,8 +55,8 @@ class VertexFrankWolfe(FrankWolfe):
     The score of a vertex s is -<s, ∇F(x)>. Adding a record moves ∇F by a vector with entries of at most G₁/n (replacing
     one, 2G₁/n), and so the score by at most Δ, that times C₁ = max ‖s‖₁. ∎
 
-    Measured at every step: the Frank-Wolfe "gap", F ("objective"), and by how much the chosen vertex's score lies below
-    the best ("shortfall").
+    Measured at every step: the Frank-Wolfe "gap", F ("objective"), by how much the chosen vertex's score lies below the
+    best ("shortfall"), and ‖s - x_k‖₁² ("reach"). F(x_{T+1}) ("last").
 
     Attributes:
         constraint: C.
@@ -74,6 +77,7 @@ class VertexFrankWolfe(FrankWolfe):
     start: tuple[float, ...] | None = field(default=None, converter=fields.point)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
     method: WhichChoice = field(default="exponential", validator=fields.one_of(WhichChoice))
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     @classmethod
     def calibrated(
@@ -89,6 +93,7 @@ class VertexFrankWolfe(FrankWolfe):
         method: WhichChoice = "exponential",
         variant: Variant = "explicit",
         failure_probability: ExactLike = "1/20",
+        noise: fields.WhichNoise = "gaussian",
     ) -> VertexFrankWolfe:
         """Plan for a budget, see ``Method``: the largest ε₀ per choice that is proven to keep it.
 
@@ -103,9 +108,10 @@ class VertexFrankWolfe(FrankWolfe):
         one_step.starting_point(problem)
         if variant == "as-printed":
             drawn = _as_printed(problem, constraint, budget, failure_probability, steps, step_fraction)
-            return cls(constraint, *drawn, start, budget, method)
+            return cls(constraint, *drawn, start, budget, method, noise)
         count = _best_steps(one_step, problem, budget) if steps is None else fields.count(steps, "steps")
-        return cls(constraint, _step_epsilon(budget, count, method), count, step_fraction, start, budget, method)
+        chosen = _step_epsilon(budget, count, method)
+        return cls(constraint, chosen, count, step_fraction, start, budget, method, noise)
 
     @property
     def planned(self) -> Mechanism:
@@ -116,7 +122,7 @@ class VertexFrankWolfe(FrankWolfe):
     def noise_drawn(self) -> str:
         """How its randomness is drawn, in words."""
         kind = "Gumbel" if self.method == "exponential" else "Laplace"
-        return f"{kind} in double precision, from a seeded generator: for experiments, not for adversarial releases"
+        return f"{kind} {PSEUDO_RANDOM if self.noise == 'gaussian' else SECURE_CHOICE}"
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 4."""
@@ -127,14 +133,18 @@ class VertexFrankWolfe(FrankWolfe):
         for k in run.steps(self.steps):
             returned.visit(k, x)
             objective, slope = run.exact(x)
-            products = vertices.products(slope)  # <s, ∇F(x_k)>
-            chosen = run.choose(-products, self.step_epsilon, sensitivity, self.method)
+            products = computed(vertices.products, slope)  # <s, ∇F(x_k)>
+            parts = partial(_parts, problem, vertices, x)
+            chosen = run.choose(-products, self.step_epsilon, sensitivity, self.method, parts)
+            vertex = vertices.points(chosen)
             run.measure(
-                gap=gaps(x, slope, vertices.points(products.argmin(axis=1))),
+                gap=gaps(x, slope, computed(vertices.points, products.argmin(axis=1))),
                 objective=objective,
                 shortfall=np.take_along_axis(products, chosen[:, None], axis=1)[:, 0] - products.min(axis=1),
+                reach=np.abs(vertex - x).sum(axis=1) ** 2,
             )
-            x = (1 - gamma) * x + gamma * vertices.points(chosen)
+            x = (1 - gamma) * x + gamma * vertex
+        run.measure(last=run.exact(x)[0])
         return Outcome(
             returned.point,
             output_step=returned.index,
@@ -167,14 +177,15 @@ class VertexFrankWolfe(FrankWolfe):
         # the theorem is for replace-one; where a record is added, scores move by half as much, as if ε₀ were twice that
         per_replacement = self.step_epsilon * Fraction(2, self.relation.sensitivity_factor)
         values = {
-            **self._sizes(problem),
+            **self.sizes(problem),
             symbols.dimension: sympy.Integer(problem.dimension),
             symbols.step_epsilon: sympy.Rational(per_replacement),
             fraction_symbol: sympy.Rational(Fraction(self.step_fraction_for(problem))),
         }
         return evaluate(formula.subs(values), {})
 
-    def _sizes(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
+    def sizes(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
+        """The public numbers that the bound and the best γ are made of."""
         lipschitz, smoothness = l1_constants(problem)
         diameter = self.constraint.l1_diameter
         return {
@@ -189,6 +200,12 @@ class VertexFrankWolfe(FrankWolfe):
         }
 
 
+def _parts(problem: FiniteSum, vertices: Corners | Listed, x: Array, repetition: int) -> Iterator[Array]:
+    """Records' parts -<s, ∇f_i(x)> of n times the scores."""
+    for rows in blocks_of(problem.records, max(problem.dimension, vertices.count)):
+        yield -vertices.products_of_records(record_gradients(problem, x[repetition], rows))
+
+
 @lru_cache(maxsize=256)
 def _step_epsilon(budget: PrivacyBudget, steps: int, method: WhichChoice) -> Fraction:
     """The largest ε₀ at which T choices are proven to keep the budget: 1/ε₀ plays the noise multiplier."""
@@ -198,7 +215,7 @@ def _step_epsilon(budget: PrivacyBudget, steps: int, method: WhichChoice) -> Fra
 def _best_steps(algorithm: VertexFrankWolfe, problem: FiniteSum, budget: PrivacyBudget) -> int:
     """The T of the explicit theorem, rounded up, at ρ = 2/z² with z the multiplier of one Gaussian release."""
     rho = 2 / planning.multiplier_of_one(budget) ** 2
-    values = {**algorithm._sizes(problem), symbols.rho: sympy.Rational(rho)}
+    values = {**algorithm.sizes(problem), symbols.rho: sympy.Rational(rho)}
     if values[symbols.candidates] == 1:
         return 1
     return max(1, math.ceil(evaluate(theorem_6_explicit.best_steps.subs(values), {}).upper))

@@ -10,7 +10,7 @@ from attrs import Attribute
 from numpy.typing import NDArray
 
 from dpbounds.algorithms.noise import Array
-from dpbounds.algorithms.oracles import BATCH_WIDTH
+from dpbounds.algorithms.oracles import batches
 from dpbounds.algorithms.problems.sets import ConstraintSet, L1Ball, Simplex
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import to_float
@@ -36,6 +36,8 @@ class Corners:
         scaled = self.radius * gradients
         return np.concatenate([scaled, -scaled], axis=1) if self.signed else scaled
 
+    products_of_records = products
+
     def points(self, chosen: Chosen) -> Array:
         """The vertices of these indices, shape (R, p)."""
         rows = np.zeros((len(chosen), self.dimension))
@@ -56,13 +58,17 @@ class Listed:
         return len(self.matrix)
 
     def products(self, gradients: Array) -> Array:
-        """Matrix products of one width each, so that no repetition's numbers depend on how many there are."""
+        """Matrix products in ``batches``, so that no repetition's numbers depend on how many there are."""
         found = np.empty((len(gradients), self.count))
-        padded = np.zeros((BATCH_WIDTH, gradients.shape[1]))
-        for start in range(0, len(gradients), BATCH_WIDTH):
-            rows = gradients[start : start + BATCH_WIDTH]
-            padded[: len(rows)] = rows
-            found[start : start + len(rows)] = (padded @ self.matrix.T)[: len(rows)]
+        for rows, batch in batches(gradients):
+            found[rows] = (batch @ self.matrix.T)[: rows.stop - rows.start]
+        return found
+
+    def products_of_records(self, gradients: Array) -> Array:
+        """The same, number by number: a row's products have the same bits wherever it stands."""
+        found = np.zeros((len(gradients), self.count))
+        for column, weights in zip(gradients.T, self.matrix.T, strict=True):
+            found += column[:, None] * weights
         return found
 
     def points(self, chosen: Chosen) -> Array:

@@ -3,23 +3,36 @@
 - ``GradientOracle``: the mean gradient of all records
 - ``BatchGradientOracle``: of a random batch (with or without replacement, Poisson, one random record)
 - ``GradientDifferenceOracle``: how the mean gradient changed between two points, with noise per distance
+- ``PathGradientOracle``: the mean gradient along a path, at a price per length
 - ``HessianOracle``: the mean Hessian, with symmetric noise
 - ``choose``: one of finitely many candidates, by their scores
 """
 
 from dpbounds.algorithms.ledger import Poisson, Sampling
 from dpbounds.algorithms.oracles.batches import BatchGradientOracle
-from dpbounds.algorithms.oracles.choices import WhichChoice, choice, choose
+from dpbounds.algorithms.oracles.choices import PaidTogether, Scored, WhichChoice, choice, choose
 from dpbounds.algorithms.oracles.constants import at_least, rational
 from dpbounds.algorithms.oracles.differences import GradientDifferenceOracle
-from dpbounds.algorithms.oracles.gradients import BATCH_WIDTH, GradientAnswer, GradientOracle, Gradients, in_batches
-from dpbounds.algorithms.oracles.hessians import HessianOracle
+from dpbounds.algorithms.oracles.gradients import (
+    BATCH_WIDTH,
+    GradientAnswer,
+    GradientOracle,
+    Gradients,
+    batches,
+    in_batches,
+)
+from dpbounds.algorithms.oracles.hessians import HessianOracle, as_vectors
+from dpbounds.algorithms.oracles.paths import PathGradientOracle
 
 __all__ = [
     "GradientOracle",
     "BatchGradientOracle",
     "GradientDifferenceOracle",
+    "PathGradientOracle",
     "HessianOracle",
+    "as_vectors",
+    "Scored",
+    "PaidTogether",
     "WhichChoice",
     "choice",
     "choose",
@@ -28,6 +41,7 @@ __all__ = [
     "Poisson",
     "Sampling",
     "BATCH_WIDTH",
+    "batches",
     "in_batches",
     "at_least",
     "rational",

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from attrs import Attribute
 from numpy.typing import NDArray
 
-from dpbounds.algorithms import noise
-from dpbounds.algorithms.ledger import Batch, Poisson
-from dpbounds.algorithms.ledger import Sampling as Sampling
-from dpbounds.algorithms.ledger import sampled as sampled
+from dpbounds.algorithms import noise, secure_noise
+from dpbounds.algorithms.ledger import Batch, Poisson, Sampling as Sampling, sampled as sampled
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.constants import at_least
-from dpbounds.algorithms.oracles.perturbation import Answer, HasRecords, Perturbing, demand_points
-from dpbounds.errors import InvalidValue
+from dpbounds.algorithms.oracles.perturbation import Answer, HasRecords, Perturbing, asked_at, demand_points
+from dpbounds.algorithms.unreleased import closed
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
 
 Rows = NDArray[np.int64]
 
@@ -30,8 +29,10 @@ class HasBatchGradients(HasRecords, Protocol):
         """Mean gradient (R, p) over each repetition's own records, rows of shape (R, b)."""
 
 
-def draw_rows(sampling: Batch | Poisson, records: int, generator: np.random.Generator) -> Rows:
-    """Draw one batch: indices of records, in an order that means nothing."""
+def draw_rows(sampling: Batch | Poisson, records: int, generator: np.random.Generator, kind: Kind = "gaussian") -> Rows:
+    """Draw one batch: indices of records, in an order that means nothing; "secure" asks the operating system."""
+    if kind == "secure":
+        return _from_the_system(sampling, records)
     if isinstance(sampling, Poisson):
         return np.flatnonzero(generator.random(records) < float(sampling.sample_rate))
     if sampling.replacement:
@@ -39,12 +40,21 @@ def draw_rows(sampling: Batch | Poisson, records: int, generator: np.random.Gene
     return generator.choice(records, size=sampling.size, replace=False, shuffle=False)
 
 
+def _from_the_system(sampling: Batch | Poisson, records: int) -> Rows:
+    if isinstance(sampling, Poisson):
+        return secure_noise.poisson(records, sampling.sample_rate)
+    if sampling.replacement:
+        why = "no account for secure noise on records that are drawn several times: draw without replacement"
+        raise UnsupportedMechanism(why)
+    return secure_noise.batch(sampling.size, records)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchAnswer(Answer):
     """Means over random batches, shape (R, p).
 
     Attributes:
-        rows: Each repetition's records. Which ones were drawn must stay secret: the privacy rests on it.
+        rows: Each repetition's records, ``Unreleased``: privacy rests on it that nobody knows which ones were drawn.
     """
 
     rows: tuple[Rows, ...]
@@ -69,6 +79,8 @@ class BatchGradientOracle(Perturbing):
     Source: Tholeti & Kalyani 2020 (PrGD: one record, ball); Lowy, Ullman & Wright 2024 (DP-SGD: with replacement).
     """
 
+    question: ClassVar[str] = "batch"
+
     problem: HasBatchGradients
     sampling: Batch | Poisson
     noise_multiplier: Fraction
@@ -91,10 +103,18 @@ class BatchGradientOracle(Perturbing):
 
     def __call__(self, X: Array) -> BatchAnswer:
         """Answer at every row of ``X`` (shape (R, p), one row per generator) and write one ledger entry."""
+        return asked_at(self, self._answer, X)
+
+    def _answer(self, X: Array) -> BatchAnswer:
         demand_points(X, self.generators, self.problem.dimension)
-        rows = tuple(draw_rows(self.sampling, self.problem.records, generator) for generator in self.generators)
+        records = self.problem.records
+        rows = tuple(draw_rows(self.sampling, records, generator, self.noise) for generator in self.generators)
         mean = batch_means(self.problem, X, rows, self.divisor)
-        return BatchAnswer(self._perturbed(mean, sampling=self.sampling), mean, rows)
+        if self.noise == "secure":
+            noisy = self._secured((X,), rows, self.sampling)
+        else:
+            noisy = self._perturbed(mean, sampling=self.sampling)
+        return BatchAnswer(noisy, closed(mean), closed(rows))
 
 
 def divisor(sampling: Batch | Poisson, records: int) -> Fraction:

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbounds.algorithms import noise
+from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger
 from dpbounds.algorithms.noise import Array
-from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import ExactLike, exact, to_float
-from dpbounds.privacy.mechanisms import ExponentialMechanism, Mechanism, PureDP
+from dpbounds.algorithms.oracles.watching import Question, answered
+from dpbounds.algorithms.unreleased import opened
+from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
+from dpbounds.privacy.mechanisms import ZCDP, ExponentialMechanism, Mechanism, PureDP
 from dpbounds.privacy.relations import Relation
 
-WhichChoice = Literal["exponential", "noisy-max"]
+WhichChoice = Literal["exponential", "concentrated", "noisy-max"]
 
 
 def choice(epsilon: ExactLike, relation: Relation, method: WhichChoice = "exponential") -> Mechanism:
     """One choice as a mechanism: the exponential mechanism is of bounded range, which composes better than its ε says.
+
+    "concentrated" is the same draw, of which no more is told than ρ = ε²/8 of zCDP (Cesar & Rogers 2021, Lemma 3.4): a
+    few per cent more where many choices precede other releases, whose exact composition takes long.
 
     Of report noisy max with Laplace noise of scale β = 2Δ/ε no more is said than that it is ε-private. Proof: fix all
     noises but candidate y's. With the best of the others at m on one side and m' on the other, |m - m'| <= Δ, y is
@@ -31,13 +40,73 @@ def choice(epsilon: ExactLike, relation: Relation, method: WhichChoice = "expone
     """
     if method not in get_args(WhichChoice):
         raise InvalidValue("method", repr(method), " or ".join(get_args(WhichChoice)))
+    if method == "concentrated":
+        return ZCDP(ExponentialMechanism(epsilon, relation=relation).epsilon ** 2 / 8, relation=relation)
     mechanism = ExponentialMechanism if method == "exponential" else PureDP
     return mechanism(epsilon, relation=relation)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """What a choice is made by, for those who watch and know the records.
+
+    Attributes:
+        scores: Shape (R, N).
+        scale: Of the noise on them, 2Δ/ε.
+        records: n of what the scores are about: a part of the records, maybe.
+    """
+
+    scores: Array
+    scale: float
+    records: int
+
+
+class PaidTogether:
+    """Where so many concentrated choices of one ε are written: as one release of zCDP, at once, and no more of them.
+
+    Args:
+        epsilon: Of each choice.
+        count: How many, at least 1, fixed in advance.
+        relation: Of the choices.
+        ledger: Gets the release now, and the noise counts of the choices when they are made.
+
+    Attributes:
+        taken, last: How many choices were made, and the last one.
+    """
+
+    def __init__(self, epsilon: ExactLike, count: int, relation: Relation, ledger: OpenLedger) -> None:
+        self._each, self._count = choice(epsilon, relation, "concentrated"), positive_integer(count, "count")
+        self.ledger, self.taken, self.last = ledger, 0, DescribedRelease(self._each)
+        ledger.release(self.together(epsilon, count, relation))
+
+    @staticmethod
+    def together(epsilon: ExactLike, count: int, relation: Relation) -> ZCDP:
+        """All of them as one mechanism: their ρ add up (Bun & Steinke 2016, Lemma 2.3)."""
+        return ZCDP(count * exact(epsilon, "epsilon") ** 2 / 8, relation=relation)
+
+    def release(self, mechanism: Mechanism, count: int = 1) -> None:
+        """Take one choice; ``BudgetExceeded`` where it is another one, or one too many."""
+        if mechanism != self._each or count != 1 or self.taken == self._count:
+            raise BudgetExceeded(f"a release beyond the {self._count} choices that were paid for: {mechanism!r}")
+        self.taken += 1
+
+    def gaussian(self, *, noise_stddev: Fraction, per_record_bound: Fraction, sampling: object = None) -> None:
+        """Refused."""
+        raise BudgetExceeded("choices were paid for, no Gaussian release")
+
+    def added(self, squares: float, numbers: int, level: float = 1.0) -> None:
+        """Keep count of Gaussian noise, in the ledger."""
+        self.ledger.added(squares, numbers, level)
+
+    def waited(self, total: float, numbers: int, level: float = 1.0) -> None:
+        """Keep count of other noise, in the ledger."""
+        self.ledger.waited(total, numbers, level)
 
 
 def choose(
     scores: Array,
     *,
+    records: int,
     epsilon: ExactLike,
     sensitivity: ExactLike,
     relation: Relation,
@@ -47,13 +116,15 @@ def choose(
 ) -> NDArray[np.int64]:
     """Write the choice into the ledger, then draw one candidate for every repetition.
 
-    "exponential": y with probability proportional to exp(ε u(y)/(2Δ)), drawn as the largest of u + (2Δ/ε) Gumbel: with
-    independent standard Gumbel g_y, P(u_y/β + g_y is the largest) = e^{u_y/β}/Σ e^{u_z/β}, exactly.
+    "exponential" and "concentrated": y with probability proportional to exp(ε u(y)/(2Δ)), drawn as the largest of
+    u + (2Δ/ε) Gumbel: with independent standard Gumbel g_y and β = 2Δ/ε, P(u_y/β + g_y is the largest) = e^{u_y/β}/Σ
+    e^{u_z/β}, exactly.
     "noisy-max": the largest of u + Laplace of scale 2Δ/ε.
 
     Args:
-        scores: u, the higher the better, shape (R, N), one row per generator; where all rows are one, its
-            ``np.broadcast_to`` will do.
+        scores: u, the higher the better, shape (R, N), one row per generator, unreleased as they may be; where all
+            rows are one, its ``np.broadcast_to`` will do.
+        records: n of what they are about.
         epsilon: ε > 0 of this choice.
         sensitivity: Δ > 0: under the relation, no score moves by more than this (or all scores move within a range of
             2Δ, which is all that the exponential mechanism needs: what moves every score alike cancels).
@@ -69,7 +140,7 @@ def choose(
         InvalidValue: A number is not allowed, or a score is not finite.
         BudgetExceeded: The ledger keeps a budget that has no room for the choice.
     """
-    reach = exact(sensitivity, "sensitivity")
+    scores, reach = opened(scores), exact(sensitivity, "sensitivity")
     if reach <= 0:
         raise InvalidValue("sensitivity", sensitivity, "greater than 0")
     if scores.ndim != 2 or scores.shape[0] != len(generators) or scores.shape[1] == 0:
@@ -78,6 +149,19 @@ def choose(
         raise InvalidValue("scores", "not finite", "finite numbers", "candidates where the objective has a value")
     described = choice(epsilon, relation, method)
     scale = to_float(2 * reach / exact(epsilon, "epsilon"), "up")
+    terms = (scores.shape, described, reach, method)
+    question = Question("choice", (), terms, generators, ledger, Scored(scores, scale, records))
+    return answered(question, partial(_choose, scores, scale, described, method, generators, ledger))
+
+
+def _choose(
+    scores: Array,
+    scale: float,
+    described: Mechanism,
+    method: WhichChoice,
+    generators: Sequence[np.random.Generator],
+    ledger: noise.Records,
+) -> NDArray[np.int64]:
     ledger.release(described)
     # one repetition at a time: the rows may be one and the same, and N numbers are all that is held then
     drawn = [_chosen(row, generator, scale, method, ledger) for generator, row in zip(generators, scores, strict=True)]
@@ -95,7 +179,7 @@ def _chosen(
         # a Gumbel variable is -log of an exponential one; a zero would be an infinite score: kept from being one
         unit = -np.log(np.maximum(unit, np.finfo(np.float64).tiny))
     used = _used(unit, scale)
-    waited = np.exp(-used / scale) if method == "exponential" else np.abs(used) / scale
+    waited = np.exp(-used / scale) if method != "noisy-max" else np.abs(used) / scale
     ledger.waited(float(waited.sum()), waited.size, scale)
     return int((used + scores).argmax())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import sympy
@@ -22,7 +22,16 @@ from dpbounds.algorithms.oracles.batches import (
 )
 from dpbounds.algorithms.oracles.constants import at_least
 from dpbounds.algorithms.oracles.gradients import Gradients, HasGradients
-from dpbounds.algorithms.oracles.perturbation import Answer, count_noise, demand_kind, demand_points, not_finite
+from dpbounds.algorithms.oracles.perturbation import (
+    Answer,
+    asked_at,
+    count_noise,
+    demand_kind,
+    demand_points,
+    not_finite,
+)
+from dpbounds.algorithms.oracles.secured import Rows, secured_means
+from dpbounds.algorithms.unreleased import closed
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import to_float
 
@@ -50,11 +59,12 @@ class DifferenceAnswer(Answer):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GradientDifferenceOracle:
-    """Answers with ∇F(x) - ∇F(y), of all records or of one random batch, plus noise per distance.
+    """Answers with ∇F(x) - κ∇F(y), of all records or of one random batch, plus noise per distance; κ is 1 at first.
 
     Per-record bound. One record's part of the sum is ∇f(x, z) - ∇f(y, z), with norm at most L ‖x - y‖ by smoothness and
     at most 2G by the triangle inequality: C(x, y) = min(L ‖x - y‖, 2G). On a batch the *same* records are used at both
-    points, so that this holds there, too. Noise is noise_multiplier · C(x, y) on the sum.
+    points, so that this holds there, too. With κ it is (1 - κ)∇f(x, z) + κ(∇f(x, z) - ∇f(y, z)), and C(x, y) is
+    (1 - κ)G + κ min(L ‖x - y‖, 2G). Noise is noise_multiplier · C(x, y) on the sum.
 
     Why the ledger may hold a Gaussian of fixed noise multiplier although the standard deviation varies: x and y are
     points of the algorithm's, functions of what was released before (and public numbers); given that, C(x, y) is the
@@ -62,7 +72,7 @@ class GradientDifferenceOracle:
     bound is noise_multiplier, a constant fixed in advance. That is what adaptive composition asks for. It would fail
     for points that depend on the data in any other way.
 
-    Where x = y, difference and noise are both exactly 0 (the entry is made all the same).
+    Where x = y and κ = 1, difference and noise are both exactly 0 (the entry is made all the same).
 
     Rounding. Distances are enlarged by (p + 16) 2^-53, relatively, which covers the error of the norm of p rounded
     differences. And two gradients of nearly equal points differ by less than their own rounding, which is not in
@@ -77,10 +87,13 @@ class GradientDifferenceOracle:
     Attributes:
         sampling: A ``Batch``, ``Poisson``, or None for all records.
         gradients: A shared memory of exact gradients (see ``Gradients``); by default one of its own.
+        kept: κ in [0, 1], exact.
 
     Source: DP-SPIDER, Arora et al. 2023, Algorithm 2, as used by Lowy, Ullman & Wright 2024: with its noise
     min(σ₂ ‖x - y‖, σ̂₂) and σ̂₂ = 2G σ₂/L this is σ₂ = noise_multiplier · L/n.
     """
+
+    question: ClassVar[str] = "difference"
 
     problem: HasDifferences
     noise_multiplier: Fraction
@@ -89,11 +102,14 @@ class GradientDifferenceOracle:
     noise: Kind = "gaussian"
     sampling: Sampling = None
     gradients: Gradients | None = field(default=None)
+    kept: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
         demand_kind(self.noise)
-        if self.noise == "secure":
-            raise UnsupportedMechanism("secure noise needs one noise level for all repetitions, not one per distance")
+        if not 0 <= self.kept <= 1:
+            raise InvalidValue("kept", self.kept, "at least 0 and at most 1")
+        if self.kept != 1 and self.noise == "secure":
+            raise UnsupportedMechanism("secure noise has no proof for differences of which a part is kept")
         if self.sampling is not None:
             demand_all_records(self.sampling, self.problem.records)
         if self.gradients is None:
@@ -107,26 +123,35 @@ class GradientDifferenceOracle:
         L = to_float(at_least(self.problem.smoothness, "smoothness"), "up")
         apart = distances(X, previous)
         bounds = np.minimum(apart * L, to_float(2 * G, "up"))
-        by = Fraction(self.problem.records) if self.sampling is None else divisor(self.sampling, self.problem.records)
+        if self.kept != 1:
+            bounds = (bounds * to_float(self.kept, "up") + to_float((1 - self.kept) * G, "up")) * _ROUNDING
+        by = self._divisor
         bounds *= to_float(1 / by, "up") * _ROUNDING
         # what is summed is at most n records, and a mean of few of them is as exact as one of all
         summed = self.sampling.size if isinstance(self.sampling, Batch) else self.problem.records
         ulps = 4.01 * (summed + X.shape[1] + 256) * 2.0**-53 * to_float(Fraction(summed) / by, "up")
         sizes = to_float(G, "up") + L * np.sqrt(np.maximum((X * X).sum(axis=1), (previous * previous).sum(axis=1)))
-        floored: Array = np.where(apart > 0, bounds + ulps * sizes, 0.0)
+        floored: Array = np.where((apart > 0) | (self.kept != 1), bounds + ulps * sizes, 0.0)
         return floored
 
     def __call__(self, X: Array, previous: Array) -> DifferenceAnswer:
         """Answer ∇F at ``X`` minus ∇F at ``previous``, shape (R, p) each, row by row, and write one ledger entry."""
+        return asked_at(self, self._answer, X, previous)
+
+    def _answer(self, X: Array, previous: Array) -> DifferenceAnswer:
         demand_points(X, self.generators, self.problem.dimension)
         demand_points(previous, self.generators, self.problem.dimension, "previous")
-        difference = self._difference(X, previous)
+        rows = self._rows()
+        difference = self._difference(X, previous, rows)
         with np.errstate(over="ignore"):
             bounds = self.per_record_bounds(X, previous)
         if not (np.isfinite(difference).all() and np.isfinite(bounds).all()):
             raise not_finite()
-        still = (previous == X).all(axis=1)
+        still = (previous == X).all(axis=1) & (self.kept == 1)
         difference[still] = 0.0
+        stddev = bounds * float(self.noise_multiplier)
+        if self.noise == "secure":
+            return DifferenceAnswer(self._secured(X, previous, bounds, rows), difference, stddev)
         dimension = X.shape[1]
         drawn = noise.per_unit(
             self.noise,
@@ -137,21 +162,45 @@ class GradientDifferenceOracle:
             ledger=self.ledger,
         )
         drawn *= bounds[:, None]
-        stddev = bounds * float(self.noise_multiplier)
         noisy = difference + drawn
         if not still.all():
             level = -float(self.noise_multiplier)
             count_noise(self.noise, (noisy - difference)[~still], stddev[~still, None], self.ledger, level)
-        return DifferenceAnswer(noisy, difference, stddev)
+        return DifferenceAnswer(noisy, closed(difference), stddev)
 
-    def _difference(self, X: Array, previous: Array) -> Array:
+    def _secured(self, X: Array, previous: Array, bounds: Array, rows: tuple[Rows, ...] | None) -> Array:
+        by = self._divisor
+        return secured_means(
+            self.problem,
+            (X, previous),
+            rows,
+            bounds=[Fraction(float(bound)) * by for bound in bounds],
+            divisor=by,
+            noise_multiplier=self.noise_multiplier,
+            sampling=self.sampling,
+            ledger=self.ledger,
+        )
+
+    @property
+    def _divisor(self) -> Fraction:
+        return Fraction(self.problem.records) if self.sampling is None else divisor(self.sampling, self.problem.records)
+
+    def _rows(self) -> tuple[Rows, ...] | None:
         if self.sampling is None:
+            return None
+        records = self.problem.records
+        return tuple(draw_rows(self.sampling, records, generator, self.noise) for generator in self.generators)
+
+    def _difference(self, X: Array, previous: Array, rows: tuple[Rows, ...] | None) -> Array:
+        if rows is None:
             assert self.gradients is not None
-            before = self.gradients.at(previous)[1]
-            return self.gradients.at(X)[1] - before
-        rows = [draw_rows(self.sampling, self.problem.records, generator) for generator in self.generators]
-        by = divisor(self.sampling, self.problem.records)
-        return batch_means(self.problem, X, rows, by) - batch_means(self.problem, previous, rows, by)
+            before = self.gradients.known(previous)[1]
+            return self.gradients.known(X)[1] - self._of(before)
+        by = self._divisor
+        return batch_means(self.problem, X, rows, by) - self._of(batch_means(self.problem, previous, rows, by))
+
+    def _of(self, before: Array) -> Array:
+        return before if self.kept == 1 else float(self.kept) * before
 
 
 def distances(X: Array, Y: Array) -> Array:

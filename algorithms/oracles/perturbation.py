@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, get_args
+from functools import cached_property, partial
+from typing import Any, ClassVar, Protocol, TypeVar, get_args
 
 import numpy as np
 import sympy
 
-from dpbounds.algorithms import noise, secure_noise
+from dpbounds.algorithms import noise
 from dpbounds.algorithms.ledger import Sampling
 from dpbounds.algorithms.noise import Array, Kind
-from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.algorithms.oracles.constants import at_least
+from dpbounds.algorithms.oracles.secured import Rows, secured_means
+from dpbounds.algorithms.oracles.watching import Question, answered
+from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import to_float
-from dpbounds.privacy.relations import Relation
+
+A = TypeVar("A", bound="Answer")
+
+_KINDS = get_args(Kind)
 
 
 class HasRecords(Protocol):
@@ -41,7 +48,7 @@ class Answer:
 
     Attributes:
         noisy: Shape (R, ...): what the algorithm may use.
-        exact: The same without noise: for measurement only; it is not covered by the ledger and must not steer a run.
+        exact: The same without noise, ``Unreleased``: for measurement only, as no ledger covers it.
     """
 
     noisy: Array
@@ -56,12 +63,12 @@ class Perturbing:
         noise_multiplier: Greater than 0, exact; per unit of the per-record bound.
         generators: One stream per repetition.
         ledger: Gets one entry per answer.
-        noise: "gaussian", "ball", "sphere" or, for all records only, "secure".
-        relation: For "secure" only, the relation its entry is written for.
+        noise: "gaussian", "ball", "sphere" or "secure".
     """
 
-    __slots__ = ()
+    question: ClassVar[str]
 
+    problem: Any
     noise_multiplier: Fraction
     generators: Sequence[np.random.Generator]
     ledger: noise.Records
@@ -75,7 +82,27 @@ class Perturbing:
     @property
     def noise_stddev(self) -> float:
         """The standard deviation (or radius) that is drawn on the answer: the planned one, rounded up to a double."""
+        return self._stddev
+
+    @cached_property  # asked for at every step of a run
+    def _stddev(self) -> float:
         return to_float(self.noise_multiplier * self.per_record_bound, "up")
+
+    def _secured(
+        self, points: tuple[Array, ...], rows: tuple[Rows, ...] | None = None, sampling: Sampling = None
+    ) -> Array:
+        """The same answer with secure noise, at these points, of these records."""
+        bound = at_least(self.problem.lipschitz, "lipschitz")
+        return secured_means(
+            self.problem,
+            points,
+            rows,
+            bounds=[bound] * len(self.generators),
+            divisor=bound / self.per_record_bound,
+            noise_multiplier=self.noise_multiplier,
+            sampling=sampling,
+            ledger=self.ledger,
+        )
 
     def _perturbed(self, values: Array, **more: Any) -> Array:
         return perturbed(
@@ -89,6 +116,13 @@ class Perturbing:
         )
 
 
+def asked_at(oracle: Any, answer: Callable[..., A], *points: Array) -> A:
+    """The answer of an oracle at some points, in the sight of whoever watches."""
+    terms = (oracle.noise_multiplier, oracle.noise, getattr(oracle, "sampling", None))
+    question = Question(oracle.question, points, terms, oracle.generators, oracle.ledger, oracle)
+    return answered(question, partial(answer, *points))
+
+
 def perturbed(
     values: Array,
     *,
@@ -98,37 +132,25 @@ def perturbed(
     generators: Sequence[np.random.Generator],
     ledger: noise.Records,
     sampling: Sampling = None,
-    relation: Relation | None = None,
 ) -> Array:
     """Return the values plus noise, having written the release.
 
     Args:
         values: Exact answers, shape (R, p).
-        kind: "gaussian", "ball", "sphere" or "secure".
+        kind: "gaussian", "ball" or "sphere"; secure noise comes to sums that are made for it, see ``secured``.
         amount: Standard deviation, or radius, in the units of the answer.
         per_record_bound: How far one record can move the answer by being added, in the same units.
-        generators: One per repetition (not used by "secure", whose randomness is the operating system's).
+        generators: One per repetition.
         ledger: That of one repetition.
         sampling: Of the records that the answer is about.
-        relation: Needed for "secure" only: its guarantee is written for one relation.
 
     Raises:
         InvalidValue: The kind or the amount is not allowed, or a value is not finite.
-        UnsupportedMechanism: Secure noise on a random batch.
         BudgetExceeded: The ledger keeps a budget that has no room for the release.
     """
     demand_kind(kind)
     if not np.isfinite(values).all():
         raise not_finite()
-    if kind == "secure":
-        if sampling is not None:
-            why = "the discretised noise has no proven account on random batches: use the full batch"
-            raise UnsupportedMechanism(why)
-        if relation is None:
-            raise InvalidValue("relation", None, "a neighbouring relation", "secure noise is written for one of them")
-        return secure_noise.gaussian(
-            values, noise_stddev=amount, per_record_bound=per_record_bound, relation=relation, ledger=ledger
-        )
     shape = generators, values.shape[1]
     entry: Any = {"per_record_bound": per_record_bound, "ledger": ledger, "sampling": sampling}
     if kind == "gaussian":
@@ -164,8 +186,8 @@ def count_noise(kind: Kind, difference: Array, amount: float | Array, ledger: no
 
 def demand_kind(kind: str) -> None:
     """Raise ``InvalidValue`` unless there is such a kind of noise."""
-    if kind not in get_args(Kind):
-        raise InvalidValue("noise", repr(kind), "one of " + ", ".join(get_args(Kind)))
+    if kind not in _KINDS:
+        raise InvalidValue("noise", repr(kind), "one of " + ", ".join(_KINDS))
 
 
 def demand_points(X: Array, generators: Sequence[np.random.Generator], dimension: int, name: str = "X") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,8 @@ from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.oracles.differences import GradientDifferenceOracle
 from dpbounds.algorithms.oracles.gradients import GradientOracle, Gradients, HasGradients, in_batches
 from dpbounds.algorithms.oracles.hessians import HessianOracle
+from dpbounds.algorithms.oracles.paths import PathGradientOracle
+from dpbounds.algorithms.unreleased import closed
 
 
 def of_rows(generators: Sequence[np.random.Generator], rows: NDArray[np.bool_]) -> tuple[np.random.Generator, ...]:
@@ -21,15 +24,23 @@ def of_rows(generators: Sequence[np.random.Generator], rows: NDArray[np.bool_]) 
 
 
 def asked(
-    oracle: GradientOracle | GradientDifferenceOracle | HessianOracle, rows: NDArray[np.bool_], *points: Array
+    oracle: GradientOracle | GradientDifferenceOracle | PathGradientOracle | HessianOracle,
+    rows: NDArray[np.bool_],
+    *points: Array,
 ) -> Array:
     """One question to an oracle by some of the repetitions; returns the noisy answers."""
     memory = getattr(oracle, "gradients", None)
     if isinstance(memory, Walk):
         memory.show(rows)
-    some: Any = replace(oracle, generators=of_rows(oracle.generators, rows))
-    answer: Array = some(*(each[rows] for each in points)).noisy
+    some, open_for = of_some(oracle, rows), getattr(oracle.ledger, "asked_by", None)
+    with nullcontext() if open_for is None else open_for(some.generators):
+        answer: Array = some(*(each[rows] for each in points)).noisy
     return answer
+
+
+def of_some(oracle: Any, rows: NDArray[np.bool_]) -> Any:
+    """The oracle for some of the repetitions."""
+    return replace(oracle, generators=of_rows(oracle.generators, rows))
 
 
 class Walk(Gradients):
@@ -45,16 +56,16 @@ class Walk(Gradients):
         self._rows: NDArray[np.bool_] | None = None
 
     def move(self, X: Array) -> tuple[Array, Array]:
-        """Objective (R,) and mean gradient (R, p) at the next points; the last ones become those before."""
+        """Objective (R,) and mean gradient (R, p), unreleased, at the next points; the last become those before."""
         here = (X.copy(), *in_batches(self.problem, X))
         self._known = [here, *self._known[:1]]
-        return here[1], here[2]
+        return closed(here[1:])
 
     def show(self, rows: NDArray[np.bool_]) -> None:
         """Choose the repetitions that are asked about next."""
         self._rows = rows
 
-    def at(self, X: Array) -> tuple[Array, Array]:
+    def known(self, X: Array) -> tuple[Array, Array]:
         """Objective and mean gradient of the chosen repetitions, at this point or the one before."""
         assert self._rows is not None
         for points, objective, gradient in self._known:

@@ -3,66 +3,67 @@
 What is not allowed, or not finite, is refused by ``InvalidValue`` under the name of the argument.
 """
 
-from dpbounds.algorithms.problems import bumps
-from dpbounds.algorithms.problems.ball_model import BallModel
-from dpbounds.algorithms.problems.bumps import Bumps
-from dpbounds.algorithms.problems.datasets import Dataset, breast_cancer, read_csv
-from dpbounds.algorithms.problems.finite_sum import FiniteSum
-from dpbounds.algorithms.problems.forest_cover import covertype
-from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, double_well, landscape, power
-from dpbounds.algorithms.problems.least_squares import least_squares, pl_constant_of, spread_least_squares
-from dpbounds.algorithms.problems.linear_model import (
-    LinearModel,
-    biweight_regression,
-    cauchy,
-    geman_mcclure,
-    squared_probit_link,
-    squared_sigmoid_link,
-)
-from dpbounds.algorithms.problems.phase_retrieval import phase_retrieval
-from dpbounds.algorithms.problems.problem import MarginLoss, Problem
-from dpbounds.algorithms.problems.sigmoid import SIGMOID, sigmoid_loss
-from dpbounds.algorithms.problems.strict_saddles import escape_test, population_phase_retrieval
-from dpbounds.algorithms.problems.surfaces import Surface, SurfaceLandscape, surface_landscape
-from dpbounds.algorithms.problems.synthetic import realisable_targets, wang_xu_design
-from dpbounds.algorithms.problems.wells import gibbs_risk, narrow_well
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "sigmoid_loss",
-    "squared_sigmoid_link",
-    "squared_probit_link",
-    "biweight_regression",
-    "geman_mcclure",
-    "cauchy",
-    "phase_retrieval",
-    "least_squares",
-    "spread_least_squares",
-    "pl_constant_of",
-    "landscape",
-    "power",
-    "WAVY",
-    "DOUBLE_WELL",
-    "double_well",
-    "surface_landscape",
-    "escape_test",
-    "population_phase_retrieval",
-    "narrow_well",
-    "gibbs_risk",
-    "bumps",
-    "breast_cancer",
-    "covertype",
-    "wang_xu_design",
-    "realisable_targets",
-    "read_csv",
-    "FiniteSum",
-    "Problem",
-    "LinearModel",
-    "BallModel",
-    "Landscape",
-    "Surface",
-    "SurfaceLandscape",
-    "Bumps",
-    "MarginLoss",
-    "Dataset",
-    "SIGMOID",
-]
+from dpbounds.by_need import names_by_need
+
+if TYPE_CHECKING:
+    from dpbounds.algorithms.problems import bumps as bumps
+    from dpbounds.algorithms.problems.ball_model import BallModel as BallModel
+    from dpbounds.algorithms.problems.bumps import Bumps as Bumps
+    from dpbounds.algorithms.problems.checking import (
+        CounterExample as CounterExample,
+        ProblemReport as ProblemReport,
+        check_problem as check_problem,
+    )
+    from dpbounds.algorithms.problems.clipped import Clipped as Clipped
+    from dpbounds.algorithms.problems.datasets import (
+        Dataset as Dataset,
+        breast_cancer as breast_cancer,
+        read_csv as read_csv,
+    )
+    from dpbounds.algorithms.problems.finite_sum import (
+        FiniteSum as FiniteSum,
+        HasRecordGradients as HasRecordGradients,
+    )
+    from dpbounds.algorithms.problems.forest_cover import covertype as covertype
+    from dpbounds.algorithms.problems.landscapes import (
+        DOUBLE_WELL as DOUBLE_WELL,
+        WAVY as WAVY,
+        Landscape as Landscape,
+        double_well as double_well,
+        landscape as landscape,
+        power as power,
+    )
+    from dpbounds.algorithms.problems.least_squares import (
+        least_squares as least_squares,
+        pl_constant_of as pl_constant_of,
+        spread_least_squares as spread_least_squares,
+    )
+    from dpbounds.algorithms.problems.linear_model import (
+        LinearModel as LinearModel,
+        biweight_regression as biweight_regression,
+        cauchy as cauchy,
+        geman_mcclure as geman_mcclure,
+        squared_probit_link as squared_probit_link,
+        squared_sigmoid_link as squared_sigmoid_link,
+    )
+    from dpbounds.algorithms.problems.phase_retrieval import phase_retrieval as phase_retrieval
+    from dpbounds.algorithms.problems.problem import MarginLoss as MarginLoss, Problem as Problem
+    from dpbounds.algorithms.problems.sigmoid import SIGMOID as SIGMOID, sigmoid_loss as sigmoid_loss
+    from dpbounds.algorithms.problems.strict_saddles import (
+        escape_test as escape_test,
+        population_phase_retrieval as population_phase_retrieval,
+    )
+    from dpbounds.algorithms.problems.surfaces import (
+        Surface as Surface,
+        SurfaceLandscape as SurfaceLandscape,
+        surface_landscape as surface_landscape,
+    )
+    from dpbounds.algorithms.problems.synthetic import (
+        realisable_targets as realisable_targets,
+        wang_xu_design as wang_xu_design,
+    )
+    from dpbounds.algorithms.problems.wells import gibbs_risk as gibbs_risk, narrow_well as narrow_well
+
+__getattr__, __dir__, __all__ = names_by_need(__name__)

@@ -11,10 +11,11 @@ import sympy
 from numpy.typing import ArrayLike
 
 from dpbounds.algorithms.problems.finite_sum import Array
-from dpbounds.algorithms.problems.linear_model import checked_targets
+from dpbounds.algorithms.problems.linear_model import checked_targets, clipping_note
 from dpbounds.algorithms.problems.linear_sums import SumWithTargets
 from dpbounds.algorithms.problems.points import checked_start, positive, reach
-from dpbounds.algorithms.problems.problem import checked_bound, checked_features, clip_rows
+from dpbounds.algorithms.problems.problem import checked_bound, checked_features
+from dpbounds.algorithms.problems.records import clip_rows
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, to_float
 
@@ -59,6 +60,16 @@ class BallModel(SumWithTargets):
     loss: BallLoss
     radius: Fraction
     start: Array
+
+    def __post_init__(self) -> None:
+        SumWithTargets.__post_init__(self)
+        object.__setattr__(self, "start", checked_start(self.start, self.radius))
+        if self.start.shape != (self.dimension,):
+            raise InvalidValue("start.shape", self.start.shape, f"({self.dimension},), one number per feature")
+
+    @property
+    def _only_positive(self) -> bool:
+        return not self.loss.negative_targets
 
     @property
     def initial_point(self) -> Array:
@@ -117,16 +128,11 @@ def ball_model(
     limit, values = positive(target_bound, "target_bound"), checked_targets(targets, len(matrix))
     ball = positive(radius, "radius")
     first = checked_start(np.zeros(matrix.shape[1]) if start is None else start, ball)
-    if first.shape != matrix.shape[1:]:
-        raise InvalidValue("start.shape", first.shape, f"({matrix.shape[1]},), one number per feature")
-    clipped, count = clip_rows(matrix, bound)
+    clipped = clip_rows(matrix, bound)[0]
     top = to_float(limit, "down")
     low = -top if loss.negative_targets else 0.0
     inside = np.clip(values, low, top)
     for array in (clipped, inside):
         array.flags.writeable = False
-    notes = (
-        f"records are clipped one by one to the public bounds: {count} of {len(matrix)} to l2 norm {bound}, "
-        f"{int((inside != values).sum())} targets to [{low:g}, {limit}] (the counts are not private)",
-    )
+    notes = (clipping_note(bound, limit, None if loss.negative_targets else Fraction(0)),)
     return BallModel(clipped, inside, bound, limit, ball, notes, loss, first)

@@ -12,7 +12,7 @@ G-Lipschitz (at most one bump differs from 0 near any x; between two of them f i
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -49,10 +49,24 @@ class Bumps(FiniteSum):
         notes: How the records were made.
     """
 
-    weights: Weights
+    weights: Weights = field(repr=False)
     slope: Fraction
     radius: Fraction
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        table = self.weights
+        if table.dtype != np.uint8 or table.ndim != 2 or 0 in table.shape or table.max() > 1:
+            raise InvalidValue("weights", "others", "bytes, 0 or 1, of shape (n, 2^p)")
+        if table.shape != (self.records, 2**self.dimension):
+            raise InvalidValue("weights.shape", table.shape, "(n, 2^p)")
+        _sizes(self.records, self.dimension)
+        positive(self.slope, "slope")
+        positive(self.radius, "radius")
+        if table.flags.writeable:
+            table = table.copy()
+            table.flags.writeable = False
+            object.__setattr__(self, "weights", table)
 
     @property
     def records(self) -> int:
@@ -257,7 +271,7 @@ def hard_probability(records: int, dimension: int, epsilon: ExactLike, delta: Ex
 
 
 def _bumps(weights: Weights, slope: ExactLike, radius: ExactLike, note: str) -> Bumps:
-    weights.flags.writeable = False
+    weights.flags.writeable = False  # else a copy would be made
     return Bumps(weights, positive(slope, "slope"), positive(radius, "radius"), (note,))
 
 

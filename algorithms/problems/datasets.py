@@ -13,7 +13,7 @@ import io
 import math
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
@@ -21,7 +21,8 @@ import numpy as np
 
 from dpbounds import documents, limits
 from dpbounds.algorithms.problems.finite_sum import Array
-from dpbounds.algorithms.problems.problem import checked_bound, clip_rows
+from dpbounds.algorithms.problems.problem import checked_bound
+from dpbounds.algorithms.problems.records import clip_rows
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
 
@@ -44,8 +45,8 @@ class Dataset:
     """
 
     name: str
-    features: Array
-    labels: Array
+    features: Array = field(repr=False)
+    labels: Array = field(repr=False)
     feature_names: tuple[str, ...]
     feature_bound: Fraction
     positive: str
@@ -195,10 +196,10 @@ def prepared(
     if intercept:
         matrix = np.column_stack([matrix, np.ones(len(matrix))])
         names = (*names, "intercept")
-    clipped, count = clip_rows(matrix, bound)
+    clipped = clip_rows(matrix, bound)[0]
     clipping = (
         f"every record{' (with its intercept 1)' if intercept else ''} is clipped to l2 norm {bound}, one record at a "
-        f"time: {count} of {len(matrix)} were (the count is not private)"
+        "time"
     )
     for array in (clipped, labels):
         array.flags.writeable = False

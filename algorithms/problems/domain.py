@@ -31,6 +31,13 @@ def hessian_rank(problem: FiniteSum) -> int | None:
     return rank
 
 
+def demand_objective(problem: FiniteSum) -> None:
+    """Raise ``InvalidValue`` where gradients are those of no function: then nothing is promised of one."""
+    if not getattr(problem, "has_objective", True):
+        advice = "clipped gradients are those of no function: a run keeps its budget, and that is all"
+        raise InvalidValue("problem", type(problem).__name__, "one whose gradients are not clipped", advice)
+
+
 def known(constant: sympy.Expr | None, name: str) -> sympy.Expr:
     """Return a constant of a problem, or raise ``InvalidValue`` where there is no finite one."""
     if constant is None or constant.is_finite is False:

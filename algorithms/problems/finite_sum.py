@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
+
+from dpbounds.errors import InvalidValue
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -76,3 +78,42 @@ class FiniteSum(Protocol):
     def objective_at(self, points: ArrayLike) -> Array:
         """F at N points, N as large as wanted; returns (N,)."""
         return self.objective(points)
+
+
+class HasRecordGradients(Protocol):
+    """What ``Clipped`` asks of a problem: no constant, and the gradient of every record by itself."""
+
+    @property
+    def records(self) -> int:
+        """n, public."""
+
+    @property
+    def dimension(self) -> int:
+        """The dimension p."""
+
+    @property
+    def initial_point(self) -> Array:
+        """x₁, shape (p,), chosen without looking at the data."""
+
+    def record_gradients(self, x: Array, rows: Indices) -> Array:
+        """∇f(x, z_i) of the records of these indices, shape (b,), at one point, shape (p,); returns (b, p).
+
+        Noise that is "secure" asks for more: the same bits for a record, wherever in ``rows`` it stands.
+        """
+
+
+def record_gradients(problem: Any, x: Array, rows: Indices) -> Array:
+    """∇f(x, z_i) of some records at one point, shape (b, p): a problem's own, or by batches of one record each.
+
+    Raises:
+        InvalidValue: The problem knows no single records.
+    """
+    if hasattr(problem, "record_gradients"):
+        own: Array = problem.record_gradients(x, rows)
+        return own
+    if not hasattr(problem, "batch_gradient"):
+        allowed = "one that has record_gradients or batch_gradient"
+        raise InvalidValue("problem", type(problem).__name__, allowed, "this asks for the gradients of single records")
+    # one at a time: in a product of many, where a record stands may decide how its numbers are rounded
+    alone = [problem.batch_gradient(x[None], row[None, None]) for row in rows]
+    return np.concatenate([np.zeros((0, len(x))), *alone])

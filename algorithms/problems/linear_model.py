@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from dpbounds.algorithms.problems.finite_sum import Array
 from dpbounds.algorithms.problems.linear_sums import SumWithTargets
 from dpbounds.algorithms.problems.points import demand_finite, numbers, positive, reach
-from dpbounds.algorithms.problems.problem import Problem, checked_bound, checked_features, checked_labels, clip_rows
+from dpbounds.algorithms.problems.problem import Problem, checked_bound, checked_features, checked_labels
+from dpbounds.algorithms.problems.records import clip_rows
 from dpbounds.algorithms.problems.residual_losses import (
     CAUCHY,
     GEMAN_MCCLURE,
@@ -128,8 +129,8 @@ def _of_margins(
 ) -> LinearModel:
     bound, matrix = checked_bound(feature_bound), checked_features(features)
     signs = checked_labels(labels, len(matrix))
-    clipped, count = clip_rows(matrix, bound)
-    return _model(loss, clipped * signs[:, None], np.zeros(len(matrix)), bound, Fraction(0), radius, count, 0)
+    signed = clip_rows(matrix, bound)[0] * signs[:, None]
+    return _model(loss, signed, np.zeros(len(matrix)), bound, Fraction(0), radius)
 
 
 def _of_residuals(
@@ -142,9 +143,8 @@ def _of_residuals(
 ) -> LinearModel:
     bound, matrix = checked_bound(feature_bound), checked_features(features)
     limit, values = positive(target_bound, "target_bound"), checked_targets(targets, len(matrix))
-    clipped, count = clip_rows(matrix, bound)
-    inside, changed = clip_rows(values[:, None], limit)
-    return _model(loss, clipped, inside[:, 0], bound, limit, radius, count, changed)
+    inside = clip_rows(values[:, None], limit)[0][:, 0]
+    return _model(loss, clip_rows(matrix, bound)[0], inside, bound, limit, radius)
 
 
 def checked_targets(targets: ArrayLike, records: int) -> Array:
@@ -156,22 +156,17 @@ def checked_targets(targets: ArrayLike, records: int) -> Array:
     return values
 
 
+def clipping_note(bound: Fraction, limit: Fraction, low: Fraction | None = None) -> str:
+    """What was done to records, without a count: how many there were is not private."""
+    targets = f"[{float(-limit if low is None else low):g}, {float(limit):g}]"
+    return f"records are clipped one by one to public bounds: features to l2 norm {bound}, targets to {targets}"
+
+
 def _model(
-    loss: ScalarLoss,
-    features: Array,
-    targets: Array,
-    bound: Fraction,
-    limit: Fraction,
-    radius: ExactLike | None,
-    clipped: int,
-    changed: int,
+    loss: ScalarLoss, features: Array, targets: Array, bound: Fraction, limit: Fraction, radius: ExactLike | None
 ) -> LinearModel:
     ball = None if radius is None else positive(radius, "radius")
     features, targets = np.ascontiguousarray(features), np.ascontiguousarray(targets)
     for array in (features, targets):
         array.flags.writeable = False
-    notes = (
-        f"records are clipped one by one to the public bounds: {clipped} of {len(features)} to l2 norm {bound}, "
-        f"{changed} targets to {limit} (the counts are not private)",
-    )
-    return LinearModel(features, targets, bound, limit, ball, notes, loss)
+    return LinearModel(features, targets, bound, limit, ball, (clipping_note(bound, limit),), loss)

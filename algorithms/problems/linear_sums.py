@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -11,11 +11,14 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
-from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
+from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum, Indices
 from dpbounds.algorithms.problems.points import checked_points, checked_rows
+from dpbounds.algorithms.problems.records import within_norm, within_range
 
 # Records per matrix product: the products of a block stay in the processor's cache (fixed, so that results are too).
 BLOCK = 2048
+# Numbers in the records of a block, where there is a single point: then it is these that stay in the cache.
+_BLOCK_OF_ONE = 1 << 19
 # Numbers held at once in a block of products, so that memory is O(n p + R p) however many points there are.
 _BLOCK_ENTRIES = 1 << 20
 
@@ -94,14 +97,17 @@ class LinearSum(FiniteSum):
 
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
         """F, shape (R,), and ∇F, shape (R, p), in one pass over blocks of records."""
-        points = self._points(X)
+        points, records = self._points(X), self._rows
+        n, p = records.shape
         values, gradients = np.zeros(len(points)), np.zeros(points.shape)
-        for block in self._blocks():
-            rows = self._rows[block]
+        for block in _blocks(n, BLOCK if len(points) > 1 else max(1, _BLOCK_OF_ONE // p)):
+            rows = records[block]
             value, slope = self._value_and_slope(points @ rows.T, block)
             values += value.sum(axis=1)
             gradients += slope @ rows
-        return values / self.records, gradients / self.records
+        values /= n
+        gradients /= n
+        return values, gradients
 
     def objective_at(self, points: ArrayLike) -> Array:
         """F at N points, so few at a time that memory stays small; returns (N,)."""
@@ -119,21 +125,40 @@ class LinearSum(FiniteSum):
             means[index] = self._value_and_slope(block @ points[index], own)[1] @ block / len(own)
         return means
 
+    def record_gradients(self, x: Array, rows: Indices) -> Array:
+        """φ' a_i of some records at one point, shape (b, p): the same bits for a record wherever it stands."""
+        block = self._rows[rows]
+        products = np.zeros(len(block))
+        for column, weight in zip(block.T, x, strict=True):
+            products += column * weight
+        slopes: Array = self._value_and_slope(products, rows)[1][:, None] * block
+        return slopes
+
+    def record_losses(self, points: Array, rows: Indices) -> Array:
+        """φ of these records at N points, shape (b, N): the same bits for a record wherever it stands."""
+        block = self._rows[rows]
+        products = np.zeros((len(points), len(block)))
+        for column, weights in zip(block.T, points.T, strict=True):
+            products += weights[:, None] * column
+        losses: Array = self._value_and_slope(products, rows)[0].T
+        return losses
+
     def hessian(self, X: ArrayLike) -> Array:
         """∇²F = (1/n) Σ φ'' a aᵀ, shape (R, p, p)."""
         points = self._points(X)
         found = np.zeros((len(points), self.dimension, self.dimension))
-        for block in self._blocks():
+        for block in _blocks(self.records, BLOCK):
             rows = self._rows[block]
             for index, weights in enumerate(self._curvature(points @ rows.T, block)):  # no n × p × R temporary
                 found[index] += (rows.T * weights) @ rows
         return found / self.records
 
-    def _blocks(self) -> list[slice]:
-        return [slice(start, start + BLOCK) for start in range(0, self.records, BLOCK)]
-
     def _points_at_once(self) -> int:
         return max(1, _BLOCK_ENTRIES // min(self.records, BLOCK))
+
+
+def _blocks(records: int, size: int) -> list[slice]:
+    return [slice(start, start + size) for start in range(0, records, size)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,12 +174,24 @@ class SumWithTargets(LinearSum):
         notes: What was done to the data.
     """
 
-    features: Array
-    targets: Array
+    features: Array = field(repr=False)
+    targets: Array = field(repr=False)
     feature_bound: Fraction
     target_bound: Fraction
     radius: Fraction | None
     notes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        least = Fraction(0) if self._only_positive else -self.target_bound
+        features = within_norm(self.features, self.feature_bound, "features")
+        object.__setattr__(self, "features", features)
+        targets = within_range(self.targets, least, self.target_bound, len(features), "targets")
+        object.__setattr__(self, "targets", targets)
+
+    @property
+    def _only_positive(self) -> bool:
+        """Whether targets lie in [0, Y], or else in [-Y, Y]."""
+        return False
 
     @abstractmethod
     def _derivatives(self, products: Array, targets: Array) -> tuple[Array, Array, Array]:

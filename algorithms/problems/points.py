@@ -31,9 +31,9 @@ def numbers(values: ArrayLike, name: str, allowed: str) -> Array:
 
 def demand_finite(array: Array, name: str, advice: str = "") -> None:
     """Raise ``InvalidValue`` where an entry is not finite, with its place."""
-    wrong = np.argwhere(~np.isfinite(array))
-    if len(wrong):
-        place = tuple(wrong[0])
+    finite = np.isfinite(array)
+    if not finite.all():
+        place = tuple(np.argwhere(~finite)[0])
         raise InvalidValue(f"{name}[{', '.join(map(str, place))}]", array[place], "a finite number", advice)
 
 

@@ -7,7 +7,7 @@ them is two matrix products.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -18,6 +18,7 @@ from dpbounds.algorithms.problems.finite_sum import Array
 from dpbounds.algorithms.problems.linear_sums import BLOCK, Chosen, LinearSum
 from dpbounds.algorithms.problems.points import checked_points, demand_finite, numbers
 from dpbounds.algorithms.problems.proximal import proximal_l1
+from dpbounds.algorithms.problems.records import clip_rows, within_norm
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, to_float
 
@@ -64,11 +65,17 @@ class Problem(LinearSum):
     """
 
     loss: MarginLoss
-    signed_features: Array
+    signed_features: Array = field(repr=False)
     feature_bound: Fraction
     l1: Fraction
     radius: Fraction | None = None
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        bound = checked_bound(self.feature_bound)
+        checked_weight(self.l1)
+        checked_radius(self.radius)
+        object.__setattr__(self, "signed_features", within_norm(self.signed_features, bound, "signed_features"))
 
     @property
     def _rows(self) -> Array:
@@ -96,6 +103,8 @@ class Problem(LinearSum):
     def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
         """F^r, shape (R,), and ∇F of the smooth part, shape (R, p), in one pass over the records."""
         values, gradients = LinearSum.objective_and_gradient(self, X)
+        if not self.l1:
+            return values, gradients
         return values + float(self.l1) * np.abs(self._points(X)).sum(axis=1), gradients
 
     def per_record_gradient_norms(self, X: ArrayLike) -> Array:
@@ -112,12 +121,14 @@ class Problem(LinearSum):
         points = self._points(X)
         moved = points - step_size * self._points(gradients, "gradients")
         radius = None if self.radius is None else float(self.radius)
-        return proximal_l1(moved, step_size * float(self.l1), radius)
+        return proximal_l1(moved, step_size * float(self.l1) if self.l1 else 0.0, radius)
 
     def projected_gradient(self, X: ArrayLike, gradients: ArrayLike, step_size: float) -> Array:
         """P_C(x, g, γ) = (x - x⁺)/γ for every row, γ > 0; g where C = R^p and λ = 0. Shapes as ``proximal_step``."""
         if not step_size > 0:
             raise InvalidValue("step_size", step_size, "greater than 0")
+        if self.radius is None and not self.l1:
+            return self._points(gradients, "gradients")
         return (self._points(X) - self.proximal_step(X, gradients, step_size)) / step_size
 
     def _points(self, X: ArrayLike, name: str = "X") -> Array:
@@ -141,30 +152,37 @@ def margin_problem(
 ) -> Problem:
     """Check the data, clip every record to the public bound, and return the problem; arguments as ``sigmoid_loss``."""
     bound = checked_bound(feature_bound)
-    weight = exact(l1, "l1")
-    if weight < 0:
-        raise InvalidValue("l1", l1, "at least 0", "a negative weight would make the regulariser concave")
-    ball = None if radius is None else exact(radius, "radius")
-    if ball is not None and not to_float(ball, "down") > 0:
-        raise InvalidValue("radius", radius, "greater than 0, or None for all of R^p")
+    weight, ball = checked_weight(l1), checked_radius(radius)
     matrix = checked_features(features)
     signs = checked_labels(labels, len(matrix))
-    clipped, count = clip_rows(matrix, bound)
-    signed = np.ascontiguousarray(clipped * signs[:, None])
+    signed = np.ascontiguousarray(clip_rows(matrix, bound)[0] * signs[:, None])
     signed.flags.writeable = False
-    notes = (
-        f"every record's features are clipped to l2 norm {bound} (a public bound): {count} of {len(matrix)} were "
-        "(the count is not private)",
-    )
+    notes = (f"every record's features are clipped to l2 norm {bound}, a public bound",)
     return Problem(loss, signed, bound, weight, ball, notes)
 
 
-def checked_bound(feature_bound: ExactLike) -> Fraction:
-    """Return the feature bound as an exact number, or raise ``InvalidValue``."""
-    bound = exact(feature_bound, "feature_bound")
+def checked_weight(l1: ExactLike) -> Fraction:
+    """Return the weight of ‖x‖₁ as an exact number at least 0, or raise ``InvalidValue``."""
+    weight = exact(l1, "l1")
+    if weight < 0:
+        raise InvalidValue("l1", l1, "at least 0", "a negative weight would make the regulariser concave")
+    return weight
+
+
+def checked_radius(radius: ExactLike | None) -> Fraction | None:
+    """Return the radius of a ball as an exact number greater than 0, or None, or raise ``InvalidValue``."""
+    ball = None if radius is None else exact(radius, "radius")
+    if ball is not None and not to_float(ball, "down") > 0:
+        raise InvalidValue("radius", radius, "greater than 0, or None for all of R^p")
+    return ball
+
+
+def checked_bound(given: ExactLike, name: str = "feature_bound") -> Fraction:
+    """Return the l2 norm that records are clipped to as an exact number, or raise ``InvalidValue``."""
+    bound = exact(given, name)
     if not _SMALLEST_BOUND <= bound <= _LARGEST_BOUND:
         advice = "it is the public l2 norm that every record is clipped to"
-        raise InvalidValue("feature_bound", feature_bound, "greater than 0 (1e-100 to 1e100)", advice)
+        raise InvalidValue(name, given, "greater than 0 (1e-100 to 1e100)", advice)
     return bound
 
 
@@ -189,22 +207,3 @@ def checked_labels(labels: ArrayLike, records: int) -> Array:
         advice = "turn labels 0/1 into -1/+1 with 2 * labels - 1" if np.isin(signs, (0.0, 1.0)).all() else ""
         raise InvalidValue(f"labels[{row}]", signs[row], allowed, advice)
     return signs
-
-
-def clip_rows(matrix: Array, bound: Fraction) -> tuple[Array, int]:
-    """Scale rows down so that every row's exact l2 norm is at most ``bound``; count those that were changed.
-
-    With u = 2^-53, the computed norm of p numbers is off by a factor of at most 1 ± (p+4)u, and scaling a row adds at
-    most a few u more. A row stays as it is where its computed norm, enlarged by s = (p+16)u, is within the bound, and
-    is otherwise scaled to (1 - 4s) times the bound: the true norm is within the bound in both cases, and clipping
-    twice changes nothing. Per record: the result of one row depends on no other row.
-    """
-    slack = (matrix.shape[1] + 16) * 2.0**-53
-    limit = to_float(bound, "down")
-    largest = np.abs(matrix).max(axis=1, keepdims=True)
-    direction = matrix / np.where(largest > 0, largest, 1.0)  # entries up to 1: no overflow in the squares
-    lengths = np.sqrt((direction * direction).sum(axis=1, keepdims=True))
-    with np.errstate(over="ignore"):  # an infinite norm is over the bound, which is all that is asked here
-        over = largest * lengths * (1.0 + slack) > limit
-    scaled = direction * (limit / np.maximum(lengths, 1.0) * (1.0 - 4.0 * slack))
-    return np.where(over, scaled, matrix), int(over.sum())

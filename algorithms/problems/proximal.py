@@ -45,5 +45,5 @@ def proximal_l1(points: Array, threshold: float, radius: float | None) -> Array:
     >>> proximal_l1(np.array([[3.0, -0.5, -4.0]]), 1.0, None)
     array([[ 2., -0., -3.]])
     """
-    shrunk = soft_threshold(points, threshold)
+    shrunk = soft_threshold(points, threshold) if threshold else points
     return shrunk if radius is None else project_on_ball(shrunk, radius)

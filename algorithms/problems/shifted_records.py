@@ -10,10 +10,11 @@ from typing import Protocol
 
 import numpy as np
 import sympy
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
-from dpbounds.algorithms.problems.points import checked_points, checked_rows, positive, reach
+from dpbounds.algorithms.problems.points import checked_points, checked_rows, checked_start, positive, reach
+from dpbounds.algorithms.problems.records import within_norm
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
 
@@ -56,6 +57,16 @@ class ShiftedRecords(FiniteSum):
     shift_bound: Fraction
     radius: Fraction | None
     start: Array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shifts", within_norm(self.shifts, self.shift_bound, "shifts"))
+        object.__setattr__(self, "start", checked_start(self.start, self.radius))
+        shifts = self.shifts if self.shifts.strides[0] else self.shifts[:1]  # one row, shown many times
+        half = (len(shifts) + 1) // 2
+        if not np.array_equal(shifts[:half], -shifts[len(shifts) - half :]):
+            raise InvalidValue("shifts", "others", "pairs ±z, the second half minus the first", "F is their mean")
+        if self.start.shape != (self.dimension,):
+            raise InvalidValue("start.shape", self.start.shape, f"({self.dimension},)")
 
     @property
     def records(self) -> int:
@@ -123,6 +134,18 @@ class ShiftedRecords(FiniteSum):
         chosen = checked_rows(rows, len(points), self.records)
         means: Array = self.gradient(points) + self.shifts[chosen].mean(axis=1)
         return means
+
+    def record_gradients(self, x: Array, rows: NDArray[np.int64]) -> Array:
+        """∇F + z_i of these records at one point, shape (b, p): the same bits for a record wherever it stands."""
+        gradients: Array = self.gradient(x[None]) + self.shifts[rows]
+        return gradients
+
+    def record_losses(self, points: Array, rows: NDArray[np.int64]) -> Array:
+        """F + <z_i, ·> of these records at N points, shape (b, N): the same bits for a record wherever it stands."""
+        losses = np.tile(self.objective(points), (len(rows), 1))
+        for column, weights in zip(self.shifts[rows].T, points.T, strict=True):
+            losses += column[:, None] * weights
+        return losses
 
     def _points(self, X: ArrayLike) -> Array:
         return checked_points(X, self.dimension, self.radius)

@@ -79,6 +79,6 @@ def sigmoid_loss(
     >>> problem.lipschitz, problem.smoothness, problem.initial_gap
     (1/4, sqrt(3)/18, 1/2)
     >>> problem.notes
-    ("every record's features are clipped to l2 norm 1 (a public bound): 1 of 2 were (the count is not private)",)
+    ("every record's features are clipped to l2 norm 1, a public bound",)
     """
     return margin_problem(SIGMOID, features, labels, l1, feature_bound, radius)

@@ -8,7 +8,8 @@ import numpy as np
 
 from dpbounds.algorithms.problems.datasets import Dataset
 from dpbounds.algorithms.problems.finite_sum import Array
-from dpbounds.algorithms.problems.problem import checked_bound, clip_rows
+from dpbounds.algorithms.problems.problem import checked_bound
+from dpbounds.algorithms.problems.records import clip_rows
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
 
@@ -32,11 +33,11 @@ def wang_xu_design(records: int = 10_000, dimension: int = 100, seed: int = 0, f
     direction = generator.standard_normal(p)
     raw = generator.standard_normal((n, p))
     labels = np.where(raw @ direction > 0, 1.0, -1.0)
-    clipped, count = clip_rows(raw * (float(bound) / np.sqrt(2 * p)), bound)
+    clipped = clip_rows(raw * (float(bound) / np.sqrt(2 * p)), bound)[0]
     for array in (clipped, labels):
         array.flags.writeable = False
     names = tuple(f"x{j + 1}" for j in range(p))
-    notes = (f"standard normal features times {bound}/√{2 * p}, clipped one by one to l2 norm {bound}: {count} were",)
+    notes = (f"standard normal features times {bound}/√{2 * p}, clipped one by one to l2 norm {bound}",)
     return Dataset(f"Wang & Xu's design (seed {seed})", clipped, labels, names, bound, "<θ*, x> > 0", notes)
 
 

@@ -20,7 +20,7 @@ import sympy
 from attrs import evolve, field, frozen
 
 from dpbounds.algorithms import fields, planning
-from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, OpenRun, Outcome
+from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, OpenRun, Outcome, computed
 from dpbounds.algorithms.oracles.rows import Walk, asked
 from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, demand_within
@@ -36,9 +36,11 @@ from dpbounds.algorithms.second_order.guarantees import (
 from dpbounds.algorithms.second_order.quadratic_oracles import QuadraticOracle, oracle_for
 from dpbounds.algorithms.second_order.reserved import reserved
 from dpbounds.expressions import symbols
-from dpbounds.papers.wang_chen_xu_2019 import curvature_tolerance as curvature_symbol
-from dpbounds.papers.wang_chen_xu_2019 import gap_tolerance as gap_symbol
-from dpbounds.papers.wang_chen_xu_2019 import theorem_9_explicit as theorem
+from dpbounds.papers.wang_chen_xu_2019 import (
+    curvature_tolerance as curvature_symbol,
+    gap_tolerance as gap_symbol,
+    theorem_9_explicit as theorem,
+)
 
 # A start this far outside the set, in the unit of its points, is rounding.
 _ROUNDING = 1e-12
@@ -124,7 +126,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         values = plain._values(problem)
         count = steps_of(theorem.steps, values) if steps is None else fields.count(steps, "steps")
         groups = {"gradients": (count, part), "Hessians": (count, 1 - part)}
-        gradients, hessians = planning.multipliers_of_groups(budget, groups, noise).values()
+        gradients, hessians = planning.multipliers_of_groups(budget, groups).values()
         return evolve(plain, gradient_multiplier=gradients, hessian_multiplier=hessians, steps=count)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
@@ -160,8 +162,12 @@ class ConstrainedSecondOrder(SecondOrderMethod):
                     break
             w = self.constraint.project(w)  # what rounding took outside
         slope, H = run.exact(w)[1], exact_hessians(problem, w)
-        gap = -_products(slope, self.constraint.linear_minimiser(slope) - w)
-        u = np.array([minimise(*each, 0.0) for each in zip(H, slope, w, strict=True)])
+        gap = -_products(slope, computed(self.constraint.linear_minimiser, slope) - w)
+
+        def lowest_at(H: Array, slope: Array, w: Array) -> Array:
+            return np.array([minimise(*each, 0.0) for each in zip(H, slope, w, strict=True)])
+
+        u = computed(lowest_at, H, slope, w)
         lowest = _forms(H, u - w) / ratio
         good = found & (gap <= a) & (lowest >= -b)
         return ended(

@@ -17,8 +17,8 @@ import numpy as np
 from attrs import field, frozen
 
 from dpbounds.algorithms import fields, planning
-from dpbounds.algorithms.iterates import best_count, demand_short_step, promised, squared_norms
-from dpbounds.algorithms.method import FiniteSum, FullBatchMethod, OpenRun, Outcome
+from dpbounds.algorithms.iterates import best_count, demand_short_step, no_more_than_slope, promised, squared_norms
+from dpbounds.algorithms.method import Array, FiniteSum, FullBatchMethod, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
@@ -38,7 +38,7 @@ class GradientDescent(FullBatchMethod[FiniteSum]):
         return w_1, ..., w_{T+1}
 
     Outputs: "iterates", shape (R, T + 1, p), of which ``output`` is the last. Measured at every step: ‖∇F(w_t)‖²
-    ("exact"), ‖g‖² ("noisy"), F ("objective") and ‖g - ∇F(w_t)‖² ("noise").
+    ("exact"), ‖g‖² ("noisy"), F ("objective") and ‖g - ∇F(w_t)‖² ("noise"); F(w_{T+1}) ("last").
 
     Attributes:
         step_size: η, or None for 1/L of the problem at hand, as printed.
@@ -69,15 +69,16 @@ class GradientDescent(FullBatchMethod[FiniteSum]):
         demand_all_of_space(problem)
         eta = step_size_for(problem, fields.step_size(step_size))
         if steps is None:
-            count = best_steps(problem, planning.multiplier_of_one(budget, noise), eta)
+            count = best_steps(problem, planning.multiplier_of_one(budget), eta)
         else:
             count = fields.count(steps, "steps")
-        return cls(planning.multiplier_of_steps(budget, count, noise), count, step_size, budget, noise)
+        return cls(planning.multiplier_of_steps(budget, count), count, step_size, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 4; all iterates are kept, R (T + 1) p numbers."""
         demand_all_of_space(problem)
         eta, gradient = step_size_for(problem, self.step_size), run.gradients(self.noise_multiplier)
+        measure = run.measured_by(_measured)
         w = run.repeated(problem.initial_point)
         iterates = np.empty((run.repetitions, self.steps + 1, problem.dimension))
         iterates[:, 0] = w
@@ -85,12 +86,8 @@ class GradientDescent(FullBatchMethod[FiniteSum]):
             g = gradient(w)
             w = w - eta * g.noisy
             iterates[:, t] = w
-            run.measure(
-                exact=squared_norms(g.exact),
-                noisy=squared_norms(g.noisy),
-                objective=g.objective,
-                noise=squared_norms(g.noisy - g.exact),
-            )
+            measure(g.objective, g.exact, g.noisy)
+        run.measure(last=run.exact(w)[0])
         return Outcome(w, outputs={"iterates": iterates}, parameters={"step_size": eta})
 
     def bound(self, problem: FiniteSum) -> Enclosure:
@@ -98,7 +95,17 @@ class GradientDescent(FullBatchMethod[FiniteSum]):
         demand_all_of_space(problem)
         eta, sigma = step_size_for(problem, self.step_size), self.noise_stddev(problem)
         demand_short_step(eta, known(problem.smoothness, "smoothness"))
-        return promised(algorithm_4_explicit.norm**2, problem, step_size=eta, steps=self.steps, noise_stddev=sigma)
+        found = promised(algorithm_4_explicit.norm**2, problem, step_size=eta, steps=self.steps, noise_stddev=sigma)
+        return no_more_than_slope(found, problem, 2)
+
+
+def _measured(objective: Array, exact: Array, noisy: Array) -> dict[str, Array]:
+    return {
+        "exact": squared_norms(exact),
+        "noisy": squared_norms(noisy),
+        "objective": objective,
+        "noise": squared_norms(noisy - exact),
+    }
 
 
 def step_size_for(problem: FiniteSum, step_size: float | None) -> float:

@@ -12,16 +12,16 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from dpbounds.algorithms import planning
 from dpbounds.algorithms.fields import WhichNoise
 from dpbounds.algorithms.ledger import OpenLedger
-from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, Outcome
+from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, Outcome, computed
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import Enclosure, Mechanism
 from dpbounds.algorithms.problems.domain import hessian_rank, known
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
+from dpbounds.privacy.mechanisms import Gaussian
 
 # Noise is drawn at the planned level rounded up (to a double; √r and irrational constants before that): by less than
 # this factor in all. Guarantees are stated for what is drawn.
@@ -92,11 +92,19 @@ class SecondOrderMethod(Method[FiniteSum]):
         return self.steps
 
     @property
+    def most_hessians(self) -> int:
+        """How many Hessians are asked for, at most."""
+        return self.points
+
+    @property
     def planned(self) -> Mechanism:
-        """What a run releases at most, as a mechanism for the accountants: a gradient and a Hessian at every point."""
+        """What a run releases at most, as a mechanism for the accountants: gradients at all points, and Hessians."""
         gradient, hessian = (
-            planning.release_of(multiplier, self.noise, self.relation) ** self.points
-            for multiplier in (self.gradient_multiplier, self.hessian_multiplier)
+            Gaussian(multiplier) ** count
+            for multiplier, count in (
+                (self.gradient_multiplier, self.points),
+                (self.hessian_multiplier, self.most_hessians),
+            )
         )
         return gradient @ hessian
 
@@ -107,8 +115,8 @@ class SecondOrderMethod(Method[FiniteSum]):
     def records_needed(self, problem: FiniteSum) -> Enclosure:
         """Enclose how many records the guarantee asks for, at the noise that is drawn; n is not looked at.
 
-        The theorems set noise 2√(N/ρ) per unit of what a record moves, for gradients and for Hessians of rank d. At a
-        multiplier z that is ρ = 4N/z²; each multiplier has its own ρ. The larger of two terms is asked for, one for
+        The theorems set noise 2√(N/ρ) per unit of what a record moves, for N gradients and for N Hessians of rank d. At
+        a multiplier z that is ρ = 4N/z²; each multiplier has its own ρ. The larger of two terms is asked for, one for
         gradients, in proportion to G, one for Hessians, in proportion to L: either is what is left when the other
         constant is 0. Records with Hessians of rank r instead of d have √(r/d) of the noise, as if L were smaller by
         that.
@@ -117,13 +125,13 @@ class SecondOrderMethod(Method[FiniteSum]):
         rank, p = hessian_rank(problem), problem.dimension
         share = sympy.sqrt(sympy.Rational(p if rank is None else min(rank, p), p))
 
-        def at(multiplier: Fraction, silenced: dict[sympy.Symbol, sympy.Expr]) -> Enclosure:
-            rho = sympy.Rational(4 * self.points / (multiplier * _ROUNDED_UP) ** 2)
+        def at(multiplier: Fraction, count: int, silenced: dict[sympy.Symbol, sympy.Expr]) -> Enclosure:
+            rho = sympy.Rational(4 * count / (multiplier * _ROUNDED_UP) ** 2)
             return evaluate(self.sample_size.subs({**values, **silenced, symbols.rho: rho}), {})
 
         zero, softer = sympy.Integer(0), values[symbols.smoothness] * share
-        return at(self.gradient_multiplier, {symbols.smoothness: zero}).larger(
-            at(self.hessian_multiplier, {symbols.lipschitz: zero, symbols.smoothness: softer})
+        return at(self.gradient_multiplier, self.points, {symbols.smoothness: zero}).larger(
+            at(self.hessian_multiplier, self.most_hessians, {symbols.lipschitz: zero, symbols.smoothness: softer})
         )
 
     def bound(self, problem: FiniteSum) -> Enclosure:
@@ -144,12 +152,13 @@ class SecondOrderMethod(Method[FiniteSum]):
         return ReservedLedger()
 
 
-def at_the_smallest(at: Callable[[Fraction], M], problem: FiniteSum) -> M:
+def at_the_smallest(at: Callable[[Fraction], M], problem: FiniteSum, largest: Fraction | None = None) -> M:
     """The algorithm of the smallest tolerance, up to a factor of 65/64, for which there are records enough.
 
     Args:
         at: The algorithm of a tolerance; the records that it needs fall with it.
         problem: Has the records; no tolerance above its G is of use, as no gradient is longer.
+        largest: Tolerance to begin with, where ``at`` takes no larger one.
 
     Raises:
         InvalidValue: There are too few even there.
@@ -159,6 +168,7 @@ def at_the_smallest(at: Callable[[Fraction], M], problem: FiniteSum) -> M:
         return at(tolerance).records_needed(problem).exact_upper <= problem.records
 
     high = at_least(problem.lipschitz, "lipschitz")
+    high = high if largest is None else min(high, largest)
     if not enough(high):
         advice = "nothing is promised at this budget: take more records"
         raise InvalidValue("records", "too few", f"enough for a tolerance of {float(high):g}", advice)
@@ -178,7 +188,18 @@ def smallest_eigenvectors(matrices: Array) -> tuple[Array, Array]:
 
 
 def exact_hessians(problem: FiniteSum, X: Array) -> Array:
-    """∇²F at every row, one at a time, so that none depends on its neighbours; for measurement only."""
+    """∇²F at every row, unreleased; one at a time, so that none depends on its neighbours."""
+    return computed(_hessians, problem, X)
+
+
+def smallest_where(problem: FiniteSum, X: Array, rows: NDArray[np.bool_]) -> Array:
+    """The smallest eigenvalue of ∇²F at some rows, -∞ at the others: exact, for ``computed``."""
+    found = np.full(len(X), -np.inf)
+    found[rows] = smallest_eigenvectors(_hessians(problem, X[rows]))[0]
+    return found
+
+
+def _hessians(problem: FiniteSum, X: Array) -> Array:
     one_each = [problem.hessian(row[None]) for row in X]
     return np.concatenate(one_each) if one_each else np.zeros((0, X.shape[1], X.shape[1]))
 

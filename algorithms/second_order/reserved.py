@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
-from dpbounds.algorithms import secure_noise
-from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger, Release
-from dpbounds.algorithms.oracles import GradientOracle, HessianOracle
-from dpbounds.errors import BudgetExceeded
-from dpbounds.privacy.mechanisms import ZCDP
+import numpy as np
 
-Asked = TypeVar("Asked", GradientOracle, HessianOracle)
+from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger, Release
+from dpbounds.algorithms.oracles import GradientOracle, HessianOracle, PathGradientOracle
+from dpbounds.errors import BudgetExceeded
+from dpbounds.privacy.mechanisms import Gaussian
+
+Stream = np.random.Generator
+Asked = TypeVar("Asked", GradientOracle, HessianOracle, PathGradientOracle)
 
 
 class ReservedLedger(OpenLedger):
@@ -28,37 +32,48 @@ class ReservedLedger(OpenLedger):
 
     def __init__(self) -> None:
         super().__init__()
-        self._left: Counter[Release | DescribedRelease] = Counter()
+        self._reserved: Counter[Release | DescribedRelease] = Counter()
+        self._made: dict[Release | DescribedRelease, Counter[Stream | None]] = defaultdict(Counter)
+        self._asking: tuple[Stream | None, ...] = (None,)  # all of them
 
-    def reserve(self, oracle: GradientOracle | HessianOracle, count: int) -> None:
-        """Write down so many answers of an oracle."""
-        entry = _entry(oracle, count)
+    def reserve(self, entry: Release | DescribedRelease) -> None:
+        """Write down so many answers."""
         super()._write(entry)
-        self._left[replace(entry, count=1)] += count
+        self._reserved[replace(entry, count=1)] += entry.count
+
+    @contextmanager
+    def asked_by(self, streams: Sequence[Stream]) -> Iterator[None]:
+        """Some repetitions ask inside the ``with`` block: each has its own count, as the ledger is that of one."""
+        self._asking = tuple(streams)
+        try:
+            yield
+        finally:
+            self._asking = (None,)
 
     def _write(self, entry: Release | DescribedRelease) -> None:
         single = replace(entry, count=1)
-        if self._left[single] < entry.count:
+        made = self._made[single]
+        most = made[None] + max(
+            (made[who] for who in (made if None in self._asking else self._asking) if who), default=0
+        )
+        if most + entry.count > self._reserved[single]:
             raise BudgetExceeded(
-                f"{entry} was to be made, of which {self._left[single]} are left: nothing was released; "
+                f"{entry} was to be made, of which {self._reserved[single] - most} are left: nothing was released; "
                 "the noise differs from what was reserved, or there are more releases than planned"
             )
-        self._left[single] -= entry.count
+        for who in self._asking:
+            made[who] += entry.count
 
 
-def reserved(oracle: Asked, count: int) -> Asked:
-    """The oracle, with so many answers reserved in its ledger."""
-    assert isinstance(oracle.ledger, ReservedLedger)
-    oracle.ledger.reserve(oracle, count)
+def reserved(oracle: Asked, count: int = 1) -> Asked:
+    """The oracle, with so many answers (or its path) reserved in its ledger."""
+    entry: Release | DescribedRelease
+    if isinstance(oracle, PathGradientOracle):
+        ledger, entry = oracle.ledger.ledger, oracle.ledger.last
+    elif oracle.noise == "gaussian":
+        ledger, entry = oracle.ledger, Release(Fraction(oracle.noise_stddev), oracle.per_record_bound, count=count)
+    else:
+        ledger, entry = oracle.ledger, DescribedRelease(Gaussian(oracle.noise_multiplier), count)
+    assert isinstance(ledger, ReservedLedger)
+    ledger.reserve(entry)
     return oracle
-
-
-def _entry(oracle: GradientOracle | HessianOracle, count: int) -> Release | DescribedRelease:
-    stddev, bound = oracle.noise_stddev, oracle.per_record_bound
-    if oracle.noise == "gaussian":
-        return Release(Fraction(stddev), bound, count=count)
-    assert oracle.relation is not None
-    p = oracle.problem.dimension
-    numbers = p * (p + 1) // 2 if isinstance(oracle, HessianOracle) else p
-    spent = secure_noise.rho(stddev, bound, numbers, oracle.relation)
-    return DescribedRelease(ZCDP(spent, relation=oracle.relation), count)

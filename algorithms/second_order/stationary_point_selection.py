@@ -22,7 +22,7 @@ from attrs import field, frozen
 
 from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import norms
-from dpbounds.algorithms.method import FiniteSum, InvalidValue, OpenRun, Outcome
+from dpbounds.algorithms.method import FiniteSum, InvalidValue, OpenRun, Outcome, computed
 from dpbounds.algorithms.oracles.rows import Walk, asked
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space
@@ -35,11 +35,13 @@ from dpbounds.algorithms.second_order.guarantees import (
     ended,
     exact_hessians,
     smallest_eigenvectors,
+    smallest_where,
     value_of,
 )
 from dpbounds.algorithms.second_order.reserved import reserved
 from dpbounds.expressions import symbols
 from dpbounds.papers.wang_chen_xu_2019 import theorem_8_explicit
+from dpbounds.privacy.mechanisms import Gaussian
 
 Variant = Literal["repaired", "as-printed"]
 
@@ -112,12 +114,12 @@ class StationaryPointSelection(SecondOrderMethod):
         constants(problem)  # raises where one is missing
         first = fields.share(descent_share, "descent_share")
         if steps is None:
-            alone = planning.multipliers_of_groups(budget, {"descent": (1, first)}, noise)["descent"]
+            alone = planning.multipliers_of_groups(budget, {"descent": (1, first)})["descent"]
             T = best_steps(problem, alone, step_size_for(problem, None))
         else:
             T = fields.count(steps, "steps")
         groups = {"descent": (T, first), "gradients": (T + 1, (1 - first) / 2), "Hessians": (T + 1, (1 - first) / 2)}
-        descent, gradients, hessians = planning.multipliers_of_groups(budget, groups, noise).values()
+        descent, gradients, hessians = planning.multipliers_of_groups(budget, groups).values()
 
         def at(alpha: ExactLike) -> StationaryPointSelection:
             return cls(descent, gradients, hessians, T, alpha, zeta, None, variant, budget, noise)
@@ -132,7 +134,7 @@ class StationaryPointSelection(SecondOrderMethod):
     @property
     def planned(self) -> Mechanism:
         """What a run releases at most: T gradients of the descent, T + 1 tested gradients, T + 1 Hessians."""
-        descent = planning.release_of(self.descent_multiplier, self.noise, self.relation) ** self.steps
+        descent = Gaussian(self.descent_multiplier) ** self.steps
         return descent @ super().planned
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
@@ -147,14 +149,14 @@ class StationaryPointSelection(SecondOrderMethod):
 
         w = run.repeated(problem.initial_point)
         point, looked_at = w.copy(), np.zeros(len(w), dtype=np.int64)
-        searching, offered = np.ones(len(w), dtype=bool), np.zeros(len(w), dtype=bool)
+        searching, offered = np.ones(len(w), dtype=bool), computed(np.zeros, len(w), dtype=bool)
         for t in run.steps(T + 1):
             exact = memory.move(w)[1]
             g = np.full_like(w, np.inf)
             g[searching] = asked(gradients, searching, w)
             point[searching], looked_at[searching] = w[searching], t
-            nearly = np.flatnonzero(searching & ~offered & (norms(exact) <= alpha / 2))
-            offered[nearly] = smallest_eigenvectors(exact_hessians(problem, w[nearly]))[0] >= -gamma / np.sqrt(2)
+            level = searching & ~offered & (norms(exact) <= alpha / 2)
+            offered = offered | (computed(smallest_where, problem, w, level) >= -gamma / np.sqrt(2))
             flat = searching & (norms(g) <= steep)
             if flat.any():
                 curvature, _ = smallest_eigenvectors(asked(hessians, flat, w))

@@ -26,9 +26,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpbounds.algorithms import fields, noise
 from dpbounds.algorithms.fields import demand_one_of, named
+from dpbounds.algorithms.iterates import no_more_than, no_more_than_slope
 from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import Method, OpenRun, Outcome
-from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.method import Method, OpenRun, Outcome, computed
+from dpbounds.algorithms.noise import PSEUDO_RANDOM, Array
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.problems.domain import demand_no_regulariser
 from dpbounds.algorithms.problems.finite_sum import FiniteSum
@@ -44,9 +45,7 @@ from dpbounds.privacy.relations import Relation, as_relation
 Variant = Literal["one-test", "doubled", "as-printed"]
 WhichBound = Literal["gradient", "curvature"]
 
-NOISE_DRAWN = (
-    "ideal Laplace in double precision, from a seeded generator: for experiments, not for adversarial releases"
-)
+NOISE_DRAWN = f"ideal Laplace {PSEUDO_RANDOM}"
 THEOREMS = {
     "one-test": "ganesh-liu-oh-thakurta-2023/lemma-4.1/explicit",
     "doubled": "ganesh-liu-oh-thakurta-2023/lemma-4.1",
@@ -136,9 +135,11 @@ class AboveThresholdSelection(Method[FiniteSum]):
         demand_no_regulariser(problem)
         if self.points.shape[1] != problem.dimension:
             raise InvalidValue("points.shape", self.points.shape, f"(N, {problem.dimension})")
-        gradients, curvatures = stationarity(problem, self.points, self.second_order)
+        gradients, curvatures = computed(stationarity, problem, self.points, self.second_order)
         bent = None if curvatures is None else curvatures[None]
-        index = self.select(problem, gradients[None], bent, run.generators, run.ledger)
+        index = run.released(
+            lambda steep, bent: self.select(problem, steep, bent, run.generators, run.ledger), gradients[None], bent
+        )
         chosen = np.maximum(index, 0)
         measured = {"gradient": gradients[chosen], "found": (index >= 0).astype(np.float64)}
         if curvatures is not None:
@@ -213,7 +214,9 @@ class AboveThresholdSelection(Method[FiniteSum]):
             epsilon=4 / self.threshold_noise,
             **{name: at_least(getattr(problem, name), name) for name in constants},
         ).value
-        return found
+        if which == "gradient":
+            return no_more_than_slope(found, problem)
+        return no_more_than(found, problem, "no eigenvalue is beyond M", problem.smoothness)
 
     def select(
         self,

@@ -8,7 +8,7 @@ import numpy as np
 import sympy
 
 from dpbounds.algorithms.fields import positive
-from dpbounds.algorithms.oracles import BATCH_WIDTH, at_least
+from dpbounds.algorithms.oracles import at_least, batches
 from dpbounds.algorithms.problems.domain import radius_of_domain, weight_of_l1
 from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
 from dpbounds.errors import InvalidValue
@@ -49,8 +49,8 @@ def demand_fit(problem: FiniteSum, dimension: int, radius: Fraction) -> None:
 
 
 def objective_in_batches(problem: FiniteSum, X: Array) -> Array:
-    """The objective at every row, ``BATCH_WIDTH`` rows at a time: no row's value depends on how many there are."""
-    padded = np.zeros((-(-len(X) // BATCH_WIDTH) * BATCH_WIDTH, X.shape[1]))
-    padded[: len(X)] = X
-    parts = [problem.objective(padded[start : start + BATCH_WIDTH]) for start in range(0, len(padded), BATCH_WIDTH)]
-    return np.concatenate(parts)[: len(X)]
+    """The objective at every row, in ``batches``: no row's value depends on how many there are."""
+    found = np.empty(len(X))
+    for rows, points in batches(X):
+        found[rows] = problem.objective(points)[: rows.stop - rows.start]
+    return found

@@ -15,9 +15,10 @@ a ledger that says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import ClassVar, Literal
+from functools import partial
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import sympy
@@ -27,10 +28,14 @@ from threadpoolctl import threadpool_limits
 
 from dpbounds.algorithms import fields
 from dpbounds.algorithms.fields import named
+from dpbounds.algorithms.iterates import no_more_than, no_more_than_range
 from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
-from dpbounds.algorithms.method import Method, OpenRun, Outcome
+from dpbounds.algorithms.method import Method, OpenRun, Outcome, computed
+from dpbounds.algorithms.noise import PSEUDO_RANDOM
 from dpbounds.algorithms.oracles import at_least, choice, rational
+from dpbounds.algorithms.oracles.secured import blocks_of
 from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
+from dpbounds.algorithms.secure_noise import SECURE_CHOICE
 from dpbounds.algorithms.selection.balls import demand_fit, radius_of, steepest
 from dpbounds.algorithms.selection.nets import LARGEST_NET, Net, grid
 from dpbounds.errors import InvalidValue
@@ -54,7 +59,8 @@ THEOREMS = {
     "as-quoted": "ganesh-liu-oh-thakurta-2023/section-5.2",
 }
 
-NOISE_DRAWN = "Gumbel noise in double precision, from a seeded generator: for experiments, not for adversarial releases"
+NOISE_DRAWN = f"Gumbel noise {PSEUDO_RANDOM}"
+SECURE_NOISE_DRAWN = f"Gumbel noise {SECURE_CHOICE}"
 
 
 @frozen(field_transformer=named)
@@ -79,7 +85,6 @@ class NetExponentialMechanism(Method[FiniteSum]):
 
     title: ClassVar[str] = "exponential mechanism on a net"
     metric: ClassVar[str] = "excess"
-    noise_drawn: ClassVar[str] = NOISE_DRAWN
     activity: ClassVar[str] = "choice"
 
     epsilon: Fraction = field(converter=fields.positive)
@@ -88,6 +93,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
     regularisation: Fraction = field(default=Fraction(0), converter=fields.not_negative)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
     variant: WhichVariant = field(default="proven", validator=fields.one_of(WhichVariant))
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     @classmethod
     def calibrated(
@@ -101,6 +107,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         regularisation: ExactLike = 0,
         variant: WhichVariant = "proven",
         largest: int = LARGEST_NET,
+        noise: fields.WhichNoise = "gaussian",
     ) -> NetExponentialMechanism:
         """Plan for a budget, see ``Method``: the mechanism that spends ε, on a grid whose resolution suits ε, n and p.
 
@@ -120,7 +127,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         r = _suited(problem, R, budget.epsilon) if covering_radius is None else covering_radius
         net = grid(problem.dimension, R, r, largest)
         kept = budget if variant == "proven" else None
-        return cls(budget.epsilon, net, budget.relation, regularisation, kept, variant)
+        return cls(budget.epsilon, net, budget.relation, regularisation, kept, variant, noise)
 
     @property
     def epsilon_spent(self) -> Fraction:
@@ -128,6 +135,11 @@ class NetExponentialMechanism(Method[FiniteSum]):
         factor = self.relation.sensitivity_factor
         ratio = {"proven": Fraction(1), "as-printed": Fraction(factor, 4), "as-quoted": Fraction(factor)}
         return self.epsilon * ratio[self.variant]
+
+    @property
+    def noise_drawn(self) -> str:
+        """How its randomness is drawn, in words."""
+        return NOISE_DRAWN if self.noise == "gaussian" else SECURE_NOISE_DRAWN
 
     @property
     def planned(self) -> Mechanism:
@@ -165,7 +177,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
             InvalidValue: The problem has no constant G, another dimension, or a smaller ball than the net covers.
             BudgetExceeded: The ledger keeps a budget that has no room for the choice.
         """
-        run = OpenRun(problem, generators, ledger, relation=self.relation)
+        run = OpenRun(problem, generators, ledger, self.noise, self.relation)
         return self.net.points[self._drawn(problem, run)[0]]
 
     def bound(self, problem: FiniteSum, risk: Literal["empirical", "population"] = "empirical") -> Enclosure:
@@ -180,7 +192,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         values = self._values(problem)
         empirical = evaluate(lemma_4_2_explicit.bound.subs(values), {})
         if risk == "empirical":
-            return empirical
+            return self._within(empirical, problem)
         if risk != "population":
             raise InvalidValue("risk", repr(risk), "'empirical' or 'population'")
         sizes = {
@@ -193,7 +205,15 @@ class NetExponentialMechanism(Method[FiniteSum]):
             r = float(self.net.covering_radius)
             raise InvalidValue("covering_radius", r, "one whose net has at most (1 + 2R/r)^p points, as the bound has")
         overfitting = theorem_5_8_explicit.population - theorem_5_8_explicit.empirical
-        return evaluate(lemma_4_2_explicit.bound.subs(values) + overfitting.subs(sizes), {})
+        return self._within(evaluate(lemma_4_2_explicit.bound.subs(values) + overfitting.subs(sizes), {}), problem)
+
+    def _within(self, found: Enclosure, problem: FiniteSum) -> Enclosure:
+        """No more than what holds for all points of the ball; a ridge is part of the risk."""
+        total = steepest(problem) + sympy.Rational(self.regularisation * self.net.radius)
+        across = total * self.net.diameter
+        if self.regularisation:
+            return no_more_than(found, problem, "the ball is no wider", across)
+        return no_more_than_range(found, problem, across)
 
     def tail(self, problem: FiniteSum, failure_probability: ExactLike) -> Enclosure:
         """Enclose what the excess empirical risk exceeds with probability at most ζ, in (0, 1)."""
@@ -206,11 +226,21 @@ class NetExponentialMechanism(Method[FiniteSum]):
         demand_fit(problem, self.net.dimension, self.net.radius)
         reach = self.range_of_one_record(problem)
         with threadpool_limits(limits=1, user_api="blas"):
-            risks = problem.objective_at(self.net.points)
+            risks = computed(problem.objective_at, self.net.points)
+        ridge = float(self.regularisation) / 2 * np.einsum("ij,ij->i", self.net.points, self.net.points)
         if self.regularisation:
-            risks = risks + float(self.regularisation) / 2 * np.einsum("ij,ij->i", self.net.points, self.net.points)
+            risks = risks + ridge
         scores = np.broadcast_to(-risks, (run.repetitions, self.net.size))
-        return run.choose(scores, self.epsilon_spent, reach / 2), risks  # half of the range: see ``choose``
+        known = hasattr(problem, "record_losses")
+        parts, public = partial(self._parts, problem) if known else None, -problem.records * ridge
+        # half of the range: see ``choose``
+        return run.choose(scores, self.epsilon_spent, reach / 2, parts=parts, public=public), risks
+
+    def _parts(self, problem: Any, _repetition: int) -> Iterator[Array]:
+        """Records' parts f_i(0) - f_i(w) of n times the scores, at most G R in absolute value."""
+        centre = np.zeros((1, self.net.dimension))
+        for rows in blocks_of(problem.records, self.net.size):
+            yield problem.record_losses(centre, rows) - problem.record_losses(self.net.points, rows)
 
     def _values(self, problem: FiniteSum) -> dict[sympy.Expr, sympy.Expr]:
         """The numbers of Lemma 4.2, at the β that is drawn.

@@ -22,7 +22,7 @@ from attrs import field, frozen
 from dpbounds.algorithms import fields
 from dpbounds.algorithms.fields import WhichNoise, named
 from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome
+from dpbounds.algorithms.method import FullBatchMethod, OpenRun, Outcome, computed
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import multiplier_of_one, multiplier_of_steps
 from dpbounds.algorithms.problems.domain import demand_no_regulariser
@@ -96,11 +96,11 @@ class ProjectedLangevin(FullBatchMethod[FiniteSum]):
         span = (2 * R) ** 2 / problem.dimension if time_span is None else fields.positive(time_span, "time_span")
         if steps is None:
             slope, curvature = at_least(problem.lipschitz, "lipschitz"), at_least(problem.smoothness, "smoothness")
-            single = multiplier_of_one(budget, noise)
+            single = multiplier_of_one(budget)
             beta = math.sqrt(2 / span) * float(problem.records / (single * slope))
             steps = max(1, math.ceil(4 * float(span * curvature) * beta))
         count = positive_integer(steps, "steps")
-        return cls(multiplier_of_steps(budget, count, noise), count, span / count, R, budget, noise)
+        return cls(multiplier_of_steps(budget, count), count, span / count, R, budget, noise)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """The chain, from the problem's initial point, projected on the ball."""
@@ -116,7 +116,7 @@ class ProjectedLangevin(FullBatchMethod[FiniteSum]):
             x = ball.project(x - h * beta * g.noisy - pull * x)
         return Outcome(
             x,
-            measured={"last": objective_in_batches(problem, x)},
+            measured={"last": computed(objective_in_batches, problem, x)},
             parameters={"step_size": h * beta, "inverse_temperature": beta},
         )
 

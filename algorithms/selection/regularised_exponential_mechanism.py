@@ -23,8 +23,10 @@ from attrs import field, frozen
 
 from dpbounds.algorithms import fields
 from dpbounds.algorithms.fields import demand_one_of, named
+from dpbounds.algorithms.iterates import no_more_than_range
 from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import Method, OpenRun, Outcome
+from dpbounds.algorithms.method import Array, Method, OpenRun, Outcome, computed
+from dpbounds.algorithms.noise import PSEUDO_RANDOM
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.selection.alternate_sample import Schedule, alternate_sample, distance, schedule_for
@@ -49,7 +51,7 @@ THEOREMS = {
     "distance": "ganesh-liu-oh-thakurta-2023/theorem-d.1",
 }
 
-NOISE_DRAWN = "a sample in double precision, from a seeded generator: for experiments, not for adversarial releases"
+NOISE_DRAWN = f"a sample {PSEUDO_RANDOM}"
 
 MOST_STEPS = 1_000_000
 _PRINTED_CONSTANT = Fraction(3, 10)
@@ -194,21 +196,25 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
             if self.failure == 1:
                 raise InvalidValue("failure", 1, "less than 1", "the bound is about the target, which this may not be")
             total += sympy.Rational(self._tolerance()) * steepest(problem) * target.diameter
-        return evaluate(total, {})
+        return no_more_than_range(evaluate(total, {}), problem, steepest(problem) * target.diameter)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Draw."""
         target, schedule = self.target(problem), self.schedule_for(problem)
-        run.ledger.release(self.planned)
         numbers = {"inverse_temperature": float(target.inverse_temperature)}
-        if schedule is None:
-            output = sample_exactly(target, run.generators, LARGEST_NET)
-        else:
-            output = alternate_sample(target, schedule, run.generators)
+        if schedule is not None:
             numbers["proximal_step"] = float(schedule.proximal_step)
+
+        def drawn() -> Array:
+            run.ledger.release(self.planned)
+            if schedule is None:
+                return sample_exactly(target, run.generators, LARGEST_NET)
+            return alternate_sample(target, schedule, run.generators)
+
+        output = run.released(drawn)
         return Outcome(
             output,
-            measured={"objective": objective_in_batches(problem, output)},
+            measured={"objective": computed(objective_in_batches, problem, output)},
             parameters=numbers,
             title=f"regularised exponential mechanism, {self.sampler} sampler",
             steps=1 if schedule is None else schedule.steps,

@@ -12,11 +12,12 @@ The ledger is that of one repetition, whichever one: all have the same noise mul
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbounds.algorithms.ledger import OpenLedger, Sampling
+from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger, Sampling
 from dpbounds.errors import BudgetExceeded
 from dpbounds.expressions.exact import positive_integer
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
@@ -30,12 +31,16 @@ class CappedQueries:
         cap: How many any repetition may make, fixed in advance.
         repetitions: How many repetitions there are.
         ledger: Gets the noise count at once, and ``cap`` queries by ``write``.
+
+    Attributes:
+        taken, last: How many queries were made, and the last one.
     """
 
     def __init__(self, planned: Gaussian, cap: int, repetitions: int, ledger: OpenLedger) -> None:
         self.cap = positive_integer(cap, "cap")
         self.counts: NDArray[np.int64] = np.zeros(repetitions, dtype=np.int64)
-        self._planned, self._ledger = planned, ledger
+        self.taken, self.last = 0, cast("DescribedRelease | None", None)
+        self._planned, self.ledger = planned, ledger
         self._made: list[Gaussian] = []
         self._granted = False
 
@@ -63,16 +68,17 @@ class CappedQueries:
         if not self._granted or count != 1:
             raise BudgetExceeded("a query was made that was not granted: more is released than planned")
         self._granted = False
+        self.taken, self.last = self.taken + 1, DescribedRelease(mechanism)
         if mechanism not in self._made:
             self._made.append(mechanism)
 
     def added(self, squares: float, numbers: int, level: float = 1.0) -> None:
         """Keep count of the noise, in the ledger."""
-        self._ledger.added(squares, numbers, level)
+        self.ledger.added(squares, numbers, level)
 
     def waited(self, total: float, numbers: int, level: float = 1.0) -> None:
         """Keep count of other noise, in the ledger."""
-        self._ledger.waited(total, numbers, level)
+        self.ledger.waited(total, numbers, level)
 
     @property
     def made(self) -> tuple[Gaussian, ...]:
@@ -82,4 +88,4 @@ class CappedQueries:
     def write(self) -> None:
         """Write the largest number of queries into the ledger (of every noise level that occurred: one, as planned)."""
         for query in self.made:
-            self._ledger.release(query, self.cap)
+            self.ledger.release(query, self.cap)

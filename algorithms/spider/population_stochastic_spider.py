@@ -24,11 +24,13 @@ from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.iterates import no_more_than_slope
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome, stddev_of_gradients
 from dpbounds.algorithms.oracles import Gradients, at_least
 from dpbounds.algorithms.oracles.rows import asked
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space
+from dpbounds.algorithms.problems.finite_sum import record_gradients
 from dpbounds.algorithms.run import Run
 from dpbounds.algorithms.spider.capped_queries import CappedQueries
 from dpbounds.algorithms.spider.spider import starts
@@ -111,11 +113,15 @@ class Block:
         """The mean gradient over other records."""
         return self.problem.batch_gradient(X, rows)
 
+    def record_gradients(self, x: Array, rows: NDArray[np.int64]) -> Array:
+        """Gradients of any of the problem's records at one point, shape (b, p)."""
+        return record_gradients(self.problem, x, rows)
+
 
 class OnBlock(Gradients):
     """Exact gradients of a block, nothing remembered: every block is used once."""
 
-    def at(self, X: Array) -> tuple[Array, Array]:
+    def known(self, X: Array) -> tuple[Array, Array]:
         """No objective, and the block's mean gradient."""
         return self.problem.objective_and_gradient(X)
 
@@ -163,6 +169,7 @@ class PopulationStochasticSpider(Method[FiniteSum]):
     drift_threshold: float = field(converter=fields.length)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
     initial_gap: Fraction | None = field(default=None, converter=fields.initial_gap)
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     @classmethod
     def calibrated(
@@ -173,6 +180,7 @@ class PopulationStochasticSpider(Method[FiniteSum]):
         relation: str | Relation = Relation.REPLACE_ONE,
         failure_probability: ExactLike = "0.1",
         initial_gap: ExactLike | None = None,
+        noise: fields.WhichNoise = "gaussian",
     ) -> PopulationStochasticSpider:
         """Plan for a budget, see ``Method``; ``failure_probability`` is ω, with which the bound may fail.
 
@@ -191,7 +199,7 @@ class PopulationStochasticSpider(Method[FiniteSum]):
         if 2 * steps > n:
             advice = "every query needs records of its own"
             raise InvalidValue("records", n, f"at least {2 * steps}, for {steps} steps", advice)
-        return cls(single, steps, fresh, n // (2 * fresh), n // (2 * steps), kappa, budget, gap)
+        return cls(single, steps, fresh, n // (2 * fresh), n // (2 * steps), kappa, budget, gap, noise)
 
     @property
     def planned(self) -> Mechanism:
@@ -204,18 +212,20 @@ class PopulationStochasticSpider(Method[FiniteSum]):
     @property
     def in_parallel(self) -> Mechanism:
         """All queries, each on its own block of records."""
-        query, replaced = Gaussian(self.noise_multiplier), self.relation is Relation.REPLACE_ONE
+        query, moves = Gaussian(self.noise_multiplier), self.relation.counts_records
         # a place that goes with its record is a part of the record's content
-        partition: Literal["index", "record"] = "index" if replaced else "record"
+        partition: Literal["index", "record"] = "record" if moves else "index"
         return InParallel((query,) * (self.fresh_estimates + self.steps), partition=partition)
 
     def run(
         self,
         problem: FiniteSum,
-        seed: int = 0,
+        seed: int | None = None,
         repetitions: int = 32,
         population_gradient: Callable[[Array], Array] | None = None,
         start: ArrayLike | None = None,
+        *,
+        guarded: bool = False,
     ) -> Run:
         """As ``Method.run``; the noise differs between repetitions, the records are the same.
 
@@ -223,7 +233,7 @@ class PopulationStochasticSpider(Method[FiniteSum]):
         - ``start``: x_0, shape (p,) or one per repetition, (R, p): public, or released before by other records; None:
           the problem's initial point
         """
-        return self._run(problem, seed, repetitions, population_gradient=population_gradient, start=start)
+        return self._run(problem, seed, repetitions, guarded, population_gradient=population_gradient, start=start)
 
     def walk(
         self,
@@ -292,4 +302,5 @@ class PopulationStochasticSpider(Method[FiniteSum]):
             "second_batch": Fraction(self.second_batch),
             "failure_probability": fields.share(failure_probability, "failure_probability"),
         }
-        return demand_enough(_STATEMENT.evaluate(None, digits=15, **values), self.fresh_estimates, self.steps)
+        found = demand_enough(_STATEMENT.evaluate(None, digits=15, **values), self.fresh_estimates, self.steps)
+        return no_more_than_slope(found, problem)

@@ -73,6 +73,8 @@ def _stages(stages: Sequence[Spider], name: str = "stages") -> tuple[Spider, ...
         raise InvalidValue(name, "printed or on random batches", "repaired stages on the full batch")
     if any(stage.budget is not None for stage in stages):
         raise InvalidValue(name, "with budgets", "stages without one", "the budget is that of all together")
+    if any(stage.noise != "gaussian" for stage in stages):
+        raise InvalidValue(name, "with a kind of noise", "stages without one", "the kind is that of all together")
     return tuple(stages)
 
 
@@ -127,6 +129,7 @@ class RestartedSpider(Method[FiniteSum]):
     growth: Growth | None = None
     initial_gap: Fraction | None = field(default=None, converter=fields.initial_gap)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     @classmethod
     def calibrated(
@@ -138,6 +141,7 @@ class RestartedSpider(Method[FiniteSum]):
         growth: Growth | None = None,
         stages: int | None = None,
         initial_gap: ExactLike | None = None,
+        noise: fields.WhichNoise = "gaussian",
     ) -> RestartedSpider:
         """Plan for a budget, see ``Method``.
 
@@ -163,7 +167,7 @@ class RestartedSpider(Method[FiniteSum]):
         groups |= {f"differences {j}": (T - 1, part) for j, T in enumerate(steps) if T > 1}
         z = planning.multipliers_of_groups(budget, groups)
         made = (Spider(z[f"anchor {j}"], z.get(f"differences {j}"), T, T) for j, T in enumerate(steps))
-        return cls(tuple(made), known, gap, budget)
+        return cls(tuple(made), known, gap, budget, noise)
 
     @property
     def planned(self) -> Mechanism:
@@ -175,9 +179,17 @@ class RestartedSpider(Method[FiniteSum]):
         """Of all stages."""
         return sum(stage.steps for stage in self.stages)
 
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32, start: ArrayLike | None = None) -> Run:
+    def run(
+        self,
+        problem: FiniteSum,
+        seed: int | None = None,
+        repetitions: int = 32,
+        start: ArrayLike | None = None,
+        *,
+        guarded: bool = False,
+    ) -> Run:
         """As ``Method.run``, from any w_0; see ``Spider.run``."""
-        return self._run(problem, seed, repetitions, start=start)
+        return self._run(problem, seed, repetitions, guarded, start=start)
 
     def walk(self, problem: FiniteSum, run: OpenRun, start: ArrayLike | None = None) -> Outcome:
         """All stages."""

@@ -7,9 +7,10 @@ in proportion to how far the iterate moved.
 What is repaired. Print makes the estimates ∇_0, ..., ∇_{T-1} and returns one of w_1, ..., w_T, so that at w_T no
 estimate was ever made and the proof has nothing to say about it; here one of w_0, ..., w_{T-1} is returned
 (``variant="as-printed"`` returns what print says, at the same cost in privacy). The noise is printed up to a universal
-constant; here it is the smallest that is proven to keep the budget, split evenly between anchors and differences. T and
-q are those of the statement ``lowy-ullman-wright-2024/lemma-3.1/explicit``, and the bound is
-``lowy-ullman-wright-2024/algorithm-1/explicit`` at the noise that is really drawn.
+constant; here it is the smallest that is proven to keep the budget, split evenly between anchors and differences, whose
+largest noise (σ̂₂ in print, a parameter of its own) is σ₂ 2G/L. T and q are those of the statement
+``lowy-ullman-wright-2024/lemma-3.1/explicit``, and the bound is ``lowy-ullman-wright-2024/algorithm-1/explicit`` at the
+noise that is really drawn.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from attrs import field, frozen
 from numpy.typing import ArrayLike
 
 from dpbounds.algorithms import fields, planning
-from dpbounds.algorithms.iterates import norms, squared_norms
+from dpbounds.algorithms.iterates import no_more_than_slope, norms, squared_norms
 from dpbounds.algorithms.method import (
     Array,
     FiniteSum,
@@ -69,13 +70,14 @@ class Spider(Method[FiniteSum]):
         draw R uniformly from 0, ..., T - 1 (as printed: from 1, ..., T)
         for t = 0, ..., T - 1:
             if t is a multiple of q:  ∇_t = ∇F(w_t) + N(0, σ₁² I)
-            else:                     ∇_t = ∇_{t-1} + ∇F(w_t) - ∇F(w_{t-1}) + N(0, (σ₂ ‖w_t - w_{t-1}‖)² I)
+            else:                     ∇_t = ∇_{t-1} + ∇F(w_t) - ∇F(w_{t-1}) + N(0, (σ₂ min(‖w_t - w_{t-1}‖, 2G/L))² I)
             w_{t+1} = w_t - η ∇_t
         return w_R
 
     It takes no projections: the radius of a linear model is not looked at. Measured at the output:
     "output_gradient_norm", "output_objective"; at every step, on the full batch only (on random batches a step does not
-    see all records): ‖∇F(w_t)‖ ("gradient_norm"), its square, F ("objective") and ‖∇_t - ∇F(w_t)‖² ("noise").
+    see all records): ‖∇F(w_t)‖ ("gradient_norm"), its square, F ("objective"), ‖∇_t‖² ("estimate") and
+    ‖∇_t - ∇F(w_t)‖² ("noise"); F(w_0) ("first") and F(w_T) ("last").
 
     Attributes:
         anchor_multiplier: Standard deviation on an anchor's sum of gradients in units of G.
@@ -101,6 +103,7 @@ class Spider(Method[FiniteSum]):
     anchor_sampling: Sampling = field(default=None, validator=valid_sampling)
     difference_sampling: Sampling = field(default=None, validator=valid_sampling)
     variant: Variant = field(default="repaired", validator=fields.one_of(Variant))
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "anchor_period", min(self.anchor_period, self.steps))
@@ -121,6 +124,7 @@ class Spider(Method[FiniteSum]):
         anchor_sampling: Sampling = None,
         difference_sampling: Sampling = None,
         variant: Variant = "repaired",
+        noise: fields.WhichNoise = "gaussian",
     ) -> Spider:
         """Plan for a budget, see ``Method``; None for T and q: those of the explicit theorem.
 
@@ -147,7 +151,7 @@ class Spider(Method[FiniteSum]):
 
             z = planning.multiplier_within(budget, released)
             first, second = weight * z, other and other * z
-        return cls(first, second, T, q, step_size, gap, budget, anchor_sampling, difference_sampling, variant)
+        return cls(first, second, T, q, step_size, gap, budget, anchor_sampling, difference_sampling, variant, noise)
 
     @property
     def planned(self) -> Mechanism:
@@ -163,13 +167,21 @@ class Spider(Method[FiniteSum]):
         """Whether every release is about all records."""
         return self.anchor_sampling is None and (self.difference_sampling is None or self.anchor_period == 1)
 
-    def run(self, problem: FiniteSum, seed: int = 0, repetitions: int = 32, start: ArrayLike | None = None) -> Run:
+    def run(
+        self,
+        problem: FiniteSum,
+        seed: int | None = None,
+        repetitions: int = 32,
+        start: ArrayLike | None = None,
+        *,
+        guarded: bool = False,
+    ) -> Run:
         """As ``Method.run``, from any w_0.
 
         ``start`` is w_0, shape (p,) or one per repetition, (R, p): public, or released before (which this ledger then
         does not show). None: the problem's initial point.
         """
-        return self._run(problem, seed, repetitions, start=start)
+        return self._run(problem, seed, repetitions, guarded, start=start)
 
     def walk(self, problem: FiniteSum, run: OpenRun, start: ArrayLike | None = None) -> Outcome:
         """``descend``, and what it ended with."""
@@ -197,6 +209,7 @@ class Spider(Method[FiniteSum]):
             self.difference_multiplier or Fraction(1), sampling=self.difference_sampling, memory=memory
         )
         returned = run.uniform_iterate(T, first=1 if self.variant == "as-printed" else 0)
+        measure = run.measured_by(_measured)
         w = previous = start.copy()
         estimate = np.zeros_like(w)
         for t in run.steps(T, first=0):
@@ -204,14 +217,12 @@ class Spider(Method[FiniteSum]):
             estimate = anchor(w).noisy if t % q == 0 else estimate + difference(w, previous).noisy
             if self.full_batch:
                 objective, gradient = memory.at(w)
-                squares = squared_norms(gradient)
-                run.measure(
-                    gradient_norm=np.sqrt(squares),
-                    squared_gradient=squares,
-                    objective=objective,
-                    noise=squared_norms(estimate - gradient),
-                )
+                measure(objective, gradient, estimate)
+                if t == 0:
+                    run.measure(first=objective)
             previous, w = w, w - eta * estimate
+        if self.full_batch:
+            run.measure(last=run.exact(w)[0])
         returned.visit(T, w)  # only as printed
         return returned
 
@@ -256,7 +267,7 @@ class Spider(Method[FiniteSum]):
                     allowed,
                     "shorten either, or add more noise to the anchors than to the differences",
                 )
-        return evaluate(algorithm_1_explicit.bound, values)
+        return no_more_than_slope(evaluate(algorithm_1_explicit.bound, values), problem)
 
     def difference_noise_stddev(self, problem: FiniteSum) -> Fraction:
         """σ₂: at least the standard deviation of a full-batch difference's noise per distance, as it is drawn.
@@ -267,6 +278,17 @@ class Spider(Method[FiniteSum]):
             return Fraction(0)
         rounding = 1 + Fraction(problem.dimension + 64, 2**48)
         return self.difference_multiplier * at_least(problem.smoothness, "smoothness") / problem.records * rounding
+
+
+def _measured(objective: Array, gradient: Array, estimate: Array) -> dict[str, Array]:
+    squares = squared_norms(gradient)
+    return {
+        "gradient_norm": np.sqrt(squares),
+        "squared_gradient": squares,
+        "objective": objective,
+        "noise": squared_norms(estimate - gradient),
+        "estimate": squared_norms(estimate),
+    }
 
 
 def anchors(steps: int, anchor_period: int) -> int:

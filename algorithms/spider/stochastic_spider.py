@@ -6,6 +6,7 @@ Ganesh, Liu, Oh & Thakurta 2023, Algorithm 1, with the Gaussian oracles of their
   is asked for after a step of any length, and their Lemma 3.3 does not hold.
 - The noise is calibrated and certified. The noise printed in Theorem 4.2 spends up to 4φ of zCDP in the search, of
   which φ/2 is claimed, if a record is replaced.
+- What is returned begins with x_0; print numbers the same points from x_1 (and its "while t <= T" makes one step more).
 - There are no kicks by default: what is proven, with constants, concerns points of first order. Kicks that are asked
   for move the point, which costs no privacy; printed kicks (line 8) query the records once more each.
 
@@ -29,7 +30,7 @@ from attrs import Attribute, field, frozen
 from numpy.typing import NDArray
 
 from dpbounds.algorithms import fields, noise, planning
-from dpbounds.algorithms.iterates import squared_norms
+from dpbounds.algorithms.iterates import no_more_than_slope, squared_norms
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome, stddev_of_gradients
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.oracles.differences import distances
@@ -63,7 +64,7 @@ class Kicks:
 
     Attributes:
         below: A kick is due where the norm of the last estimate is at most this.
-        wait: Γ, how many steps there are between two kicks at least.
+        wait: Γ, how many steps there are between two kicks at least: they come Γ + 1 apart, or later.
         scale: Standard deviation of a kick on every coordinate: of the point, or (as printed, ζ₁/√d) of the estimate.
     """
 
@@ -112,6 +113,7 @@ class StochasticSpider(Method[FiniteSum]):
     kicks: Kicks | None = None
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
     variant: Variant = field(default="repaired", validator=fields.one_of(Variant))
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     @classmethod
     def calibrated(
@@ -123,6 +125,7 @@ class StochasticSpider(Method[FiniteSum]):
         failure_probability: ExactLike = "0.1",
         kicks: Kicks | None = None,
         variant: Variant = "repaired",
+        noise: fields.WhichNoise = "gaussian",
     ) -> StochasticSpider:
         """Plan for a budget, see ``Method``; ``failure_probability`` is ω, with which the bound may fail.
 
@@ -142,11 +145,11 @@ class StochasticSpider(Method[FiniteSum]):
         if variant == "as-printed":
             # G√T₁/(n√φ) and M√T/(n√φ)
             noises = planning.root_above(fresh / printed), planning.root_above(steps / printed)
-            return cls(*noises, steps, fresh, kappa, kicks, budget, variant)
+            return cls(*noises, steps, fresh, kappa, kicks, budget, variant, noise)
         while True:
             groups = {"fresh": (fresh, _HALF), "differences": (steps, _HALF)}
             found = planning.multipliers_of_groups(budget, groups)
-            made = cls(found["fresh"], found["differences"], steps, fresh, kappa, kicks, budget, variant)
+            made = cls(found["fresh"], found["differences"], steps, fresh, kappa, kicks, budget, variant, noise)
             # in few steps the error exceeds E a little, and T₁ must be larger than it is at E
             if fresh == steps or made._evaluated(problem, omega).applies:
                 return made
@@ -219,7 +222,8 @@ class StochasticSpider(Method[FiniteSum]):
             advice = "nothing else has a proven bound"
             raise InvalidValue("variant", what, "the repaired algorithm without kicks", advice)
         omega = fields.share(failure_probability, "failure_probability")
-        return demand_enough(self._evaluated(problem, omega), self.fresh_estimates, self.steps)
+        found = demand_enough(self._evaluated(problem, omega), self.fresh_estimates, self.steps)
+        return no_more_than_slope(found, problem)
 
     def _evaluated(self, problem: FiniteSum, failure_probability: Fraction) -> Evaluation:
         values = self._drawn(problem) | {
@@ -275,7 +279,7 @@ def search(
     x = before = start
     estimate = np.zeros_like(x)
     drift, drift_before = np.full(R, np.inf), np.full(R, np.inf)  # "drift_0 = κ": the first estimate is a fresh one
-    frozen_for, stopped, size = np.zeros(R, dtype=np.int64), np.zeros(R, dtype=np.bool_), np.full(R, np.inf)
+    frozen_for, stopped, size = np.ones(R, dtype=np.int64), np.zeros(R, dtype=np.bool_), np.full(R, np.inf)
     for t in run.steps(T, first=0):
         objective, slope = exact(x)
         kicked = np.zeros(R, dtype=np.bool_)
@@ -307,7 +311,7 @@ def search(
                 moves[push] += drawn
         following = np.where(stopped[:, None], x, x + moves)  # line 14
         drift_before, drift = drift.copy(), drift + distances(following, x) ** 2
-        frozen_for -= 1
+        frozen_for[~kicked] -= 1  # not in the kick's own step: kicks are Γ + 1 steps apart
         size = np.sqrt(squared_norms(estimate))
         slopes, errors = squared_norms(slope), squared_norms(estimate - slope)
         iterates[:, t], smallest = x, np.minimum(smallest, np.sqrt(slopes))

@@ -23,8 +23,10 @@ from attrs import evolve, field, frozen
 from threadpoolctl import threadpool_limits
 
 from dpbounds.algorithms import fields
+from dpbounds.algorithms.guards.counting import counted
 from dpbounds.algorithms.ledger import DescribedRelease, Ledger, OpenLedger, PrivacyBudget
-from dpbounds.algorithms.noise import streams
+from dpbounds.algorithms.method import under_guard
+from dpbounds.algorithms.noise import checked_seed, streams
 from dpbounds.algorithms.oracles import in_batches
 from dpbounds.algorithms.problems.domain import demand_all_of_space
 from dpbounds.algorithms.problems.linear_model import Linear, LinearModel
@@ -63,6 +65,8 @@ class PopulationWarmStart:
         if self.search.initial_gap is None:
             allowed = "a public bound on the start's population risk"
             raise InvalidValue("search.initial_gap", None, allowed, "the problem's own is about another start")
+        if self.start.noise != self.search.noise:
+            raise InvalidValue("start.noise", repr(self.start.noise), f"{self.search.noise!r}, as that of the search")
 
     @classmethod
     def calibrated(
@@ -76,6 +80,7 @@ class PopulationWarmStart:
         share: ExactLike = "1/4",
         failure_probability: ExactLike = "1/10",
         outside: ExactLike = 0,
+        noise: fields.WhichNoise = "gaussian",
     ) -> PopulationWarmStart:
         """Plan for a budget, see ``Method``: the smallest proven noise in either part.
 
@@ -93,12 +98,18 @@ class PopulationWarmStart:
         above = fields.not_negative(outside, "outside")
         own = part_of(problem, 0, first)
         start = NetExponentialMechanism.calibrated(
-            own, budget.epsilon, budget.delta, budget.relation, radius=radius, covering_radius=covering_radius
+            own,
+            budget.epsilon,
+            budget.delta,
+            budget.relation,
+            radius=radius,
+            covering_radius=covering_radius,
+            noise=noise,
         )
         gap = (start.bound(own, "population").exact_upper + above) / zeta
         rest = part_of(problem, first, problem.records - first)
         search = PopulationStochasticSpider.calibrated(
-            rest, budget.epsilon, budget.delta, budget.relation, zeta, initial_gap=gap
+            rest, budget.epsilon, budget.delta, budget.relation, zeta, initial_gap=gap, noise=noise
         )
         return cls(start, search, first, budget, zeta)
 
@@ -115,25 +126,28 @@ class PopulationWarmStart:
         """
         return self.search.bound(self._rest(problem), self.failure_probability)
 
-    def run(self, problem: Linear, seed: int = 0, repetitions: int = 32) -> Run:
+    def run(self, problem: Linear, seed: int | None = None, repetitions: int = 32, *, guarded: bool = False) -> Run:
         """Run both, see ``Method.run``.
 
         Its ledger holds one entry: what parallel composition promises, after the ledgers of both parts were held
         against the budget.
         """
+        if guarded:
+            return under_guard(lambda on: self.run(on, seed, repetitions), problem)
         demand_all_of_space(problem)
         own, rest = part_of(problem, 0, self.first_part), self._rest(problem)
         begun = time.perf_counter()
-        generators = streams(seed, repetitions)
+        known = checked_seed(seed)
+        generators = streams(known, repetitions)
         pen = OpenLedger()
-        x0 = self.start.starts(own, generators, pen)
+        with counted(generators, pen):
+            x0 = self.start.starts(own, generators, pen)
         settled(pen, self.start.planned, self.budget)
         started = time.perf_counter()
         # another root of randomness than the start's: the same streams would be drawn from twice
-        run = evolve(self.search, budget=self.budget).run(
-            rest, int(np.random.SeedSequence([seed, 1]).generate_state(1, np.uint64)[0]), repetitions, start=x0
-        )
-        ledger = Ledger((DescribedRelease(self.planned),))
+        other = None if known is None else int(np.random.SeedSequence([known, 1]).generate_state(1, np.uint64)[0])
+        run = evolve(self.search, budget=self.budget).run(rest, other, repetitions, start=x0)
+        ledger = Ledger((DescribedRelease(self.planned),), seeded=run.ledger.seeded)
         with threadpool_limits(limits=1, user_api="blas"):
             objective, _ = in_batches(problem, x0)
         return replace(
@@ -144,7 +158,7 @@ class PopulationWarmStart:
             ledger=ledger,
             budget=self.budget,
             spent=ledger.check(self.budget),
-            seed=int(seed),
+            seed=known,
             timings={**run.timings, "start": started - begun},
             noise_drawn=f"the start: {self.start.noise_drawn}; then: {run.noise_drawn}",
         )

@@ -28,11 +28,12 @@ from threadpoolctl import threadpool_limits
 
 from dpbounds.algorithms import fields
 from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.method import Method
-from dpbounds.algorithms.noise import Array, streams
+from dpbounds.algorithms.method import Method, under_guard
+from dpbounds.algorithms.noise import Array, checked_seed, streams
 from dpbounds.algorithms.oracles import in_batches
 from dpbounds.algorithms.problems.linear_model import Linear
-from dpbounds.algorithms.problems.problem import Problem, clip_rows
+from dpbounds.algorithms.problems.problem import Problem
+from dpbounds.algorithms.problems.records import clip_rows
 from dpbounds.algorithms.run import Run, Trace
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
@@ -92,14 +93,17 @@ class RandomProjection:
         """What a run releases: what the inner algorithm does."""
         return self.inner.planned
 
-    def run(self, problem: Linear, seed: int = 0, repetitions: int = 32) -> Run:
+    def run(self, problem: Linear, seed: int | None = None, repetitions: int = 32, *, guarded: bool = False) -> Run:
         """Run ``repetitions`` times, each with a matrix Φ of its own, one after the other; see ``Method.run``.
 
         Φ is private together with the output, and independent of the data. Measured: "gradient_norm" at w in R^d,
         "projected_gradient_norm" at u in R^k, "clipped" (how many projected records were).
         """
+        if guarded:
+            return under_guard(lambda on: self.run(on, seed, repetitions), problem)
         _demand_free(problem)
-        generators = streams(seed, repetitions)
+        known = checked_seed(seed)
+        generators = streams(known, repetitions)
         k, d = self.projected_dimension, problem.dimension
         output = np.empty((len(generators), d))
         measured: dict[str, Array] = {
@@ -111,7 +115,8 @@ class RandomProjection:
             for r, generator in enumerate(generators):
                 projection = generator.standard_normal((k, d)) / np.sqrt(k)
                 inside, measured["clipped"][r] = _projected(problem, projection)
-                run = self.inner.run(inside, seed=int(generator.integers(2**63)), repetitions=1)
+                own = None if known is None else int(generator.integers(2**63))
+                run = self.inner.run(inside, seed=own, repetitions=1)
                 output[r] = run.output[0] @ projection
                 measured["gradient_norm"][r] = np.linalg.norm(in_batches(problem, output[r : r + 1])[1])
                 measured["projected_gradient_norm"][r] = np.linalg.norm(in_batches(inside, run.output)[1])
@@ -128,7 +133,7 @@ class RandomProjection:
             measured=measured,
             metric="gradient_norm",
             parameters={**last.parameters, "projected_dimension": float(k)},
-            seed=int(seed),
+            seed=known,
             timings={"runs": time.perf_counter() - begun},
         )
 

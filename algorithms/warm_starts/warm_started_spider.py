@@ -24,9 +24,10 @@ from attrs import Attribute, evolve, field, frozen
 
 from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent, enough_steps
+from dpbounds.algorithms.fields import WhichNoise
 from dpbounds.algorithms.ledger import OpenLedger
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome
-from dpbounds.algorithms.noise import NOISE_DRAWN
+from dpbounds.algorithms.noise import Kind
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
 from dpbounds.algorithms.spider.spider import Spider, anchors, demand_smooth, parameters
@@ -59,6 +60,12 @@ class Start(Protocol):
         """At least E F(w_0) - min F over the start's own set."""
 
 
+def noise_of(start: Start) -> WhichNoise:
+    """The kind of noise of a start, "gaussian" where it does not say."""
+    kind: WhichNoise = getattr(start, "noise", "gaussian")
+    return kind
+
+
 @frozen
 class WarmStartedSpider(Method[FiniteSum]):
     """Algorithm 2 of Lowy, Ullman & Wright 2024: a private start, then DP-SPIDER on all records.
@@ -89,6 +96,8 @@ class WarmStartedSpider(Method[FiniteSum]):
             raise InvalidValue("spider.initial_gap", None, allowed, "the problem's own is about another start")
         if spider.budget is not None:
             raise InvalidValue("spider.budget", spider.budget, "None", "the budget is that of both together")
+        if spider.noise != noise_of(self.start):
+            raise InvalidValue("start.noise", repr(noise_of(self.start)), f"{spider.noise!r}, as that of the spider")
         if spider.variant != "repaired" or not spider.full_batch:
             raise InvalidValue("spider", "printed or on random batches", "a repaired one on the full batch")
 
@@ -104,6 +113,7 @@ class WarmStartedSpider(Method[FiniteSum]):
         share: ExactLike = "1/2",
         outside: ExactLike = 0,
         steps: int | None = None,
+        noise: fields.WhichNoise = "gaussian",
     ) -> WarmStartedSpider:
         """Plan for a budget, see ``Method``, with an exponential mechanism in front.
 
@@ -120,7 +130,13 @@ class WarmStartedSpider(Method[FiniteSum]):
         # ε_E²/8 = part · ρ, rounded down; ε itself is the most that a pure start may spend of it
         selection = min(1 / planning.root_above(1 / (8 * part * rho)), budget.epsilon * Fraction(9, 10))
         net = NetExponentialMechanism.calibrated(
-            problem, selection, budget.delta, budget.relation, radius=radius, covering_radius=covering_radius
+            problem,
+            selection,
+            budget.delta,
+            budget.relation,
+            radius=radius,
+            covering_radius=covering_radius,
+            noise=noise,
         )
         start = evolve(net, budget=None)
         gap = start.bound(problem).exact_upper + fields.not_negative(outside, "outside")
@@ -137,6 +153,7 @@ class WarmStartedSpider(Method[FiniteSum]):
         share: ExactLike = "1/2",
         quasar_convexity: ExactLike | None = None,
         steps: int | None = None,
+        noise: fields.WhichNoise = "gaussian",
     ) -> WarmStartedSpider:
         """Plan for a budget, see ``Method``, for quasar-convex losses: DP-SGD on all records in front.
 
@@ -149,7 +166,7 @@ class WarmStartedSpider(Method[FiniteSum]):
         budget = PrivacyBudget.of(epsilon, delta, relation)
         alone = planning.multiplier_of_one(budget) * planning.root_above(1 / fields.share(share))
         count = enough_steps(problem, alone)
-        descent = StochasticGradientDescent(alone * planning.root_above(count), count, distance)
+        descent = StochasticGradientDescent(alone * planning.root_above(count), count, distance, noise=noise)
         gap = descent.bound(problem, quasar_convexity).exact_upper
         return cls.behind(descent, problem, gap, budget, steps)
 
@@ -177,7 +194,8 @@ class WarmStartedSpider(Method[FiniteSum]):
         half = Fraction(1, 2)
         groups = [(N1, half), (T - N1, half)] if N1 < T else [(N1, Fraction(1))]
         first, *rest = (z * planning.root_above(count / share) for count, share in groups)
-        return cls(start, Spider(first, rest[0] if rest else None, T, q, initial_gap=psi), budget)
+        spider = Spider(first, rest[0] if rest else None, T, q, initial_gap=psi, noise=noise_of(start))
+        return cls(start, spider, budget)
 
     @property
     def planned(self) -> Mechanism:
@@ -194,9 +212,14 @@ class WarmStartedSpider(Method[FiniteSum]):
         return self.spider.steps
 
     @property
+    def noise(self) -> Kind:
+        """That of the start and of the spider."""
+        return self.spider.noise
+
+    @property
     def noise_drawn(self) -> str:
         """How its randomness is drawn, in words."""
-        return f"the start: {self.start.noise_drawn}; then: {NOISE_DRAWN}"
+        return f"the start: {self.start.noise_drawn}; then: {self.spider.noise_drawn}"
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 2."""

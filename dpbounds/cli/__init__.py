@@ -23,7 +23,8 @@ TRACEBACK = "DPBOUNDS_TRACEBACK"
 # each lives in the module of its name
 _VERBS = (
     *("demo", "calibrate", "epsilon", "delta", "remaining", "ball", "check"),
-    *("theorems", "show", "evaluate", "compare", "errata", "table", "regimes", "plan", "verify", "audit"),
+    *("theorems", "show", "evaluate", "compare", "tightness", "errata", "table", "regimes", "plan"),
+    *("verify", "audit", "explain"),
 )
 
 

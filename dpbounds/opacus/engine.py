@@ -61,7 +61,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
     Args:
         accountant: "certified", the only one.
         secure_mode: False, the only one.
-        relation: What is asked where a question names none: "add-or-remove-one" or "replace-one".
+        relation: What is asked where a question names none: "add-or-remove-one", "replace-one" or "zero-out-one".
         public_dataset_size: A number of records that is public; needed for "add-or-remove-one", under which the true
             number is data. It need not be the true one, and is never compared with it (a refusal would tell): a round
             number near it will do. Rate, divisor and the steps of a pass follow from it. None, for "replace-one", takes
@@ -281,8 +281,7 @@ class EngineAccountant(CertifiedAccountant):
     """
 
     def __init__(self, relation: Relation, public_dataset_size: int | None) -> None:
-        super().__init__(POISSON)
-        self.relation = relation
+        super().__init__(POISSON, relation=relation)
         self.public_dataset_size = (
             None if public_dataset_size is None else positive_integer(public_dataset_size, "public_dataset_size")
         )
@@ -291,32 +290,16 @@ class EngineAccountant(CertifiedAccountant):
 
     def asked(self, relation: str | Relation | None) -> Relation:
         """The relation of a question, or an error where rates and divisors were computed from what it protects."""
-        found = self.relation if relation is None else as_relation(relation)
-        if found is Relation.ADD_OR_REMOVE_ONE and self.public_dataset_size is None:
+        found = super().asked(relation)
+        if found.counts_records and self.public_dataset_size is None:
             raise InvalidValue(
                 "public_dataset_size",
                 None,
                 "a public number of records for add-or-remove-one",
                 "rate and divisor would come from the number of records, which it protects: give a round number near "
-                "it that you may publish, or ask for relation='replace-one'",
+                "it that you may publish, or ask for relation='replace-one' or 'zero-out-one'",
             )
         return found
-
-    def account(self, delta: ExactLike, relation: str | Relation | None = None) -> Account:
-        """As there; None is the engine's relation."""
-        return super().account(delta, self.asked(relation))
-
-    def get_epsilon(
-        self,
-        delta: ExactLike,
-        alphas: object = None,
-        *,
-        eps_error: object = None,
-        delta_error: object = None,
-        relation: str | Relation | None = None,
-    ) -> float:
-        """As there; None is the engine's relation."""
-        return super().get_epsilon(delta, relation=self.asked(relation))
 
     def state_dict(self, destination: MutableMapping[str, object] | None = None) -> MutableMapping[str, object]:
         """As there, with the public number of records and the states that no generator may have again."""
@@ -415,7 +398,8 @@ def _max_grad_norm(value: Any) -> None:
 
 _NOT_POISSON = (
     "batches that are no Poisson samples have no such account; shuffled ones spend what "
-    "dpbounds.shuffled_epochs(noise_multiplier, epochs) does"
+    "dpbounds.Shuffled(dpbounds.Gaussian(noise_multiplier), batches) ** epochs does, or in one order for all epochs "
+    "dpbounds.shuffled_epochs(noise_multiplier, epochs)"
 )
 
 # Every option of make_private, and what is refused; the tests fail for an option that is not here.

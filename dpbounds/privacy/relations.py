@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NoReturn
+from typing import NoReturn, assert_never
 
 from dpbounds.errors import InvalidValue, shown
 
 
+class Order(StrEnum):
+    """What is done to the first of two neighbours to get the second: a class of ordered neighbours.
+
+    No step of a run changes it, so that pairs of one order compose, and only they do (``pairs.md``, section 2).
+    """
+
+    REMOVE = "remove"
+    ADD = "add"
+    REPLACE = "replace"
+    ZERO = "zero"  # the record contributes nothing any more
+    RESTORE = "restore"  # the other way round
+
+    @property
+    def moves_twice(self) -> bool:
+        """Whether the record's term is exchanged for another one, which moves a sum by up to 2C, not C."""
+        return self is Order.REPLACE
+
+
 class Relation(StrEnum):
-    """A neighbouring relation. Whatever a sum is divided by must be a public constant under either of them.
+    """A neighbouring relation. Whatever a sum is divided by must be a public constant under each of them.
 
     ``ADD_OR_REMOVE_ONE``: one data set is the other plus one record. A record moves a sum of per-record terms of norm
-    at most C by at most C. ``REPLACE_ONE``: one record differs, which moves the sum by at most 2C.
+    at most C by at most C. ``REPLACE_ONE``: one record differs, which moves the sum by at most 2C. ``ZERO_OUT_ONE``:
+    one record contributes nothing in one of the two; its place, its slot in a batch and the number of records stay and
+    are public. It moves the sum by at most C (``zero_out.md``).
     """
 
     ADD_OR_REMOVE_ONE = "add-or-remove-one"
     REPLACE_ONE = "replace-one"
+    ZERO_OUT_ONE = "zero-out-one"
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
@@ -26,7 +47,24 @@ class Relation(StrEnum):
     @property
     def sensitivity_factor(self) -> int:
         """How far one record can move a sum, in units of the per-record bound C."""
-        return 1 if self is Relation.ADD_OR_REMOVE_ONE else 2
+        return 2 if self.orders[0].moves_twice else 1
+
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        """The orders in which two neighbours can stand; a replacement is its own reversal."""
+        match self:
+            case Relation.ADD_OR_REMOVE_ONE:
+                return Order.REMOVE, Order.ADD
+            case Relation.REPLACE_ONE:
+                return (Order.REPLACE,)
+            case Relation.ZERO_OUT_ONE:
+                return Order.ZERO, Order.RESTORE
+        assert_never(self)
+
+    @property
+    def counts_records(self) -> bool:
+        """Whether neighbours have different numbers of records, so that a data set's own size is not public."""
+        return self is Relation.ADD_OR_REMOVE_ONE
 
 
 def as_relation(value: str | Relation) -> Relation:

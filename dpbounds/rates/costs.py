@@ -14,10 +14,11 @@ from dpbounds.privacy import mechanisms as known
 from dpbounds.privacy.mechanisms import Mechanism, parts_of
 from dpbounds.theorems.record import Theorem
 
-# Algorithms that estimate differences of gradients at two iterates: those two, the estimate, and one anchor.
+# Algorithms that estimate differences of gradients at two iterates: those two, the estimate, and one anchor, if any.
 _SPIDERS = {
     "lowy-ullman-wright-2024/algorithm-1": 4,
     "lowy-ullman-wright-2024/algorithm-2": 4,
+    "dpbounds/storm": 3,
 }
 # Algorithms that hold an iterate and a gradient; the iterate that is returned is drawn before the run.
 _DESCENTS = {
@@ -27,6 +28,7 @@ _DESCENTS = {
     "wang-chen-xu-2019/algorithm-4": 2,
     "lowy-ullman-wright-2024/algorithm-3": 2,
     "tholeti-kalyani-2020/algorithm-1": 2,
+    "dpbounds/noisy-descent-exact": 2,
 }
 _VERTEX_SEARCHES = ("wang-xu-2019/algorithm-4",)  # an exponential mechanism whose scores are one gradient's entries
 
@@ -55,15 +57,26 @@ def caveat_of(cost: Cost) -> str:
 NOT_STATED = Cost(None, None, "not stated")
 
 
-def cost_of(theorem: Theorem, mechanism: Mechanism | None, dataset_size: int, dimension: int) -> Cost:
-    """The cost of a statement's algorithm as prescribed."""
-    vectors = _SPIDERS.get(theorem.algorithm or "") or _DESCENTS.get(theorem.algorithm or "")
+def gradients_per_record(theorem: Theorem) -> int:
+    """How many gradients of a record one step takes, at most."""
+    return 2 if (theorem.algorithm or theorem.id) in _SPIDERS else 1
+
+
+def cost_of(
+    theorem: Theorem, mechanism: Mechanism | None, dataset_size: int, dimension: int, steps: int | None = None
+) -> Cost:
+    """The cost of a statement's algorithm as prescribed, which takes so many steps, if that is known."""
+    name = theorem.algorithm or theorem.id
+    vectors = _SPIDERS.get(name) or _DESCENTS.get(name)
     memory = None if vectors is None else vectors * dimension
     if mechanism is None:
         return Cost(None, memory, "not stated")
-    twice = theorem.algorithm in _SPIDERS
+    twice = gradients_per_record(theorem) == 2
     total, selection = Fraction(0), False
-    for part, count in parts_of(mechanism):
+    releases = parts_of(mechanism)
+    if theorem.algorithm is None and sum(count for _, count in releases) == 1:  # all that is released, as one
+        return Cost(None, memory, "not stated") if steps is None else Cost(steps * dataset_size, memory, "exact")
+    for part, count in releases:
         drawn = _records(part, dataset_size)
         if isinstance(part, known.ExponentialMechanism) and theorem.algorithm not in _VERTEX_SEARCHES:
             selection = True
@@ -90,6 +103,8 @@ def _records(part: Mechanism, dataset_size: int) -> Fraction | None:
             return rate * dataset_size
         case known.SampledWithoutReplacement(batch_size=batch) | known.SampledWithReplacement(batch_size=batch):
             return Fraction(batch)
+        case known.TruncatedPoisson(sample_rate=rate, max_batch_size=most):
+            return min(rate * dataset_size, Fraction(most))
         case known.InParallel():
             return Fraction(dataset_size)  # every record is in one block
     return None

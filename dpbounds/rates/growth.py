@@ -19,9 +19,7 @@ from fractions import Fraction
 from sympy import Add, Expr, Max, Min, Mul, Pow, Symbol, ceiling, exp, floor, log, sympify
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.symbols import by_name, delta, epsilon
-from dpbounds.expressions.symbols import dataset_size as records
-from dpbounds.expressions.symbols import dimension as parameters
+from dpbounds.expressions.symbols import by_name, dataset_size as records, delta, dimension as parameters, epsilon
 from dpbounds.rates.orders import LOG, LOG_DELTA, ONE, Monomial, Order, logarithm
 from dpbounds.theorems.record import Side
 

@@ -1,30 +1,33 @@
 """The best guarantee for given numbers: everything in the library that applies, like ranked with like.
 
-Proven bounds are ranked by value, each evaluated at parameters that its own statement prescribes and at the largest
-budget for which its own mechanism is certified to keep (ε, δ). Orders of growth are ranked apart from them, by the
+Proven bounds are ranked by value, each evaluated at parameters that its own statement prescribes (or, where it leaves
+them free, at good ones within the limits given: ``tuning``) and at the largest budget for which its own mechanism is
+certified to keep (ε, δ). Orders of growth are ranked apart from them, by the
 value of the formula inside O(.), which is no bound, and only among orders that leave the same things out; one that
 hides how it depends on n, d, ε or δ not at all. What is not ranked is listed with what it needs, or why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import groupby
 from typing import Any
+
+from sympy import Symbol
 
 from dpbounds.errors import MISSING, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism, demand
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate as value_of
 from dpbounds.expressions.exact import ExactLike, positive_integer, practical
-from dpbounds.expressions.symbols import Quantity, by_name
-from dpbounds.expressions.symbols import dataset_size as records
-from dpbounds.expressions.symbols import steps as step_count
+from dpbounds.expressions.symbols import Quantity, by_name, dataset_size as records, stationarity, steps as step_count
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation, as_relation
-from dpbounds.rates.budgets import Budget, gaussian_rho, tied, tied_rho
-from dpbounds.rates.costs import NOT_STATED, Cost, caveat_of, cost_of
+from dpbounds.rates.budgets import Budget, Tied, gaussian_rho, tied, tied_rho
+from dpbounds.rates.costs import NOT_STATED, Cost, caveat_of, cost_of, gradients_per_record
 from dpbounds.rates.prescriptions import BUDGET, DIGITS, Prescribed, Settled, roots, settled_at
 from dpbounds.rates.promises import (
     ACCEPTED,
@@ -42,6 +45,7 @@ from dpbounds.rates.promises import (
     quotes,
 )
 from dpbounds.rates.trivial import Trivial, floor_of, no_floor, trivial_bounds
+from dpbounds.rates.tuning import Tuned, freedom, inlined, search, tuned
 from dpbounds.theorems.evaluation import Evaluation, evaluate
 from dpbounds.theorems.formulas import inline
 from dpbounds.theorems.monotonicity import falls
@@ -52,6 +56,7 @@ from dpbounds.theorems.standing import standing, standing_in_words
 _OPEN_STEPS = (10_000, 100_000, 1_000_000, 10_000_000)  # tried in this order where the number of steps is free
 _WORTH_WHILE = Fraction(95, 100)
 _LARGEST_SIZE = 1 << 200
+_ALL_BUT = 1 - Fraction(1, 10**9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ class Threshold:
 
     Attributes:
         dataset_size: There the bound is proven to be below every trivial one; with one record less that is not so, or
-            the statement does not apply.
+            the statement does not apply (where parameters are free: none were found at which it is so).
         monotone: The record declares that the bound never rises with n, so it stays meaningful above.
     """
 
@@ -178,6 +183,8 @@ def plan(
     assuming: Sequence[str] = (),
     statuses: Iterable[str | Status] = ACCEPTED,
     steps_limit: int | None = None,
+    gradients_limit: int | None = None,
+    own: Sequence[Theorem] = (),
     **values: ExactLike,
 ) -> Plan:
     """Rank what the library guarantees at given numbers.
@@ -187,8 +194,11 @@ def plan(
         relation: Which data sets must be hard to tell apart.
         assuming: Special classes of problems that yours belongs to, such as "quasar-convex".
         statuses: Which statements count, by what is known of them and of what they rest on.
-        steps_limit: The most steps that you would run. Statements that prescribe more are left out; those whose bound
-            only falls with the number of steps use it (where it is not given: 10 000, or as many as are worth it).
+        steps_limit: The most steps that you would run. Statements that prescribe more are left out; those that leave
+            the number of steps free are given the best one within the limit (where there is none: up to 10 000, or as
+            many as are worth it).
+        gradients_limit: The most gradients of one record that you would compute, likewise.
+        own: Statements of your own, ranked with the library's.
         **values: n, d, epsilon and delta, and whatever else is known: lipschitz, smoothness, diameter, initial_gap, ...
             Text and fractions are exact.
 
@@ -198,7 +208,7 @@ def plan(
 
     >>> found = plan("gradient-norm", n=10**6, d=100, epsilon=1, delta="1e-6", lipschitz=1, smoothness=1, initial_gap=1)
     >>> found.ranking[0].id, found.ranking[0].bound.less_than("0.005")
-    ('lowy-ullman-wright-2024/lemma-3.1/explicit', True)
+    ('dpbounds/storm', True)
     """
     demand("metric", metric, str)
     wanted = next((one for one in GOALS if one == metric), None)
@@ -206,9 +216,12 @@ def plan(
         raise InvalidValue("metric", metric, "one of " + ", ".join(GOALS))
     shapes = tuple(as_shape(name) for name in assuming)
     accepted = {as_status(one) for one in statuses}
-    if steps_limit is not None:
-        steps_limit = positive_integer(steps_limit, "steps_limit")
-    candidates = [one for one in library() if one.side and one.metric in (wanted, *STRONGER.get(wanted, ()))]
+    limits = Limits(
+        None if steps_limit is None else positive_integer(steps_limit, "steps_limit"),
+        None if gradients_limit is None else positive_integer(gradients_limit, "gradients_limit"),
+    )
+    enough = {wanted, *STRONGER.get(wanted, ())}
+    candidates = [one for one in (*library(), *own) if one.side and enough & {one.metric, one.reaches}]
     given = _admitted(values, candidates)
     budget = Budget(given["epsilon"], given["delta"], as_relation(relation))
     trivial = trivial_bounds(wanted, given)
@@ -219,7 +232,7 @@ def plan(
     for theorem in candidates:
         if quotes(theorem) or not any(isinstance(part, Bound | Rate) for part in theorem.parts):
             continue
-        claims = claims_of(theorem, wanted)
+        claims = claims_of(theorem, wanted) or _inverted(theorem)
         parts, reasons = [], []
         for part, side in claims:
             reason = "" if standing(theorem, part) in accepted else standing_in_words(theorem, part)
@@ -240,7 +253,7 @@ def plan(
             left_out.append((theorem.id, reasons[0] if reasons else ON_THE_WAY))
             continue
         try:
-            ranked.append(_guarantee(theorem, parts, given, budget, steps_limit, trivial))
+            ranked.append(_guarantee(theorem, parts, given, budget, limits, trivial))
         except _Missing as what:
             missing.append((theorem.id, what.names))
         except _Unfit as why:
@@ -261,6 +274,21 @@ def plan(
         tuple(missing),
         tuple(left_out),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What people have: steps and gradients of one record, at most; None where nothing is said."""
+
+    steps: int | None = None
+    gradients: int | None = None
+
+    def steps_of(self, theorem: Theorem, given: Mapping[str, Fraction]) -> int | None:
+        """How many steps a statement's algorithm may take, as far as that is known before it is tuned."""
+        if self.gradients is None:
+            return self.steps
+        affordable = max(1, self.gradients // int(given["dataset_size"] * gradients_per_record(theorem)))
+        return affordable if self.steps is None else min(affordable, self.steps)
 
 
 class _Missing(Exception):
@@ -302,6 +330,11 @@ def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) ->
     return given
 
 
+def _inverted(theorem: Theorem) -> tuple[tuple[Part, Side], ...]:
+    """How many records suffice for an α: for the least α for which so many do."""
+    return ((theorem.bound, Side.UPPER),) if theorem.reaches is not None and theorem.bound is not None else ()
+
+
 # --- One statement ---------------------------------------------------------------------------------------------------
 
 
@@ -310,7 +343,7 @@ def _guarantee(
     parts: Sequence[Part],
     given: Mapping[str, Fraction],
     budget: Budget,
-    limit: int | None,
+    limits: Limits,
     trivial: tuple[Trivial, ...],
 ) -> Guarantee:
     """The statement's best bound that can be evaluated; else its order of growth."""
@@ -320,14 +353,14 @@ def _guarantee(
     obstacles: list[_Unfit] = []
     needs: list[tuple[str, ...]] = []
     found: list[Guarantee] = []
-    for part in sorted(parts, key=lambda part: isinstance(part, Rate)):
+    for part in _distinct(theorem, sorted(parts, key=lambda part: isinstance(part, Rate)), own):
         if isinstance(part, Rate) and found and found[0].bound is not None:
             break  # an order says nothing beyond a bound
         try:
             if isinstance(part, Bound):
-                found.append(_with_enough_steps(theorem, part, own, budget, limit, trivial))
+                found.append(_with_enough_steps(theorem, part, own, budget, limits, trivial))
             elif isinstance(part, Rate):
-                found.append(_ordered(theorem, part, own, budget, limit))
+                found.append(_ordered(theorem, part, own, budget, limits))
         except _Missing as what:
             needs.append(what.names)
         except _Unfit as why:
@@ -340,6 +373,19 @@ def _guarantee(
         fewest: tuple[str, ...] = min(needs, key=len)
         raise _Missing(fewest)
     raise _Unfit(ON_THE_WAY)
+
+
+def _distinct(theorem: Theorem, parts: Sequence[Part], given: Mapping[str, Fraction]) -> Iterator[Part]:
+    """Without bounds that are another one with what is prescribed put in: found once, they are found for all."""
+    seen = set()
+    for part in parts:
+        if not theorem.free:
+            yield part
+            continue
+        formula = inlined(theorem, part.expression, given)
+        if formula not in seen or not isinstance(part, Bound):
+            yield part
+        seen.add(formula)
 
 
 def _best(found: Sequence[Guarantee]) -> Guarantee:
@@ -355,31 +401,33 @@ def _with_enough_steps(
     part: Bound,
     given: Mapping[str, Fraction],
     budget: Budget,
-    limit: int | None,
+    limits: Limits,
     trivial: tuple[Trivial, ...],
 ) -> Guarantee:
     """A bound; where the number of steps is free, with as many as are worth their while.
 
     Those are the least of the numbers tried from which on ten times as many gain less than 5 %.
     """
-    free = step_count.name in roots(theorem, part.expression, given) and _falls_with_steps(theorem, part, given)
-    if limit is not None or not free or step_count.name in given:
-        return _bounded(theorem, part, given, budget, limit, trivial, limit)
-    chosen: Guarantee | None = None
+    free = step_count in _free(theorem, part, given) or _falls_with_steps(theorem, part, given)
+    most = limits.steps_of(theorem, given)
+    if most is not None or not free or step_count.name in given:
+        found, threshold = _bounded(theorem, part, given, budget, limits, trivial, most)
+        return replace(found, meaningful_from=threshold())
+    chosen: tuple[Guarantee, Callable[[], Threshold | None]] | None = None
     failed: _Unfit | None = None
     for count in _OPEN_STEPS:
         try:
-            found = _bounded(theorem, part, given, budget, None, trivial, count)
+            found, threshold = _bounded(theorem, part, given, budget, limits, trivial, count)
         except _Unfit as why:
             failed = why
             continue
-        if chosen is not None and found.value > chosen.value * _WORTH_WHILE:
+        if chosen is not None and found.value > chosen[0].value * _WORTH_WHILE:
             break
-        chosen = found
+        chosen = found, threshold
     if chosen is None:
         assert failed is not None
         raise failed
-    return chosen
+    return replace(chosen[0], meaningful_from=chosen[1]())
 
 
 def _bounded(
@@ -387,57 +435,145 @@ def _bounded(
     part: Bound,
     given: Mapping[str, Fraction],
     budget: Budget,
-    limit: int | None,
+    limits: Limits,
     trivial: tuple[Trivial, ...],
-    free_steps: int | None,
-) -> Guarantee:
-    wanted = roots(theorem, part.expression, given)
+    most_steps: int | None,
+) -> tuple[Guarantee, Callable[[], Threshold | None]]:
+    """A bound, and how to find from which n on it is meaningful."""
+    free = _free(theorem, part, given)
+    chosen = {one.name: None for one in free}
+    wanted = roots(theorem, part.expression, {**given, **chosen}) - set(chosen)
     _refuse_borrowed(wanted)
     if theorem.privacy is None and not wanted & set(BUDGET):
         raise _Unfit("a building block: no privacy budget is tied to it")
     if theorem.privacy is None and theorem.relation not in (None, budget.relation):
         raise _Unfit(f"proven under {theorem.relation}; its mechanism is not recorded, so nothing follows here")
-    open_steps = step_count.name in wanted and step_count.name not in given and _falls_with_steps(theorem, part, given)
-    known = {**given, **({step_count.name: Fraction(free_steps)} if open_steps and free_steps else {})}
+    open_steps = not free and step_count.name not in given and _falls_with_steps(theorem, part, given)
+    known = {**given, **({step_count.name: Fraction(most_steps)} if open_steps and most_steps else {})}
     absent = wanted - set(known) - {"rho"}
     if theorem.privacy is not None:
         for symbol in theorem.privacy.needs:
-            absent |= roots(theorem, symbol, known) - set(known) - {"rho"}
+            absent |= roots(theorem, symbol, {**known, **chosen}) - set(known) - set(chosen) - {"rho"}
     if absent:
         raise _Missing(absent)
     try:
-        held = _held(theorem, known, budget)
-        settled = settled_at(theorem, known, None if held is None else held.rho)
-        found = evaluate(theorem, part.name, settled.values, digits=DIGITS)
+        held, settled, found, point = _settled(theorem, part, known, budget, free, most_steps)
     except (NotCertified, UnsupportedMechanism) as error:
         raise _Unfit(str(error)) from None
     except InvalidValue as error:
         raise _Unfit(f"not defined at these numbers: {error}") from None
-    _refuse(theorem, found, settled, limit)
+    _refuse(theorem, found, settled, limits)
+    value = _value(theorem, found, settled)
+    if value is None:
+        raise _Unfit("more records are needed")
     rho = None if held is None else held.rho
     mechanism = None if held is None else held.mechanism
-    first, meaning = theorem.bound, part.meaning
+    first, meaning = theorem.bound, part.meaning if theorem.reaches is None else "the α of the point that is returned"
     if first is not None and first is not part and meaning.startswith("the same"):
         meaning = f"{first.meaning}; {meaning}"
     parameters = settled.parameters
+    if free:
+        meanings = {one.name: one.meaning for one in (*by_name().values(), *theorem.local)}
+        parameters = (*(Prescribed(name, settled.values[name], meanings[name]) for name in chosen), *parameters)
     if open_steps:
         steps = settled.values["steps"]
         parameters = (Prescribed("steps", steps, "as many as you would run: more would only help"), *parameters)
-    cost = cost_of(theorem, mechanism, int(given["dataset_size"]), int(given["dimension"]))
-    return Guarantee(
+    taken = settled.values.get(step_count.name)
+    cost = cost_of(
+        theorem,
+        mechanism,
+        int(given["dataset_size"]),
+        int(given["dimension"]),
+        None if taken is None else int(taken),
+    )
+    _refuse_costly(cost, limits)
+    guarantee = Guarantee(
         **_common(theorem, part, found),
         meaning=meaning,
-        bound=found.value,
+        bound=value,
         formula=inline(part.expression, theorem.local),
         parameters=parameters,
         rho=rho,
         mechanism=mechanism,
         privacy="by the statement; its mechanism is not recorded" if held is None else held.how,
         cost=cost,
-        vacuous=not _below(found.value, trivial) if trivial else None,
-        meaningful_from=_threshold(theorem, part, known, rho, trivial),
+        vacuous=not _below(value, trivial) if trivial else None,
         caveat=caveat_of(cost),
     )
+    return guarantee, partial(_threshold, theorem, part, known, rho, trivial, _Freedom(free, most_steps, point))
+
+
+def _settled(
+    theorem: Theorem,
+    part: Bound,
+    known: Mapping[str, Fraction],
+    budget: Budget,
+    free: tuple[Symbol, ...],
+    most_steps: int | None,
+) -> tuple[Tied | None, Settled, Evaluation, tuple[float, ...]]:
+    """What a statement spends and promises: at what it prescribes, and at the best that is found of what is free.
+
+    The search needs a ρ, and the ρ that is kept depends on what is found: where it is less than was thought, once more.
+
+    Returns:
+        The last is where the search ended.
+    """
+    rho = gaussian_rho(budget)
+    point: tuple[float, ...] = ()
+    for _ in range(2 if free else 1):
+        here = known
+        if free:
+            best = _tuned(theorem, part, {**known, "rho": rho}, _Freedom(free, most_steps))
+            here, point = {**known, **best.values}, best.point
+        held = _held(theorem, here, budget)
+        settled = settled_at(theorem, here, None if held is None else held.rho)
+        if held is None or held.rho is None or held.rho >= rho * _ALL_BUT:
+            break
+        rho = held.rho
+    return held, settled, evaluate(theorem, part.name, settled.values, digits=DIGITS), point
+
+
+@dataclass(frozen=True, slots=True)
+class _Freedom:
+    """What of a statement is free, up to how many steps, and where a search ended before."""
+
+    free: tuple[Symbol, ...] = ()
+    most_steps: int | None = None
+    point: tuple[float, ...] | None = None
+
+
+def _free(theorem: Theorem, part: Bound, given: Mapping[str, Fraction]) -> tuple[Symbol, ...]:
+    conditions = (*theorem.conditions, *part.conditions)
+    occurring = part.expression.free_symbols.union(*(one.symbols for one in conditions))
+    return freedom(theorem, occurring, given)
+
+
+def _tuned(theorem: Theorem, part: Bound, values: Mapping[str, Fraction], where: _Freedom) -> Tuned:
+    conditions = [one.holds for one in (*theorem.conditions, *part.conditions)]
+    goal = part.expression
+    if theorem.reaches is not None:
+        conditions.append(goal <= records)
+        goal = stationarity
+    length = _length(theorem)
+    if length is not None and where.most_steps is not None:
+        conditions.append(length.expression <= where.most_steps)
+    found = tuned(search(theorem, goal, conditions, where.free, values, where.most_steps), where.point)
+    if found is None:
+        raise _Unfit("no parameters within the limits were found at which it applies")
+    return found
+
+
+def _length(theorem: Theorem) -> Bound | None:
+    """A bound on the number of steps, where that is not chosen."""
+    return next((one for one in theorem.parts if isinstance(one, Bound) and one.name == step_count.name), None)
+
+
+def _value(theorem: Theorem, found: Evaluation, settled: Settled) -> Enclosure | None:
+    """What a statement bounds: for a number of records, the α at which it is enough; None where it is not."""
+    if theorem.reaches is None:
+        return found.value
+    enough = found.value.exact_upper <= settled.values[records.name]
+    return Enclosure.exactly(settled.values[stationarity.name]) if enough else None
 
 
 def _common(theorem: Theorem, part: Part, found: Evaluation) -> dict[str, Any]:
@@ -445,7 +581,7 @@ def _common(theorem: Theorem, part: Part, found: Evaluation) -> dict[str, Any]:
     unchecked = ((one.text, ", ".join(one.missing)) for one in found.conditions if one.holds is None)
     return {
         "id": theorem.id,
-        "metric": theorem.metric,
+        "metric": theorem.reaches or theorem.metric,
         "sense": str(theorem.mode or ""),
         "part": part.name,
         "status": standing(theorem),
@@ -471,7 +607,7 @@ def _falls_with_steps(theorem: Theorem, part: Bound, given: Mapping[str, Fractio
     )
 
 
-def _held(theorem: Theorem, known: Mapping[str, Fraction], budget: Budget) -> Any:
+def _held(theorem: Theorem, known: Mapping[str, Fraction], budget: Budget) -> Tied | None:
     if theorem.privacy is None:
         return None
     if theorem.privacy.claim is Claim.ZCDP:
@@ -479,22 +615,32 @@ def _held(theorem: Theorem, known: Mapping[str, Fraction], budget: Budget) -> An
     return tied(theorem, settled_at(theorem, known, None).values, budget)
 
 
-def _refuse(theorem: Theorem, found: Evaluation, settled: Settled, limit: int | None) -> None:
+def _refuse(theorem: Theorem, found: Evaluation, settled: Settled, limits: Limits) -> None:
     """Leave out what does not apply, and what runs longer than is wanted."""
     if found.failing:
         raise _Unfit("does not apply: " + "; ".join(found.failing) + " fails")
     taken = settled.values.get(step_count.name)
-    if limit is not None and taken is not None and taken > limit:
-        raise _Unfit(f"prescribes {int(taken)} steps, more than the limit of {limit}")
+    length = _length(theorem)
+    if limits.steps is not None and taken is None and length is not None:
+        taken = Fraction(value_of(length.expression, settled.values, digits=DIGITS).exact_upper)
+    if limits.steps is not None and taken is not None and taken > limits.steps:
+        raise _Unfit(f"prescribes {math.ceil(taken)} steps, more than the limit of {limits.steps}")
+
+
+def _refuse_costly(cost: Cost, limits: Limits) -> None:
+    if limits.gradients is None:
+        return
+    if cost.gradients is None:
+        raise _Unfit("its gradients are not counted, and there is a limit of them")
+    if cost.gradients > limits.gradients:
+        raise _Unfit(f"takes {cost.gradients} gradients, more than the limit of {limits.gradients}")
 
 
 def _below(value: Enclosure, trivial: tuple[Trivial, ...]) -> bool:
     return all(value.less_than(one.value) is True for one in trivial)
 
 
-def _ordered(
-    theorem: Theorem, rate: Rate, given: Mapping[str, Fraction], budget: Budget, limit: int | None
-) -> Guarantee:
+def _ordered(theorem: Theorem, rate: Rate, given: Mapping[str, Fraction], budget: Budget, limits: Limits) -> Guarantee:
     """An order of growth; what print takes as 1 is put back where that is known and the numbers are given."""
     known: dict[str, Fraction] = {**given, "rho": gaussian_rho(budget)}
     restored = rate.restored_expression
@@ -511,7 +657,7 @@ def _ordered(
         found = evaluate(theorem, rate.name, known, digits=DIGITS)
     except (InvalidValue, NotCertified) as error:
         raise _Unfit(f"not defined at these numbers: {error}") from None
-    _refuse(theorem, found, settled, None)
+    _refuse(theorem, found, settled, Limits())
     unknown = tuple(symbol.name for symbol in hidden if symbol in DECIDING or given.get(symbol.name) != 1)
     taken = ", ".join(unknown)
     return Guarantee(
@@ -543,7 +689,12 @@ def _passes(theorem: Theorem, settled: Settled, known: Mapping[str, Fraction]) -
 
 
 def _threshold(
-    theorem: Theorem, part: Bound, known: Mapping[str, Fraction], rho: Fraction | None, trivial: tuple[Trivial, ...]
+    theorem: Theorem,
+    part: Bound,
+    known: Mapping[str, Fraction],
+    rho: Fraction | None,
+    trivial: tuple[Trivial, ...],
+    freedom: _Freedom,
 ) -> Threshold | None:
     """The n from which the bound is below every trivial one, by bisection: evaluated there, and with one record less.
 
@@ -552,29 +703,39 @@ def _threshold(
     if not trivial:
         return None
 
+    near = freedom.point
+
     def meaningful(size: int) -> bool:
+        nonlocal near
+        here = {**known, "dataset_size": Fraction(size)}
         try:
-            settled = settled_at(theorem, {**known, "dataset_size": Fraction(size)}, rho)
+            if freedom.free:
+                values = {**here, **({"rho": rho} if rho else {})}
+                best = _tuned(theorem, part, values, replace(freedom, point=near))
+                here, near = {**here, **best.values}, best.point
+            settled = settled_at(theorem, here, rho)
             found = evaluate(theorem, part.name, settled.values, digits=DIGITS)
-        except DpboundsError:
+        except (DpboundsError, _Unfit):
             return False
-        return found.applies is not False and _below(found.value, trivial)
+        value = _value(theorem, found, settled)
+        return found.applies is not False and value is not None and _below(value, trivial)
 
     high = int(known["dataset_size"])
+    factor = 2
     if meaningful(high):
         low = high
         while low > 1 and meaningful(low):
-            high, low = low, low // 2
+            high, low, factor = low, max(1, low // factor), factor**2
         if low == 1 and meaningful(1):
             return Threshold(1, _declared(theorem, part), part.name)
     else:
         low = high
         while not meaningful(high):
-            low, high = high, 2 * high
+            low, high, factor = high, factor * high, factor**2
             if high > _LARGEST_SIZE:
                 return None
     while high - low > 1:
-        middle = (low + high) // 2
+        middle = math.isqrt(low * high) if high > 4 * low else (low + high) // 2
         low, high = (low, middle) if meaningful(middle) else (middle, high)
     return Threshold(high, _declared(theorem, part), part.name)
 

@@ -15,15 +15,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, reduce
 
-from sympy import And, Ge, Gt, Le, Lt, Or, Pow, Rational, Symbol, ceiling, floor
-from sympy import Max as Larger
+from sympy import And, Ge, Gt, Le, Lt, Max as Larger, Or, Pow, Rational, Symbol, ceiling, floor
 from sympy.logic.boolalg import Boolean
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.symbols import by_name, delta, failure_probability, quantity
-from dpbounds.expressions.symbols import dataset_size as records
-from dpbounds.expressions.symbols import dimension as parameters
-from dpbounds.expressions.symbols import epsilon as privacy_loss
+from dpbounds.expressions.symbols import (
+    by_name,
+    dataset_size as records,
+    delta,
+    dimension as parameters,
+    epsilon as privacy_loss,
+    failure_probability,
+    quantity,
+)
 from dpbounds.rates.cones import Cone, outside
 from dpbounds.rates.growth import Prescriptions, growth
 from dpbounds.rates.orders import ONE, Order

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, groupby, product
 
-from dpbounds.rates.cones import Cone, joined, outside
-from dpbounds.rates.cones import product as inner
+from dpbounds.rates.cones import Cone, joined, outside, product as inner
 from dpbounds.rates.orders import LOGARITHMS, ONE, Monomial, Order
 from dpbounds.rates.spaces import Space, in_letters, standard
 

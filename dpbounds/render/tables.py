@@ -1,7 +1,7 @@
-"""One table, in four forms: Markdown (formulas between dollar signs), LaTeX (booktabs), HTML (MathML) and CSV.
+"""One table, in four forms: Markdown (formulas between dollar signs), LaTeX (``latex.py``), HTML (MathML) and CSV.
 
-A cell is text, an id, a number that was rounded when it was made, or a formula. Formulas stay formulas until a form is
-asked for, so that the forms cannot disagree.
+A cell is text, an id, a number that was rounded when it was made, a formula, what is assumed, or what is known of a
+statement. Cells stay what they are until a form is asked for, so that the forms cannot disagree.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import html
 import io
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, one_of
 from dpbounds.expressions.symbols import Quantity
-from dpbounds.theorems.formulas import in_latex, inline
+from dpbounds.theorems.formulas import in_latex, inline, letters
 
 FORMATS = ("md", "latex", "html", "csv")
 COMMITTED = ("md", "latex", "csv")  # the forms that are kept in tables/, and checked
@@ -30,12 +31,14 @@ class Formula:
     Attributes:
         order: An order of growth: shown inside O(.).
         logs_hidden: Inside Õ(.).
+        bounding: In print O, or Ω and Θ of lower and of tight bounds, in LaTeX.
     """
 
     expression: Any
     order: bool = False
     logs_hidden: bool = False
     local: tuple[Quantity, ...] = ()
+    bounding: str = "O"
 
     def latex(self) -> str:
         """Without dollar signs."""
@@ -43,6 +46,16 @@ class Formula:
         if self.order:
             text = (r"\tilde{O}" if self.logs_hidden else "O") + rf"\left({text}\right)"
         return text
+
+    def in_print(self, *, roots_of_sums: bool = True) -> str:
+        """As papers write it in a line, without dollar signs; roots of sums, which no line breaks, maybe as powers."""
+        from dpbounds.theorems.paper_style import in_a_line
+
+        if not self.order:
+            return in_a_line(self.expression, self.local, roots_of_sums=roots_of_sums)
+        text = in_a_line(self.expression, self.local, logarithm=r"\log", roots_of_sums=roots_of_sums)
+        size = (r"\bigl(", r"\bigr)") if "(" in text else ("(", ")")
+        return (rf"\tilde{{{self.bounding}}}" if self.logs_hidden else self.bounding) + text.join(size)
 
     def plain(self) -> str:
         """In one line of Unicode."""
@@ -69,12 +82,50 @@ def _without_names(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Id:
-    """A statement's id, or a command: shown as code."""
+    """A statement's id, or a command: shown as code.
+
+    Attributes:
+        paper: In LaTeX it is cited instead, by author and year, with its item.
+        item: What of the paper, such as "Theorem 2".
+        own: It stands in a file of one's own.
+    """
 
     text: str
+    paper: str = ""
+    item: str = ""
+    own: bool = False
 
 
-TableCell = str | Id | Formula | None
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What has to hold."""
+
+    formulas: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """Names of assumptions: marks in LaTeX."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is known of a statement: a footnote in LaTeX, which says more (nothing of what is proven)."""
+
+    text: str
+    footnote: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Why there is no number: a dash in LaTeX."""
+
+    why: str
+
+
+TableCell = str | Id | Formula | Conditions | Assumed | Standing | Missing | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +135,11 @@ class Table:
     Attributes:
         rows: One cell per column; None where there is nothing to say.
         preface: Sentences before it: what is compared, at which values, with which command it was made.
+        groups: In LaTeX the rows of one group stand together under its name; none, or one for each row.
+        in_print: The columns that LaTeX shows if nobody chooses others; all, if none are named.
+        notes_in_print: Footnotes in LaTeX, for readers of a paper.
+        sorted: By their values, which LaTeX keeps; otherwise by year there.
+        chosen: Whether ``in_print`` was chosen by somebody, for all forms.
     """
 
     name: str
@@ -92,22 +148,94 @@ class Table:
     rows: tuple[tuple[TableCell, ...], ...]
     preface: tuple[str, ...] = ()
     footnotes: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    in_print: tuple[str, ...] = ()
+    notes_in_print: tuple[str, ...] | None = None
+    sorted: bool = False
+    chosen: bool = False
 
     def __post_init__(self) -> None:
         if any(len(row) != len(self.columns) for row in self.rows):
             raise InvalidValue("rows", self.name, f"{len(self.columns)} cells in every row")
+        if self.groups and len(self.groups) != len(self.rows):
+            raise InvalidValue("groups", self.name, "one for every row")
+
+    def with_columns(self, names: Iterable[str]) -> Table:
+        """Those columns alone, in that order; LaTeX still says in footnotes what is known of a statement.
+
+        Raises:
+            InvalidValue: There is none of that name.
+        """
+        wanted = tuple(names)
+        known = [name.strip() for name in self.columns]
+        for name in wanted:
+            if name not in known:
+                raise InvalidValue("--columns", name, one_of(name, known))
+        return replace(self, columns=tuple(known), in_print=wanted, chosen=True)
+
+    @property
+    def columns_shown(self) -> Table:
+        """As Markdown, HTML and CSV show it: the columns that somebody chose, else all."""
+        if not self.chosen:
+            return self
+        places = [self.columns.index(name) for name in self.in_print]
+        rows = tuple(tuple(row[place] for place in places) for row in self.rows)
+        return replace(self, columns=self.in_print, rows=rows, chosen=False)
+
+    def with_rows(self, patterns: Iterable[str]) -> Table:
+        """The rows whose first cell fits one of some patterns such as ``lowy-*``; and those of a file of one's own.
+
+        Raises:
+            InvalidValue: A pattern fits no row.
+        """
+        names = [cell.text if isinstance(cell, Id) else str(cell) for cell in (row[0] for row in self.rows)]
+        kept = {place for place, row in enumerate(self.rows) if isinstance(row[0], Id) and row[0].own}
+        for pattern in patterns:
+            found = {place for place, name in enumerate(names) if fnmatchcase(name, pattern)}
+            if not found:
+                raise InvalidValue("--rows", pattern, one_of(pattern, names), "* stands for any letters")
+            kept |= found
+        order = sorted(kept)
+        return replace(
+            self,
+            rows=tuple(self.rows[place] for place in order),
+            groups=tuple(self.groups[place] for place in order) if self.groups else (),
+        )
+
+    def with_letters(self, quantities: Iterable[Quantity]) -> Table:
+        """With other letters for some quantities.
+
+        Raises:
+            InvalidValue: Two quantities that occur would have one letter.
+        """
+        chosen = tuple(quantities)
+        names = {one.symbol for one in chosen}
+        if len({one.latex for one in chosen}) < len(chosen):
+            raise InvalidValue("--letters", ", ".join(one.latex for one in chosen), "a letter of its own for each")
+        every = [formula for row in self.rows for cell in row for formula in _formulas(cell)]
+        occurring = {symbol for formula in every for symbol in formula.expression.free_symbols}
+        seen = {one.latex: one.name for one in chosen if one.symbol in occurring}
+        for formula in every:
+            own = letters(formula.local)
+            for symbol in sorted(formula.expression.free_symbols - names, key=str):
+                other = seen.get(own.get(symbol, ""))
+                if other is not None:
+                    also = f"{symbol.name} is {own[symbol]}, too: add {symbol.name}=..."
+                    raise InvalidValue("--letters", f"{other}={own[symbol]}", "a letter that is free", also)
+        rows = tuple(tuple(_lettered(cell, chosen) for cell in row) for row in self.rows)
+        return replace(self, rows=rows)
 
 
-def rendered(table: Table, form: str) -> str:
-    """A table in a form.
+def _formulas(cell: TableCell) -> tuple[Formula, ...]:
+    if isinstance(cell, Conditions):
+        return cell.formulas
+    return (cell,) if isinstance(cell, Formula) else ()
 
-    Raises:
-        InvalidValue: There is no such form.
-    """
-    writers = {"md": as_markdown, "latex": as_latex, "html": as_html, "csv": as_csv}
-    if form not in writers:
-        raise InvalidValue("format", form, "one of " + ", ".join(FORMATS))
-    return writers[form](table)
+
+def _lettered(cell: TableCell, chosen: tuple[Quantity, ...]) -> TableCell:
+    if isinstance(cell, Conditions):
+        return Conditions(tuple(replace(one, local=(*one.local, *chosen)) for one in cell.formulas))
+    return replace(cell, local=(*cell.local, *chosen)) if isinstance(cell, Formula) else cell
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------
@@ -140,73 +268,20 @@ def _markdown_cell(cell: TableCell) -> str:
         case Formula():
             bars = cell.latex().replace("|", r"\vert ")
             return f"${bars}$"
-        case str():
-            return _escaped(cell)
+        case _:
+            return _escaped(_words(cell))
 
 
-# --- LaTeX ------------------------------------------------------------------------------------------------------------
-
-_SPECIAL = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "$": r"\$", "~": r"\textasciitilde{}",
-            "^": r"\textasciicircum{}", "{": r"\{", "}": r"\}", "\\": r"\textbackslash{}"}  # fmt: skip
-_LETTERS = {"ε": r"$\varepsilon$", "δ": r"$\delta$", "ρ": r"$\rho$", "σ": r"$\sigma$", "κ": r"$\kappa$",
-            "β": r"$\beta$", "γ": r"$\gamma$", "λ": r"$\lambda$", "μ": r"$\mu$", "ψ": r"$\psi$", "ζ": r"$\zeta$",
-            "α": r"$\alpha$", "η": r"$\eta$", "τ": r"$\tau$", "Δ": r"$\Delta$", "∇": r"$\nabla$", "√": r"$\surd$",
-            "≥": r"$\ge$", "≤": r"$\le$", "∞": r"$\infty$", "²": r"$^2$", "³": r"$^3$", "₁": r"$_1$", "₂": r"$_2$",
-            "·": r"$\cdot$", "×": r"$\times$", "Õ": r"$\tilde{O}$", "≫": r"$\gg$", "≪": r"$\ll$",
-            "π": r"$\pi$", "Φ": r"$\Phi$", "∈": r"$\in$", "Ł": r"\L{}", "→": r"$\to$"}  # fmt: skip
-
-
-def as_latex(table: Table) -> str:
-    """As a document fragment: a ``table`` with booktabs rules; needs the packages booktabs, amsmath and amssymb."""
-    heading = " & ".join(_latex_text(column) for column in table.columns)
-    body = [" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in table.rows]
-    notes = [rf"\item {_latex_text(note)}" for note in table.footnotes]
-    return "\n".join(
-        [
-            "% needs \\usepackage{booktabs,amsmath,amssymb,graphicx}",
-            r"\begin{table}[htbp]",
-            r"\centering",
-            rf"\caption{{{_latex_text(table.title)}}}",
-            rf"\label{{tab:{table.name}}}",
-            r"\resizebox{\linewidth}{!}{%",
-            rf"\begin{{tabular}}{{{'l' * len(table.columns)}}}",
-            r"\toprule",
-            heading + r" \\",
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}}",
-            *([r"\begin{itemize}", *notes, r"\end{itemize}"] if notes else []),
-            r"\end{table}",
-            "",
-        ]
-    )
-
-
-def _latex_cell(cell: TableCell) -> str:
+def _words(cell: str | Conditions | Assumed | Standing | Missing) -> str:
+    """A cell without formulas in two dimensions, as text."""
     match cell:
-        case None:
-            return ""
-        case Id(text=text):
-            return rf"\texttt{{{_latex_text(text)}}}"
-        case Formula():
-            return f"${cell.latex()}$"
-        case str():
-            return _latex_text(cell)
-
-
-def _latex_text(text: str) -> str:
-    """Text with its special characters protected; formulas between dollar signs stay."""
-    pieces = re.split(r"(\$[^$]+\$|`[^`]+`)", text)
-    return "".join(_latex_piece(piece) for piece in pieces)
-
-
-def _latex_piece(piece: str) -> str:
-    if piece.startswith("$") and len(piece) > 1:
-        return piece
-    if piece.startswith("`") and len(piece) > 1:
-        return rf"\texttt{{{_latex_piece(piece[1:-1])}}}"
-    return "".join(_LETTERS.get(letter) or _SPECIAL.get(letter, letter) for letter in piece)
+        case Conditions(formulas=formulas):
+            return "; ".join(one.plain() for one in formulas)
+        case Assumed(names=names):
+            return ", ".join(names)
+        case Standing(text=text) | Missing(why=text):
+            return text
+    return cell
 
 
 # --- HTML -------------------------------------------------------------------------------------------------------------
@@ -236,8 +311,8 @@ def _html_cell(cell: TableCell) -> str:
             return f"<code>{html.escape(text)}</code>"
         case Formula():
             return cell.mathml()
-        case str():
-            return _html_text(cell)
+        case _:
+            return _html_text(_words(cell))
 
 
 def _html_text(text: str) -> str:
@@ -260,7 +335,9 @@ def _csv_cell(cell: TableCell) -> str:
     match cell:
         case None:
             return ""
-        case Id(text=text) | str(text):
+        case Id(text=text):
             return text
         case Formula():
             return cell.plain()
+        case _:
+            return _words(cell)

@@ -68,7 +68,7 @@ def drawn(expression: Expr, local: Iterable[Quantity] = (), indent: str = "    "
     return textwrap.indent(_Drawn(settings).doprint(renamed(expression, tuple(local))), indent)
 
 
-class _Latex(LatexPrinter):  # type: ignore[misc]  # SymPy has no types
+class Latex(LatexPrinter):  # type: ignore[misc]  # SymPy has no types
     """Square roots as roots, higher ones as powers."""
 
     def _print_Pow(self, expr: Any) -> str:
@@ -81,9 +81,13 @@ class _Latex(LatexPrinter):  # type: ignore[misc]  # SymPy has no types
         self._settings.update(before)
         return text
 
+    def _print_beta(self, expr: Any, exp: Any = None) -> str:
+        raised = "" if exp is None else f"^{{{exp}}}"
+        return rf"\operatorname{{B}}{raised}\left({', '.join(map(self._print, expr.args))}\right)"  # SymPy forgets to
+
 
 def in_latex(expression: Any, local: Iterable[Quantity] = ()) -> str:
     """A formula in LaTeX, in the papers' letters."""
     settings = {"symbol_names": letters(local), "order": "none", "ln_notation": True}
-    text: str = _Latex(settings).doprint(expression)
+    text: str = Latex(settings).doprint(expression)
     return text

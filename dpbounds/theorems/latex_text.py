@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 _KEPT = re.compile(r"(\$\$.*?\$\$|\$[^$]*\$|`[^`]*`)", flags=re.DOTALL)
+_SIGNS = ((r"\ensuremath{<}=", r"\ensuremath{\le}"), (r"\ensuremath{>}=", r"\ensuremath{\ge}"),
+          ("|", r"\ensuremath{|}"), (r"{\textasciicircum}k", r"\ensuremath{^k}"))  # fmt: skip
 _MARKS = ((re.compile(r"\*\*(\S(?:.*?\S)?)\*\*", flags=re.DOTALL), r"\\textbf{\1}"),
           (re.compile(r"(?<![\w*])\*(\S(?:.*?\S)?)\*(?![\w*])", flags=re.DOTALL), r"\\emph{\1}"))  # fmt: skip
 
@@ -25,9 +27,11 @@ def prose(text: str) -> str:
             return str(unicode_to_latex(part, non_ascii_only=True))
         if part.startswith("`"):
             return rf"\texttt{{{unicode_to_latex(part.strip('`'))}}}"
-        words = str(unicode_to_latex(part))
+        words = str(unicode_to_latex(part.replace("ᵏ", "^k")))
         for mark, command in _MARKS:
             words = mark.sub(command, words)
+        for sign, command in _SIGNS:
+            words = words.replace(sign, command)
         return words
 
     return "".join(map(piece, _KEPT.split(text)))

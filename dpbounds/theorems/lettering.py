@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pylatexenc.latex2text import LatexNodes2Text
 
-_GREEK = {
+GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "varepsilon": "ε", "epsilon": "ε", "zeta": "ζ", "eta": "η",
     "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ",
     "phi": "φ", "Phi": "Φ", "psi": "ψ", "omega": "ω", "Delta": "Δ", "Gamma": "Γ", "nu": "ν", "chi": "χ",
@@ -24,8 +24,8 @@ def letter(latex: str) -> str:
     ('Δ_F', 'ε', 'L~')
     """
     text = latex
-    for word in sorted(_GREEK, key=len, reverse=True):
-        text = text.replace("\\" + word, _GREEK[word])
+    for word in sorted(GREEK, key=len, reverse=True):
+        text = text.replace("\\" + word, GREEK[word])
     if text.startswith(r"\tilde{"):
         text = text.removeprefix(r"\tilde{").replace("}", "", 1) + "~"
     if text.startswith(r"\hat{"):

@@ -21,6 +21,7 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.theorems import parts as _parts
 from dpbounds.theorems.assumptions import Assumption, named
 from dpbounds.theorems.parts import UNSAID, Bound, Condition, Conditions, Erratum, Note, Parameter, Part, Privacy, Rate
+from dpbounds.theorems.quantities import symbols
 from dpbounds.theorems.vocabulary import Claim, Kind, Metric, Mode, Read, Severity, Side, Status
 
 if TYPE_CHECKING:
@@ -158,6 +159,9 @@ class Theorem:
         relation: The neighbouring relation of the statement; the paper's, where the statement speaks of privacy.
         sampling: How records are drawn in each step: "full batch", "Poisson", "fresh batches", ... Likewise.
         local: Quantities of the paper's that occur.
+        free: Quantities that whoever runs it may choose, within the conditions; where print prescribes one, it is put
+            aside. The planner minimises the bounds over them.
+        reaches: Of a statement about how many records suffice: the metric that is then at most α.
         in_text: The letters (LaTeX) that the claim has for quantities which formulas show by another letter.
         relies_on: Ids of statements that its proof uses and that matter for its status.
         superseded_by: Ids of statements that replace it.
@@ -182,6 +186,8 @@ class Theorem:
     sampling: str = attrs.field()
     assumptions: tuple[Assumption, ...] = attrs.field(default=(), converter=_parts.assumed)
     local: tuple[Quantity, ...] = attrs.field()
+    free: tuple[Symbol, ...] = attrs.field(default=(), converter=symbols)
+    reaches: Metric | None = attrs.field(default=None, converter=optional(Metric))
     in_text: tuple[tuple[Symbol, str], ...] = ()
     algorithm: str | None = None
     errata: tuple[Erratum, ...] = attrs.field(default=(), converter=_parts.errata)

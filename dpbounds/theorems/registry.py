@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import json
 import traceback
+from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -62,6 +63,23 @@ def from_file(path: Path) -> Theorem:
     except (Exception, SystemExit) as error:  # whatever a stranger's program raises is an error of that file
         raise _broken(path, error) from error
     return _statement_in(module, str(path))
+
+
+def own_statements(files: Iterable[str | Path]) -> tuple[Theorem, ...]:
+    """The statements in several files outside the library, to stand beside the library's.
+
+    Raises:
+        InvalidValue: One cannot be read, or its id is one of the library's or another file's.
+    """
+    taken = {one.id for one in library()}
+    found = []
+    for file in files:
+        statement = from_file(Path(file))
+        if statement.id in taken:
+            raise InvalidValue("file", file, "a statement with an id of its own", f"{statement.id} stands already")
+        taken.add(statement.id)
+        found.append(statement)
+    return tuple(found)
 
 
 def _broken(path: Path, error: BaseException) -> InvalidValue:

@@ -13,8 +13,7 @@ from flint import arb
 from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.working import working
-from dpbounds.privacy.accountants.certified import delta as certified_delta
-from dpbounds.privacy.accountants.certified import epsilon as certified_epsilon
+from dpbounds.privacy.accountants.certified import delta as certified_delta, epsilon as certified_epsilon
 from dpbounds.privacy.mechanisms import Mechanism, SampledWithoutReplacement, parts_of
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
@@ -76,7 +75,7 @@ def composed(theorem: Theorem, privacy: Privacy, numbers: Numbers) -> Mechanism:
     """The mechanism of a statement, for a relation that its assumptions cover.
 
     Where they bound only differences of records, adding or removing one is covered by batches of a fixed size alone:
-    there a record that is added takes another one's place.
+    there a record that is added takes another one's place. Leaving one out with its place kept is not covered at all.
 
     Raises:
         InvalidValue: A value is missing.
@@ -88,7 +87,10 @@ def composed(theorem: Theorem, privacy: Privacy, numbers: Numbers) -> Mechanism:
         judged = judge(theorem, theorem.conditions, numbers.values)
         raise refusal(theorem, theorem.conditions, judged, numbers.values) or error from error
     covered = numbers.relation is Relation.REPLACE_ONE or bounds_single_records(theorem.assumptions)
-    if not covered and not all(isinstance(one, SampledWithoutReplacement) for one, _ in parts_of(mechanism)):
+    swapped = numbers.relation is Relation.ADD_OR_REMOVE_ONE and all(
+        isinstance(one, SampledWithoutReplacement) for one, _ in parts_of(mechanism)
+    )
+    if not covered and not swapped:
         what = "how far the gradients of two records differ, not what one record contributes"
         raise UnsupportedMechanism(
             f"{numbers.relation}: the assumptions of {theorem.id} bound {what}; account for {Relation.REPLACE_ONE}"

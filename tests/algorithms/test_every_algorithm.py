@@ -2,28 +2,32 @@
 
 import inspect
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
 
 import attrs
 import numpy as np
 import pytest
 
-from dpbounds.algorithms import method as frame
-from dpbounds.algorithms import noise, secure_noise
-from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
+from dpbounds import algorithms
+from dpbounds.algorithms import method as frame, noise, secure_noise
+from dpbounds.algorithms.ledger import Batch, Ledger, PrivacyBudget
+from dpbounds.algorithms.ledger_format import CONDITION
 from dpbounds.algorithms.oracles import BATCH_WIDTH, choices
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
 from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.algorithms.verification.catalogue import all_examples, example
 from dpbounds.algorithms.verification.studies import warm_starts
 from dpbounds.algorithms.verification.suite import planned
-from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
+from dpbounds.errors import BudgetExceeded, DpboundsError, InvalidValue, UnsupportedMechanism
+from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
-from dpbounds.privacy.mechanisms import ZCDP
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.registry import theorem
-from tests.algorithms.shared import assert_independent_repetitions
+from tests.algorithms.shared import assert_independent_repetitions, pretend
 
 # What is spent of ε = 1 at least, where that is less than 1 - 1e-6: choices have a range that no pair of data sets
 # attains, and δ = 1e-5 is all that a ball spends.
@@ -46,6 +50,7 @@ NOT_OF_THEIR_OWN = {
     "dp-gd-sosp",
     "dp-gd-so",
     "dp-nc",
+    "path-noise",
 }
 SOUND = [each for each in all_examples() if not each.printed]
 every = pytest.mark.parametrize("one", all_examples(), ids=lambda one: one.name)
@@ -104,6 +109,75 @@ def test_what_is_measured_stays_below_the_bound_which_says_something(one):
         assert samples.mean() > 1e-5 * bound.upper
 
 
+def _slope(algorithm, problem):
+    return float(problem.lipschitz)
+
+
+def _square(algorithm, problem):
+    return float(problem.lipschitz) ** 2
+
+
+def _range(algorithm, problem):
+    return min(float(problem.loss_range), 2 * float(algorithm.distance) * float(problem.lipschitz))
+
+
+def _ball(algorithm, problem):
+    radius = algorithm.net.radius if hasattr(algorithm, "net") else problem.radius
+    return min(float(problem.loss_range), 2 * float(radius) * float(problem.lipschitz))
+
+
+def _step(algorithm, problem):
+    pull, stddev = float(problem.l1) * problem.dimension**0.5, float(algorithm.noise_stddev(problem))
+    return (float(problem.lipschitz) + pull + stddev * problem.dimension**0.5) ** 2
+
+
+def _mirrored(algorithm, problem):
+    size, moment = float(algorithm.mirror.euclidean_square) ** 0.5, algorithm.mirror.dual_second_moment
+    moment = moment.upper if isinstance(moment, Enclosure) else float(moment)
+    return (size * float(problem.lipschitz) + float(algorithm.noise_stddev(problem)) * moment**0.5) ** 2
+
+
+# What holds of the metric at any point that could be returned: by class, so that a new one with a bound has to say it.
+WITHOUT_ANY_ALGORITHM = {
+    "ProjectedGradientDescent": _step,
+    "ZhangEtAl2017": lambda quoted, problem: _step(quoted.descent, problem),
+    "WangYeXu2017": lambda quoted, problem: _step(quoted.descent, problem),
+    "MirrorDescent": _mirrored,
+    "LangevinDynamics": lambda algorithm, problem: math.inf,  # F + λ‖w‖²/2 has no range
+    "PerturbedGradientDescent": _square,
+    "GradientDescent": _square,
+    "StochasticGradientDescent": _range,
+    "SelectedStochasticGradientDescent": _range,
+    "GaussianFrankWolfe": lambda algorithm, problem: float(algorithm.constraint.diameter * problem.lipschitz),
+    "VertexFrankWolfe": lambda algorithm, problem: float(algorithm.constraint.diameter * problem.lipschitz),
+    **dict.fromkeys(("Spider", "RestartedSpider", "WarmStartedSpider", "PopulationWarmStart"), _slope),
+    **dict.fromkeys(("StochasticSpider", "PopulationStochasticSpider", "AboveThresholdSelection"), _slope),
+    "Storm": _square,
+    "NetExponentialMechanism": _ball,
+    "RegularisedExponentialMechanism": _ball,
+    **dict.fromkeys(("StationaryPointSelection", "ConstrainedSecondOrder"), lambda *_: 1),
+    **dict.fromkeys(("NegativeCurvatureDescent", "PathNoiseDescent"), lambda *_: 1),
+}
+
+
+@pytest.mark.thorough_cases("warm-spider*")
+@pytest.mark.rotating(4)
+@pytest.mark.parametrize("epsilon", ["1", "1/1000"])
+@every_sound
+def test_no_bound_is_more_than_what_holds_without_an_algorithm_and_such_a_bound_says_so(one, epsilon):
+    try:
+        algorithm, problem = one.calibrated(PrivacyBudget.of(epsilon, "1e-5"))
+        if not hasattr(algorithm, "bound"):
+            return
+        bound = algorithm.bound(problem)
+    except InvalidValue:  # nothing is promised
+        assert one.name in NOT_OF_THEIR_OWN or epsilon == "1/1000"
+        return
+    limit = WITHOUT_ANY_ALGORITHM[type(algorithm).__name__](algorithm, problem)
+    assert bound.upper <= limit * (1 + 1e-9)
+    assert bound.method.startswith("trivial: ") == (bound.upper >= limit * (1 - 1e-9))
+
+
 def planned_by_default(algorithm, problem):
     """What its class plans for a problem where steps and the like are left to it."""
     plan = type(algorithm).calibrated
@@ -140,6 +214,45 @@ def test_other_records_change_no_plan_and_no_bound(one, monkeypatch):
     assert ours.ledger == theirs.ledger
     if hasattr(algorithm, "bound") and not one.printed and ours.metric != "failure":
         assert algorithm.bound(problem) == other.bound(elsewhere)
+
+
+@pytest.mark.rotating(4)
+@every
+def test_a_seed_is_the_systems_and_a_given_one_is_a_condition_that_is_said_everywhere(one):
+    algorithm, problem = made(one)
+    seeds = inspect.signature(algorithm.run).parameters["seed"]
+    assert seeds.default is None
+    fresh, again, given = (algorithm.run(problem, repetitions=1, **seed) for seed in ({}, {}, {"seed": 2}))
+    for run in (fresh, again):
+        assert run.seed is None
+        assert not run.ledger.seeded
+        assert CONDITION not in f"{run}{run.noise_drawn}{run.ledger.to_json()}"
+    drawn = [np.hstack([*(np.ravel(x) for x in run.outputs.values()), run.output[0]]) for run in (fresh, again)]
+    discrete = {"net-exponential-mechanism", "above-threshold", "above-threshold-doubled"}  # may well agree
+    assert one.name in discrete or not np.array_equal(*drawn)
+    assert (given.seed, given.ledger.seeded) == (2, True)
+    for text in (str(given), given.noise_drawn, given.ledger.to_json()):
+        assert CONDITION in text
+    assert Ledger.from_json(given.ledger.to_json()) == given.ledger
+    assert replace(given.ledger, seeded=False) == fresh.ledger
+
+
+def test_whatever_runs_takes_its_seed_from_the_system_unless_one_is_given():
+    """Every function of a class of the package that is called run and takes a seed; examples above run them."""
+    found, seeded = {}, set()
+    for module in walk_packages(algorithms.__path__, "dpbounds.algorithms."):
+        for name, kind in inspect.getmembers(import_module(module.name), inspect.isclass):
+            if "random_state" in inspect.signature(kind.__init__).parameters and kind.__module__.startswith("dpbounds"):
+                seeded.add(kind)
+            run = None if getattr(kind, "_is_protocol", False) else vars(kind).get("run")
+            if inspect.isfunction(run) and "seed" in inspect.signature(run).parameters:
+                found[f"{kind.__module__}.{name}"] = inspect.signature(run).parameters["seed"].default
+    assert len(found) > 6
+    attacks = {name for name in found if ".attacks." in name}  # experiments: whoever calls gives the seed
+    assert {found.pop(name) for name in attacks} <= {inspect.Parameter.empty}
+    assert set(found.values()) == {None}
+    assert {estimator.__name__ for estimator in seeded} >= {"PrivateLinearClassifier"}
+    assert {inspect.signature(estimator).parameters["random_state"].default for estimator in seeded} == {None}
 
 
 @pytest.mark.rotating(4)
@@ -212,26 +325,35 @@ def test_noise_that_is_drawn_too_small_raises(one, monkeypatch):
 
 @pytest.mark.rotating(4)
 @every_sound
-def test_secure_noise_has_an_account_of_its_own_and_one_per_cent_less_is_found(one, monkeypatch):
+def test_who_takes_a_kind_of_noise_draws_secure_noise_for_the_same_ledger_or_refuses_in_one_line(one, monkeypatch):
     algorithm, problem = made(one)
-    if "WhichNoise" not in getattr(attrs.fields_dict(type(algorithm)).get("noise"), "type", ""):
+    parts = [name for name in ("start", "spider", "search") if hasattr(getattr(algorithm, name, None), "noise")]
+    if "noise" not in attrs.fields_dict(type(algorithm)) and not parts:
+        assert "noise" not in inspect.signature(type(algorithm).calibrated).parameters
         return
-    rng, real = np.random.default_rng(0), secure_noise.gaussian
-    # a sampler of the right law (to the eye), so that no extra is needed
-    monkeypatch.setattr(
-        secure_noise, "_sampler", lambda scale, p: lambda row: [v + round(scale * rng.standard_normal()) for v in row]
-    )
-    secure = attrs.evolve(algorithm, noise="secure", budget=None)
-    run = secure.run(problem, repetitions=1)
-    assert {type(release.described) for release in run.ledger.releases} == {ZCDP}
+    if not parts and "WhichNoise" not in attrs.fields_dict(type(algorithm))["noise"].type:
+        with pytest.raises(DpboundsError) as refused:
+            attrs.evolve(algorithm, noise="secure").run(problem, repetitions=1)
+        assert "\n" not in str(refused.value)
+        return
+    asked = pretend(monkeypatch)
+    for name in parts:  # not of one kind: refused
+        with pytest.raises(InvalidValue, match="noise"):
+            attrs.evolve(algorithm, **{name: attrs.evolve(getattr(algorithm, name), noise="secure")})
+    changed = {name: attrs.evolve(getattr(algorithm, name), noise="secure") for name in parts}
+    secure = attrs.evolve(algorithm, **changed or {"noise": "secure"})
+    run = secure.run(problem, seed=1, repetitions=2)
+    assert asked
+    assert secure.planned == algorithm.planned
+    run.ledger.check_plan(secure.planned)
+    assert run.spent.upper <= 1
+    assert CONDITION not in f"{run}{run.ledger.to_json()}"  # the seed decides nothing that privacy rests on
     assert "OpenDP" in str(run)
-    monkeypatch.setattr(
-        secure_noise,
-        "gaussian",
-        lambda *args, noise_stddev, **rest: real(*args, noise_stddev=0.99 * noise_stddev, **rest),
-    )
-    with pytest.raises(BudgetExceeded):
-        secure.run(problem, repetitions=1)
+    if asked[0][1] is None:  # of a choice there is no noise to be seen
+        return
+    monkeypatch.setattr(secure_noise, "scale_of", lambda *args: 1)
+    with pytest.raises(BudgetExceeded, match="less noise"):
+        secure.run(problem, repetitions=8)
 
 
 # --- planted bugs: whatever an algorithm learns of the records it asks of the frame, so that one plant is for all
@@ -300,11 +422,13 @@ BAD = {
     "Fraction | None": [-1, math.nan, "abc"],
     "int": [0, -1, 2.5, True, None],
     "float": [0.0, -1.0, math.nan, math.inf],
+    "int | None": [0, -1, 2.5],
     "float | None": [0.0, -1.0, math.nan, math.inf],
     "tuple[float, ...] | None": [(math.nan,), (math.inf, 0.0)],
     "PrivacyBudget | None": [(1, 1e-6)],
     "PrivacyBudget": [(1, 1e-6)],
     "Sampling": [0.1],
+    "Poisson | None": [0.1, Batch(5, 50, False)],
     "Relation": ["sideways"],
     "Array": [[], "abc", [[math.nan, 0.0]]],
     "Literal": ["other", None],
@@ -313,6 +437,7 @@ MAY_BE_ZERO = {"regulariser", "regularisation", "initial_gap", "failure"}
 CHOICES = {"WhichNoise", "WhichShape", "WhichOutput", "WhichChoice", "WhichSampler", "Variant", "WhichVariant"}
 OF_OTHER_RECORDS = {
     *("DistanceGenerator", "ConstraintSet", "QuadraticOracle | None", "Net", "bool", "Start", "Method[Any]"),
+    *("ScaleChoice | RangesChoice | None", "Callable[[int], None] | None"),
     *("Kicks | None", "Growth | None", "Schedule | None", "Spider", "tuple[Spider, ...]"),
     *("ProjectedGradientDescent", "NetExponentialMechanism", "PopulationStochasticSpider"),
 }
@@ -340,6 +465,17 @@ def test_its_statements_exist_and_are_checked(one):
     assert one.printed or any(name in checked for name in one.theorems), (
         f"{one.name}: no check belongs to any of {one.theorems}"
     )
+
+
+@pytest.mark.thorough
+def test_whatever_can_be_run_has_an_example():
+    """So that audits, checks and the tests above cover it: every concrete ``Method`` of the package."""
+    modules = [import_module(module.name) for module in walk_packages(algorithms.__path__, "dpbounds.algorithms.")]
+    kinds = {kind for module in modules for _, kind in inspect.getmembers(module, inspect.isclass)}
+    methods = {kind for kind in kinds if issubclass(kind, frame.Method) and not inspect.isabstract(kind)}
+    run = {kind for one in all_examples() for kind in type(made(one)[0]).__mro__}  # with what they are made of
+    assert len(methods) > 20
+    assert methods - run == set()
 
 
 def test_an_unknown_name_is_refused_with_what_it_may_mean():

@@ -11,8 +11,10 @@ import pytest
 from dpbounds import algorithms
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.fields import named, positive, share
+from dpbounds.algorithms.iterates import products, squared_norms
 from dpbounds.algorithms.ledger import OpenLedger
 from dpbounds.algorithms.method import Method, OpenRun
+from dpbounds.algorithms.unreleased import closed, computed
 from dpbounds.errors import InvalidValue
 from tests.algorithms.shared import wavy
 
@@ -45,19 +47,54 @@ def test_measurements_may_be_forgotten():
     assert not run.trace()
 
 
+@pytest.mark.parametrize(("repetitions", "dimension", "steps"), [(1, 1, 3), (1, 50, 130), (3, 7, 64), (9, 2000, 5)])
+def test_what_is_measured_of_many_steps_is_what_is_measured_of_each(repetitions, dimension, steps):
+    def numbers(value, rows, others):
+        return {"value": value, "squares": squared_norms(rows), "products": products(rows - others, others) / 3}
+
+    rng, run, other = np.random.default_rng(0), opened(repetitions), opened(repetitions)
+    measure = run.measured_by(numbers)
+    for step in range(steps):
+        value, rows, others = rng.standard_normal(repetitions), *rng.standard_normal((2, repetitions, dimension))
+        kept = closed(rows.copy())
+        measure(closed(value), kept, others)
+        other.measure(**computed(numbers, value, rows, others))
+        others[:] = np.nan  # as a walk may go on with its own arrays
+        if step == steps // 3:
+            run.trace()  # settles what was gathered so far, and changes nothing
+    found, expected = run.trace(), other.trace()
+    assert list(found) == list(expected)
+    for name, series in found.items():
+        assert (series.per_step == expected[name].per_step).all()
+        assert (series.per_repetition == expected[name].per_repetition).all()
+
+
+def test_measurements_of_several_walks_stand_in_their_order():
+    run = opened(1)
+    for step in range(4):
+        measure = run.measured_by(lambda values: {"value": values})
+        measure(np.array([float(step)]))
+    assert run.trace().value.per_step.tolist() == [0, 1, 2, 3]
+    measure(np.array([4.0]))
+    run.forget()
+    assert not run.trace()
+
+
 def test_every_oracle_of_a_run_writes_its_ledger():
     run = opened()
     x = run.repeated(run.problem.initial_point)
     run.gradients(Fraction(2))(x)
     run.differences(Fraction(3))(x, 0.9 * x)
     run.hessians(Fraction(4))(x)
+    run.path_gradients(Fraction(5), Fraction(1))(x)
     run.choose(np.zeros((3, 2)), Fraction(1), Fraction(1))
-    assert [release.count for release in run.ledger.close().releases] == [1, 1, 1, 1]
+    assert [release.count for release in run.ledger.close().releases] == [1, 1, 1, 1, 1]
 
 
 def test_oracles_are_made_by_the_frame_alone():
     """So that whoever watches, replays or seals answers has one place to do it."""
     makers = {"GradientOracle", "BatchGradientOracle", "GradientDifferenceOracle", "HessianOracle", "choose"}
+    makers |= {"PathGradientOracle"}
     found = set()
     for room in ROOMS:
         for path in (Path(algorithms.__file__).parent / room).glob("*.py"):
@@ -70,7 +107,7 @@ def test_oracles_are_made_by_the_frame_alone():
 def test_whatever_walks_is_a_method_that_says_what_it_measures():
     public = [getattr(algorithms, name) for name in algorithms.__all__]
     kinds = [kind for kind in public if hasattr(kind, "planned")]
-    assert len(kinds) == 25
+    assert len(kinds) == 27
     for kind in kinds:
         assert attrs.has(kind)
         if kind.__name__ in {"PopulationWarmStart", "RandomProjection"}:  # composed of whole runs of others

@@ -19,12 +19,15 @@ from dpbounds.errors import (
 
 RUN = ["--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "100"]
 FIXED = [*RUN[:2], "--sampling", "without-replacement", "--batch-size", "10", "--dataset-size", "1000"]
+BINS = ["--delta", "1e-6", *RUN[:2], "--sampling", "balls-in-bins", "--batches", "5"]
+ALLOCATED = ["--delta", "1e-6", *RUN[:2], "--sampling", "random-allocation", "--batches", "5"]
 REPLACED = [*RUN[:2], "--sampling", "with-replacement"]
 POISSON = ["--sampling", "poisson"]
 BALL = ["--sensitivity", "2", "--dimension", "3", "--dataset-size", "100", "--steps", "10"]
 VERBS = (
     *("demo", "calibrate", "epsilon", "delta", "remaining", "ball", "check"),
-    *("theorems", "show", "evaluate", "compare", "errata", "table", "regimes", "plan", "verify", "audit"),
+    *("theorems", "show", "evaluate", "compare", "tightness", "errata", "table", "regimes", "plan"),
+    *("verify", "audit", "explain"),
 )
 EXPLICIT = "wang-xu-2019/theorem-2/explicit"
 NUMBERS = (
@@ -61,13 +64,40 @@ BAD_INPUT = [
     *(
         (["epsilon", "--delta", "1e-6", *RUN, "--sampling", name], [f"--sampling {name}: ", *told, "instead", "read"])
         for name, told in (
-            ("truncated-poisson", ["truncated-poisson is not supported", "2508.15089"]),
-            ("shuffled", ["shuffled-batches is not supported", "Chua et al."]),
-            ("random-allocation", ["random-allocation is not supported", "Feldman"]),
+            ("cyclic", ["fixed-order is not supported", "Chua et al."]),
             ("dp-ftrl", ["tree-aggregation is not supported", "Kairouz"]),
         )
     ),
+    (["epsilon", *BINS, "--epochs", "2"], ["--redraw", "missing", "--same-bins"]),
+    (["epsilon", *BINS, "--redraw"], ["--epochs", "missing"]),
+    (["epsilon", *BINS[:-2], "--epochs", "2", "--redraw"], ["--batches", "missing"]),
+    (["epsilon", *BINS, "--epochs", "2", "--redraw", "--steps", "9"], ["--steps", "9", "--batches M and --epochs N"]),
+    (
+        ["epsilon", *BINS, "--epochs", "2", "--redraw", "--participations", "2"],
+        ["--participations", "random-allocation"],
+    ),
+    (["epsilon", *ALLOCATED, "--epochs", "2", "--same-bins"], ["--same-bins", "balls-in-bins"]),
+    (["epsilon", *ALLOCATED, "--epochs", "2", "--participations", "6"], ["--participations", "6", "at most", "5"]),
+    (
+        ["epsilon", *ALLOCATED, "--epochs", "2", "--relation", "replace-one"],
+        ["--relation add-or-remove-one", "--relation zero-out-one"],
+    ),
+    (
+        ["calibrate", *TARGET, *ALLOCATED[2:], "--epochs", "2", "--solve", "steps"],
+        ["--solve", "steps", "noise", "random-allocation"],
+    ),
+    (["epsilon", "--delta", "1e-6", *RUN, "--batches", "5"], ["--batches", "5", "poisson", "balls-in-bins"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--same-bins"], ["--same-bins", "poisson"]),
+    (["epsilon", *ALLOCATED, "--epochs", "2", "--certificate", "c.json"], ["--certificate", "not possible"]),
     (["epsilon", "--delta", "1e-6", *FIXED[:4], "--steps", "3", *FIXED[4:6]], ["--dataset-size", "missing"]),
+    (["epsilon", "--delta", "1e-6", *RUN, "--max-batch-size", "9"], ["--max-batch-size 9", "truncated-poisson"]),
+    *(
+        (["epsilon", "--delta", "1e-6", *RUN, "--sampling", "truncated-poisson", *given], [missing, "missing"])
+        for given, missing in (
+            (["--dataset-size", "9"], "--max-batch-size"),
+            (["--max-batch-size", "9"], "--dataset-size"),
+        )
+    ),
     (["epsilon", "--delta", "1e-6", *FIXED[:4], "--steps", "3", *FIXED[6:]], ["--batch-size", "missing"]),
     (["epsilon", "--delta", "1e-6", *FIXED], ["--steps", "--epochs"]),
     (
@@ -201,6 +231,13 @@ BAD_INPUT = [
     (["audit", "dp-pgd", "--seed", "-1"], ["--seed"]),
     (["audit", "dp-pgd", "--delta", "0"], ["--delta"]),
     (["audit", "dp-pgd", "--relation", "nobody"], ["--relation"]),
+    (["explain"], ["ALGORITHM"]),
+    (["explain", "nobody"], ["one of "]),
+    (["explain", "above-threshold"], ["above-threshold has none: its bound holds with a probability"]),
+    (["explain", "dp-pgd", "--output", "lost.pdf"], ["ends with .png or .svg"]),
+    (["explain", "dp-pgd", "--mapping", "both"], ["--mapping"]),
+    (["explain", "dp-pgd", "--label", "ill"], ["--label ill needs --data"]),
+    (["explain", "dp-spider", "--data", "pyproject.toml"], ["goes with dp-pgd, not with dp-spider"]),
     (["plan"], ["--metric"]),
     (["plan", "--metric", "gradient-norm", "--n", "10"], ["d, epsilon, delta"]),
     (["plan", "--metric", "slowness", "n=1", "d=1", "epsilon=1", "delta=0.1"], ["one of gradient-norm"]),
@@ -214,9 +251,10 @@ BAD_INPUT = [
     (["table", "all"], ["--output DIR or --check"]),
     (["table", "all", "--format", "csv"], ["one table's name"]),
     (["table", "errata", "--format", "csv"], ["Markdown"]),
-    (["table", "sosp", "--format", "pdf"], ["one of md, latex, html, csv"]),
+    (["table", "sosp", "--format", "pdf"], ["one of md, latex, bib, html, csv"]),
     (["table", "ball-noise", "--at", "n=10"], ["a grid of its own"]),
     (["table", "sosp", "--at", "n"], ["name=value"]),
+    (["table", "sosp", "--at", "n=10,G=1"], ["--at must be a quantity's name", "not G"]),
     (["evaluate", EXPLICIT, "n=0"], ["dataset_size must be", "not 0", "whole number at least 1"]),
     (["evaluate", EXPLICIT, "n=3.5"], ["dataset_size must be", "not 7/2", "whole number"]),
     (["evaluate", EXPLICIT, "n=10"], [" is missing: ", "smoothness: ", "steps or T: ", "give NAME=VALUE"]),

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import dpbounds as dp
-from dpbounds.algorithms import problems
+from dpbounds.algorithms import ProjectedGradientDescent, problems
 from dpbounds.algorithms.ledger import Ledger
+from dpbounds.algorithms.ledger_format import CONDITION
 from dpbounds.algorithms.verification import Verdict
 from dpbounds.cli import main
 from dpbounds.cli.answers import demo_report, demo_training
@@ -76,6 +77,8 @@ def test_the_statement_quotes_the_ledger_and_what_is_outside(document):
     for row in document["rows"]:
         assert "replace" in row["statement"]
         assert "Gaussian in double precision" in row["statement"]
+        assert CONDITION in row["statement"]  # a seed was given
+        assert row["ledger"]["condition"] == CONDITION
         assert document["outside_the_guarantee"][0][:20] in row["statement"]
 
 
@@ -123,7 +126,10 @@ def test_the_certificate_checks_and_is_about_the_ledger_of_the_run(finished, cap
 def test_the_ledger_can_be_asked_again(finished, capsys):
     path = finished / "ledger-epsilon-4.json"
     assert main(["epsilon", "--ledger", str(path), "--delta", DELTA, "--relation", "replace-one", "--json"]) == 0
-    again = json.loads(capsys.readouterr().out)["epsilon"]
+    out, err = capsys.readouterr()
+    assert CONDITION in err
+    assert json.loads(out)["condition"] == CONDITION
+    again = json.loads(out)["epsilon"]
     assert again == json.loads((finished / "demo.json").read_text())["rows"][1]["epsilon"]
 
 
@@ -137,6 +143,12 @@ def test_the_seed_decides_everything(tmp_path, short_baseline):
         assert _demo(tmp_path / name, "--seed", seed) == 0
     texts = [(tmp_path / name / "demo.csv").read_text() for name in "abc"]
     assert texts[0] == texts[1] != texts[2]
+    for name in "de":
+        assert _demo(tmp_path / name) == 0
+        texts.append((tmp_path / name / "demo.csv").read_text())
+        assert CONDITION not in (tmp_path / name / "demo.json").read_text()
+        assert json.loads((tmp_path / name / "demo.json").read_text())["seed"] is None
+    assert len({*texts}) == 4
 
 
 @pytest.mark.rotating(4)
@@ -237,6 +249,25 @@ def test_a_full_disk_keeps_what_an_earlier_demo_wrote(tmp_path, short_baseline, 
     assert _demo(tmp_path, "--seed", "2") == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.thorough
+def test_guards_change_nothing_and_find_what_a_run_does_not(records, short_baseline, monkeypatch, capsys):
+    """A step size that is read off the records keeps every ledger right: the shadow alone, which does not know them."""
+    own = "--data", str(records / "records.csv"), "--ranges", str(records / "ranges.csv"), "--seed", "5"
+    assert _demo(records / "alone", *own) == _demo(records / "watched", *own, "--guarded") == 0
+    assert (records / "alone" / "demo.csv").read_text() == (records / "watched" / "demo.csv").read_text()
+
+    def from_the_records(method, problem):
+        return 1 / (1 + float(np.abs(problem.signed_features).max()))
+
+    monkeypatch.setattr(ProjectedGradientDescent, "step_size_for", from_the_records)
+    assert _demo(records / "unwatched", *own) == 0
+    capsys.readouterr()
+    assert _demo(records / "refused", *own, "--guarded") == 1
+    error = capsys.readouterr().err
+    assert "data leaked past the ledger" in error.splitlines()[-1]
+    assert not (records / "refused").exists()
 
 
 @pytest.mark.parametrize(

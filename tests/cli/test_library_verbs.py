@@ -175,6 +175,22 @@ def test_compare_at_the_same_values(said):
     assert "one is a bound and the other an order of growth" in out
 
 
+def test_tightness_in_words_and_for_programs(data, said, refused):
+    exact = "dpbounds/noisy-descent-exact"
+    (found,) = data("tightness", exact)
+    assert [one["verdict"] for one in found["instances"]] == ["exact", "exact"]
+    one = found["instances"][0]
+    assert one["at"]["noise_stddev"] == "1/5"
+    assert float(one["ratio"]["lower"]) <= 1 <= float(one["ratio"]["upper"])
+    assert found["open"] is None
+    words = said("tightness", exact)
+    assert f"{exact} bound: exact" in words
+    assert "loses     nothing" in words
+    assert "open: " in said("tightness", "wang-chen-xu-2019/theorem-5/explicit")
+    assert "ID must be a statement with a bound with constants" in refused("tightness", "wang-xu-2019/theorem-1")
+    assert "nosuch" in refused("tightness", "nosuch")
+
+
 def test_errata_in_words_and_for_programs(data, said, refused):
     found = data("errata")
     assert {"id", "where", "printed", "right", "severity", "evidence"} <= set(found[0])

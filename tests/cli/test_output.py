@@ -4,8 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from dpbounds.cli.printing import output
 from dpbounds.cli.verbs.evaluate import _spent

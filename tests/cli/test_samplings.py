@@ -11,8 +11,7 @@ from dpbounds.cli.questions.training import Training
 from dpbounds.cli.verbs import calibrate as verb
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
-from dpbounds.privacy.accountants import certified as accountants
-from dpbounds.privacy.accountants import groups as group_accounts
+from dpbounds.privacy.accountants import certified as accountants, groups as group_accounts
 from dpbounds.privacy.budgets import calibration
 
 BATCHES = ["--batch-size", "100", "--dataset-size", "10000"]
@@ -20,6 +19,7 @@ WITHOUT = ["--sampling", "without-replacement", *BATCHES]
 REPLACE = ["--relation", "replace-one"]
 NOISE = ["--noise-multiplier", "1"]
 BOTH = ("add-or-remove-one", "replace-one")
+EVERY = (*BOTH, "zero-out-one")
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def asked(monkeypatch):
     return questions
 
 
-@pytest.mark.parametrize("relation", BOTH)
+@pytest.mark.parametrize("relation", EVERY)
 @pytest.mark.parametrize(
     ("options", "mechanism"),
     [
@@ -51,12 +51,86 @@ def test_options_describe_the_mechanism_exactly(options, mechanism, relation, as
     assert (found["batch_size"], found["dataset_size"], found["sample_rate"], found["steps"]) == (7, 60, None, 9)
 
 
+@pytest.mark.parametrize("relation", EVERY)
+@pytest.mark.parametrize("rate", [["--sample-rate", "0.1"], ["--batch-size", "6"]])
+def test_truncated_samples_are_described_exactly(rate, relation, asked, answer):
+    options = [
+        "--sampling",
+        "truncated-poisson",
+        *rate,
+        "--max-batch-size",
+        "9",
+        "--dataset-size",
+        "60",
+        "--steps",
+        "4",
+    ]
+    found, _ = answer("epsilon", *NOISE, "--delta", "0.01", "--relation", relation, *options)
+    assert asked == [(dp.TruncatedPoisson(dp.Gaussian(1), "0.1", 9, 60) ** 4, relation)]
+    assert (found["max_batch_size"], found["dataset_size"], found["sample_rate"]) == (9, 60, 0.1)
+
+
+@pytest.mark.thorough
+def test_truncated_samples_are_calibrated_and_explained(said):
+    cut = ["--sampling", "truncated-poisson", "--sample-rate", "0.1", "--max-batch-size", "20", "--dataset-size", "100"]
+    found = said("calibrate", "--target-epsilon", "2", "--target-delta", "1e-3", *cut, "--steps", "3")
+    assert "Poisson samples at rate 0.1, cut to 20 records, of 100" in found
+    explained = said("epsilon", "--noise-multiplier", "4", *cut, "--steps", "3", "--delta", "1e-3", "--explain")
+    assert "--max-batch-size 22 is the smallest" in " ".join(explained.split())
+    assert "from as many records as said, or fewer" in " ".join(explained.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "mechanism"),
+    [
+        ("random-allocation --batches 7 --epochs 3", dp.RandomlyAllocated(dp.Gaussian(1), 7) ** 3),
+        (
+            "random-allocation --batches 7 --participations 2 --epochs 3",
+            dp.RandomlyAllocated(dp.Gaussian(1), 7, 2) ** 3,
+        ),
+        ("random-allocation --batches 7 --epochs 2.5", dp.BallsInBins(dp.Gaussian(1), 7, "2.5", redraw=True)),
+        ("balls-in-bins --batches 7 --epochs 3 --redraw", dp.RandomlyAllocated(dp.Gaussian(1), 7) ** 3),
+        ("balls-in-bins --batches 7 --epochs 3 --same-bins", dp.BallsInBins(dp.Gaussian(1), 7, 3, redraw=False)),
+        ("balls-in-bins --batches 7 --epochs 1/2 --same-bins", dp.BallsInBins(dp.Gaussian(1), 7, "1/2", redraw=False)),
+    ],
+)
+def test_options_describe_the_allocation_exactly(options, mechanism, asked, answer):
+    found, errors = answer("epsilon", *NOISE, "--delta", "0.01", "--sampling", *options.split())
+    assert asked == [(mechanism, "add-or-remove-one")]
+    assert errors == ""
+    assert found["batches"] == 7
+    assert found["redraw"] is ("same" not in options)
+
+
+def test_a_part_of_an_epoch_with_several_participations_is_a_whole_one(asked, answer):
+    run = ["--sampling", "random-allocation", "--batches", "7", "--participations", "2", "--epochs", "2.5"]
+    _, errors = answer("epsilon", *NOISE, "--delta", "0.01", *run)
+    assert asked == [(dp.RandomlyAllocated(dp.Gaussian(1), 7, 2) ** 3, "add-or-remove-one")]
+    assert "counts as a whole one" in errors
+
+
+@pytest.mark.thorough
+def test_noise_for_allocated_batches(answer, said):
+    run = ["--sampling", "balls-in-bins", "--batches", "4", "--epochs", "2", "--same-bins"]
+    budget = ["--target-epsilon", "3", "--target-delta", "1e-3"]
+    found, _ = answer("calibrate", *budget, *run)
+
+    def spent(noise):
+        return dp.epsilon(dp.BallsInBins(dp.Gaussian(noise), 4, 2, redraw=False), "1e-3")
+
+    assert spent(found["noise_multiplier"]).exact_lower <= 3 < spent(Fraction(found["fails_at"])).exact_upper
+    assert found["tight"] is True
+    assert (found["batches"], found["epochs"], found["redraw"]) == (4, 2, False)
+    assert "each record in one of 4 batches, 2 epochs, the same in every epoch" in said("calibrate", *budget, *run)
+
+
 def test_a_batch_may_be_everything_where_nothing_is_removed(asked, answer):
     everything = ["--sampling", "without-replacement", "--batch-size", "5", "--dataset-size", "5", "--steps", "2"]
     answer("epsilon", *NOISE, "--delta", "0.01", *everything, *REPLACE)
+    answer("epsilon", *NOISE, "--delta", "0.01", *everything, "--relation", "zero-out-one")
     more = ["--sampling", "with-replacement", "--batch-size", "9", "--dataset-size", "5", "--steps", "2"]
     answer("epsilon", *NOISE, "--delta", "0.01", *more)
-    assert [len(mechanism.parts) for mechanism, _ in asked] == [1, 1]
+    assert [len(mechanism.parts) for mechanism, _ in asked] == [1, 1, 1]
 
 
 def test_what_is_tight_looks_as_before(answer):
@@ -217,3 +291,172 @@ def test_a_chain_of_neighbours_is_explained(monkeypatch, said):
 def test_a_group_of_one_is_one(asked, answer):
     answer("epsilon", *NOISE, "--steps", "1", "--delta", "1e-5", "--group-size", "1")
     assert len(asked) == 1
+
+
+# --- Other noise ---
+
+
+@pytest.mark.parametrize(
+    ("options", "release"),
+    [
+        ("--noise laplace", dp.Laplace(4)),
+        ("--noise discrete-laplace", dp.DiscreteLaplace(4)),
+        ("--noise discrete-laplace --bound 3", dp.DiscreteLaplace(12, 3)),
+        ("--noise discrete-gaussian", dp.DiscreteGaussian(4)),
+        ("--noise discrete-gaussian --bound 2", dp.DiscreteGaussian(8, 2)),
+    ],
+)
+def test_other_noise_is_what_the_options_say(options, release, asked, answer):
+    found, _ = answer("epsilon", "--noise-multiplier", "4", *options.split(), "--steps", "3", "--delta", "0.01")
+    answer(
+        "epsilon",
+        "--noise-multiplier",
+        "4",
+        *options.split(),
+        "--sample-rate",
+        "1/7",
+        "--steps",
+        "3",
+        "--delta",
+        "0.01",
+    )
+    assert [mechanism for mechanism, _ in asked] == [release**3, dp.PoissonSampled(release, "1/7") ** 3]
+    assert found["noise"] == options.split()[1]
+
+
+def test_noise_is_calibrated(answer):
+    found, _ = answer(
+        "calibrate", "--noise", "discrete-laplace", "--target-epsilon", "1", "--target-delta", "1e-5", "--bound", "2"
+    )
+    assert (found["noise"], found["bound"], found["tight"]) == ("discrete-laplace", 2, True)
+    for factor, keeps in ((1, True), (Fraction(99, 100), False)):
+        noise = exact(found["noise_multiplier"]) * factor * 2
+        assert dp.epsilon(dp.DiscreteLaplace(noise, 2), "1e-5").at_most(1) is keeps
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--bound", "2", *NOISE], "--bound 2 does not fit --noise gaussian"),
+        (["--noise", "discrete-gaussian", "--bound", "0.5", *NOISE], "--bound must be"),
+        (["--noise", "discrete-gaussian", "--ledger", "docs/ledger.json"], "does not fit --ledger"),
+        (["--noise", "discrete-laplace", "--statement", *NOISE], "--statement is not possible here"),
+        (["--noise", "cauchy", *NOISE], "discrete-laplace"),
+    ],
+)
+def test_noise_that_does_not_fit_is_one_line(options, told, capsys):
+    assert main(["epsilon", "--delta", "0.01", *options]) == 2
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert told in error
+
+
+# --- Only the last iterate --------------------------------------------------------------------------------------------
+
+HIDDEN = ["--release", "last-iterate", "--smoothness-step", "0.1", "--batches", "5", "--epochs", "3"]
+
+
+@pytest.mark.parametrize("relation", ["replace-one", "zero-out-one"])
+@pytest.mark.parametrize("order", ["fixed", "shuffled", "secret", None])
+def test_the_last_iterate_alone_is_what_the_options_describe(order, relation, asked, answer):
+    chosen = [] if order is None else ["--order", order]
+    found, _ = answer("epsilon", *NOISE, *HIDDEN, *chosen, "--delta", "0.01", "--relation", relation)
+    run = dp.LastIterate(dp.Gaussian(1), batches=5, epochs=3, smoothness_step="0.1", order=order or "fixed")
+    assert asked == [(run, relation)]
+    assert (found["release"], found["batches"], found["epochs"]) == ("last-iterate", 5, 3)
+    assert (found["order"], found["smoothness_step"]) == (order or "fixed", 0.1)
+    assert "nothing else is published" in found["condition"]
+
+
+def test_step_sizes_may_change_from_epoch_to_epoch(asked, answer):
+    words = ["--release", "last-iterate", "--smoothness-step", "0.1,0.2,1/20", "--batches", "5", "--epochs", "3"]
+    found, _ = answer("epsilon", *NOISE, *words, "--delta", "0.01", *REPLACE)
+    run = dp.LastIterate(dp.Gaussian(1), batches=5, epochs=3, smoothness_step=("0.1", "0.2", "1/20"))
+    assert asked == [(run, "replace-one")]
+    assert found["smoothness_step"] == [0.1, 0.2, 0.05]
+
+
+def test_weight_decay_above_the_smoothness_makes_long_runs_forget(asked, answer):
+    words = [*HIDDEN[:4], "--weight-decay-step", "0.3", "--batches", "1", "--epochs", "1000"]
+    found, _ = answer("epsilon", *NOISE, *words, "--delta", "0.01", *REPLACE)
+    run = dp.LastIterate(dp.Gaussian(1), batches=1, epochs=1000, smoothness_step="0.1", weight_decay_step="0.3")
+    assert asked == [(run, "replace-one")]
+    assert found["weight_decay_step"] == 0.3
+
+
+def test_batches_follow_from_sizes_and_a_rest_is_left_out(asked, answer):
+    sizes = ["--batch-size", "7", "--dataset-size", "41", "--epochs", "2"]
+    answer("epsilon", *NOISE, *HIDDEN[:4], *sizes, "--delta", "0.01", *REPLACE)
+    assert asked == [(dp.LastIterate(dp.Gaussian(1), batches=5, epochs=2, smoothness_step="0.1"), "replace-one")]
+
+
+def test_what_the_last_iterate_assumes_is_said(said, answer):
+    for words in (["--delta", "0.01"], ["--delta", "0.01", "--explain"]):
+        text = said("epsilon", *NOISE, *HIDDEN, *words, *REPLACE)
+        assert "the last iterate of 3 epochs of 5 batches in a fixed order" in text
+        assert "provided   nothing else is published" in text
+    assert "last_iterate.md" in text
+    assert "each record is in one batch of every epoch" in text
+    _, notes = answer("epsilon", *NOISE, *HIDDEN, "--delta", "0.01", *REPLACE, "--method", "zcdp")
+    assert "provided that nothing else is published" in notes
+
+
+@pytest.mark.thorough
+def test_noise_for_the_last_iterate_alone(said, answer):
+    words = ["calibrate", *HIDDEN, "--target-epsilon", "1", "--target-delta", "0.01", *REPLACE]
+    found, _ = answer(*words)
+    assert (found["batches"], found["order"], found["release"]) == (5, "fixed", "last-iterate")
+    assert found["tight"] is False
+    assert found["fails_at"] < found["noise_multiplier"]
+    less = dp.LastIterate(
+        dp.Gaussian(exact(found["noise_multiplier"]) * Fraction(99, 100)), batches=5, epochs=3, smoothness_step="0.1"
+    )
+    assert dp.epsilon(less, "0.01", "replace-one").upper > 1
+    text = said(*words)
+    assert "the last iterate of 3 epochs of 5 batches" in text
+    assert "provided" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "fragments"),
+    [
+        ([*HIDDEN, "--relation", "add-or-remove-one"], ["--relation replace-one", "--relation zero-out-one"]),
+        ([*HIDDEN, *REPLACE, "--sampling", "poisson"], ["--sampling poisson", "--order"]),
+        ([*HIDDEN, *REPLACE, "--sample-rate", "0.1"], ["--sample-rate", "--batches M"]),
+        ([*HIDDEN[:6], *REPLACE, "--steps", "15"], ["--steps 15", "--epochs N"]),
+        ([*HIDDEN[:6], *REPLACE, "--epochs", "2.5"], ["--epochs", "whole number", "2.5"]),
+        ([*HIDDEN[:2], *HIDDEN[4:], *REPLACE], ["--smoothness-step H", "step size"]),
+        ([*HIDDEN[:3], "0.1,0.2", *HIDDEN[4:], *REPLACE], ["--smoothness-step", "one per epoch (3)", "2 numbers"]),
+        ([*HIDDEN[:3], "0.1,0,1", *HIDDEN[4:], *REPLACE], ["--smoothness-step", "greater than 0"]),
+        ([*HIDDEN, *REPLACE, "--weight-decay-step", "1.5"], ["--weight-decay-step", "between 0 and 1", "1.5"]),
+        (
+            [*HIDDEN[:3], "1,2,3", *HIDDEN[4:], *REPLACE, "--weight-decay-step", "0.5"],
+            ["--weight-decay-step", "0.5", "list"],
+        ),
+        ([*HIDDEN[:4], *REPLACE], ["--batches M", "--dataset-size N"]),
+        ([*HIDDEN, *REPLACE, "--batch-size", "3"], ["--batch-size", "either", "3"]),
+        ([*HIDDEN[:4], *REPLACE, "--batch-size", "9", "--dataset-size", "5"], ["--batch-size", "at most", "9"]),
+        ([*HIDDEN, *REPLACE, "--max-batch-size", "3"], ["--max-batch-size 3", "fixed"]),
+        (["--smoothness-step", "1,2", *REPLACE], ["--smoothness-step", "1,2", "--release last-iterate"]),
+        (
+            [*HIDDEN[:2], "--toeplitz", "1,1/2", "--steps", "4", "--participation", "single", *REPLACE],
+            ["--release last-iterate", "correlated"],
+        ),
+        ([*HIDDEN[2:4], *REPLACE], ["--smoothness-step", "--release last-iterate"]),
+        (["--batches", "3", *REPLACE], ["--batches 3"]),
+        (["--order", "shuffled", *REPLACE], ["--order shuffled", "--release last-iterate"]),
+        ([*HIDDEN, *REPLACE, "--statement"], ["--statement", "nothing else yet"]),
+    ],
+)
+def test_options_that_do_not_fit_the_last_iterate_are_one_line(words, fragments, capsys):
+    assert main(["epsilon", *NOISE, "--delta", "0.01", *words]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert all(fragment in told for fragment in fragments)
+
+
+def test_only_noise_is_solved_for_where_the_last_iterate_is_published(capsys):
+    budget = ["--target-epsilon", "1", "--target-delta", "0.01"]
+    assert main(["calibrate", *budget, *NOISE, *HIDDEN[:6], *REPLACE, "--solve", "steps"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "noise with --release last-iterate" in told

@@ -2,12 +2,14 @@
 
 import csv
 import io
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
 from dpbounds.render import catalogue, pages
+from dpbounds.theorems.references import parse
 
 ROOT = Path(__file__).parent.parent.parent
 QUICK = [name for name in (*catalogue.names(), *pages.names()) if name not in ("noise-constants", "privacy-as-printed")]
@@ -19,7 +21,7 @@ VERB = ("table",)
 @pytest.mark.parametrize("form", ["md", "latex", "html", "csv"])
 def test_a_table_in_every_form(form, said):
     out = said("gradient-norm", "--format", form)
-    assert "corollary-4.3" in out
+    assert ("Cor.~4.3" if form == "latex" else "corollary-4.3") in out
     if form == "md":
         header = next(line for line in out.splitlines() if line.startswith("| statement"))
         rows = [line for line in out.splitlines() if line.startswith("| `")]
@@ -35,6 +37,45 @@ def test_a_table_in_every_form(form, said):
     if form == "csv":
         rows = list(csv.reader(io.StringIO(out)))
         assert len({len(row) for row in rows}) == 1
+
+
+def test_the_table_of_a_paper(said, tmp_path):
+    chosen = ("--with", str(ROOT / "docs" / "my_theorem.py"), "--rows", "lowy-*/lemma-3.1", "--letters", "n,d,L,beta")
+    said("gradient-norm", "--format", "latex", *chosen, "--output", str(tmp_path))
+    text = (tmp_path / "gradient-norm.tex").read_text()
+    rows = [line for line in text.splitlines() if line.endswith(r"\\") and "&" in line]
+    assert [row.split(" & ")[0] for row in rows[1:]] == [
+        r"\dpboundscite{Lowy et al.\ 2024}{lowy-ullman-wright-2024}, Lem.~3.1",
+        r"\textbf{This paper}, Thm.~1",
+    ]
+    assert r"(\sqrt{\Delta_{F} L \beta d \log(1/\delta)}/(\varepsilon n))^{2/3}" in rows[1]
+    assert r"\sqrt{d \sigma^{2} + 2 \Delta_{F} \beta/T}" in rows[2]
+    entries = parse((tmp_path / "dpbounds.bib").read_text())
+    assert {one.key for one in entries} == set(re.findall(r"\\dpboundscite\{.*?\}\{(.*?)\}", "".join(rows)))
+    assert said("gradient-norm", "--format", "bib", *chosen) == (tmp_path / "dpbounds.bib").read_text()
+    columns = said("gradient-norm", *chosen, "--format", "csv", "--columns", "order,statement").splitlines()
+    assert (columns[0], len(columns)) == ("order,statement", 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("sosp", "--with", "docs/my_theorem.py"), "it bounds gradient-norm"),
+        (("ball-noise", "--with", "docs/my_theorem.py"), "it fits gradient-norm, sosp"),
+        (("gradient-norm", "--letters", "n,d,L"), "smoothness is L, too: add smoothness=..."),
+        (("gradient-norm", "--letters", "n,d,G,L,rho"), "NAME=LETTER"),
+        (("gradient-norm", "--letters", "n,d,betta"), "a letter such as L, beta or L_0"),
+        (("gradient-norm", "--letters", "n,n=m"), "one letter for dataset_size"),
+        (("gradient-norm", "--columns", "statement,bound"), "one of statement, bounds, side"),
+        (("gradient-norm", "--rows", "nobody-*"), "* stands for any letters"),
+        (("gradient-norm", "--rows", "lowy-*", "--check"), "--check fits none of"),
+        (("errata", "--columns", "statement"), "fit no page"),
+        (("all", "--rows", "lowy-*"), "one table's name"),
+    ],
+)
+def test_what_does_not_fit_is_refused(words, told, refused, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert told in refused(*words)
 
 
 @pytest.mark.thorough
@@ -70,7 +111,8 @@ def test_stale_missing_and_superfluous_files_are_found(data, said, monkeypatch, 
     monkeypatch.setattr(pages, "names", lambda: ("errata",))
     folder = tmp_path / "pages"
     assert "errata.md" in said("all", "--output", str(folder))
-    assert {file.name for file in folder.iterdir()} == {"errata.md", *(f"ball-noise.{e}" for e in ("md", "tex", "csv"))}
+    made = {"errata.md", "dpbounds.bib", *(f"ball-noise.{ending}" for ending in ("md", "tex", "csv"))}
+    assert {file.name for file in folder.iterdir()} == made
     assert "every file is fresh" in said("all", "--output", str(folder), "--check")
     (folder / "ball-noise.csv").write_text((folder / "ball-noise.csv").read_text() + "edited\n")
     (folder / "other.tex").write_text("")

@@ -83,6 +83,13 @@ def test_underscores_are_kept_and_emphasis_works(rendering):
     )
 
 
+def test_commands_keep_their_lines(rendering):
+    page = "```console\n$ one\nanswer\n```\n\n```console\n$ two\nanswer\n```\n"
+    source = [page]
+    rendering._keep_formulas(None, "docs/x", source)
+    assert source == [page]
+
+
 def test_a_formula_of_two_lines_is_no_list(rendering):
     source = ["the sum $a\n+ b$ and\n\n$$\nc\n+ d\n$$\n\n- $e$\n- $f$\n"]
     rendering._keep_formulas(None, "tables/x", source)

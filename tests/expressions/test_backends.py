@@ -4,8 +4,7 @@ import flint
 import mpmath
 import pytest
 from flint import arb, fmpq
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpbounds.expressions import backends
 from dpbounds.expressions.backends import backend_of

@@ -6,8 +6,7 @@ from fractions import Fraction
 import flint
 import pytest
 from flint import arb, fmpq
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 import sympy
 from flint import arb, fmpq
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from sympy import (
     And,
     Eq,
@@ -494,3 +493,14 @@ def test_decide():
         decide(And(log(x**2) > 2 * log(y * 6), x > 1), values)
     # An unknown half does not keep the other half from deciding.
     assert decide(Or(log(x**2) > 2 * log(y * 6), x > 1), values) is True
+
+
+@pytest.mark.parametrize("degree", range(2, 10))
+def test_a_power_of_a_perfect_root_is_exact(degree):
+    x = sympy.Symbol("x", positive=True)
+    for root in (Fraction(1), Fraction(3, 2), Fraction(7), Fraction(11**30, 13)):
+        for power in (-2, 1, degree + 1):
+            found = evaluate(x ** sympy.Rational(power, degree), {"x": root**degree})
+            assert found.exact_lower == found.exact_upper == root**power
+            beside = evaluate(x ** sympy.Rational(power, degree), {"x": root**degree + Fraction(1, 10**9)})
+            assert beside.exact_lower != found.exact_lower

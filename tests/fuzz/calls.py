@@ -57,7 +57,7 @@ def drawn(seed: int, case: int, only: tuple[str, ...] = ()) -> tuple[str, dict[s
     right, given = pools.right_values(), {}
     if len(plain) < len(parameters):
         given.update(_KEYWORDS.get(name, {}))  # (they have a ** parameter)
-    optional = draw.random()
+    optional = draw.random() if case >= len(known) else 1.0  # and only what is needed: two may not go together
     for one in plain:
         if one.default is inspect.Parameter.empty or (optional < 0.3 and one.name in right):
             given[one.name] = draw.choice(right.get(f"{name}.{one.name}", right.get(one.name, ["1", 2, 0.5])))

@@ -33,7 +33,13 @@ _NAMES = {
     "status": ("proved", "claimed", "proved,claimed,disputed"),
     "search": ("ball", "noise"),
     "method": ("certified", "rdp", "zcdp", "gdp", "basic", "all", "optimal", "advanced"),
-    "sampling": ("poisson", "without-replacement", "with-replacement", "full-batch"),
+    "sampling": (
+        *("poisson", "without-replacement", "with-replacement", "full-batch"),
+        *("random-allocation", "balls-in-bins"),
+    ),
+    "participation": ("single", "fixed-order", "minimum-separation", "cyclic-poisson", "balls-in-bins"),
+    "groups": ("position", "independent", "content"),
+    "toeplitz": ("1,1/2", "square-root", "1,-1/2,2", "0,1"),
     "assuming": ("quasar-convex", "generalised-linear"),
     "axis": ("rank", "width"),
     "format": ("md", "latex", "html", "csv"),
@@ -71,11 +77,15 @@ BASES: dict[str, tuple[str, ...]] = {
     "calibrate": (
         "--target-epsilon 1 --target-delta 1e-6 --steps 3",
         "--target-epsilon 1 --target-delta 1e-6 --steps 10 --sample-rate 0.01",
+        "--target-epsilon 1 --target-delta 1e-6 --steps 9 --toeplitz 1,1/2 --participation single --groups content",
         "--target-epsilon 1 --target-delta 1e-6 --solve steps --noise-multiplier 5",
     ),
     "epsilon": (
         "--noise-multiplier 1 --delta 1e-6 --steps 3",
         "--noise-multiplier 1 --delta 1e-6 --steps 10 --sample-rate 0.01",
+        "--noise-multiplier 9 --delta 1e-6 --steps 8 --toeplitz 1,1/2 --participation fixed-order --separation 4 "
+        "--relation zero-out-one",
+        "--noise-multiplier 2 --delta 1e-6 --sampling balls-in-bins --batches 3 --epochs 2 --same-bins",
         "--noise-multiplier 1 --delta 1e-6 --steps 3 --method all",
         "--ledger l.json --delta 1e-6",
     ),
@@ -98,6 +108,7 @@ BASES: dict[str, tuple[str, ...]] = {
         "wang-xu-2019/theorem-2/explicit --part tuned n=1e5 d=50 rho=0.1 lipschitz=1 smoothness=1 initial_gap=0.5",
     ),
     "compare": ("wang-xu-2019/theorem-2 cited/wang-ye-xu-2017/main-result n=1e6 d=100 epsilon=1 delta=1e-6",),
+    "tightness": ("wang-chen-xu-2019/algorithm-4/explicit", "lowy-ullman-wright-2024/lemma-3.1/explicit --json"),
     "errata": ("", "--severity privacy"),
     "table": ("gradient-norm", "wang-xu-2019 --at n=1e6,d=100,epsilon=1,delta=1e-6"),
     "regimes": ("gradient-norm", "excess-empirical-risk --epsilon-power 0"),
@@ -106,6 +117,7 @@ BASES: dict[str, tuple[str, ...]] = {
     ),
     "verify": ("wang-xu-2019/theorem-1",),
     "audit": ("dp-pgd --runs 20",),
+    "explain": ("dp-pgd --repetitions 4",),
 }
 
 
@@ -175,7 +187,7 @@ def _values(param: click.Parameter, draw: random.Random, nasty: bool) -> Iterato
     elif "=" in metavar:
         pairs = pools.PAIRS if nasty else _GOOD_PAIRS
         yield from pairs if "," not in metavar else (",".join(draw.sample(_GOOD_PAIRS, 3)), *pairs)
-    elif isinstance(param, click.Argument) and metavar == "ID":
+    elif isinstance(param, click.Argument) and metavar in ("ID", "[ID]"):
         yield from _STATEMENTS if draw.random() < 0.6 else pools.TEXTS
     elif isinstance(param, click.Argument):
         yield from pools.TEXTS if nasty else _ARGUMENTS.get(metavar, ("gradient-norm",))

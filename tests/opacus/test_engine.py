@@ -341,7 +341,10 @@ def test_add_or_remove_one_needs_a_public_number() -> None:
     made = mine.make_private(**parts())
     train(made)
     assert mine.accountant.history == [(1.25, 1 / 8, 8)]
-    assert mine.get_epsilon("1e-5") == epsilon(PoissonSampled(Gaussian(1.25), "1/8") ** 8, "1e-5", "replace-one").upper
+    for kept in ("replace-one", "zero-out-one"):  # neighbours have as many records
+        assert mine.get_epsilon("1e-5", kept) == epsilon(PoissonSampled(Gaussian(1.25), "1/8") ** 8, "1e-5", kept).upper
+    assert mine.get_epsilon("1e-5", "zero-out-one") < mine.get_epsilon("1e-5")
+    assert PrivacyEngine(relation="zero-out-one").accountant.public_dataset_size is None
     for ask in (mine.get_epsilon, mine.enclosure, mine.account, mine.statement, mine.certificate):
         with pytest.raises(InvalidValue, match="public number of records"):
             ask("1e-5", "add-or-remove-one")

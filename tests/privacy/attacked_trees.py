@@ -37,6 +37,7 @@ _OUTCOMES = {1: 4000, 2: 110, 3: 36, 4: 14}  # kept per release, by the number o
 _FEWEST = 8
 _GRID = np.linspace(-14, 14, 281)  # of log α
 _LARGEST_BATCHES = 90
+_NOWHERE = -1  # the block of a record without content
 
 
 # --- Samples ---------------------------------------------------------------------------------------------------------
@@ -190,15 +191,16 @@ class Tree:
         return self.records - self.group
 
 
-def random_tree(seed: int) -> Tree:
-    """A tree; the same for the same seed."""
+def random_tree(seed: int, relation: Relation | None = None) -> Tree:
+    """A tree; the same for the same seed. Without a relation, records are replaced, or added or removed."""
     draw = random.Random(seed)
-    relation = draw.choice(list(Relation))
+    drawn = draw.choice([Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE])
+    relation = drawn if relation is None else relation
     records = draw.choice([2, 3, 3, 4])
     group = draw.choice([1, 1, 1, 2]) if records > 2 else 1
-    partition = draw.choice([None, "record", "index"] if relation is Relation.REPLACE_ONE else [None, "record"])
+    partition = draw.choice([None, "record"] if relation.counts_records else [None, "record", "index"])
     # public: what the larger of two neighbours holds at least, anywhere along the chain of a group
-    public = records if relation is Relation.REPLACE_ONE else records - group + 1
+    public = records - group + 1 if relation.counts_records else records
     first = draw.randint(1, records - 1)
     sizes = (first, records - first) if partition == "index" else ()
 
@@ -211,7 +213,7 @@ def random_tree(seed: int) -> Tree:
         return Scheme("poisson", Fraction(draw.choice(["1/10", "1/4", "1/2", "3/4", "1"])))
 
     def fixed(size: int) -> Scheme:
-        most = size if relation is Relation.REPLACE_ONE else max(1, size - group)
+        most = max(1, size - group) if relation.counts_records else size
         if draw.random() < 0.4:
             return Scheme("with", Fraction(draw.randint(1, 3)))
         return Scheme("without", Fraction(draw.randint(1, min(most, size))))
@@ -267,11 +269,11 @@ class _Roles:
 
 
 def _roles(tree: Tree) -> Iterator[_Roles]:
-    """Where records lie; under add-or-remove-one the second data set lacks the group."""
+    """Where records lie; under add-or-remove-one the second data set lacks the group, zeroed it is in no block."""
     replace = tree.relation is Relation.REPLACE_ONE
     if tree.partition is None:
         nobody = (0,) * tree.group
-        yield _Roles((0,) * tree.shared, nobody, nobody if replace else ())
+        yield _Roles((0,) * tree.shared, nobody, () if tree.relation.counts_records else nobody)
         return
     if tree.partition == "index":
         positions = [block for block, size in enumerate(tree.sizes) for _ in range(size)]
@@ -279,10 +281,11 @@ def _roles(tree: Tree) -> Iterator[_Roles]:
             group = tuple(positions[i] for i in chosen)
             yield _Roles(tuple(positions[i] for i in range(tree.records) if i not in chosen), group, group)
         return
+    gone = (_NOWHERE,) * tree.group if tree.relation is Relation.ZERO_OUT_ONE else ()
     everywhere = list(itertools.combinations_with_replacement(range(2), tree.group))
     for shared in ((0,) * tree.shared, (1,) * tree.shared):
         for group in everywhere:
-            for other in itertools.product(range(2), repeat=tree.group) if replace else ((),):
+            for other in itertools.product(range(2), repeat=tree.group) if replace else (gone,):
                 yield _Roles(shared, group, tuple(other))
 
 
@@ -291,10 +294,14 @@ def _assignments(tree: Tree, draw: random.Random) -> list[tuple[Values, Values, 
     every = list(itertools.product((-1, 0, 1), repeat=tree.shared))
     shared = dict.fromkeys([*((c,) * tree.shared for c in (-1, 0, 1)), *draw.sample(every, min(2, len(every)))])
     k = tree.group
-    if tree.relation is Relation.REPLACE_ONE:
-        own = [((a,) * k, (b,) * k) for a, b in ((1, -1), (-1, 1), (1, 0), (0, 1))]
-    else:
-        own = [((a,) * k, ()) for a in (1, -1)]
+    own: list[tuple[Values, Values]]
+    match tree.relation:
+        case Relation.REPLACE_ONE:
+            own = [((a,) * k, (b,) * k) for a, b in ((1, -1), (-1, 1), (1, 0), (0, 1))]
+        case Relation.ADD_OR_REMOVE_ONE:
+            own = [((a,) * k, ()) for a in (1, -1)]
+        case Relation.ZERO_OUT_ONE:
+            own = [((a,) * k, (0,) * k) for a in (1, -1)]
     return [(rest, first, second) for rest in shared for first, second in own]
 
 

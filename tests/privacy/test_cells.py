@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -42,6 +43,7 @@ from tests.privacy.oracle.boxes import (
     random_box,
     randomised_response,
     replaced,
+    zeroed,
 )
 from tests.privacy.oracle.games import Grid
 from tests.privacy.oracle.noise import (
@@ -61,6 +63,7 @@ from tests.privacy.oracle.samplings import (
     Order,
     Poisson,
     Sampling,
+    Truncated,
     Vector,
     WithoutReplacement,
     WithReplacement,
@@ -99,6 +102,7 @@ FINE = Grid(0.005, 2800, 4000)  # for numbers
 SHOWN = GRID.between(-3.5, 3.5)
 ROUNDING = 1e-12
 ORDERS = list(Order)
+ZEROED = (Order.ZERO, Order.RESTORE)
 ONE = np.array([1.0])
 
 DRAWN: list[tuple[Sampling, int]] = [  # with the number of records of the larger data set
@@ -112,6 +116,8 @@ DRAWN: list[tuple[Sampling, int]] = [  # with the number of records of the large
     (WithReplacement(2), 3),
     (WithReplacement(3), 2),
     (OneRandom(), 3),
+    (Truncated(0.6, 1), 3),
+    (Truncated(0.8, 2), 4),
 ]
 LINE_NOISE: list[tuple[Noise, Base]] = [
     (GaussianNoise(0.5), Gaussian(0.5)),
@@ -131,9 +137,22 @@ def excess(tables: Iterable[Table], cell: Cell) -> Array:
 
 def is_attained(cell: Cell) -> bool:
     """What the table claims to be tight: everything but with-replacement, where only Gaussian add and remove are."""
+    if isinstance(cell.sampling, Truncated):
+        return False
+    if isinstance(cell.sampling, WithReplacement) and cell.order in ZEROED:
+        return cell.sampling.batch == 1
     if not isinstance(cell.sampling, WithReplacement):
         return True
     return isinstance(cell.base, Gaussian) and cell.order is not Order.REPLACE
+
+
+def orders_known(base: Base, sampling: Sampling) -> list[Order]:
+    """Those of which something is claimed: what a zeroed record costs a box must be known."""
+    if isinstance(base, Box) and isinstance(sampling, Truncated):
+        return []
+    if not isinstance(base, Box) or base.zero is not None:
+        return ORDERS
+    return [order for order in ORDERS if order not in ZEROED]
 
 
 def number(curve: Array, grid: Grid, epsilon: float) -> float:
@@ -158,7 +177,7 @@ GUARANTEES: list[Guarantee] = [
     Concentrated(0.2),
 ]
 BASES: list[Base] = [base for _, base in LINE_NOISE]
-BASES += [Laplace(1.0, 2), Ball(1.5, 3), *(Box(remove=known, replace=known) for known in GUARANTEES)]
+BASES += [Laplace(1.0, 2), Ball(1.5, 3), *(Box(remove=known, replace=known, zero=known) for known in GUARANTEES)]
 BASES += [Box(remove=Pure(0.5))]
 
 
@@ -179,8 +198,9 @@ def test_a_profile_becomes_a_law_of_losses_and_back() -> None:
 @pytest.mark.parametrize("base", BASES, ids=str)
 def test_claims_are_profiles(base: Base) -> None:
     """h(0) = 1, convex, decreasing, at least (1-α)_+; its own reverse when a record is replaced."""
-    for (sampling, size), order in itertools.product(DRAWN, ORDERS):
-        h = profile_of(Cell(base, sampling, order, size))
+    cells = [Cell(base, sampling, order, size) for sampling, size in DRAWN for order in orders_known(base, sampling)]
+    for cell in cells:
+        h, order = profile_of(cell), cell.order
         values = h(ALPHAS)
         slopes = np.diff(values) / np.diff(ALPHAS)
         assert values[0] == pytest.approx(1, abs=1e-15)
@@ -194,7 +214,7 @@ def test_claims_are_profiles(base: Base) -> None:
 @pytest.mark.rotating(8)
 @pytest.mark.parametrize("base", BASES, ids=str)
 def test_claims_agree_where_drawings_are_the_same(base: Base) -> None:
-    for order in ORDERS:
+    for order in orders_known(base, OneRandom()):
         once = profile(Cell(base, OneRandom(), order, 3), ALPHAS)
         assert profile(Cell(base, WithoutReplacement(1), order, 3), ALPHAS) == pytest.approx(once, abs=ROUNDING)
         assert profile(Cell(base, WithReplacement(1), order, 3), ALPHAS) == pytest.approx(once, abs=ROUNDING)
@@ -279,8 +299,8 @@ def _quad(function: Callable[[float], float], low: float, high: float) -> float:
     [
         Cell(Box(replace=Pure(1.0)), Full(), Order.REMOVE),
         Cell(Box(replace=Pure(1.0)), Poisson(0.1), Order.ADD),
-        Cell(Box(replace=Pure(1.0)), Poisson(0.1), Order.REPLACE),
-        Cell(exponential_mechanism(1.0, declared=Order.REPLACE), Poisson(0.1), Order.REPLACE),
+        Cell(Box(replace=Pure(1.0)), Poisson(0.1), Order.ZERO),
+        Cell(exponential_mechanism(1.0, declared=Order.REPLACE), Poisson(0.1), Order.ADD),
         Cell(above_threshold_mechanism(2.0, 4.0, declared=Order.REPLACE), Poisson(0.1), Order.REMOVE),
         Cell(Gaussian(1.0), WithoutReplacement(2), Order.REPLACE),
         Cell(Gaussian(1.0), WithoutReplacement(2), Order.REMOVE, 2),
@@ -390,6 +410,41 @@ MISTAKEN: dict[str, tuple[Noise, Sampling, Order, int, Cell]] = {
         2,
         Cell(Gaussian(2.0), WithoutReplacement(1), Order.REPLACE, 2),
     ),
+    "a cut sample is a Poisson sample": (
+        GaussianNoise(1.0),
+        Truncated(0.9, 1),
+        Order.REMOVE,
+        3,
+        Cell(Gaussian(1.0), Poisson(0.9), Order.REMOVE),
+    ),
+    "a record that is zeroed displaces nobody": (
+        GaussianNoise(1.0),
+        Truncated(0.9, 1),
+        Order.ZERO,
+        3,
+        Cell(Gaussian(1.0), Poisson(0.334), Order.ZERO),
+    ),
+    "a fixed size is a Poisson sample of that rate, where a record is zeroed": (
+        GaussianNoise(1.0),
+        OneRandom(),
+        Order.ZERO,
+        2,
+        Cell(Gaussian(1.0), Poisson(0.5), Order.ZERO),
+    ),
+    "a record of a fixed-size batch is restored at the price of removing it": (
+        LaplaceNoise(1.0),
+        WithoutReplacement(2),
+        Order.RESTORE,
+        3,
+        Cell(Laplace(1.0), Poisson(2 / 3), Order.RESTORE),
+    ),
+    "drawn twice and zeroed is like drawn once": (
+        GaussianNoise(2.0),
+        WithReplacement(2),
+        Order.ZERO,
+        2,
+        Cell(Gaussian(2.0), WithoutReplacement(1), Order.ZERO, 2),
+    ),
     "remove for add": (BallNoise(3.3), Poisson(0.3), Order.ADD, 2, Cell(Ball(3.3, 1), Poisson(0.3), Order.REMOVE)),
     "remove for replace": (
         LaplaceNoise(1.0),
@@ -437,8 +492,12 @@ def boxed_cells(
 ) -> Iterable[Cell]:
     """The cells of a random box for which something is claimed, each guarantee measured on its own."""
     joins, swaps = joined(laws), replaced(laws)
-    known = Box(remove=measure(joins) if joins else None, replace=measure(swaps))
+    outs = zeroed(laws)
+    known = Box(remove=measure(joins) if joins else None, replace=measure(swaps), zero=measure(outs))
     yield Cell(known, sampling, Order.REPLACE, size)
+    yield Cell(Box(replace=known.replace), sampling, Order.REPLACE, size)  # the size of the batch may be published
+    yield Cell(Box(zero=known.zero), sampling, Order.REPLACE, size)
+    yield from (Cell(known, sampling, order, size) for order in ZEROED)
     if joins:  # two links where there could be one
         yield Cell(Box(remove=known.remove), sampling, Order.REPLACE, size)
     yield from (Cell(known, sampling, order, size) for order in (Order.REMOVE, Order.ADD))
@@ -489,17 +548,18 @@ def test_random_boxes_with_impossible_outcomes() -> None:
     generator = np.random.default_rng(11)
     for sampling, size, sizes in BOXED:
         laws = random_box(generator, multisets(TYPES, sizes), scatter)
-        joins, swaps = joined(laws), replaced(laws)
+        joins, swaps, outs = joined(laws), replaced(laws), zeroed(laws)
 
         def known(tables: list[Table]) -> Guarantee:
             return Approximate(0.7, approximate(tables, 0.7))
 
-        for order in ORDERS:
+        tabulated = Tabulated(tuple(joins)) if joins else None
+        for order in orders_known(Box(zero=known(outs)), sampling):
             pairs = neighbours(order, multisets(TYPES, [size - 1]), TYPES)
             found = list(attacks(Finite(laws.__getitem__), sampling, pairs))
             for base in (
-                Box(remove=known(joins) if joins else None, replace=known(swaps)),
-                Box(remove=Tabulated(tuple(joins)) if joins else None, replace=Tabulated(tuple(swaps))),
+                Box(remove=known(joins) if joins else None, replace=known(swaps), zero=known(outs)),
+                Box(remove=tabulated, replace=Tabulated(tuple(swaps)), zero=Tabulated(tuple(outs))),
             ):
                 assert excess(found, Cell(base, sampling, order, size)).max() < ROUNDING
 
@@ -542,7 +602,7 @@ NAMED: dict[str, tuple[Callable[[Vector], Mechanism[Vector]], list[Vector], Box]
     "exponential": (
         lambda offsets: Finite(Exponential(1.5, 1.0, offsets)),
         SIGNED,
-        exponential_mechanism(1.5, declared=Order.REMOVE),
+        replace(exponential_mechanism(1.5, declared=Order.REMOVE), zero=BoundedRange(1.5)),
     ),
     "exponential, one-signed": (
         lambda offsets: Finite(Exponential(1.5, 1.0, offsets)),
@@ -557,7 +617,7 @@ NAMED: dict[str, tuple[Callable[[Vector], Mechanism[Vector]], list[Vector], Box]
     "above threshold": (
         lambda offsets: Finite(AboveThreshold(2.0, 4.0, offsets)),
         SIGNED,
-        above_threshold_mechanism(2.0, 4.0, declared=Order.REMOVE),
+        replace(above_threshold_mechanism(2.0, 4.0, declared=Order.REMOVE), zero=Pure(1.0)),
     ),
     "above threshold, one-signed": (
         lambda offsets: Finite(AboveThreshold(2.0, 4.0, offsets)),
@@ -565,6 +625,7 @@ NAMED: dict[str, tuple[Callable[[Vector], Mechanism[Vector]], list[Vector], Box]
         Box(
             remove=above_threshold_mechanism(2.0, 4.0, declared=Order.REMOVE, one_signed=True).remove,
             replace=above_threshold_mechanism(2.0, 4.0, declared=Order.REPLACE).replace,
+            zero=above_threshold_mechanism(2.0, 4.0, declared=Order.ZERO, one_signed=True).zero,
         ),
     ),
 }
@@ -576,13 +637,9 @@ NAMED: dict[str, tuple[Callable[[Vector], Mechanism[Vector]], list[Vector], Box]
 @pytest.mark.parametrize(("sampling", "size", "_sizes"), BOXED, ids=str)
 def test_boxes_that_have_a_name(name: str, sampling: Sampling, size: int, _sizes: Sequence[int]) -> None:
     mechanism, contributions, base = NAMED[name]
-    for order in ORDERS:
+    for order in orders_known(base, sampling):
         cell = Cell(base, sampling, order, size)
-        if (
-            base.remove is None
-            and isinstance(sampling, (Full, Poisson))
-            and cell != Cell(base, Full(), Order.REPLACE, size)
-        ):
+        if base.remove is None and isinstance(sampling, (Full, Poisson)) and order in (Order.REMOVE, Order.ADD):
             with pytest.raises(Refused):
                 profile_of(cell)
             continue
@@ -591,12 +648,28 @@ def test_boxes_that_have_a_name(name: str, sampling: Sampling, size: int, _sizes
         assert excess(found, cell).max() < ROUNDING
 
 
+@pytest.mark.parametrize("known", [Pure(0.8), Approximate(0.5, 0.05)], ids=str)
+@pytest.mark.parametrize("order", [Order.REPLACE, *ZEROED])
+def test_a_box_that_publishes_the_size_of_its_sample_attains(known: Approximate, order: Order) -> None:
+    """Once, and twice: two outcomes of a box that answers to the record, or says that there is none."""
+    first, second = (np.append(law, 0.0) for law in known.pair())
+    box = Finite({(): np.eye(5)[4], (1,): first, (0,): second, (2,): second}.__getitem__)
+    records = [0, 1] if order in ZEROED else [1, 2]
+    tables = list(attacks(box, Poisson(0.3), neighbours(order, [()], records)))
+    cell = Cell(Box(zero=known) if order in ZEROED else Box(replace=known), Poisson(0.3), order)
+    assert excess(tables, cell) == pytest.approx(np.zeros(len(ALPHAS)), abs=ROUNDING)
+    twice = composed([profile_of(cell)] * 2, GRID)[SHOWN]
+    assert played([tables, tables], GRID)[SHOWN] == pytest.approx(twice, abs=1e-5)
+    mistaken = Cell(Box(remove=known, replace=known), Poisson(0.3), Order.REPLACE)  # as if presence were covered
+    assert excess(tables, mistaken).max() > 0.01
+
+
 @pytest.mark.parametrize("epsilon", [0.3, 1.5])
 def test_randomised_response_on_a_count(epsilon: float) -> None:
     """Three choices, truth the number of records modulo three: pure ε in both relations."""
     mechanism = Finite[int](lambda batch: randomised_response(sum(batch) % 3, 3, epsilon))
-    known = Box(remove=Pure(epsilon), replace=Pure(epsilon))
-    for (sampling, size, _), order in itertools.product(BOXED, ORDERS):
+    known = Box(remove=Pure(epsilon), replace=Pure(epsilon), zero=Pure(epsilon))
+    for sampling, size, order in ((*case[:2], order) for case in BOXED for order in orders_known(known, case[0])):
         pairs = neighbours(order, multisets(TYPES, [size - 1]), TYPES)
         assert excess(attacks(mechanism, sampling, pairs), Cell(known, sampling, order, size)).max() < ROUNDING
 
@@ -661,7 +734,7 @@ def test_two_adaptive_steps(noise: Noise, base: Base, sampling: Sampling, size: 
     over = over_several(line_attacks(noise, sampling, order, size), cell, 2)
     assert over.max() < 1e-8
     fixed = isinstance(sampling, (WithoutReplacement, WithReplacement, OneRandom))
-    if is_attained(cell) and not (fixed and order is Order.REPLACE):
+    if is_attained(cell) and not (fixed and order in (Order.REPLACE, *ZEROED)):
         assert over.min() > -5e-4
 
 
@@ -689,11 +762,11 @@ def test_adaptive_steps_of_boxes(kind: str) -> None:
     for sampling, size, sizes in BOXED:
         boxes = [random_box(generator, multisets(TYPES, sizes), Scatter(content=0.7)) for _ in range(4)]
         measure = MEASURES[kind]
-        joins, swaps = [t for box in boxes for t in joined(box)], [t for box in boxes for t in replaced(box)]
+        joins, swaps, outs = ([t for box in boxes for t in look(box)] for look in (joined, replaced, zeroed))
         if kind == "tabulated" and isinstance(sampling, WithReplacement):
             continue  # groups of tabulated profiles on a whole grid take minutes
-        base = Box(remove=measure(joins) if joins else None, replace=measure(swaps))
-        for order in ORDERS:
+        base = Box(remove=measure(joins) if joins else None, replace=measure(swaps), zero=measure(outs))
+        for order in orders_known(base, sampling):
             pairs = list(neighbours(order, multisets(TYPES, [size - 1]), TYPES))
             found = [t for box in boxes for t in attacks(Finite(box.__getitem__), sampling, pairs)]
             assert over_several(found, Cell(base, sampling, order, size), 2).max() < 1e-8
@@ -839,7 +912,7 @@ def test_disjoint_blocks() -> None:
         ]
         mechanism = Finite(blocks_published(first, second))
         shared = multisets(tuple(BLOCK_OF), range(3))
-        for order in ORDERS:
+        for order in (Order.REMOVE, Order.ADD, Order.REPLACE):
             best = attained(attacks(mechanism, Full(), neighbours(order, shared, tuple(BLOCK_OF))), ALPHAS)
             assert (best - parallel(measured, order)(ALPHAS)).max() < ROUNDING
 

@@ -9,7 +9,8 @@ import pytest
 import dpbounds as dp
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.time_limit import TimeIsUp, checkpoint, clocked, time_limited
-from dpbounds.privacy.accountants.certified import _by_lattice, account
+from dpbounds.privacy.accountants.certified import account
+from dpbounds.privacy.accountants.routing import _by_lattice
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.lattice import Work
 

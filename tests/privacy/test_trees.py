@@ -7,8 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import UnsupportedMechanism
@@ -17,7 +16,8 @@ from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.relations import Relation
-from dpbounds.privacy.routes.lattice import epsilon_bounds, resolved
+from dpbounds.privacy.routes.combined import resolved
+from dpbounds.privacy.routes.lattice import epsilon_bounds
 
 Build = Callable[[Fraction], Mechanism]  # from a factor on all noise to the tree
 

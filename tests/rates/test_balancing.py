@@ -4,14 +4,11 @@ import random
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sympy import Min, sqrt
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.symbols import dataset_size as n
-from dpbounds.expressions.symbols import dimension as d
-from dpbounds.expressions.symbols import epsilon, smoothness, stationarity, steps
+from dpbounds.expressions.symbols import dataset_size as n, dimension as d, epsilon, smoothness, stationarity, steps
 from dpbounds.rates.balancing import balance, fixed_point, least_over, powers_of
 from dpbounds.rates.orders import Monomial, Order
 from dpbounds.rates.spaces import standard

@@ -5,9 +5,16 @@ from fractions import Fraction
 import pytest
 from sympy import Rational, sqrt
 
-from dpbounds.expressions.symbols import dataset_size as n
-from dpbounds.expressions.symbols import dimension as d
-from dpbounds.expressions.symbols import drift_threshold, epsilon, lipschitz, rank, smoothness, steps
+from dpbounds.expressions.symbols import (
+    dataset_size as n,
+    dimension as d,
+    drift_threshold,
+    epsilon,
+    lipschitz,
+    rank,
+    smoothness,
+    steps,
+)
 from dpbounds.rates.derivations import DERIVATIONS, corollary_by_kl_exponent
 from dpbounds.rates.orders import LOGARITHMS, Order
 from dpbounds.theorems.registry import theorem

@@ -7,9 +7,7 @@ from sympy import LambertW, Max, Min, ceiling, exp, floor, log, sqrt
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.symbols import dataset_size as n
-from dpbounds.expressions.symbols import delta, epsilon, lipschitz, steps
-from dpbounds.expressions.symbols import dimension as d
+from dpbounds.expressions.symbols import dataset_size as n, delta, dimension as d, epsilon, lipschitz, steps
 from dpbounds.rates.growth import growth
 from dpbounds.rates.orders import Order
 from dpbounds.rates.prescriptions import settled_at

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import pytest
 import sympy
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sympy import Max, Min, Piecewise, Rational, ceiling, exp, log, sqrt
 
 from dpbounds.errors import InvalidValue

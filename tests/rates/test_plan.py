@@ -9,8 +9,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dpbounds.errors import InvalidValue
-from dpbounds.privacy.accountants.certified import delta as certified_delta
-from dpbounds.privacy.accountants.certified import epsilon as certified_epsilon
+from dpbounds.privacy.accountants.certified import delta as certified_delta, epsilon as certified_epsilon
 from dpbounds.privacy.mechanisms import ZCDP
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
@@ -29,7 +28,9 @@ EVERYTHING = NUMBERS | {
 }  # fmt: skip
 SPIDER = "lowy-ullman-wright-2024/lemma-3.1/explicit"
 WARM = "lowy-ullman-wright-2024/corollary-4.3/explicit"
-FREE_STEPS = ("wang-chen-xu-2019/algorithm-4/explicit", "lowy-ullman-wright-2024/proposition-5.2/explicit")
+STORM = "dpbounds/storm"
+DESCENTS = ("wang-chen-xu-2019/algorithm-4/explicit", "dpbounds/noisy-descent-exact")
+FREE_STEPS = (STORM, *DESCENTS, "lowy-ullman-wright-2024/proposition-5.2/explicit")
 PROXIMAL = "wang-xu-2019/theorem-2/explicit"
 
 
@@ -226,7 +227,7 @@ def test_a_weaker_relation_needs_less_noise():
 
 
 def test_too_few_records_are_told_with_the_number_that_would_do():
-    few = plan("gradient-norm", **(NUMBERS | {"n": 100}))
+    few = plan("gradient-norm", **(NUMBERS | {"n": 50}))
     assert few.all_vacuous
     assert "vacuous" in few.ranking[0].why
     spider = by_id(few)[SPIDER]

@@ -8,9 +8,7 @@ import pytest
 from sympy import Min, Rational, log, sqrt
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.symbols import dataset_size as n
-from dpbounds.expressions.symbols import delta, epsilon, rank
-from dpbounds.expressions.symbols import dimension as d
+from dpbounds.expressions.symbols import dataset_size as n, delta, dimension as d, epsilon, rank
 from dpbounds.rates.orders import Monomial, Order
 from dpbounds.rates.regimes import TRIVIAL, compare, described, linear_pieces, regimes
 from dpbounds.rates.spaces import at_epsilon, in_letters, standard, with_rank

@@ -1,4 +1,4 @@
-"""All LaTeX that is printed: statements, committed tables, tables with numbers, enclosures. It compiles."""
+"""All LaTeX that is printed: statements, tables, enclosures. It compiles, and tables fit on their pages."""
 
 import re
 import shutil
@@ -9,17 +9,20 @@ import pytest
 
 import dpbounds as dp
 from dpbounds.cli import main
+from dpbounds.render.latex import PACKAGES
 from dpbounds.theorems.latex_text import prose
 from dpbounds.theorems.registry import library
 from dpbounds.theorems.wording import as_latex
 
-TABLES = sorted((Path(__file__).parents[2] / "tables").glob("*.tex"))
+ROOT = Path(__file__).parents[2]
+TABLES = sorted((ROOT / "tables").glob("*.tex"))
 MATHS = re.compile(r"\$\$.*?\$\$|\$[^$]*\$|^\\\[$.*?^\\\]$", flags=re.DOTALL | re.MULTILINE)
 COMMENT = re.compile(r"^%.*\n", flags=re.MULTILINE)
 PREAMBLE = (
-    r"\documentclass{article}\usepackage{amsmath,amssymb,booktabs,graphicx}"
-    "\n"
-    r"\newtheorem{theorem}{Theorem}\begin{document}"
+    r"\documentclass{article}\usepackage{"
+    + ",".join(PACKAGES)
+    + "}\n"
+    + r"\newtheorem{theorem}{Theorem}\begin{document}"
 )
 
 
@@ -32,6 +35,8 @@ PREAMBLE = (
         ("*all* of **them**, 2 * 3 * 4", r"\emph{all} of \textbf{them}, 2 * 3 * 4"),
         ("$w^*$ and $a_1 & b$ and $w^* \\le ε$", r"$w^*$ and $a_1 & b$ and $w^* \le \ensuremath{\varepsilon}$"),
         ("$$x_1$$ & so on", r"$$x_1$$ \& so on"),
+        ("k <= 2 < 3", r"k \ensuremath{\le} 2 \ensuremath{<} 3"),
+        ("γᵏ|w|ᵏ", r"\ensuremath{\gamma}\ensuremath{^k}\ensuremath{|}w\ensuremath{|}\ensuremath{^k}"),
     ],
 )
 def test_words_are_escaped_and_formulas_kept(text, expected):
@@ -55,10 +60,10 @@ def test_there_are_comments_and_formulas_to_take_out():
     assert all(COMMENT.match(as_latex(theorem)) for theorem in library())
 
 
-def errors_of(sources, place):
-    """(name, first line of the error) of everything that does not compile, in one run for all, which goes on."""
+def log_of(sources, place, end=""):
+    """(name, line of the log) for what TeX says of everything, in one run for all, which goes on after errors."""
     bodies = [f"\\message{{^^J@@ {name}^^J}}\n{text}\n\\clearpage" for name, text in sources.items()]
-    (place / "all.tex").write_text("\n".join([PREAMBLE, *bodies, "\\end{document}\n"]), encoding="utf-8")
+    (place / "all.tex").write_text("\n".join([PREAMBLE, *bodies, end, "\\end{document}\n"]), encoding="utf-8")
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "all.tex"],
         cwd=place,
@@ -71,21 +76,54 @@ def errors_of(sources, place):
     for line in done.stdout.splitlines():
         if line.startswith("@@ "):
             name = line[3:]
-        elif line.startswith("! ") and "Fatal error" not in line:
-            found.append((name, line))
-    return found if found or done.returncode == 0 else [(name, done.stdout[-500:])]
+        found.append((name, line))
+    assert done.returncode == 0 or any(line.startswith("! ") for _, line in found), done.stdout[-500:]
+    return found
+
+
+def errors(log):
+    return [(name, line) for name, line in log if line.startswith("! ") and "Fatal error" not in line]
+
+
+def misfits(log):
+    """What sticks out of a line by more than a point, or does not fit on a page."""
+    wide = re.compile(r"Overfull \\hbox \((\d+\.\d+)pt")
+    found = [(name, line, wide.match(line)) for name, line in log]
+    return [(name, line) for name, line, match in found if "Float too large" in line or (match and float(match[1]) > 1)]
 
 
 @pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 def test_everything_compiles(tmp_path, capsys):
     sources = {theorem.id: as_latex(theorem) for theorem in library()}
-    sources |= {file.name: file.read_text(encoding="utf-8") for file in TABLES}
-    for metric in ("gradient-norm", "excess-empirical-risk"):
-        numbers = "n=1e6,d=100,epsilon=1,delta=1e-6,G=1,L=1"
-        assert main(["table", metric, "--format", "latex", "--at", numbers]) == 0
-        sources[f"table {metric}"] = capsys.readouterr().out
     sources["enclosure"] = f"${dp.epsilon(dp.Gaussian(1), '1e-5')._repr_latex_().strip('$')}$"
-    assert errors_of(sources, tmp_path) == []
+    assert errors(log_of(sources, tmp_path)) == []
     wrong = {"first": "a & b", "good": "x", "last": r"\unheard"}
-    assert [name for name, _ in errors_of(wrong, tmp_path)] == ["first", "last"]
+    assert [name for name, _ in errors(log_of(wrong, tmp_path))] == ["first", "last"]
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+def test_tables_fit_at_the_size_of_the_text_and_cite_what_there_is(tmp_path, capsys):
+    sources = {file.name: file.read_text(encoding="utf-8") for file in TABLES}
+    assert not [
+        name for name, text in sources.items() if re.search(r"\\(resizebox|scalebox|tiny|scriptsize|small)\b", text)
+    ]
+    numbers = "n=1e6,d=100,epsilon=1,delta=1e-6,lipschitz=1,smoothness=1"
+    own = ("--with", str(ROOT / "docs" / "my_theorem.py"))
+    few = ("--rows", "cited/arora*,lowy-*/corollary-4.3", "--letters", "n,d,L,beta")
+    for more in (("--at", numbers), own, (*own, *few), (*few, "--columns", "statement,with constants,order,standing")):
+        assert main(["table", "gradient-norm", "--format", "latex", *more]) == 0
+        sources[f"table gradient-norm {' '.join(more)}"] = capsys.readouterr().out
+    assert main(["table", "excess-empirical-risk", "--format", "latex", "--at", numbers]) == 0
+    sources["excess-empirical-risk with numbers"] = capsys.readouterr().out
+    shutil.copy(ROOT / "tables" / "dpbounds.bib", tmp_path)
+    end = r"\bibliographystyle{plain}\bibliography{dpbounds}"
+    log_of(sources, tmp_path, end)
+    subprocess.run(["bibtex", "all"], cwd=tmp_path, capture_output=True, check=True)
+    log_of(sources, tmp_path, end)
+    log = log_of(sources, tmp_path, end)
+    assert errors(log) == misfits(log) == []
+    assert not [line for line in log if "undefined" in line[1]]
+    wide = r"\begin{tabular}{l}" + "x" * 200 + r"\end{tabular}"
+    assert [name for name, _ in misfits(log_of({"wide": wide, "good": "x"}, tmp_path))] == ["wide"]

@@ -14,8 +14,7 @@ from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.evaluation import decide
 from dpbounds.privacy.relations import Relation
 from dpbounds.rates.budgets import Budget, tied_rho
-from dpbounds.theorems import assumptions as known
-from dpbounds.theorems import consistency, index, record, registry
+from dpbounds.theorems import assumptions as known, consistency, index, record, registry
 from dpbounds.theorems.checking import defects
 from dpbounds.theorems.consistency import all_implied, contradiction, limits_for, satisfies, witness_of
 from dpbounds.theorems.rational_functions import (

@@ -40,17 +40,20 @@ print(status, *(name for name in entered if "/dpbounds/" in name or "/algorithms
 """
 
 
+STATEMENT = "wang-xu-2019/theorem-2/explicit"
 POINT = "n=1e5 d=50 rho=0.1 lipschitz=1 smoothness=1 initial_gap=0.5"
 
 
 @pytest.mark.thorough
-def test_evaluating_one_statement_enters_few_files():
+@pytest.mark.parametrize(
+    ("words", "most"), [(f"evaluate {STATEMENT} --part tuned {POINT}", 25), (f"verify {STATEMENT} --quick", 115)]
+)
+def test_one_statement_enters_few_files(words, most):
     """Whoever follows a call with a debugger meets these files, those whose classes are made on the way included."""
-    words = f"evaluate wang-xu-2019/theorem-2/explicit --part tuned {POINT}".split()
-    done = subprocess.run([sys.executable, "-c", ENTERED, *words], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", ENTERED, *words.split()], capture_output=True, text=True, check=True)
     status, *entered = done.stderr.splitlines()
     assert status == "0"
-    assert len(entered) <= 25, sorted(entered)
+    assert len(entered) <= most, sorted(entered)
 
 
 def ordinary(theorem, part):

@@ -2,6 +2,8 @@
 
 - ``neighbours``: the worst pairs
 - ``transcripts``: what an algorithm released, heard at the oracles, and its likelihood under either data set
+- ``outputs``: likelihood ratios of what selections return
+- ``betting``: a lower bound on ε that holds whenever one stops, and what it assumes
 - ``experiments``: runs on both data sets, turned into a lower bound on ε and held against the ledger and the claim
 - ``selections``: AboveThreshold as printed and as repaired, on two vectors of answers
 - ``canaries``: many records guessed in one run

@@ -6,18 +6,18 @@ for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpbounds.algorithms.guards.guarded import examined
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.verification.attacks.audits import Audit, in_one_run
 from dpbounds.algorithms.verification.attacks.experiments import AuditedAlgorithm, certified_or_infinite
-from dpbounds.algorithms.verification.attacks.transcripts import Answer, listening
+from dpbounds.algorithms.verification.attacks.transcripts import Answer, Choice, Listener, listening
 from dpbounds.algorithms.verification.catalogue import example
 from dpbounds.algorithms.verification.studies.running import Algorithm
 from dpbounds.errors import InvalidValue
@@ -96,6 +96,7 @@ def audit_in_one_run(
     chance, run_seed = (np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(2))
     coins = chance.random(canaries) < 0.5
     everyone = with_canaries(problem, np.ones(canaries, dtype=bool))
+    examined(algorithm, everyone, seed)
     total = np.zeros(canaries)
     side = with_canaries(problem, coins)
     with listening(_adding_to(total, everyone)):
@@ -126,11 +127,14 @@ def audit_example_in_one_run(
     certified = certified_or_infinite(
         lambda: accountants.epsilon(algorithm.planned, delta=budget.delta, relation=budget.relation)
     )
-    return AuditedAlgorithm(name, f"guesses of {count // 4} of {count} canaries", audit, certified, budget, runs=1)
+    guessed = f"guesses of {count // 4} of {count} canaries"
+    return AuditedAlgorithm(name, guessed, audit, audit, certified, budget, runs=1, ended="one run")
 
 
-def _adding_to(total: Array, everyone: Problem) -> Callable[[Answer], None]:
-    def hear(answer: Answer) -> None:
+def _adding_to(total: Array, everyone: Problem) -> Listener:
+    def hear(answer: Answer | Choice) -> None:
+        if isinstance(answer, Choice):
+            return
         if answer.sampling is None and answer.noisy.shape[1] == everyone.dimension and answer.amount[0] > 0:
             # the canaries' gradients lie along different coordinates: each is its own coordinate of their mean
             pull = answer.exact(everyone)[0, : len(total)]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from dpbounds.algorithms.guards.guarded import examined
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.verification.catalogue import example
 from dpbounds.algorithms.verification.judging.checks import Check, Measured, Verdict
@@ -32,9 +33,11 @@ _NOT_AUDITED = (
 
 
 def ledger(name: str, repetitions: int, seed: int) -> Numbers:
-    """Some repetitions under each relation: the certified ε of either ledger, held against (1, 1e-5)."""
+    """Some repetitions under each relation: the certified ε of either ledger, held against (1, 1e-5); guards are on."""
     budgets = (PrivacyBudget.of(_EPSILON, _DELTA, relation) for relation in Relation)
-    ledgers = [spending(ran(example(name).calibrated(budget), repetitions, seed)) for budget in budgets]
+    posed = [example(name).calibrated(budget) for budget in budgets]
+    examined(*posed[0], seed % 2**62)
+    ledgers = [spending(ran(each, repetitions, seed)) for each in posed]
     return {end: max(ledger[end] for ledger in ledgers) for end in ("spent_lower", "spent_upper")}
 
 

@@ -3,34 +3,51 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
+from dpbounds.algorithms.guards.guarded import examined
 from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
 from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.run import Run
-from dpbounds.algorithms.verification.attacks.audits import Audit, at_threshold, by_threshold, enough_runs
-from dpbounds.algorithms.verification.attacks.neighbours import Pair, worst_pair
+from dpbounds.algorithms.verification.attacks.audits import Audit, enough_runs
+from dpbounds.algorithms.verification.attacks.betting import LIKELIHOOD, SequentialAudit, Sides, divided
+from dpbounds.algorithms.verification.attacks.neighbours import Pair, Shape, pairs_of_norms, shapes_for, worst_pair
+from dpbounds.algorithms.verification.attacks.outputs import candidates_of, pair_for, ratio_of_output
 from dpbounds.algorithms.verification.attacks.transcripts import Witness, listening
 from dpbounds.algorithms.verification.catalogue import example
-from dpbounds.algorithms.verification.judging.checks import valid_share
 from dpbounds.algorithms.verification.studies.running import Algorithm
 from dpbounds.algorithms.verification.sweeping.cells import NO_PROOF
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.privacy.mechanisms import Gaussian
+from dpbounds.privacy.mechanisms import (
+    Gaussian,
+    PoissonSampled,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+)
 from dpbounds.privacy.mechanisms.algebra import parts_of
-
-LIKELIHOOD = "likelihood ratio"
+from dpbounds.privacy.relations import Relation
 
 # From a problem, a seed and a number of repetitions to scores by name, one number per repetition.
 Experiment = Callable[[Any, int, int], Mapping[str, Array]]
 
-_AT_ONCE = 1024  # repetitions per call: bounds the memory
+_AT_ONCE = 2048  # repetitions per call: bounds the memory
+_PILOT, _FEWEST = 192, 32  # runs that choose between canaries, or say which scores there are; not counted
+_FIRST, _LARGEST = 1024, 32_768  # runs between two looks: each time half as many again, up to the largest
+_OTHER = 0.05  # share of the runs, and of the wealth, for each pair but the loudest
+_LOUDER = 1.2  # times the variance of the first canary's ratio: else another is not preferred, as a few runs may err
+NEAR = 0.9  # of the certified ε: where an audit may stop
+_DRAWN = {Gaussian, PoissonSampled, SampledWithoutReplacement, SampledWithReplacement}
+_CHOSEN, _SAMPLED, _GAUSSIAN = "choices", "random batches", "Gaussian releases"
+
+# What an audit aims at, as a part of the certified ε, by what a ledger holds.
+AIMS: Mapping[str, float] = {_GAUSSIAN: 0.7, _SAMPLED: 0.5, _CHOSEN: 0.4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +56,46 @@ class AuditedAlgorithm:
 
     Attributes:
         name: Of the algorithm.
-        attack: The score that found most.
-        audit: The lower bound on ε.
+        attack: The score that found most, and on which pair if it was not the worst.
+        audit: The lower bound on ε, the larger one where there are two.
+        unassuming: The one that assumes nothing but independent runs.
         certified: Upper end of the certified ε of what the ledger says was released; infinite where nothing is proven.
         claim: The budget that the run claims to keep.
-        runs: In all, on both data sets together; 1 for an audit in one run.
+        runs: In all; 1 for an audit in one run.
+        ended: Why no more were made: "near" the certified ε, "exceeded", "runs" or so many "seconds" used up.
+        reach: About the ε of the pair that was run most, where known; see ``SequentialAudit.reach``.
+        releases: What the ledger holds, a key of ``AIMS``.
+        heard: How many answers of that pair's runs had a known likelihood, on average.
+        paid: How many the ledger holds. A run may ask for fewer than it reserves.
     """
 
     name: str
     attack: str
     audit: Audit
+    unassuming: Audit
     certified: float
     claim: PrivacyBudget
     runs: int
+    ended: str
+    reach: float = math.nan
+    releases: str = _CHOSEN
+    heard: float = math.nan
+    paid: int = 0
+
+    @property
+    def limit(self) -> str:
+        """What kept the bound below its aim: "" (nothing did), "pair" or, where a better one has room, ``ended``.
+
+        "pair": these two data sets show less than is certified. Where runs ask for fewer answers than are paid for,
+        or some of them tell this attack nothing, how many do is said, too.
+        """
+        aim = AIMS[self.releases] * min(self.certified, float(self.claim.epsilon))
+        if self.audit.epsilon >= aim:
+            return ""
+        if not NEAR * self.reach < aim:
+            return self.ended
+        told = f", {self.heard:.3g} of {self.paid} answers" if self.heard < 0.95 * self.paid else ""
+        return f"pair{told}"
 
     @property
     def sound(self) -> bool:
@@ -65,11 +109,43 @@ class AuditedAlgorithm:
 
 
 def audit_example(
-    name: str, budget: PrivacyBudget, *, runs: int = 4000, confidence: float = 0.95, seed: int = 0
+    name: str,
+    budget: PrivacyBudget,
+    *,
+    runs: int = 20_000,
+    seconds: float = math.inf,
+    enough: float = NEAR,
+    confidence: float = 0.95,
+    seed: int = 0,
 ) -> AuditedAlgorithm:
     """Audit the example of that name (see ``dpbounds.algorithms.verification.catalogue``) at a budget."""
     algorithm, problem = example(name).calibrated(budget)
-    return audit_algorithm(name, algorithm, problem, budget, runs=runs, confidence=confidence, seed=seed)
+    return audit_algorithm(
+        name,
+        algorithm,
+        problem,
+        budget,
+        runs=runs,
+        seconds=seconds,
+        enough=enough,
+        confidence=confidence,
+        seed=seed,
+    )
+
+
+def audit_examples(
+    names: Sequence[str], budget: PrivacyBudget, *, jobs: int = 1, **named: Any
+) -> Iterator[AuditedAlgorithm]:
+    """Audit several examples, in their order, in so many processes; other arguments as for one."""
+    one = partial(audit_example, budget=budget, **named)
+    if jobs == 1:
+        yield from map(one, names)
+        return
+    try:
+        from joblib import Parallel, delayed
+    except ModuleNotFoundError:
+        raise InvalidValue("jobs", jobs, "1, unless joblib is there", "pip install 'dpbounds[verify]'") from None
+    yield from Parallel(n_jobs=jobs, return_as="generator", batch_size=1)(delayed(one)(name) for name in names)
 
 
 def audit_algorithm(
@@ -78,40 +154,249 @@ def audit_algorithm(
     problem: object,
     claim: PrivacyBudget,
     *,
-    runs: int = 4000,
+    runs: int = 20_000,
+    seconds: float = math.inf,
+    enough: float = NEAR,
     confidence: float = 0.95,
     seed: int = 0,
 ) -> AuditedAlgorithm:
-    """Run an algorithm on the worst pair of its problem and bound ε from below, by all that it releases.
+    """Run an algorithm on neighbouring data sets and bound ε from below, by all that it releases.
 
-    Where the ledger holds nothing but full-batch Gaussian releases, rates are converted by the Gaussian trade-off curve
-    that it certifies: a bound above the certified ε then refutes the ledger.
+    Most runs are on the pair on which canaries move answers the most, the rest on pairs of small and large records
+    (see ``neighbours``). It ends as soon as the bound is near enough to the certified ε, or above it; or when the runs
+    or the seconds are used up: the bound holds whenever it ends (see ``betting``).
+
+    Where the ledger holds nothing but full-batch Gaussian releases, half of the error goes to a bound that takes its
+    word for the *shape* of the trade-off curve: one above the certified ε then refutes the ledger.
 
     Args:
         name: For the finding.
         algorithm: Anything with ``run``.
-        problem: What it is for, with a known ``worst_pair``, whose records replace its own; or such a pair.
+        problem: What it is for, with a known ``worst_pair``, whose records replace its own; or a pair to run it on.
         claim: ε, δ and the relation that the runs claim to keep.
-        runs: On both data sets together, at least 8.
-        confidence: In (0, 1), of the lower bound, however many scores are tried.
-        seed: At least 0.
+        runs: At most, on all data sets together, at least 8.
+        seconds: Of this process's CPU time, about: then what is found depends on the machine.
+        enough: Part of the certified ε at which it ends.
+        confidence: In (0, 1), of the lower bound, however many scores and pairs are tried.
+        seed: At least 0; all randomness follows from it.
+
+    Raises:
+        BudgetExceeded: A guard found something before any attack (``dpbounds.algorithms.guards``), or a run did.
     """
-    pair = problem if isinstance(problem, Pair) else worst_pair(problem, claim.relation)
-    ledgers: list[Ledger] = []
+    source, ledgers, begun = checked_source(seed), list[Ledger](), time.process_time()
+    examined(algorithm, problem.first if isinstance(problem, Pair) else problem, seed)
+    pairs = {"": problem} if isinstance(problem, Pair) else _pairs(algorithm, problem, claim.relation)
+    heard: dict[str, list[float]] = {title: [] for title in pairs}
+    played = {
+        title: Game(partial(_heard, algorithm, pair, ledgers, heard[title]), pair) for title, pair in pairs.items()
+    }
+    loudest = _loudest(played, source, seconds)
+    games = [replace(played.pop(loudest), title="", part=1 - _OTHER * (len(pairs) - 1))]
+    games += [replace(game, title=title, part=_OTHER) for title, game in played.items()]
+    if not ledgers:
+        games[0].scores(_PILOT, source)
+    certified = _certified(ledgers, claim)
+    betting, made, ended = sequentially(
+        games,
+        source,
+        delta=float(claim.delta),
+        confidence=confidence,
+        certified=certified if 0 < certified < math.inf else float(claim.epsilon),
+        gaussian=all(map(_only_gaussian, set(ledgers))),
+        runs=runs,
+        seconds=seconds - (time.process_time() - begun),
+        enough=enough * certified,
+    )
+    certified = _certified(ledgers, claim)  # of all runs: later ones may have released more
+    gaussian_still = all(map(_only_gaussian, set(ledgers)))
+    audit = betting.audit if gaussian_still else betting.unassuming
+    if audit.epsilon > certified:
+        ended = "exceeded"
+    elif ended == "seconds":
+        ended = f"{seconds:g} seconds"
+    releases, paid = _described(ledgers)
+    answers = float(np.mean(heard[loudest]))
+    if answers > paid:  # on disjoint parts of the records, of which one release holds
+        answers = math.nan
+    return AuditedAlgorithm(
+        name,
+        betting.attack,
+        audit,
+        betting.unassuming,
+        certified,
+        claim,
+        made,
+        ended,
+        betting.reach,
+        releases,
+        answers,
+        paid,
+    )
 
-    def experiment(side: Any, run_seed: int, repetitions: int) -> Mapping[str, Array]:
-        witness = Witness(pair)
-        with listening(witness.hear):
-            run = algorithm.run(side, seed=run_seed, repetitions=repetitions)
-        ledgers.append(run.ledger)
-        return witness.scores(repetitions) | scores_of_output(run, pair)
 
-    scores = collected(experiment, pair, runs, seed)
-    attack, audit = best(scores, float(claim.delta), confidence, gaussian=all(map(_only_gaussian, set(ledgers))))
+@dataclass(frozen=True, slots=True, eq=False)
+class Game:
+    """An experiment on a pair, its share of the runs (and of the wealth), and its name among others."""
+
+    experiment: Experiment
+    pair: Pair
+    part: float = 1.0
+    title: str = ""
+
+    def scores(self, count: int, source: np.random.Generator) -> tuple[dict[str, Array], Sides]:
+        """Scores of independent runs, each on the first or the second data set by a fair coin, and on which.
+
+        The coins are independent of the runs, which are ordered by them: the first ones are those on the first one.
+        """
+        on_second = int(source.binomial(count, 0.5))
+        parts: dict[str, list[Array]] = {}
+        for problem, number in ((self.pair.first, count - on_second), (self.pair.second, on_second)):
+            for done in range(0, number, _AT_ONCE):
+                scores = self.experiment(problem, int(source.integers(2**62)), min(_AT_ONCE, number - done))
+                for name, values in scores.items():
+                    parts.setdefault(f"{self.title}: {name}" if self.title else name, []).append(values)
+        return {name: np.concatenate(each) for name, each in parts.items()}, np.arange(count) >= count - on_second
+
+
+def sequentially(
+    games: Sequence[Game],
+    source: np.random.Generator,
+    *,
+    delta: float,
+    confidence: float,
+    certified: float,
+    gaussian: bool,
+    runs: int,
+    seconds: float = math.inf,
+    enough: float = math.inf,
+) -> tuple[SequentialAudit, int, str]:
+    """Play until the bound reaches ``enough``, or the runs or the CPU seconds are used up.
+
+    Returns:
+        The bets, how many runs were made (in all, those that were not counted included), and why it ended.
+    """
+    limit, begun = enough_runs(runs), time.process_time()
+    # the first runs say which scores there are, and are not counted: shares are fixed before the bets
+    pilots = [_at_first(game, max(2, min(_PILOT, limit // (4 * len(games)))), source, seconds) for game in games]
+    shares = {
+        name: game.part * share
+        for game, (scores, _) in zip(games, pilots, strict=True)
+        for name, share in divided(scores).items()
+    }
+    betting = SequentialAudit(shares, delta, confidence, certified=certified, gaussian=gaussian)
+    for scores, second in pilots:
+        betting.add(scores, second, bet=False)
+    made, batch = sum(len(second) for _, second in pilots), _FIRST
+    while True:
+        allowed = min(batch, limit - made)
+        if math.isfinite(seconds):  # as many as the time is likely to be enough for
+            left, each = begun + seconds - time.process_time(), (time.process_time() - begun) / made
+            allowed = min(allowed, math.ceil(left / each))
+        allowed = max(allowed, 2 * len(games))
+        for game in games:
+            count = max(2, int(game.part * allowed))
+            betting.add(*game.scores(count, source))
+            made += count
+        batch = min(batch + batch // 2, _LARGEST)
+        if betting.audit.epsilon >= enough:
+            return betting, made, "near"
+        if made >= limit:
+            return betting, made, "runs"
+        if time.process_time() - begun > seconds:
+            return betting, made, "seconds"
+
+
+def attacked(
+    experiment: Experiment,
+    pair: Pair,
+    *,
+    delta: float,
+    expected: float,
+    gaussian: bool = False,
+    runs: int,
+    confidence: float,
+    seed: int,
+    enough: float = math.inf,
+) -> tuple[str, Audit]:
+    """The score that found most on one pair, and the bound; it ends where that is enough."""
+    betting, *_ = sequentially(
+        [Game(experiment, pair)],
+        checked_source(seed),
+        delta=delta,
+        confidence=confidence,
+        certified=expected,
+        gaussian=gaussian,
+        runs=runs,
+        enough=enough,
+    )
+    return betting.attack, betting.audit
+
+
+def checked_source(seed: int) -> np.random.Generator:
+    """A generator of this seed, a whole number at least 0."""
+    if isinstance(seed, bool) or seed < 0:
+        raise InvalidValue("seed", seed, "a whole number at least 0")
+    return np.random.default_rng(seed)
+
+
+def _certified(ledgers: Sequence[Ledger], claim: PrivacyBudget) -> float:
     # the runs on either side write the same releases unless the number of steps depends on what was released
-    spent = (partial(ledger.spent, claim.delta, claim.relation) for ledger in set(ledgers))
-    certified = max(map(certified_or_infinite, spent))
-    return AuditedAlgorithm(name, attack, audit, certified, claim, runs)
+    return max(certified_or_infinite(partial(ledger.spent, claim.delta, claim.relation)) for ledger in set(ledgers))
+
+
+def _pairs(algorithm: Algorithm, problem: Any, relation: Relation) -> dict[str, Pair]:
+    own = pair_for(algorithm, problem, relation)
+    if own is not None:
+        return {"": own}
+    canaries: dict[str, Pair] = {shape: worst_pair(problem, relation, shape) for shape in shapes_for(problem)}
+    return canaries | dict(pairs_of_norms(problem, relation))
+
+
+def _heard(
+    algorithm: Algorithm, pair: Pair, ledgers: list[Ledger], heard: list[float], side: Any, seed: int, count: int
+) -> dict[str, Array]:
+    witness = Witness(pair, candidates_of(algorithm))
+    with listening(witness.hear):
+        run = algorithm.run(side, seed=seed, repetitions=count)
+    ledgers.append(run.ledger)
+    scores = witness.scores(count) | scores_of_output(run, pair)
+    returned = ratio_of_output(algorithm, pair, run)
+    heard.append(witness.answers_of_a_run(count) + (returned is not None))
+    return scores if returned is None else scores | {LIKELIHOOD: returned + scores.get(LIKELIHOOD, 0.0)}
+
+
+def _at_first(game: Game, runs: int, source: np.random.Generator, seconds: float) -> tuple[dict[str, Array], Sides]:
+    """Scores of so many runs, or of as many as take a tenth of the time (of 32, where they take longer)."""
+    if math.isinf(seconds) or runs <= _FEWEST:
+        return game.scores(runs, source)
+    begun = time.process_time()
+    scores, second = game.scores(_FEWEST, source)
+    each = (time.process_time() - begun) / _FEWEST
+    more = min(runs - _FEWEST, int(seconds / 10 / each) - _FEWEST if each else runs)
+    if more < 2:
+        return scores, second
+    others, sides = game.scores(more, source)
+    both = {name: np.append(values, others[name]) for name, values in scores.items() if name in others}
+    return both, np.append(second, sides)
+
+
+def _loudest(games: Mapping[str, Game], source: np.random.Generator, seconds: float = math.inf) -> str:
+    """The canary whose log-likelihood ratio varies more, or the first, if about equal; these runs are not counted.
+
+    The difference of its means, which for Gaussian releases is the same number, is known far less well.
+    """
+
+    def apart(title: str) -> float:
+        scores, second = _at_first(games[title], 4 * _PILOT, source, seconds)
+        ratio = scores.get(LIKELIHOOD, np.zeros(len(second)))
+        return float(ratio[second].var() + ratio[~second].var())
+
+    canaries = [title for title in games if title in get_args(Shape)]
+    if len(canaries) < 2:
+        return next(iter(games))
+    varied = {title: apart(title) for title in canaries}
+    best = max(canaries, key=lambda title: varied[title])
+    return best if varied[best] > _LOUDER * varied[canaries[0]] else canaries[0]
 
 
 def scores_of_output(run: Run, pair: Pair) -> dict[str, Array]:
@@ -127,66 +412,17 @@ def scores_of_output(run: Run, pair: Pair) -> dict[str, Array]:
     return {name: np.nan_to_num(values, nan=-1.0) for name, values in scores.items()}
 
 
-def collected(experiment: Experiment, pair: Pair, runs: int, seed: int) -> dict[str, tuple[Array, Array]]:
-    """Scores of independent runs: half of them on the first data set, half on the second.
-
-    Args:
-        experiment: One batch of runs.
-        pair: The two problems.
-        runs: On both together, at least 8.
-        seed: All randomness follows from it.
-    """
-    count = enough_runs(runs)
-    if isinstance(seed, bool) or seed < 0:
-        raise InvalidValue("seed", seed, "a whole number at least 0")
-    source = np.random.default_rng(seed)
-    sides: list[dict[str, Array]] = []
-    for problem, half in ((pair.first, count // 2), (pair.second, count - count // 2)):
-        parts = [
-            experiment(problem, int(source.integers(2**62)), min(_AT_ONCE, half - done))
-            for done in range(0, half, _AT_ONCE)
-        ]
-        sides.append({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
-    return {name: (sides[0][name], sides[1][name]) for name in sides[0]}
-
-
-def best(
-    scores: Mapping[str, tuple[Array, Array]], delta: float, confidence: float, *, gaussian: bool = False
-) -> tuple[str, Audit]:
-    """The largest of the bounds of several scores: each has its share of the error probability, so all hold at once.
-
-    The threshold of a likelihood ratio of Gaussian releases is 0, fixed in advance, and all runs count; others are
-    chosen on one half of the runs.
-
-    Args:
-        scores: By name, of runs on the first and on the second data set.
-        delta: δ in [0, 1).
-        confidence: In (0, 1), of the statement about the largest bound.
-        gaussian: Whether the trade-off curve is said to be Gaussian.
-    """
-    valid_share("confidence", confidence)
-    audits = {}
-    for name, (first, second) in scores.items():
-        share = 1 - (1 - confidence) * _share(name, scores)
-        if gaussian and name == LIKELIHOOD:
-            audits[name] = at_threshold(first, second, 0.0, delta, share, gaussian=True)
-        else:
-            audits[name] = by_threshold(first, second, delta, share, gaussian=gaussian)
-    attack = max(audits, key=lambda name: audits[name].epsilon)
-    return attack, replace(audits[attack], confidence=confidence)
-
-
-def _share(name: str, scores: Mapping[str, object]) -> float:
-    """Of the error probability: half for the likelihood ratio, which finds most where nothing is broken."""
-    others = len(scores) - (LIKELIHOOD in scores)
-    if LIKELIHOOD not in scores or others == 0:
-        return 1 / len(scores)
-    return 0.5 if name == LIKELIHOOD else 0.5 / others
-
-
 def _only_gaussian(ledger: Ledger) -> bool:
     parts = parts_of(ledger.mechanism()) if ledger.releases else ()
     return bool(parts) and all(isinstance(part, Gaussian) for part, _ in parts)
+
+
+def _described(ledgers: Sequence[Ledger]) -> tuple[str, int]:
+    """A key of ``AIMS``, and how many releases there are at most."""
+    parts = [list(parts_of(ledger.mechanism())) for ledger in set(ledgers)]
+    kinds = {type(part) for each in parts for part, _ in each}
+    releases = _GAUSSIAN if kinds == {Gaussian} else _SAMPLED if kinds <= _DRAWN else _CHOSEN
+    return releases, max(sum(count for _, count in each) for each in parts)
 
 
 def certified_or_infinite(spent: Callable[[], Enclosure]) -> float:

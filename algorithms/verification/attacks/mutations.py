@@ -6,6 +6,7 @@ ledger would refuse most of them: it counts the noise that reaches the answers. 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -20,8 +21,8 @@ from dpbounds.algorithms.oracles import GradientDifferenceOracle, GradientOracle
 from dpbounds.algorithms.planning import multiplier_of_steps, root_above
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.verification.attacks.audits import Audit
-from dpbounds.algorithms.verification.attacks.experiments import best, collected
-from dpbounds.algorithms.verification.attacks.neighbours import Pair, worst_pair
+from dpbounds.algorithms.verification.attacks.experiments import attacked
+from dpbounds.algorithms.verification.attacks.neighbours import Pair, Shape, worst_pair
 from dpbounds.algorithms.verification.attacks.selections import as_printed, audit_selection, repaired
 from dpbounds.algorithms.verification.attacks.transcripts import Answer, Listener, Witness, gradient, listening
 from dpbounds.algorithms.verification.studies.problems import design
@@ -40,6 +41,7 @@ Draw = Callable[[Sequence[np.random.Generator], int, float, int], Array]
 _CLAIM = PrivacyBudget.of(1, "1e-5", Relation.REPLACE_ONE)
 _RECORDS, _DIMENSION, _STEPS, _BATCH = 200, 4, 10, 10
 _CANDIDATES = 20
+_BEYOND = 1.2  # times a claim: a copy that is caught by that much is caught
 SOUND = "nothing: sound"
 
 
@@ -195,19 +197,36 @@ def _problem() -> Problem:
     return design(_RECORDS, _DIMENSION)
 
 
-def _worst() -> Pair:
-    return worst_pair(_problem(), _CLAIM.relation)
+def _worst(shape: Shape = "steep") -> Pair:
+    return worst_pair(_problem(), _CLAIM.relation, shape)
 
 
 def _audit_descent(
-    copy: Descent, pair: Pair, delta: float, gaussian: bool, runs: int, confidence: float, seed: int
+    copy: Descent,
+    pair: Pair,
+    claim: float,
+    delta: float,
+    gaussian: bool,
+    runs: int,
+    confidence: float,
+    seed: int,
 ) -> tuple[str, Audit]:
     def experiment(problem: Problem, run_seed: int, repetitions: int) -> Mapping[str, Array]:
         witness = Witness(pair)
         output = copy.run(problem, run_seed, repetitions, witness.hear)
         return witness.scores(repetitions) | {"distance of the output": np.linalg.norm(output, axis=1)}
 
-    return best(collected(experiment, pair, runs, seed), delta, confidence, gaussian=gaussian)
+    return attacked(
+        experiment,
+        pair,
+        delta=delta,
+        expected=claim,
+        enough=_BEYOND * claim if claim else math.inf,
+        gaussian=gaussian,
+        runs=runs,
+        confidence=confidence,
+        seed=seed,
+    )
 
 
 def _planned(relation: Relation) -> float:
@@ -232,7 +251,9 @@ def _ball_delta() -> float:
 
 
 def _with_records(first: Array, second: Array) -> Pair:
-    one, other = (replace(_problem(), signed_features=rows) for rows in (first, second))
+    one, other = (design(_RECORDS, _DIMENSION) for _ in range(2))
+    for problem, rows in ((one, first), (other, second)):
+        object.__setattr__(problem, "signed_features", rows)  # after the records were checked
     return Pair(one, other, _CLAIM.relation)
 
 
@@ -277,7 +298,7 @@ def _spider_claim() -> float:
 
 def _audit_spider(printed: bool, runs: int, confidence: float, seed: int) -> tuple[str, Audit]:
     """Every other estimate is fresh, the others add a difference."""
-    pair = worst_pair(_problem(), Relation.REPLACE_ONE)
+    pair = worst_pair(_problem(), Relation.REPLACE_ONE, "curved")
     fresh, differences = _spider_multipliers(printed)
     gamma = public_step(_problem())
 
@@ -293,7 +314,17 @@ def _audit_spider(printed: bool, runs: int, confidence: float, seed: int) -> tup
                 previous, x = x, x - gamma * estimate
         return witness.scores(repetitions)
 
-    return best(collected(experiment, pair, runs, seed), float(_CLAIM.delta), confidence, gaussian=True)
+    return attacked(
+        experiment,
+        pair,
+        delta=float(_CLAIM.delta),
+        expected=_spider_claim(),
+        enough=_BEYOND * _spider_claim(),
+        gaussian=True,
+        runs=runs,
+        confidence=confidence,
+        seed=seed,
+    )
 
 
 # --- AboveThreshold
@@ -318,7 +349,7 @@ def _descent(
     scale: int = 1,
     gaussian: bool = True,
 ) -> Mutation:
-    audit = partial(_audit_descent, copy, pair or _worst(), delta, gaussian)
+    audit = partial(_audit_descent, copy, pair or _worst(), claim, delta, gaussian)
     return Mutation(name, flaw, claim, delta, scale, audit)
 
 
@@ -346,7 +377,9 @@ def mutations() -> tuple[Mutation, ...]:
             "no noise in the last step",
             replace(plain, draw=scaled(lambda dimension, step: float(step < _STEPS - 1))),
         ),
-        _descent("noise used twice", "the same noise in every step", replace(plain, draw=same_every_time)),
+        _descent(
+            "noise used twice", "the same noise in every step", replace(plain, draw=same_every_time), _worst("curved")
+        ),
         _descent(
             "sensitivity forgotten",
             "noise for a record that is removed, claimed for one that is replaced",

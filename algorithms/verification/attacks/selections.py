@@ -17,9 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbounds.algorithms.noise import Array
-from dpbounds.algorithms.verification.attacks.audits import Audit, at_threshold, enough_runs
+from dpbounds.algorithms.verification.attacks.audits import Audit
+from dpbounds.algorithms.verification.attacks.experiments import attacked
+from dpbounds.algorithms.verification.attacks.neighbours import Pair
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
+from dpbounds.privacy.relations import Relation
 
 _AT_ONCE = 20_000  # runs at a time: bounds the memory
 
@@ -73,7 +76,7 @@ Mechanism = Callable[[Queries, int, np.random.Generator], NDArray[np.int64]]
 def audit_selection(
     mechanism: Mechanism, candidates: int, epsilon: float, *, runs: int, confidence: float = 0.95, seed: int = 0
 ) -> Audit:
-    """Bound ε from below (δ = 0) by how often the last candidate is returned; the event is fixed in advance.
+    """Bound ε from below (δ = 0) by how often the last candidate is returned.
 
     Args:
         mechanism: ``as_printed`` or ``repaired``, or a copy of one.
@@ -83,14 +86,13 @@ def audit_selection(
         confidence: In (0, 1).
         seed: At least 0.
     """
-    count = enough_runs(runs)
-    generator = np.random.default_rng(seed)
-    above, below = worst_queries(candidates, epsilon)
-    first, second = (
-        (mechanism(queries, half, generator) == candidates - 1).astype(float)
-        for queries, half in ((below, count // 2), (above, count - count // 2))
-    )
-    return at_threshold(first, second, 0.5, 0.0, confidence)
+    pair = Pair(*worst_queries(candidates, epsilon), Relation.REPLACE_ONE)
+
+    def experiment(queries: Queries, run_seed: int, repetitions: int) -> dict[str, Array]:
+        returned = mechanism(queries, repetitions, np.random.default_rng(run_seed))
+        return {"the last candidate is returned": (returned == candidates - 1).astype(float)}
+
+    return attacked(experiment, pair, delta=0.0, expected=epsilon, runs=runs, confidence=confidence, seed=seed)[1]
 
 
 def _first(tests: Array, runs: int, generator: np.random.Generator) -> NDArray[np.int64]:

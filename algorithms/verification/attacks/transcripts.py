@@ -7,8 +7,8 @@ records a random batch held is not: likelihoods are averaged over it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,9 +24,12 @@ from dpbounds.algorithms.oracles import (
     GradientDifferenceOracle,
     GradientOracle,
     HessianOracle,
+    PathGradientOracle,
     Poisson,
+    Scored,
+    as_vectors,
 )
-from dpbounds.algorithms.oracles.gradients import in_batches
+from dpbounds.algorithms.oracles.watching import Question, watched_by
 from dpbounds.algorithms.verification.attacks.neighbours import Pair
 
 _IMPOSSIBLE = -1e6  # log-likelihood of an answer that a ball or a sphere cannot give: finite, so that sums are
@@ -59,40 +62,50 @@ class Answer:
     dimension: int
 
 
-Listener = Callable[[Answer], None]
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """Which candidate a private choice returned for R repetitions; not the scores, which are no release.
+
+    Attributes:
+        index: Shape (R,).
+        scale: That of the noise on the scores: 2Δ/ε.
+        generators: The repetitions' streams.
+        records: n of the problem that was asked about: a part of the records, maybe.
+    """
+
+    index: NDArray[np.int64]
+    scale: float
+    generators: Sequence[np.random.Generator]
+    records: int
 
 
-@contextmanager
-def listening(hear: Listener) -> Iterator[None]:
-    """Tell ``hear`` of every answer that a gradient, difference or Hessian oracle gives inside the ``with`` block.
+Listener = Callable[[Answer | Choice], None]
 
-    The oracles are wrapped for that time, in this process; what they answer, draw and write is unchanged. Choices,
-    thresholds and whatever else an algorithm releases are not heard: an attack without them is weaker, but no less
+
+def listening(hear: Listener) -> AbstractContextManager[object]:
+    """Tell ``hear`` of every answer of a gradient, difference or Hessian oracle inside the block, and of every choice.
+
+    Thresholds and whatever else an algorithm releases are not heard: an attack without them is weaker, but no less
     valid.
     """
-    described: dict[type, Callable[..., Answer]] = {
-        GradientOracle: _of_gradient,
-        BatchGradientOracle: _of_gradient,
-        GradientDifferenceOracle: _of_difference,
-        HessianOracle: _of_hessian,
-    }
-    originals = {kind: kind.__dict__["__call__"] for kind in described}
-    try:
-        for kind, original in originals.items():
-            setattr(kind, "__call__", _heard(original, described[kind], hear))  # noqa: B010 (a method, for mypy)
-        yield
-    finally:
-        for kind, original in originals.items():
-            setattr(kind, "__call__", original)  # noqa: B010 (as above)
+    return watched_by(_Heard(hear))
 
 
-def _heard(original: Callable[..., Any], answer_of: Callable[..., Answer], hear: Listener) -> Callable[..., Any]:
-    def call(oracle: Any, *points: Array, **named: Array) -> Any:
-        answer = original(oracle, *points, **named)
-        hear(answer_of(oracle, answer, *points, **named))
-        return answer
+class _Heard:
+    """Watches, and tells a listener."""
 
-    return call
+    def __init__(self, hear: Listener) -> None:
+        self._hear = hear
+
+    def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
+        """The oracle's own, unchanged."""
+        given = answer()
+        if question.kind == "choice":
+            scored: Scored = question.about
+            self._hear(Choice(given, scored.scale, question.generators, scored.records))
+        elif question.kind in _DESCRIBED:
+            self._hear(_DESCRIBED[question.kind](question.about, given, *question.points))
+        return given
 
 
 def _answer(
@@ -115,31 +128,60 @@ def _of_gradient(oracle: GradientOracle | BatchGradientOracle, answer: Any, X: A
         oracle,
         answer.noisy,
         oracle.sampling if isinstance(oracle, BatchGradientOracle) else None,
-        exact=partial(gradient, X),
+        exact=partial(gradient, X, rows=_block_of(oracle)),
     )
 
 
 def _of_difference(oracle: GradientDifferenceOracle, answer: Any, X: Array, previous: Array) -> Answer:
+    rows, kept = _block_of(oracle), float(oracle.kept)
     return _answer(
         oracle,
         answer.noisy,
         oracle.sampling,
         answer.noise_stddev,
-        exact=lambda *asked: gradient(X, *asked) - gradient(previous, *asked),
+        exact=lambda problem, record=None: (
+            gradient(X, problem, record, rows) - kept * gradient(previous, problem, record, rows)
+        ),
     )
+
+
+def _of_path(oracle: PathGradientOracle, answer: Any, X: Array, *previous: Array) -> Answer:
+    kept = np.exp(-oracle.clock(X, *previous))[:, None] if previous else None
+
+    def exact(problem: Any, record: int | None = None) -> Array:
+        here = gradient(X, problem, record)
+        return here if kept is None else here - kept * gradient(previous[0], problem, record)
+
+    return _answer(oracle, answer.noisy, None, answer.noise_stddev, exact=exact)
 
 
 def _of_hessian(oracle: HessianOracle, answer: Any, X: Array) -> Answer:
-    above = np.triu_indices(oracle.problem.dimension)
-    return _answer(
-        oracle, answer.noisy[:, above[0], above[1]], exact=lambda problem: problem.hessian(X)[:, above[0], above[1]]
-    )
+    return _answer(oracle, as_vectors(answer.noisy), exact=lambda problem: as_vectors(problem.hessian(X)))
 
 
-def gradient(X: Array, problem: Any, record: int | None = None) -> Array:
-    """The mean gradient of all records at points X, shape (R, d), or that of one record."""
+_DESCRIBED: dict[str, Callable[..., Answer]] = {
+    GradientOracle.question: _of_gradient,
+    BatchGradientOracle.question: _of_gradient,
+    GradientDifferenceOracle.question: _of_difference,
+    PathGradientOracle.question: _of_path,
+    HessianOracle.question: _of_hessian,
+}
+
+
+def _block_of(oracle: Any) -> NDArray[np.int64] | None:
+    """Each repetition's own block of records, where that is what was asked about: which one follows from the steps."""
+    rows: NDArray[np.int64] | None = getattr(oracle.problem, "rows", None)
+    return rows
+
+
+def gradient(X: Array, problem: Any, record: int | None = None, rows: NDArray[np.int64] | None = None) -> Array:
+    """The mean gradient of all records at points X, shape (R, d), of each repetition's own rows, or of one record."""
+    if rows is not None:
+        block: Array = problem.batch_gradient(X, rows)
+        return block
     if record is None:
-        return in_batches(problem, X)[1]
+        whole: Array = problem.gradient(X)
+        return whole
     alone: Array = problem.batch_gradient(X, np.full((len(X), 1), record))
     return alone
 
@@ -157,21 +199,30 @@ class Witness:
 
     The last two only hear full-batch answers.
 
+    Args:
+        pair: Of data sets.
+        scores: Of an algorithm's candidates, from the problem on either side, shape (N,); None where choices tell
+            nothing.
+
     Attributes:
         answers: How many were heard.
     """
 
-    def __init__(self, pair: Pair) -> None:
-        self._pair = pair
+    def __init__(self, pair: Pair, scores: Callable[[Any], Array] | None = None) -> None:
+        self._pair, self._scores = pair, scores
         self._index: dict[np.random.Generator, int] = {}
         self._asked: tuple[Sequence[np.random.Generator], NDArray[np.int64]] | None = None
         self._ratio, self._smallest, self._closest = np.zeros(0), np.zeros(0), np.zeros(0)
         self._last: dict[int, Array] = {}
         self._full = 0
+        self._understood = 0
         self.answers = 0
 
-    def hear(self, answer: Answer) -> None:
+    def hear(self, answer: Answer | Choice) -> None:
         """Take one answer; one about projected records, which are others than those of the pair, tells nothing here."""
+        if isinstance(answer, Choice):
+            self._hear_choice(answer)
+            return
         if answer.dimension != self._pair.first.dimension:
             return
         self.answers += 1
@@ -184,6 +235,24 @@ class Witness:
         else:
             ratio = _log_mixture(answer, self._pair.second) - _log_mixture(answer, self._pair.first)
         self._ratio[rows[noisy]] += ratio[noisy]
+        self._understood += int(noisy.sum())
+
+    def _hear_choice(self, choice: Choice) -> None:
+        """The chances of the exponential mechanism at the scores of either side (of noisy max they are others)."""
+        if self._scores is None:
+            return
+        self.answers += 1
+        # what differs between the sides is record 0 alone: in a part of the records it weighs more
+        larger = self._pair.first.records / choice.records / choice.scale
+        logarithms = [larger * self._scores(side) for side in (self._pair.first, self._pair.second)]
+        first, second = (each - special.logsumexp(each) for each in logarithms)
+        rows = self._rows(choice.generators)
+        self._ratio[rows] += (second - first)[choice.index]
+        self._understood += len(rows)
+
+    def answers_of_a_run(self, repetitions: int) -> float:
+        """How many answers had a likelihood, in the mean over repetitions."""
+        return self._understood / repetitions
 
     def scores(self, repetitions: int) -> dict[str, Array]:
         """The scores, one number per repetition each (0 for who was never heard); those that mean something."""
@@ -214,9 +283,11 @@ class Witness:
     def _rows(self, generators: Sequence[np.random.Generator]) -> NDArray[np.int64]:
         """Whose answers these are, by the streams; an oracle may be asked for some of the repetitions only."""
         if self._asked is None or self._asked[0] is not generators:
+            if self._index and not any(generator in self._index for generator in generators):
+                self._index |= {generator: row for row, generator in enumerate(generators)}  # another root: all of them
             for generator in generators:
                 self._index.setdefault(generator, len(self._index))
-            new = len(self._index) - len(self._ratio)
+            new = max(0, 1 + max(self._index.values()) - len(self._ratio))
             self._ratio = np.append(self._ratio, np.zeros(new))
             self._smallest = np.append(self._smallest, np.full(new, _FAR))
             self._closest = np.append(self._closest, np.full(new, _FAR))

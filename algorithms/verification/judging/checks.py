@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
 from dpbounds.algorithms.problems.problem import Problem
@@ -111,7 +111,9 @@ def mean_interval(repetitions: ArrayLike, confidence: float = 0.95) -> Measured:
     mean = float(samples.mean())
     if len(samples) < 2:
         return Measured(mean, -math.inf, math.inf)
-    half = float(stats.t.ppf((1 + confidence) / 2, len(samples) - 1) * samples.std(ddof=1) / math.sqrt(len(samples)))
+    half = float(
+        special.stdtrit(len(samples) - 1, (1 + confidence) / 2) * samples.std(ddof=1) / math.sqrt(len(samples))
+    )
     return Measured(mean, mean - half, mean + half)
 
 
@@ -242,8 +244,8 @@ def noise_check(
     predicted = Enclosure.exactly(Fraction(dimension) * levels.pop() ** 2)
     freedom, total = len(samples) * steps * dimension, float(samples.sum()) * steps
     tail = (1 - confidence) / 2
-    low = total / float(stats.chi2.isf(tail, freedom)) * dimension
-    high = total / float(stats.chi2.ppf(tail, freedom)) * dimension
+    low = total / float(special.chdtri(freedom, tail)) * dimension
+    high = total / (2 * float(special.gammaincinv(freedom / 2, tail))) * dimension
     measured = Measured(float(samples.mean()), low, high)
     contains = low <= predicted.exact_upper and predicted.exact_lower <= high
     interval = f"E‖e‖² measured {measured.mean:.6g}, {100 * confidence:.5g} % interval [{low:.6g}, {high:.6g}]"

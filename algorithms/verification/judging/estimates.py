@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from scipy import stats
+from scipy import special
 
 from dpbounds.algorithms.verification.judging.checks import (
     Check,
@@ -42,7 +42,7 @@ def largest_rate(errors: int, runs: int, confidence: float) -> float:
     valid_share("confidence", confidence)
     if errors == runs:
         return 1.0
-    return float(stats.beta.ppf(confidence, errors + 1, runs - errors))
+    return float(special.betaincinv(errors + 1, runs - errors, confidence))
 
 
 def measured(numbers: Numbers, confidence: float) -> Measured:
@@ -67,7 +67,7 @@ def measured(numbers: Numbers, confidence: float) -> Measured:
         raise InvalidValue("numbers", ", ".join(numbers), "hits and draws, or sum, squares and draws")
     mean = plain["sum"] / draws
     variance = max(0.0, plain["squares"] / draws - mean**2) * draws / (draws - 1)
-    half = float(stats.t.ppf((1 + confidence) / 2, draws - 1)) * math.sqrt(variance / draws)
+    half = float(special.stdtrit(draws - 1, (1 + confidence) / 2)) * math.sqrt(variance / draws)
     return Measured(mean, mean - half, mean + half)
 
 
@@ -126,6 +126,8 @@ def quantile_check(
     valid_share("confidence", confidence)
     ordered, tail = sorted(finite_samples(repetitions).tolist()), (1 - confidence) / 2
     count = len(ordered)
+    from scipy import stats  # takes longer to import than most checks take
+
     below, above = (int(stats.binom.ppf(p, count, 1 - failure)) for p in (tail, 1 - tail))
     low = ordered[below - 1] if below else -math.inf
     high = ordered[above] if above < count else math.inf

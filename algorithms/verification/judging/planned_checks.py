@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from itertools import product
@@ -25,8 +25,18 @@ from dpbounds.algorithms.verification.judging.estimates import (
     formula_check,
     quantile_check,
 )
-from dpbounds.algorithms.verification.judging.slopes import SlopeCheck, fit, slope_check
-from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, Task, Value, number, parameter, text, vector
+from dpbounds.algorithms.verification.judging.regimes import Regime
+from dpbounds.algorithms.verification.judging.slopes import (
+    FEWEST_POINTS,
+    Other,
+    Slope,
+    SlopeCheck,
+    exact_slope_check,
+    fit,
+    not_asymptotic,
+    slope_check,
+)
+from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, Task, Value, number, parameter, vector
 from dpbounds.algorithms.verification.sweeping.trials import bound_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact
@@ -219,6 +229,18 @@ def in_turn(*groups: Sequence[PlannedCheck]) -> Checks:
     return tuple(check for row in zip(*groups, strict=True) for check in row)
 
 
+@dataclass(frozen=True, slots=True)
+class _Sweep:
+    """What one problem gave, at rising places of the plan."""
+
+    results: list[Result] = field(default_factory=list)
+    sizes: list[float] = field(default_factory=list)
+    samples: list[Sequence[float]] = field(default_factory=list)
+
+    def fitted(self, confidence: float) -> Slope:
+        return fit(self.sizes, self.samples, confidence)
+
+
 def slope(
     theorem: str,
     name: str,
@@ -227,6 +249,8 @@ def slope(
     exponent: float,
     against: str = "records",
     chosen: str = "",
+    among: str = "{problem}",
+    regime: Regime | None = None,
 ) -> PlannedCheck:
     """What is measured over a sweep falls (or grows) as fast as promised, or better.
 
@@ -237,27 +261,99 @@ def slope(
         quantity: Positive, at least 2 repetitions a cell.
         exponent: Promised.
         against: Which parameter of the cells is the size.
-        chosen: The problem, by the cells' parameter ``problem``, that was chosen among several because the exponent
-            shows there. A match then says that the rate is met somewhere; the verdict rests on the chosen problem
-            alone, and what the others give is told.
+        chosen: The problem that was chosen among several because the exponent shows there. A match then says that the
+            rate is met somewhere; the verdict rests on the chosen problem alone, and what the others give is told.
+        among: What a problem is called, from the cells' parameters in braces.
+        regime: Where the exponent can show: other sizes are left out, and with fewer than 3 it is undecided.
     """
 
     def judge(results: Sequence[Result], confidence: float) -> SlopeCheck:
-        sweeps: dict[str, tuple[list[float], list[Sequence[float]]]] = defaultdict(lambda: ([], []))
+        sweeps: dict[str, _Sweep] = defaultdict(_Sweep)
         for result in results:
-            sizes, samples = sweeps[text(result, "problem") if chosen else ""]
-            sizes.append(parameter(result, against))
-            samples.append(_samples(result, quantity))
-        check = slope_check(theorem, exponent, *sweeps.pop(chosen), confidence=confidence)
+            sweep = sweeps[among.format(**result.parameters) if chosen else ""]
+            sweep.results.append(result)
+            sweep.sizes.append(parameter(result, against))
+            sweep.samples.append(_samples(result, quantity))
+        check = _within(theorem, exponent, sweeps.pop(chosen), regime, confidence)
         if not chosen:
             return check
-        others = tuple((problem, fit(*sweep, confidence)) for problem, sweep in sweeps.items())
+        others = tuple(
+            Other(problem, sweep.fitted(confidence), _ends(regime, sweep)) for problem, sweep in sweeps.items()
+        )
         why = f"{chosen}: chosen among {len(others) + 1} problems because the exponents show there"
-        elsewhere = ", ".join(f"{slope.value:.2f} ({problem})" for problem, slope in others)
-        reason = f"{check.reason}; on {why}; on the others: {elsewhere}"
+        reason = f"{check.reason}; on {why}; on the others: {', '.join(map(str, others))}"
         return replace(check, reason=reason, chosen=why, others=others)
 
     return PlannedCheck(theorem, "slope", name, cells, judge)
+
+
+def _within(theorem: str, exponent: float, sweep: _Sweep, regime: Regime | None, confidence: float) -> SlopeCheck:
+    """The check on the sizes at which the exponent can show."""
+    if regime is None:
+        return slope_check(theorem, exponent, sweep.sizes, sweep.samples, confidence=confidence)
+    values = [regime.value(result) for result in sweep.results]
+    kept = [place for place, value in enumerate(values) if value >= regime.least]
+    told = f"{regime.name} from {min(values):.3g} to {max(values):.3g}"
+    if len(kept) < FEWEST_POINTS:
+        reason = f"{told}, and only {len(kept)} sizes with {regime.least:g} or more: not asymptotic yet, sweep further"
+        return not_asymptotic(theorem, exponent, sweep.fitted(confidence), reason)
+    sizes, samples = [sweep.sizes[place] for place in kept], [sweep.samples[place] for place in kept]
+    check = slope_check(theorem, exponent, sizes, samples, confidence=confidence)
+    left = (
+        f", of which {len(values) - len(kept)} below {regime.least:g} are left out" if len(kept) < len(values) else ""
+    )
+    return replace(check, reason=f"{check.reason}; {told}{left}")
+
+
+def _ends(regime: Regime | None, sweep: _Sweep) -> str:
+    if regime is None:
+        return ""
+    ends = sorted(regime.value(sweep.results[place]) for place in (0, -1))
+    return f"{regime.name} {ends[0]:.2g} to {ends[1]:.2g}"
+
+
+def exact_slope(
+    theorem: str,
+    name: str,
+    cells: CellsAt,
+    quantity: str,
+    exponent: float,
+    regime: tuple[str, float],
+    beside: tuple[str, CellsAt, str],
+    against: str = "records",
+    chosen: str = "",
+) -> PlannedCheck:
+    """The same of numbers that were computed and no chance is in, by the last of their local exponents.
+
+    Args:
+        theorem: Id of the statement that promises the exponent.
+        name: Of the check.
+        cells: The sweep, at rising sizes; a number ``of_bound`` of each is told.
+        quantity: Name of a number of each.
+        exponent: Promised.
+        regime: Name of a number of each, and from which value on an exponent is judged; undecided below.
+        beside: What runs gave in its place, in words, their cells and quantity: no verdict rests on them.
+        against: Which parameter of the cells is the size.
+        chosen: What was computed, and why, in words.
+    """
+    word, runs, measured = beside
+    letters, least = regime
+
+    def judge(results: Sequence[Result], confidence: float) -> SlopeCheck:
+        own = [result for result in results if result.task == results[0].task]
+        rest = results[len(own) :]
+        sizes = [parameter(one, against) for one in own]
+        check = exact_slope_check(theorem, exponent, sizes, [number(one, quantity) for one in own])
+        reached = [number(one, letters) for one in own]
+        share = number(own[-1], "of_bound")
+        told = f"{letters} from {reached[0]:.3g} to {reached[-1]:.3g}; {share:.3g} of the bound in the end"
+        if min(reached[-2:]) < least:
+            check = not_asymptotic(theorem, exponent, check.slope, f"{told}, below {least:g}: not asymptotic yet")
+        slope = fit([parameter(one, against) for one in rest], [_samples(one, measured) for one in rest], confidence)
+        other = Other(word, slope, f"{letters} below {least:g}")
+        return replace(check, reason=f"{check.reason}; {told}; {other}", chosen=chosen, others=(other,))
+
+    return PlannedCheck(theorem, "slope", name, together(cells, runs), judge)
 
 
 def computed(theorem: str, value: float, promised: Enclosure, verdict: Verdict, reason: str) -> Check:

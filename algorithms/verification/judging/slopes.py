@@ -24,14 +24,14 @@ from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from dpbounds.algorithms.verification.judging.checks import Verdict, valid_share
 from dpbounds.algorithms.verification.sweeping.cells import NotMeasured
 from dpbounds.errors import InvalidValue
 
 Array = NDArray[np.float64]
-_FEWEST_POINTS = 3
+FEWEST_POINTS = 3
 _LEAST_ERROR = 1e-12  # of a logarithm in double precision
 
 
@@ -68,6 +68,24 @@ class Slope:
 
 
 @dataclass(frozen=True, slots=True)
+class Other:
+    """What a problem gave on which no verdict rests.
+
+    Attributes:
+        problem: Its name.
+        slope: The exponent there.
+        regime: The dimensionless number that says whether a rate can show there, over its sizes; or empty.
+    """
+
+    problem: str
+    slope: Slope
+    regime: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.slope.value:.2f} ({', '.join(filter(None, (self.problem, self.regime)))})"
+
+
+@dataclass(frozen=True, slots=True)
 class SlopeCheck:
     """A measured exponent held against a predicted one.
 
@@ -79,7 +97,7 @@ class SlopeCheck:
         verdict: ``holds`` (also when better), ``fails`` or ``undecided``.
         reason: Why, in one line.
         chosen: The problem it was measured on, and why that one, where it was chosen among several.
-        others: The exponents on the others, by the problem's name: no verdict rests on them.
+        others: What the others gave.
     """
 
     theorem: str
@@ -89,7 +107,7 @@ class SlopeCheck:
     verdict: Verdict
     reason: str
     chosen: str = ""
-    others: tuple[tuple[str, Slope], ...] = ()
+    others: tuple[Other, ...] = ()
 
 
 def fit(sizes: ArrayLike, samples: Sequence[ArrayLike], confidence: float = 0.99) -> Slope:
@@ -104,7 +122,7 @@ def fit(sizes: ArrayLike, samples: Sequence[ArrayLike], confidence: float = 0.99
     valid_share("confidence", confidence)
     logs = np.log(x) - np.log(x).mean()
     value, error, freedom = _estimated(logs / (logs**2).sum(), groups)
-    half = float(stats.t.ppf((1 + confidence) / 2, freedom)) * error
+    half = float(special.stdtrit(freedom, (1 + confidence) / 2)) * error
     curvature, bend = _bend(logs, groups)
     return Slope(value, value - half, value + half, confidence, len(groups), curvature, bend)
 
@@ -121,10 +139,10 @@ def _estimated(form: Array, groups: Sequence[Array]) -> tuple[float, float, floa
 
 def _bend(logs: Array, groups: Sequence[Array]) -> tuple[float, float]:
     """The quadratic coefficient and its p-value, by the same interval."""
-    if len(logs) <= _FEWEST_POINTS:
+    if len(logs) <= FEWEST_POINTS:
         return 0.0, 1.0
     value, error, freedom = _estimated(np.linalg.pinv(np.vander(logs, 3))[0], groups)
-    return value, float(2 * stats.t.sf(abs(value) / max(error, _LEAST_ERROR), freedom))
+    return value, float(2 * special.stdtr(freedom, -abs(value) / max(error, _LEAST_ERROR)))
 
 
 def slope_check(
@@ -158,7 +176,7 @@ def slope_check(
     where = f"exponent {slope.value:.3g} in [{slope.low:.3g}, {slope.high:.3g}] over {slope.points} sizes"
     if slope.bend < 1 - confidence:
         far = np.argsort(sizes)[len(samples) // 2 :]
-        if len(far) < _FEWEST_POINTS:
+        if len(far) < FEWEST_POINTS:
             reason = f"{where}; the points bend (p = {slope.bend:.1g}) and are too few for a far half: sweep further"
             return SlopeCheck(theorem, predicted, slope, Finding.UNCLEAR, Verdict.UNDECIDED, reason)
         steepening = slope.curvature < 0
@@ -172,6 +190,35 @@ def slope_check(
             return SlopeCheck(theorem, predicted, slope, Finding.UNCLEAR, Verdict.UNDECIDED, reason)
     finding, verdict, why = _judged(slope, predicted, widest, tolerance)
     return SlopeCheck(theorem, predicted, slope, finding, verdict, f"{where}; {why}")
+
+
+def exact_slope_check(
+    theorem: str, predicted: float, sizes: Sequence[float], values: Sequence[float], *, tolerance: float = 0.05
+) -> SlopeCheck:
+    """Hold numbers that no chance is in against a predicted exponent: by their last local one, all of which are told.
+
+    Args:
+        theorem: Id of the statement.
+        predicted: Its exponent p.
+        sizes: x > 0, rising, at least 2.
+        values: Positive, one for each.
+        tolerance: As for ``slope_check``.
+    """
+    if len(sizes) < 2 or len(sizes) != len(values):
+        raise InvalidValue("sizes", len(sizes), "at least 2, with a value for each")
+    logs, heights = np.log(np.asarray(sizes)), np.log(np.asarray(values))
+    local = np.diff(heights) / np.diff(logs)
+    last = float(local[-1])
+    slope = Slope(last, last, last, 1.0, 2, 0.0, 1.0)
+    finding, verdict, why = _judged(slope, predicted, math.inf, tolerance)
+    told = ", ".join(f"{one:.3f}" for one in local)
+    return SlopeCheck(theorem, predicted, slope, finding, verdict, f"exact; local exponents {told}; {why}")
+
+
+def not_asymptotic(theorem: str, predicted: float, slope: Slope, reason: str) -> SlopeCheck:
+    """An exponent measured where the theorem's does not show yet: undecided, whatever it is."""
+    where = f"exponent {slope.value:.3g} in [{slope.low:.3g}, {slope.high:.3g}]"
+    return SlopeCheck(theorem, predicted, slope, Finding.UNCLEAR, Verdict.UNDECIDED, f"{where}; {reason}")
 
 
 def _judged(slope: Slope, predicted: float, widest: float, tolerance: float) -> tuple[Finding, Verdict, str]:
@@ -200,8 +247,8 @@ def confidence_of(suite_error: float, checks: int) -> float:
 def _checked(sizes: ArrayLike, samples: Sequence[ArrayLike]) -> tuple[Array, list[Array]]:
     x = np.asarray(sizes, dtype=np.float64)
     groups = [np.asarray(group, dtype=np.float64) for group in samples]
-    if x.ndim != 1 or len(x) != len(groups) or len(set(x.tolist())) < _FEWEST_POINTS:
-        raise InvalidValue("sizes", x.shape, f"at least {_FEWEST_POINTS} distinct sizes, one group of samples each")
+    if x.ndim != 1 or len(x) != len(groups) or len(set(x.tolist())) < FEWEST_POINTS:
+        raise InvalidValue("sizes", x.shape, f"at least {FEWEST_POINTS} distinct sizes, one group of samples each")
     if any(group.ndim != 1 or len(group) < 2 for group in groups):
         raise InvalidValue("samples", [group.shape for group in groups], "at least 2 repetitions at every size")
     if not (np.isfinite(x) & (x > 0)).all():

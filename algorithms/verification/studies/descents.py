@@ -21,6 +21,7 @@ from dpbounds.algorithms.run import Run
 from dpbounds.algorithms.verification.judging import planned_checks as kinds
 from dpbounds.algorithms.verification.judging.checks import Check, Measured, Verdict
 from dpbounds.algorithms.verification.judging.planned_checks import bounded, by_size, cells, in_turn, slope, spent
+from dpbounds.algorithms.verification.judging.regimes import time_constants
 from dpbounds.algorithms.verification.studies.problems import design, smooth_design
 from dpbounds.algorithms.verification.studies.running import Algorithm, Example, at_budget, budget_of, calibrated_on
 from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number, parameter
@@ -66,7 +67,7 @@ def _both_mappings(theorem: str, name: str, runs: kinds.CellsAt) -> kinds.Checks
 
 
 _pgd = partial(cells, projected_gradient, dimension=5, epsilon=1.0, repetitions=_REPETITIONS)
-_SWEEP = _pgd(records=by_size((500, 1000, 2000, 4000), (500, 1000, 2000, 4000, 8000, 16_000)))
+_SWEEP = _pgd(records=by_size((500, 1000, 2000, 4000, 8000), (500, 1000, 2000, 4000, 8000, 16_000)))
 _EXPLICIT = "wang-xu-2019/theorem-2/explicit"
 
 _PROJECTED = (
@@ -74,7 +75,7 @@ _PROJECTED = (
     *_both_mappings(_EXPLICIT, "DP-PGD, MAPPING mapping, n = {records}", _pgd(records=(500, 1000, 4000))),
     # Mean squares fall like 1/n at fixed ε and d: the square of the rates of Theorems 2 and 5. At the true gradient the
     # mapping stays a tenth below its bound, which says nothing about its exponent at such n.
-    slope("wang-xu-2019/theorem-2", "DP-PGD, noisy mapping against n", _SWEEP, "noisy", -1.0),
+    slope("wang-xu-2019/theorem-2", "DP-PGD, noisy mapping against n", _SWEEP, "noisy", -1.0, regime=time_constants()),
 )
 
 # --- DP-PMD
@@ -89,8 +90,7 @@ def mirror_descent(records: int, dimension: int, epsilon: float, shape: WhichMir
 
 _SHAPES: tuple[WhichMirror, ...] = ("l2", "l1", "simplex")
 _pmd = partial(cells, mirror_descent, dimension=5, epsilon=1.0, repetitions=_REPETITIONS)
-_MIRROR_SIZES = by_size((250, 500, 1000, 2000), (500, 1000, 2000, 4000, 8000))
-_MIRROR_SLOPE, _L2 = "DP-PMD, l2, noisy mapping against n", _pmd(shape="l2", records=_MIRROR_SIZES)
+_MIRROR_SIZES = by_size((500, 1000, 2000, 4000), (500, 1000, 2000, 4000, 8000, 16_000))
 
 _MIRRORED = (
     *(
@@ -102,7 +102,16 @@ _MIRRORED = (
         "DP-PMD, {shape}, MAPPING mapping, n = {records}",
         _pmd(shape=_SHAPES, records=(500, 1000, 2000)),
     ),
-    slope("wang-xu-2019/theorem-5", _MIRROR_SLOPE, _L2, "noisy", -1.0),
+    slope(
+        "wang-xu-2019/theorem-5",
+        "DP-PMD, l2, noisy mapping against n",
+        _pmd(shape=_SHAPES, records=_MIRROR_SIZES),
+        "noisy",
+        -1.0,
+        chosen="l2",
+        among="{shape}",
+        regime=time_constants(),
+    ),
 )
 
 # --- DP-GLD

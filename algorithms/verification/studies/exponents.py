@@ -13,6 +13,7 @@ from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGra
 from dpbounds.algorithms.planning import root_above
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.verification.judging.planned_checks import by_size, cells, slope, spent
+from dpbounds.algorithms.verification.judging.regimes import time_constants
 from dpbounds.algorithms.verification.studies.problems import design
 from dpbounds.algorithms.verification.studies.running import budget_of
 from dpbounds.algorithms.verification.sweeping.cells import Numbers
@@ -68,12 +69,16 @@ def prescribed_descent(problem: Problem, epsilon: float) -> ProjectedGradientDes
     return ProjectedGradientDescent(single * root_above(steps), steps, budget=budget)
 
 
+def _posed(problem: str, records: int, dimension: int, epsilon: float) -> tuple[ProjectedGradientDescent, Problem]:
+    posed = PROBLEMS[problem](records, dimension)
+    return prescribed_descent(posed, epsilon), posed
+
+
 def prescribed_gradient(
     problem: str, records: int, dimension: int, epsilon: float, repetitions: int, seed: int
 ) -> Numbers:
     """DP-PGD at the prescribed noise: mean squares of the mapping, one per repetition; ε that was spent."""
-    posed = PROBLEMS[problem](records, dimension)
-    run = ran((prescribed_descent(posed, epsilon), posed), repetitions, seed)
+    run = ran(_posed(problem, records, dimension, epsilon), repetitions, seed)
     return means("noisy", "exact")(run) | step_count(run) | spending(run)
 
 
@@ -90,7 +95,14 @@ CHECKS = (
     spent("wang-xu-2019/theorem-1/explicit", "DP-PGD with the prescribed variance, every ledger", _BY_EPSILON),
     *(
         slope(
-            "wang-xu-2019/theorem-2", f"DP-PGD, {mapping} mapping against {letter}", sweep, mapping, power, axis, CHOSEN
+            "wang-xu-2019/theorem-2",
+            f"DP-PGD, {mapping} mapping against {letter}",
+            sweep,
+            mapping,
+            power,
+            axis,
+            CHOSEN,
+            regime=time_constants(posed=_posed),
         )
         for sweep, letter, axis, power in ((_BY_DIMENSION, "d", "dimension", 0.5), (_BY_EPSILON, "ε", "epsilon", -1.0))
         for mapping in ("exact", "noisy")

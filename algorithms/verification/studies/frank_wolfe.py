@@ -13,6 +13,7 @@ from dpbounds.algorithms.problems import squared_sigmoid_link
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.problems.sets import L1Ball, L2Ball
 from dpbounds.algorithms.verification.judging.planned_checks import bounded, by_size, cells, slope, spent
+from dpbounds.algorithms.verification.judging.regimes import way
 from dpbounds.algorithms.verification.studies.problems import smooth_design
 from dpbounds.algorithms.verification.studies.running import Example, at_budget, budget_of, calibrated_on
 from dpbounds.algorithms.verification.sweeping.trials import means, reads, samples, spending, step_count
@@ -69,7 +70,16 @@ CHECKS = (
     ),
     # The gap falls like 1/√n at fixed ε and set. That of DP-FW-L1 is not judged: its number of choices is fixed here,
     # so that the gap does not follow the rate.
-    slope(f"{_PAPER}/theorem-4", "DP-FW-L2, Frank-Wolfe gap against n", _gaussian(records=_SIZES), "gap", -0.5),
+    slope(
+        f"{_PAPER}/theorem-4",
+        "DP-FW-L2, Frank-Wolfe gap against n",
+        _gaussian(records=_SIZES, dimension=(5, 20)),
+        "gap",
+        -0.5,
+        chosen="d = 5",
+        among="d = {dimension}",
+        regime=way(),
+    ),
 )
 
 _L2 = partial(calibrated_on, GaussianFrankWolfe.calibrated, partial(smooth_design, 400, 4), L2Ball(4), steps=20)

@@ -27,7 +27,7 @@ class Algorithm(Protocol):
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
 
-    def run(self, problem: Any, seed: int = 0, repetitions: int = 32) -> Run:
+    def run(self, problem: Any, seed: int | None = None, repetitions: int = 32) -> Run:
         """Run it ``repetitions`` times at once, with independent randomness."""
 
 

@@ -6,18 +6,21 @@ Runs begin at an exact saddle point, with as many records as a guarantee asks fo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dpbounds.algorithms import ConstrainedSecondOrder, GradientDescent, NegativeCurvatureDescent
+from dpbounds.algorithms import ConstrainedSecondOrder, GradientDescent, NegativeCurvatureDescent, PathNoiseDescent
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, Landscape
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.problems.sets import L2Ball
+from dpbounds.algorithms.problems.shifted_records import ShiftedRecords
+from dpbounds.algorithms.problems.strict_saddles import escape_test
+from dpbounds.algorithms.problems.surfaces import SurfaceLandscape
 from dpbounds.algorithms.second_order.stationary_point_selection import StationaryPointSelection, Variant
 from dpbounds.algorithms.verification.judging import planned_checks as kinds
 from dpbounds.algorithms.verification.judging.planned_checks import by_size, cells, spent
@@ -40,6 +43,16 @@ def double_well(records: int, dimension: int = 2, radius: str = "3/2") -> Landsc
     shifts, start = np.broadcast_to(np.zeros((1, dimension)), (records, dimension)), np.zeros(dimension)
     public = {"shift_bound": Fraction(1, 10), "radius": Fraction(radius)}
     return Landscape(profile=DOUBLE_WELL, shifts=shifts, start=start, **public)
+
+
+def saddle(records: int, dimension: int = 3) -> SurfaceLandscape:
+    """1 - exp(-|x_⊥|²/2) + cos(x_1)/2 from its strict saddle 0, on all of R^p, likewise with n equal records."""
+    shifts, surface = np.broadcast_to(np.zeros((1, dimension)), (records, dimension)), escape_test(dimension)
+    start = np.zeros(dimension)
+    return SurfaceLandscape(surface=surface, shifts=shifts, shift_bound=Fraction(1, 10), radius=None, start=start)
+
+
+_LANDSCAPES: Mapping[str, Callable[[int], ShiftedRecords]] = {"double well": double_well, "saddle": saddle}
 
 
 def _budget(epsilon: float) -> PrivacyBudget:
@@ -68,6 +81,14 @@ def negative_curvature(stationarity: str, epsilon: float, repetitions: int, seed
     return _successes(algorithm, small, double_well, repetitions, seed)
 
 
+def path_noise(landscape: str, stationarity: str, epsilon: float, repetitions: int, seed: int) -> Numbers:
+    """DP-PN at the smallest n that its guarantee asks for."""
+    posed = _LANDSCAPES[landscape]
+    options = {"stationarity": stationarity, "failure_probability": FAILURE}
+    algorithm, small = at_budget(PathNoiseDescent.calibrated, posed(2), _budget(epsilon), **options)
+    return _successes(algorithm, small, posed, repetitions, seed)
+
+
 def constrained(
     dimension: int,
     radius: str,
@@ -86,21 +107,22 @@ def constrained(
 
 
 def operator_norm(dimension: int, failure: float, draws: int, seed: int) -> Numbers:
-    """How often symmetric noise, N(0, 1) on and above the diagonal, has an operator norm above its tail bound."""
+    """How often symmetric noise, N(0, 1) on, N(0, 1/2) off the diagonal, has an operator norm above its tail bound."""
     generator = np.random.default_rng(seed)
-    limit = 2 * (math.sqrt(dimension) + math.sqrt(math.log(2 / failure)))
+    limit = math.sqrt(2) * (math.sqrt(dimension) + math.sqrt(math.log(2 / failure)))
     above, hits = np.triu_indices(dimension), 0
     for start in range(0, draws, 1000):
         count = min(1000, draws - start)
         matrices = np.zeros((count, dimension, dimension))
-        matrices[:, above[0], above[1]] = generator.standard_normal((count, len(above[0])))
+        scale = np.where(above[0] == above[1], 1, math.sqrt(0.5))
+        matrices[:, above[0], above[1]] = generator.standard_normal((count, len(above[0]))) * scale
         matrices[:, above[1], above[0]] = matrices[:, above[0], above[1]]
         hits += int((np.abs(np.linalg.eigvalsh(matrices)).max(axis=1) > limit).sum())
     return {"hits": float(hits), "draws": float(draws)}
 
 
 def _successes(
-    algorithm: Any, small: Landscape, posed: Callable[[int], Landscape], repetitions: int, seed: int
+    algorithm: Any, small: ShiftedRecords, posed: Callable[[int], ShiftedRecords], repetitions: int, seed: int
 ) -> Numbers:
     problem = posed(math.ceil(algorithm.records_needed(small).exact_upper))
     algorithm.bound(problem)  # raises where the guarantee does not hold at this size
@@ -111,11 +133,13 @@ def _successes(
 
 
 _PAPER, _OWN = "wang-chen-xu-2019", "dpbounds/negative-curvature-descent"
+_PATH = "dpbounds/second-order-path-noise"
 # Without a failure, so many runs put the upper end of a 1 - 1e-5 interval below FAILURE.
 _REPETITIONS = by_size(64, 256)
 _dp_gd = partial(cells, gradient_descent, dimension=5, epsilon=1.0, repetitions=by_size(16, 64))
 _sosp = partial(cells, selection, steps=150, epsilon=1.0, repetitions=_REPETITIONS)
 _nc = partial(cells, negative_curvature, epsilon=1.0, repetitions=_REPETITIONS)
+_pn = partial(cells, path_noise, epsilon=1.0, repetitions=_REPETITIONS)
 _so = partial(cells, constrained, dimension=1, radius="6/5", epsilon=1.0, repetitions=_REPETITIONS)
 _noise = partial(cells, operator_norm, failure=float(FAILURE), draws=by_size(10_000, 200_000))
 # √(ρ_H α) < 1 with ρ_H = 9: the start, a saddle point of curvature -1, is not good enough.
@@ -148,6 +172,12 @@ CHECKS = (
     ),
     spent(_OWN, "DP-NC, ledger", _nc(stationarity="1/10")),
     *_guaranteed(_OWN, "DP-NC fails, α = {stationarity}", _nc(stationarity=_ALPHAS)),
+    spent(_PATH, "DP-PN, ledger", _pn(landscape="double well", stationarity="1/10")),
+    *_guaranteed(
+        _PATH,
+        "DP-PN fails, {landscape}, α = {stationarity}",
+        kinds.together(*(_pn(landscape=name, stationarity=_ALPHAS) for name in ("double well", "saddle"))),
+    ),
 )
 
 _small = partial(smooth_design, 400, 4)
@@ -168,4 +198,5 @@ EXAMPLES = (
         calibrated_on(ConstrainedSecondOrder.calibrated, _small, *_in_ball, steps=20),
     ),
     Example("dp-nc", (_OWN,), calibrated_on(NegativeCurvatureDescent.calibrated, _small, stationarity="1/5")),
+    Example("path-noise", (_PATH,), calibrated_on(PathNoiseDescent.calibrated, _small, stationarity="1/5")),
 )

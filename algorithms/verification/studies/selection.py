@@ -20,6 +20,7 @@ from dpbounds.algorithms.selection.nets import grid
 from dpbounds.algorithms.verification.judging import planned_checks as kinds
 from dpbounds.algorithms.verification.judging.checks import Check, Verdict
 from dpbounds.algorithms.verification.judging.planned_checks import bounded, by_size, cells, slope, spent, together
+from dpbounds.algorithms.verification.judging.regimes import depth
 from dpbounds.algorithms.verification.studies.running import Algorithm, Example, at_budget, budget_of, calibrated_on
 from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number
 from dpbounds.algorithms.verification.sweeping.trials import at_cell, reads
@@ -157,8 +158,13 @@ CHECKS = (
         "excess",
     ),
     # the excess falls like 1/n: d/(nε), but for a logarithm that a smooth minimum does not have
-    slope(_NET, "choice on a net against n", on_nets(records=_SIZES, dimension=1), "excess", -1.0),
-    slope(_GIBBS, "regularised Gibbs sample against n", gibbs_samples(records=_SIZES, dimension=1), "excess", -1.0),
+    *(
+        slope(theorem, f"{what} against n", samples(records=_SIZES, dimension=1), "excess", -1.0, regime=depth())
+        for theorem, what, samples in (
+            (_NET, "choice on a net", on_nets),
+            (_GIBBS, "regularised Gibbs sample", gibbs_samples),
+        )
+    ),
     _net_loss(_NET, "proven", 1.0),
     _net_loss(_PRINTED, "as-printed", 0.5),
     _net_loss(_QUOTED, "as-quoted", 2.0),

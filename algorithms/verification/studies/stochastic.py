@@ -8,11 +8,14 @@ from functools import partial
 import numpy as np
 
 from dpbounds.algorithms import SelectedStochasticGradientDescent, StochasticGradientDescent, problems
+from dpbounds.algorithms.estimators.clipped_descent import ClippedDescent
+from dpbounds.algorithms.estimators.scores import LOGISTIC, LinearScores, Records
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.oracles import Poisson
 from dpbounds.algorithms.problems.linear_model import LinearModel
 from dpbounds.algorithms.verification.judging import planned_checks as kinds
 from dpbounds.algorithms.verification.judging.planned_checks import bounded, by_size, cells
+from dpbounds.algorithms.verification.judging.regimes import time_constants
 from dpbounds.algorithms.verification.studies.running import Example, at_budget, budget_of, calibrated_on
 from dpbounds.algorithms.verification.sweeping.trials import reads, samples, spending
 
@@ -70,7 +73,8 @@ _sgd = partial(cells, stochastic, dimension=5, epsilon=1.0, loss="geman-mcclure"
 _full, _poisson = partial(_sgd, sampling="full"), partial(_sgd, sampling="poisson")
 _selection = partial(cells, selected, dimension=5, epsilon=1.0, runs=3, repetitions=by_size(64, 1000))
 
-SWEEP = _full(records=by_size((100, 200, 400, 800), (100, 200, 400, 800, 1600)))
+_SIZES = by_size((100, 200, 400, 800), (100, 200, 400, 800, 1600))
+SWEEP = _full(records=_SIZES)
 _NAME = "DP-SGD, {sampling} batch, {loss}, n = {records}"
 
 CHECKS = (
@@ -91,14 +95,40 @@ CHECKS = (
         "excess",
         _FAILURE,
     ),
-    kinds.slope(_PROPOSITION, "DP-SGD, excess risk against n", SWEEP, "excess", -1.0),  # at fixed ε and p
+    kinds.slope(  # at fixed ε and p
+        _PROPOSITION,
+        "DP-SGD, excess risk against n",
+        kinds.together(SWEEP, _full(records=_SIZES, loss="cauchy")),
+        "excess",
+        -1.0,
+        chosen="geman-mcclure",
+        among="{loss}",
+        regime=time_constants("η h T"),
+    ),
 )
 
 _small = partial(realisable, 400, 4)
 _one = partial(calibrated_on, StochasticGradientDescent.calibrated, _small, steps=20)
 _several = partial(calibrated_on, SelectedStochasticGradientDescent.calibrated, _small, steps=10)
 
+
+def _labelled(records: int, dimension: int) -> LinearScores:
+    """Labels by a hyperplane, records clipped to norm 1: what the classifier descends on."""
+    features = np.random.default_rng(0).standard_normal((records, dimension))
+    labels = np.where(features[:, 0] > 0, 1.0, -1.0)
+    return Records(features, labels, outputs=1, loss=LOGISTIC).clipped_to(Fraction(1))
+
+
+_MOMENTS = "cited/abadi-et-al-2016/theorem-1"  # clipped gradients, noise, and an account of all steps together
+_clipped = partial(calibrated_on, ClippedDescent.calibrated, partial(_labelled, 400, 4), steps=20)
+
 EXAMPLES = (
+    Example("clipped-gd", (_MOMENTS,), _clipped()),
+    Example(
+        "clipped-gd-poisson",
+        (_MOMENTS,),
+        lambda budget: at_budget(ClippedDescent.calibrated, _labelled(2000, 4), budget, steps=20, max_gradients=20_000),
+    ),
     Example("dp-sgd", (f"{_PAPER}/algorithm-3", _EXPLICIT), _one()),
     Example("dp-sgd-poisson", (_EXPLICIT,), _one(sampling=Poisson("1/10"))),
     Example("dp-sgd-as-printed", (_PROPOSITION, f"{_PAPER}/algorithm-3"), _one(variant="as-printed"), printed=True),

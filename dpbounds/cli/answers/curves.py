@@ -126,8 +126,7 @@ def _write(
 def _draw(
     path: Path, columns: dict[str, list[str]], words: tuple[str, str, str], labels: dict[str, str], *, log_y: bool
 ) -> None:
-    from dpbounds.render.curves import Line as Line
-    from dpbounds.render.curves import Panel, draw
+    from dpbounds.render.curves import Line as Line, Panel, draw
     from dpbounds.render.regime_map import save
 
     title, across, up = words

@@ -58,7 +58,7 @@ class Report:
     preparation: tuple[str, ...]
     rows: tuple[Trained, ...]
     baseline: Baseline
-    seed: int
+    seed: int | None
 
     @property
     def failed(self) -> bool:
@@ -120,7 +120,7 @@ def as_markdown(report: Report) -> str:
         _table(report),
         "",
         f"Every budget is at delta = {output.plain(first.budget.delta)}, {first.budget.relation}; "
-        f"{first.run.repetitions} repetitions, seed {report.seed}. {_ABOUT_THE_TABLE}",
+        f"{first.run.repetitions} repetitions. {_ABOUT_THE_TABLE}",
         f"Without noise, the same algorithm has accuracy {baseline.accuracy:.3f} after {baseline.steps} steps "
         f"({_how_it_stopped(baseline)}). Always naming the larger class has accuracy {baseline.largest_class:.3f}.",
         "",
@@ -300,10 +300,9 @@ def _plot(report: Report, path: Path) -> None:
 
 
 def _statement(row: Trained) -> str:
-    from dpbounds.algorithms.noise import NOISE_DRAWN
     from dpbounds.privacy.publishing.certificates import statement
 
-    return statement(row.account, noise_drawn=NOISE_DRAWN, outside=_OUTSIDE)
+    return statement(row.account, noise_drawn=row.run.noise_drawn, outside=_OUTSIDE)
 
 
 def _worst(checks: Iterable[Check]) -> str:

@@ -77,6 +77,7 @@ def prepared(
     """
     from dpbounds.algorithms import problems
 
+    demand_data(data, label, positive, ranges)
     if data is None:
         dataset = problems.breast_cancer(feature_bound=_NO_CLIPPING)
         scaled, zero = True, _CENTRE_OF_MEASUREMENTS if centre is None else centre
@@ -100,6 +101,13 @@ def prepared(
     return dataset, problem, (*notes, *problem.notes, *others)
 
 
+def demand_data(data: Path | None, label: str | None, positive: str | None, ranges: Path | None) -> None:
+    """Refuse what says how ``data`` is to be read where there is none."""
+    for option, value in (("--label", label), ("--positive", positive), ("--ranges", ranges)):
+        if data is None and value is not None:
+            raise unfit(f"{option} {value}", "needs --data")
+
+
 def _read(data: Path, label: str | None, positive: str | None, ranges: Path | None) -> Dataset:
     from dpbounds.algorithms import problems
 
@@ -115,9 +123,15 @@ def _read(data: Path, label: str | None, positive: str | None, ranges: Path | No
 
 
 def trained(
-    problem: Problem, labels: Array, epsilon: Fraction, delta: Fraction, seed: int, repetitions: int
+    problem: Problem,
+    labels: Array,
+    epsilon: Fraction,
+    delta: Fraction,
+    seed: int | None,
+    repetitions: int,
+    guarded: bool = False,
 ) -> Trained:
-    """Calibrate, train, account for the ledger, and check."""
+    """Calibrate, train (under guard, see ``Method.run``), account for the ledger, and check."""
     from dpbounds.algorithms.descents.projected_gradient_descent import THEOREMS, ProjectedGradientDescent
     from dpbounds.algorithms.verification import bound_check, noise_check, sensitivity_check, spent_check
     from dpbounds.privacy.accountants.certified import account
@@ -125,7 +139,7 @@ def trained(
     algorithm = ProjectedGradientDescent.calibrated(problem, epsilon, delta, relation=RELATION)
     budget = algorithm.budget
     assert budget is not None
-    run = algorithm.run(problem, seed=seed, repetitions=repetitions)
+    run = algorithm.run(problem, seed=seed, repetitions=repetitions, guarded=guarded)
     exact_norms, noisy_norms = run.trace.exact.per_repetition, run.trace.noisy.per_repetition
     checks = {
         "privacy": spent_check(THEOREMS["spent"], run.ledger, budget),

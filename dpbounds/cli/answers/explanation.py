@@ -17,18 +17,25 @@ from dpbounds.privacy.mechanisms import (
     ZCDP,
     AboveThreshold,
     ApproximateDP,
+    BallsInBins,
     ExponentialMechanism,
     Gaussian,
     Laplace,
+    LastIterate,
+    MatrixMechanism,
     Mechanism,
     PoissonSampled,
     PureDP,
+    RandomlyAllocated,
     RenyiDP,
     SampledWithoutReplacement,
     SampledWithReplacement,
+    Shuffled,
+    TruncatedPoisson,
     UniformBall,
     parts_of,
 )
+from dpbounds.privacy.mechanisms.last_iterate import CONDITION
 from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.pairs.domination import NeighbourClass, neighbour_classes
 from dpbounds.privacy.proofs import Proof
@@ -42,6 +49,9 @@ _ROUTES = {
     "outcomes": "all outcomes, listed and summed in ball arithmetic",
     "one law beside a Gaussian": "one law's losses, summed over a Gaussian's closed form, in ball arithmetic",
     "lattice": "a lattice of losses, rounded up and down",
+    "clones": "the clones of the record in other batches, their number's law on a lattice of losses, rounded up",
+    "allocation": "likelihood ratios added up on a grid, rounded up and down (in IEEE 754 doubles, round-off bounded), "
+    "and a lattice of losses",
     "groups": "levels rounded to few, up for the upper end and down for the lower one",
     "bounds": "simple bounds, because every route declined: a single release below, a Chernoff bound above",
     "upper bound": "an upper bound only, because every route declined",
@@ -87,7 +97,7 @@ def _of_group(question: Question, answer: Answer) -> Iterator[tuple[str, str]]:
         )
         yield "tight", f"not known: {k} records spend at least what one does, which is the lower end"
     else:
-        yield "groups", f"dominating pairs for {k} records at once (group_accounts.py), by {answer.enclosure.method}"
+        yield "groups", f"dominating pairs for {k} records at once (groups.py), by {answer.enclosure.method}"
     yield from _listed("assumed", _assumptions(question))
 
 
@@ -95,7 +105,8 @@ def _of_account(question: Question, answer: Answer, found: Account) -> Iterator[
     classes = neighbour_classes(found.mechanism, found.relation)
     for each, (name, proof) in zip(classes.every(), found.proofs, strict=True):
         yield name, f"neighbours are no easier to tell apart than {product_in_words(each.product)}"
-        yield "", f"because: {'; '.join(_sources(each))}"
+        hidden = any(isinstance(part, LastIterate) for part, _ in parts_of(found.mechanism))
+        yield "", f"because: {'; '.join([*_sources(each), *(['last_iterate.md'] if hidden else [])])}"
         yield "", _proved(proof)
     if found.moments is not None:
         order = found.moments.parameters.get("order")
@@ -158,25 +169,64 @@ def _assumptions(question: Question) -> Iterator[str]:
             "each record adds a vector to a sum, bounded one by one (to the per-record bound), divided by public "
             "constants only; the noise is ideal"
         )
+    if any(isinstance(part, MatrixMechanism) for part in parts):
+        yield (
+            "each record adds, in the steps that are said and in no others, a vector that is bounded one by one; a "
+            "step looks at the rows before its own only, and each row has independent, ideal noise"
+        )
+    if any(isinstance(part, LastIterate) for part in parts):
+        yield f"{CONDITION}; weight decay times step size is at most 2, and a sum is divided by a batch's size or more"
+        yield "each record is in one batch of every epoch, whichever content it has; a random order is secret"
     if any(isinstance(part, PoissonSampled) for part in parts):
         yield "each record enters each sample independently with exactly the rate given, in secret"
     if any(isinstance(part, SampledWithoutReplacement | SampledWithReplacement) for part in parts):
-        lower = (
-            " (or a public lower bound on the larger of two neighbours)"
-            if question.relation is Relation.ADD_OR_REMOVE_ONE
-            else ""
-        )
+        lower = " (or a public lower bound on the larger of two neighbours)" if question.relation.counts_records else ""
         yield f"each batch is drawn afresh and uniformly, in secret, from as many records as said{lower}"
+    if any(isinstance(part, TruncatedPoisson) for part in parts):
+        many = (
+            "as many records as said, or fewer"
+            if question.relation.counts_records
+            else "exactly as many records as said"
+        )
+        yield (
+            "each record is sampled independently with exactly the rate given, a batch that would be too large is a "
+            f"uniform choice of the sampled ones, both afresh and in secret, from {many}"
+        )
+    if any(isinstance(part, Shuffled) for part in parts):
+        yield (
+            "each epoch has a fresh, uniformly random order of all records, which stays secret, and batches of one "
+            "size are cut from it; an order that is kept for several epochs gains nothing (shuffled_epochs)"
+        )
+    if any(isinstance(part, RandomlyAllocated | BallsInBins) for part in parts):
+        yield (
+            "each record draws its steps on its own, uniformly, in secret and whatever the data are; who draws none "
+            "displaces nobody, so that batches have random sizes, and no sum is divided by them"
+        )
     if any(
         isinstance(each, PureDP | ApproximateDP | ZCDP | RenyiDP | ExponentialMechanism | AboveThreshold)
         for each in inner
     ):
         yield "black boxes keep their guarantees, and scores their sensitivity, under the relation stated for them"
+    if question.relation is Relation.ZERO_OUT_ONE:
+        yield (
+            "a record that contributes nothing changes nothing else: its place, its slot in a batch, the number of "
+            "records, and what the other records contribute stay"
+        )
     yield "noise, rates and the number of releases are fixed in advance; what is asked may depend on earlier answers"
 
 
 def _inside(part: Mechanism) -> Mechanism:
-    if isinstance(part, PoissonSampled | SampledWithoutReplacement | SampledWithReplacement):
+    if isinstance(
+        part,
+        PoissonSampled
+        | SampledWithoutReplacement
+        | SampledWithReplacement
+        | TruncatedPoisson
+        | RandomlyAllocated
+        | BallsInBins
+        | Shuffled
+        | LastIterate,
+    ):
         return part.mechanism
     return part
 
@@ -187,13 +237,22 @@ def _advice(question: Question, answer: Answer) -> Iterator[str]:
     classes = neighbour_classes(question.mechanism, question.relation)
     kinds = [pair for each in classes.every() for pair, _ in each.product]
     fixed = [part for part in parts if isinstance(part, SampledWithoutReplacement | SampledWithReplacement)]
+    if any(isinstance(part, BallsInBins) and not part.redraw and part.epochs > 1 for part in parts):
+        yield "bins drawn anew in every epoch (--redraw), in the training too: in kept ones a record is seen together"
     if fixed and all(isinstance(part.mechanism, Gaussian) for part in fixed):
-        why = (
-            "a record then moves a batch's sum by one bound, not two"
-            if question.relation is Relation.ADD_OR_REMOVE_ONE
-            else "their analysis is tight"
-        )
+        why = {
+            Relation.ADD_OR_REMOVE_ONE: "a record then moves a batch's sum by one bound, not two",
+            Relation.REPLACE_ONE: "their analysis is tight",
+            Relation.ZERO_OUT_ONE: "a zeroed record then has no slot in the batch that another one fills elsewhere",
+        }[question.relation]
         yield f"Poisson samples (--sampling poisson) instead of batches of a fixed size, in the training too: {why}"
+    if len(parts) == 1 and isinstance(parts[0], TruncatedPoisson):
+        yield from _room(question, answer, parts[0].max_batch_size)
+    if any(isinstance(part, Shuffled) for part in parts):
+        yield (
+            "Poisson samples (--sampling poisson) or balls in bins, in the training too: their analysis is tight; what "
+            "is proven of shuffled batches gains from much noise (3 and more) and many batches (1000 and more) only"
+        )
     if any(isinstance(pair, pairs.RenyiProfile) for pair in kinds) or any(
         isinstance(each, PureDP | ApproximateDP) for each in inner
     ):
@@ -204,3 +263,15 @@ def _advice(question: Question, answer: Answer) -> Iterator[str]:
         yield 'if the answer is a single number, say so ("dimension": 1 in the ledger)'
     if _relative_width(answer.bound) > _NARROW:
         yield f"--tolerance {_NARROW:g} aims at a narrower interval, and takes longer"
+
+
+def _room(question: Question, answer: Answer, given: int) -> Iterator[str]:
+    """The least size to which samples may be cut at next to no cost."""
+    from dpbounds.privacy.budgets.batch_room import least_max_batch_size
+
+    delta = answer.bound.exact_upper if question.delta is None else question.delta
+    if not 0 < delta < 1:
+        return
+    enough = least_max_batch_size(question.mechanism, delta, question.relation)
+    least = f"--max-batch-size {enough} is the smallest with which cutting is proven to cost less than 0.1 % of epsilon"
+    yield least if enough > given else f"nothing is to be gained by larger batches: {least}"

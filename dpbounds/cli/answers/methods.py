@@ -8,7 +8,8 @@ from functools import reduce
 from typing import Literal
 
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.privacy.accountants.certified import DEFAULT_TOLERANCE, Account
+from dpbounds.privacy.accountants.certified import Account
+from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 
@@ -66,8 +67,7 @@ class Answer:
 def certified(question: Question) -> Answer:
     """The accountant of dominating pairs; for several records at once, the one for groups."""
     # looked up where they live at the time of the call
-    from dpbounds.privacy.accountants import certified as accountants
-    from dpbounds.privacy.accountants import groups as group_accounts
+    from dpbounds.privacy.accountants import certified as accountants, groups as group_accounts
 
     if question.group_size > 1:
         found = group_accounts.group_account(
@@ -90,7 +90,8 @@ def certified(question: Question) -> Answer:
     if proven.moments is not None:
         bound = Enclosure(proven.enclosure.exact_upper, proven.enclosure.exact_upper, proven.moments.route)
     attained = attained_by(proven)
-    tight = proven.tight or (attained is not None and bound.overlaps(attained))
+    enclosed = bound.exact_upper == 0 or bound.exact_lower > 0  # else it is bounded above only
+    tight = proven.tight or (attained is not None and enclosed and bound.overlaps(attained))
     return Answer(proven.enclosure, bound, None if tight else attained, tight, proven)
 
 

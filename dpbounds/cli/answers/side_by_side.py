@@ -28,6 +28,8 @@ def answer_by(question: Question, subject: Subject, given: dict[str, Any]) -> in
     for value in values:
         if value.value is not None and given["method"] != "all":
             options.note(f"{value.method} is {value.why}: do not publish it")
+    if subject.condition is not None:
+        options.note(f"every value holds provided that {subject.condition}")
     if question.delta is not None:
         options.warn_if_delta_is_large(question.delta, subject.dataset_size)
     if given["as_json"]:

@@ -93,12 +93,12 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     found = certified(question)
     _warn(question, found, subject, given["digits"])
     _write_files(question, found, given)
-    statement = None if found.account is None else write_publications(found.account, given)
+    statement = None if found.account is None else write_publications(found.account, given, subject.condition)
     advantage = certified(question.at_zero()).enclosure if given["explain"] else None
     if given["as_json"]:
         output.print_json(_as_json(question, found, subject, given, advantage, statement))
         return 0
-    _print(question, found, given)
+    _print(question, found, subject, given)
     if advantage is not None:
         from dpbounds.cli.answers.explanation import print_explanation
 
@@ -125,7 +125,7 @@ def _write_files(question: Question, found: Answer, given: dict[str, Any]) -> No
     if given["curve"] is None and given["trade_off"] is None:
         return
     from dpbounds.cli.answers.curves import proven_curve, write_curve, write_trade_off
-    from dpbounds.privacy.accountants.certified import DEFAULT_TOLERANCE
+    from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
 
     centre = found.bound.exact_upper if question.wanted == "epsilon" else question.target
     curve = proven_curve(question.mechanism, question.relation, centre, question.tolerance or DEFAULT_TOLERANCE)
@@ -175,7 +175,7 @@ def _as_json(
     return document
 
 
-def _print(question: Question, found: Answer, given: dict[str, Any]) -> None:
+def _print(question: Question, found: Answer, subject: Subject, given: dict[str, Any]) -> None:
     from dpbounds.cli.printing.wording import described
 
     other = "delta" if question.wanted == "epsilon" else "epsilon"
@@ -188,12 +188,13 @@ def _print(question: Question, found: Answer, given: dict[str, Any]) -> None:
             **group,
             "mechanism": described(question.mechanism),
             "method": f"{given['method']} ({found.enclosure.method})",
+            **({} if subject.condition is None else {"provided": subject.condition}),
         }
     )
 
 
-def write_publications(found: Account | Calibration, given: dict[str, Any]) -> str | None:
-    """Write the certificate that was asked for, and return the statement that was asked for."""
+def write_publications(found: Account | Calibration, given: dict[str, Any], condition: str | None = None) -> str | None:
+    """Write the certificate that was asked for, and return the statement that was asked for, under a condition."""
     if given["certificate"] is not None:
         from dpbounds.privacy.publishing.certificates import write_certificate
 
@@ -201,9 +202,9 @@ def write_publications(found: Account | Calibration, given: dict[str, Any]) -> s
         output.print_written(given["certificate"], err=True)
     if not given["statement"]:
         return None
-    from dpbounds.privacy.publishing.certificates import statement
+    from dpbounds.privacy.publishing.certificates import IDEAL_NOISE, statement
 
-    return statement(found)
+    return statement(found, noise_drawn=IDEAL_NOISE if condition is None else f"{IDEAL_NOISE}, {condition}")
 
 
 def _as_float(tolerance: Fraction) -> float:

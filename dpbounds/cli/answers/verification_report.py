@@ -49,14 +49,20 @@ def document(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> dict[s
     }
 
 
-def _choice(one: Outcome) -> dict[str, object]:
+def _choice(outcome: Outcome) -> dict[str, object]:
     """On which of several problems an exponent was held against its promise, and what the others gave."""
-    check = _slope(one)
+    check = _slope(outcome)
     if check is None or not check.chosen:
         return {}
     others = [
-        {"problem": name, "exponent": _number(each.value), "low": _number(each.low), "high": _number(each.high)}
-        for name, each in check.others
+        {
+            "problem": one.problem,
+            "exponent": _number(one.slope.value),
+            "low": _number(one.slope.low),
+            "high": _number(one.slope.high),
+            "regime": one.regime,
+        }
+        for one in check.others
     ]
     return {"chosen": check.chosen, "others": others}
 
@@ -78,7 +84,7 @@ def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
         "A match says that the rate is met somewhere, not everywhere; no verdict rests on the other problems.\n"
     )
     for one, check in found:
-        told = ", ".join(f"{each.value:.3g} ({name})" for name, each in check.others)
+        told = ", ".join(map(str, check.others))
         own = f"{check.slope.value:.3g} on {check.chosen}"
         lines.append(f"- {one.planned.theorem}, {one.planned.name}: {own}; others: {told}")
     return lines

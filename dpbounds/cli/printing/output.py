@@ -45,6 +45,8 @@ def plain(number: Fraction | float) -> str:
 
 def plain_text(value: object) -> str:
     """An option's value for an error message."""
+    if isinstance(value, tuple):
+        return ",".join(map(plain_text, value))
     return plain(value) if isinstance(value, Fraction) else str(value)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpbounds.cli.printing.output import plain
+from dpbounds.expressions.exact import to_decimal
 from dpbounds.privacy import mechanisms as known
 from dpbounds.privacy.mechanisms import Mechanism, parts_of
+from dpbounds.privacy.mechanisms.matrices import BinaryTree, Toeplitz
 from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.pairs.pairs import Direction, Pair, Product
 
@@ -17,6 +19,17 @@ def described(mechanism: Mechanism) -> str:
 
 
 def _counted(part: Mechanism, count: int) -> str:
+    if isinstance(part, known.MatrixMechanism):
+        noise = f"{stream_in_words(part)}, {noise_of(part)}"
+        return noise if count == 1 else f"{count} times {noise}"
+    if isinstance(part, known.Shuffled):
+        return f"{shuffled_in_words(count, part.batches, part.rest)}, {noise_of(part)}"
+    if isinstance(part, known.RandomlyAllocated):
+        return f"{'an epoch' if count == 1 else f'{count} epochs'} of {drawn(part)}, {noise_of(part)}"
+    if isinstance(part, known.BallsInBins):
+        return f"{'' if count == 1 else f'{count} times '}{drawn(part)}, {noise_of(part)}"
+    if isinstance(part, known.LastIterate):
+        return f"{'the' if count == 1 else f'{count} times the'} last iterate of {drawn(part)}, {noise_of(part)}"
     many = "a single release" if count == 1 else f"{count} releases"
     return f"{many} on {drawn(part)}, {noise_of(part)}"
 
@@ -30,13 +43,69 @@ def drawn(part: Mechanism) -> str:
             return f"{batches(b, n)} without replacement"
         case known.SampledWithReplacement(batch_size=b, dataset_size=n):
             return f"{batches(b, n)} with replacement"
+        case known.TruncatedPoisson(sample_rate=rate, max_batch_size=b, dataset_size=n):
+            return f"Poisson samples at rate {plain(rate)}, cut to {b} records, of {n}"
+        case known.Shuffled(batches=number, rest=rest):
+            return shuffled_in_words(1, number, rest)
+        case known.RandomlyAllocated(steps=t, participations=k):
+            return f"{t} random batches, {'one' if k == 1 else k} of which a record is in"
+        case known.BallsInBins(bins=m, epochs=epochs, redraw=redraw):
+            often = "drawn anew every epoch" if redraw else "the same in every epoch"
+            return f"{plain(epochs)} {'epoch' if epochs == 1 else 'epochs'} of {m} bins, {often}"
+        case known.LastIterate():
+            return _epochs(part)
     return "the full batch"
+
+
+def shuffled_in_words(count: int, number: int, rest: Fraction) -> str:
+    """Epochs over shuffled batches."""
+    many = "an epoch" if count == 1 else f"{count} epochs"
+    cut = f"{number} shuffled batch{'' if number == 1 else 'es'}"
+    return f"{many} over {cut}{'' if rest == 0 else ' and a smaller one'}"
 
 
 def batches(batch_size: int, dataset_size: int) -> str:
     """Batches of a fixed size."""
     what = "one record" if batch_size == 1 else f"{batch_size} records"
     return f"{what} of {dataset_size} drawn"
+
+
+def stream_in_words(stream: known.MatrixMechanism) -> str:
+    """The matrix, and in which steps a record takes part."""
+    match stream.matrix:
+        case BinaryTree():
+            matrix = "a binary tree"
+        case Toeplitz(bands=bands):
+            matrix = f"a Toeplitz matrix of {bands} {'band' if bands == 1 else 'bands'}"
+        case other:
+            matrix = f"a matrix of {other.bands} {'band' if other.bands == 1 else 'bands'}"
+    apart = stream.separation
+    match stream.participation:
+        case "single":
+            steps = "a record in one step at most"
+        case "fixed-order":
+            steps = f"a record in every step of one of {apart} groups"
+        case "minimum-separation":
+            most = "" if stream.at_most is None else f"{stream.at_most} at most, "
+            steps = f"a record in steps {most}{apart} or more apart"
+        case "balls-in-bins":
+            steps = f"a record in every step of one of {apart} groups, drawn in secret"
+        case "cyclic-poisson":
+            assert stream.sample_rate is not None
+            steps = f"a record in the steps of one of {apart} groups with chance {plain(stream.sample_rate)} each"
+    how = "drawn independently" if stream.groups == "independent" else f"by {stream.groups}"
+    return f"{stream.matrix.steps} steps with correlated noise by {matrix}, {steps} ({how})"
+
+
+def _epochs(part: known.LastIterate) -> str:
+    how = {"fixed": "in a fixed order", "shuffled": "freshly shuffled", "secret": "in a secret order that is kept"}
+    rounds = "one epoch" if part.epochs == 1 else f"{part.epochs} epochs"
+    parts = "the full batch" if part.batches == 1 else f"{part.batches} batches {how[part.order]}"
+    beside = "" if not part.checkpoints else f" (published after {', '.join(map(str, part.checkpoints))}, too)"
+    steps = part.smoothness_step if isinstance(part.smoothness_step, tuple) else (part.smoothness_step,)
+    sizes = plain(steps[0]) if len(steps) == 1 else f"from {plain(min(steps))} to {plain(max(steps))}"
+    decay = f", weight decay step {plain(part.weight_decay_step)}" if part.weight_decay_step else ""
+    return f"{rounds} of {parts}{beside}, smoothness step {sizes}{decay}"
 
 
 def noise_of(part: Mechanism) -> str:
@@ -46,8 +115,15 @@ def noise_of(part: Mechanism) -> str:
             known.PoissonSampled(mechanism=inner)
             | known.SampledWithoutReplacement(mechanism=inner)
             | known.SampledWithReplacement(mechanism=inner)
+            | known.TruncatedPoisson(mechanism=inner)
+            | known.Shuffled(mechanism=inner)
+            | known.RandomlyAllocated(mechanism=inner)
+            | known.BallsInBins(mechanism=inner)
+            | known.LastIterate(mechanism=inner)
         ):
             return noise_of(inner)
+        case known.MatrixMechanism(noise_multiplier=multiplier):
+            return f"Gaussian {_noise(multiplier, '', None, None)}"
         case known.Gaussian(noise_multiplier=multiplier, noise_stddev=stddev, sensitivity=distance):
             return f"Gaussian {_noise(multiplier, 'stddev', stddev, distance)}"
         case known.Laplace(noise_multiplier=multiplier, noise_scale=scale, sensitivity=distance):
@@ -55,10 +131,22 @@ def noise_of(part: Mechanism) -> str:
         case known.UniformBall(radius=radius, dimension=dimension, sensitivity=distance):
             told = "per unit of the per-record bound" if distance is None else f"at sensitivity {plain(distance)}"
             return f"noise uniform on a ball in {dimension} dimensions, radius {plain(radius)} {told}"
+        case known.DiscreteLaplace(noise_scale=scale, bound=bound):
+            return f"discrete Laplace noise of scale {plain(scale)}, whole numbers of l1 norm {bound} at most"
+        case known.DiscreteGaussian(noise_stddev=stddev, bound=bound, dimension=dimension):
+            where = "" if dimension is None else f" in {dimension} dimension{'s' if dimension > 1 else ''}"
+            told = f"whole numbers of l2 norm {plain(bound)} at most{where}"
+            return f"discrete Gaussian noise of parameter {plain(stddev)}, {told}"
+        case known.MixtureOfGaussians(noise_stddev=stddev, norms=norms):
+            return (
+                f"Gaussian noise of stddev {plain(stddev)}, norms drawn from {len(norms)} up to {plain(norms[-1][0])}"
+            )
         case known.RandomizedResponse(epsilon=epsilon, options=options):
             return f"randomised response of {options} options, epsilon {plain(epsilon)}"
         case known.ExponentialMechanism(epsilon=epsilon, relation=relation, monotone=monotone):
             return f"exponential mechanism, epsilon {plain(epsilon)} ({relation}{', monotone' if monotone else ''})"
+        case known.PermuteAndFlip(epsilon=epsilon, relation=relation, monotone=monotone):
+            return f"permute-and-flip, epsilon {plain(epsilon)} ({relation}{', monotone' if monotone else ''})"
         case known.AboveThreshold(epsilon=epsilon, relation=relation):
             return f"above-threshold test, epsilon {plain(epsilon)} ({relation})"
         case known.PureDP(epsilon=epsilon, relation=relation):
@@ -97,6 +185,17 @@ def pair_in_words(pair: Pair) -> str:
             return f"N(m, 1) against N(0, 1), m² = {plain(squared)}"
         case pairs.ShiftedLaplaces(shift=shift):
             return f"Lap(s, 1) against Lap(0, 1), s = {plain(shift)}"
+        case pairs.ShiftedDiscreteLaplaces(parameter=parameter, distance=distance):
+            return f"discrete Laplace laws, e^(-a|x|), {distance} apart, a = {plain(parameter)}"
+        case pairs.ShiftedDiscreteGaussians(variance=variance, distance=distance):
+            return f"discrete Gaussian laws, e^(-x²/2s), {distance} apart, s = {plain(variance)}"
+        case pairs.MixedGaussians(direction=order, parts=parts):
+            laws = (
+                f"a mixture of {len(parts)} N(c, 1)",
+                "N(0, 1)" if order is not Direction.REPLACE else "its mirror image",
+            )
+            first, second = laws[::-1] if order is Direction.ADD else laws
+            return f"{first} against {second}"
         case pairs.UniformBalls(squared_shift=squared, dimension=dimension):
             return f"two unit balls in {dimension} dimensions, centres s apart, s² = {plain(squared)}"
         case pairs.Responses(epsilon=epsilon, options=options):
@@ -119,6 +218,15 @@ def pair_in_words(pair: Pair) -> str:
             laws = "a mixture of N(ks, 1)", "N(0, 1)"
             first, second = laws[::-1] if order is Direction.ADD else laws
             return f"{first} against {second}, s² = {plain(squared)}, k the draws of a record {_draws(draws)}"
+        case pairs.Zeroed(draws=draws, base=base):
+            return f"[{pair_in_words(base)}] zeroed for a record {_draws(draws)}, in whose place another stands else"
+        case pairs.OpposedGaussians(rate=rate, squared_shift=squared):
+            return (
+                f"N(0, 1) and N(2s, 1) against N(0, 1) and N(s, 1), mixed at rate {plain(rate)}, s² = {plain(squared)}"
+            )
+        case pairs.TaggedGaussians(atoms=atoms):
+            least, most = plain(atoms[0][0]), plain(atoms[-1][0])
+            return f"N(m, 1) against N(0, 1), m² drawn in public, {len(atoms)} values from {least} to {most}"
         case pairs.SampledLaplaces(sample_rate=rate, shift=shift):
             return f"(1-q) Lap(0) + q Lap(s) against (1-q) Lap(0) + q Lap(-s), q = {plain(rate)}, s = {plain(shift)}"
         case pairs.SampledBalls(sample_rate=rate, squared_shift=squared, dimension=dimension):
@@ -131,9 +239,30 @@ def pair_in_words(pair: Pair) -> str:
                 f"[{pair_in_words(present)}] for presence and [{pair_in_words(replaced)}] for replacement, on samples "
                 f"at rate {plain(rate)}"
             )
+        case pairs.CrowdedGaussians(most=most, size=size, lean=lean):
+            return f"a record that leans by {plain(lean)} against {size - 1} equal ones, cut to {most}"
+        case pairs.Tagged(parts=parts):
+            told = "; ".join(f"[{pair_in_words(part)}] with weight {_weight(weight)}" for weight, part in parts)
+            return f"one of these, drawn and revealed: {told}"
+        case pairs.ShuffledBatches(base=base, batches=number):
+            return f"[{pair_in_words(base)}] in one of {number} shuffled batches, which one being secret"
+        case pairs.Diluted(rate=rate, base=base):
+            return f"[{pair_in_words(base)}] with chance {plain(rate)}, else nothing; which of the two is known"
+        case pairs.Allocated(bins=bins, shares=shares):
+            return f"one of {bins} steps, at random, with the record against none, {_shares(shares)}"
+        case pairs.AllocatedTo(steps=steps, participations=k, base=base):
+            return f"{k} of {steps} steps, at random, with the record against none, each [{pair_in_words(base)}]"
         case pairs.Combined(product=product):
             return f"[{product_in_words(product)}] on one sample"
     return "finitely many losses"
+
+
+def _shares(shares: Product) -> str:
+    each = [
+        f"each [{pair_in_words(base)}]" if len(shares) == 1 else f"{n} of them [{pair_in_words(base)}]"
+        for base, n in shares
+    ]
+    return ", ".join(each)
 
 
 def _sampled_gaussians(direction: Direction) -> str:
@@ -143,6 +272,11 @@ def _sampled_gaussians(direction: Direction) -> str:
         case Direction.ADD:
             return "N(0, z²) against (1-q) N(0, z²) + q N(1, z²)"
     return "(1-q) N(0, z²) + q N(1, z²) against (1-q) N(0, z²) + q N(-1, z²)"
+
+
+def _weight(weight: Fraction) -> str:
+    """A weight in few digits, rounded up."""
+    return to_decimal(weight, 4, "up")
 
 
 def _draws(draws: pairs.Draws) -> str:
@@ -160,21 +294,37 @@ def source_of(pair: Pair) -> str:
         case pairs.SampledGaussians():
             return "pairs.md, section 5, add or remove one (Zhu, Dong & Wang 2022)"
         case pairs.ShiftedLaplaces():
-            return "laws.md, section 2 (chains of shifts along the axes)"
+            return "losses.md, section 2 (chains of shifts along the axes)"
         case pairs.UniformBalls():
-            return "laws.md, section 2 (Tholeti & Kalyani 2020, equation 6)"
+            return "losses.md, section 2 (Tholeti & Kalyani 2020, equation 6)"
+        case pairs.ShiftedDiscreteLaplaces() | pairs.ShiftedDiscreteGaussians():
+            return "whole_numbers.md (derived there)"
+        case pairs.MixedGaussians():
+            return "mixtures.md (Gaussian comparison, pairs.md, section 5)"
+        case pairs.TaggedGaussians():
+            return "last_iterate.md, section 4 (derived there)"
         case pairs.SampledLaplaces() | pairs.SampledBalls():
             return "sampling.md, section 4 (derived there)"
         case pairs.Responses() | pairs.FourPoints() | pairs.TwoResponses():
-            return "laws.md, section 2 (Kairouz, Oh & Viswanath 2015)"
+            return "losses.md, section 2 (Kairouz, Oh & Viswanath 2015)"
         case pairs.BoundedRangeProfile() | pairs.TwoPoints():
-            return "laws.md, section 2 (the least upper bound of all two-point pairs)"
+            return "losses.md, section 2 (the least upper bound of all two-point pairs)"
         case pairs.RenyiProfile():
-            return "laws.md, section 2 (Canonne, Kamath & Steinke 2020)"
+            return "losses.md, section 2 (Canonne, Kamath & Steinke 2020)"
         case pairs.Sampled(direction=Direction.REPLACE) | pairs.TwoGuarantees():
             return "sampling.md (Balle, Barthe & Gaboardi 2018, advanced joint convexity)"
+        case pairs.Diluted():
+            return "sampling.md, section 4 (the sample's size may be published)"
         case pairs.Sampled():
             return "sampling.md (Zhu, Dong & Wang 2022, mixture split)"
+        case pairs.Zeroed() | pairs.OpposedGaussians():
+            return "zero_out.md, sections 4 and 5 (three laws, derived there)"
+        case pairs.Tagged() | pairs.CrowdedGaussians():
+            return "truncated.md (one tag for a cut sample, derived there)"
+        case pairs.ShuffledBatches():
+            return "shuffled.md (clones: Feldman, McMillan & Talwar 2021, derived there for adaptive Gaussian batches)"
+        case pairs.Allocated() | pairs.AllocatedTo():
+            return "allocation.md (any secret choice of steps, derived there)"
         case pairs.DrawnGaussians():
             return "sampling.md, section 6 (Gaussian comparison, derived there)"
     return "sampling.md"

@@ -121,6 +121,14 @@ def options(*decorators: Callable[[Callback], Callback]) -> Callable[[Callback],
     return decorate
 
 
+RECORDS_OPTIONS = options(
+    click.option("--data", type=FILE, metavar="CSV", help="Your own records, with a line of column names."),
+    click.option("--label", metavar="NAME", help="Label column of --data (default: the last)."),
+    click.option("--positive", metavar="V", help="Label that means +1; all others mean -1."),
+    click.option("--ranges", type=FILE, metavar="FILE", help="Public ranges: CSV with columns feature, lower, upper."),
+)
+
+
 def required(
     name: str, wanted: str, callback: Callable[..., Any] | None = None, **given: Any
 ) -> Callable[[Callback], Callback]:
@@ -141,7 +149,7 @@ def relation_option(default: Relation) -> Callable[[Callback], Callback]:
         type=click.Choice([str(relation) for relation in Relation]),
         default=str(default),
         show_default=True,
-        help="Which data sets must be hard to tell apart.",
+        help="Which data sets must be hard to tell apart; zero-out-one: a record contributes nothing, its place stays.",
     )
 
 

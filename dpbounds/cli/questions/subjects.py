@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from dpbounds.cli.printing import output
-from dpbounds.cli.questions.options import reading, unfit
-from dpbounds.cli.questions.training import FIXED_SIZE, Training, read_training
+from dpbounds.cli.questions.matrices import stream_parameters
+from dpbounds.cli.questions.options import note, reading, unfit
+from dpbounds.cli.questions.training import (
+    FIXED_SIZE,
+    GAUSSIAN,
+    LAST_ITERATE,
+    SHUFFLED,
+    TRUNCATED,
+    Epochs,
+    Training,
+    read_training,
+)
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms import (
     Gaussian,
@@ -18,10 +28,16 @@ from dpbounds.privacy.mechanisms import (
     PoissonSampled,
     SampledWithoutReplacement,
     SampledWithReplacement,
+    last_iterate,
     parts_of,
 )
 
-_TRAINING = ("noise_multiplier", "sample_rate", "steps", "epochs", "sampling", "batch_size")
+_TRAINING = (
+    *("noise_multiplier", "sample_rate", "steps", "epochs", "sampling", "batch_size", "max_batch_size", "bound"),
+    *("batches", "participations"),
+)
+_MATRIX = ("matrix", "toeplitz", "tree", "bands", "participation", "separation", "at_most", "groups", "error")
+_HIDDEN = ("release", "smoothness_step", "weight_decay_step", "order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +47,13 @@ class Subject:
     Attributes:
         parameters: How it was given, for JSON.
         dataset_size: Public; None where it was not given.
+        condition: What a guarantee is conditional on, in words; None for nothing.
     """
 
     mechanism: Mechanism
     parameters: dict[str, object]
     dataset_size: int | None
+    condition: str | None = None
 
 
 def read_subject(given: dict[str, Any]) -> Subject:
@@ -47,21 +65,29 @@ def read_subject(given: dict[str, Any]) -> Subject:
     """
     if given["ledger"] is None:
         training = read_training(given)
-        return Subject(training.mechanism(), training_parameters(training), training.dataset_size)
-    for name in _TRAINING:
+        condition = None if training.hidden is None else last_iterate.CONDITION
+        return Subject(training.mechanism(), training_parameters(training), training.dataset_size, condition)
+    if given["noise"] != GAUSSIAN:
+        raise unfit(f"--noise {given['noise']}", "does not fit --ledger, which holds it")
+    if given["redraw"] is not None:
+        raise unfit("--redraw" if given["redraw"] else "--same-bins", "does not fit --ledger, which holds it")
+    for name in (*_TRAINING, *_HIDDEN):
         if given[name] is not None:
             option = f"--{name.replace('_', '-')} {output.plain_text(given[name])}"
             raise unfit(option, "does not fit --ledger, which holds it")
+    for name in _MATRIX:
+        if given[name]:
+            raise unfit(f"--{name.replace('_', '-')}", "does not fit --ledger, which holds releases of single sums")
     return read_ledger(given["ledger"], given["dataset_size"])
 
 
 def read_ledger(path: Path, dataset_size: int | None = None) -> Subject:
     """The releases in a ledger file."""
-    from dpbounds.algorithms.ledger_format import read_releases
+    from dpbounds.algorithms.ledger_format import CONDITION, read
 
     text = reading(path, "--ledger")
     try:
-        mechanism = read_releases(text)
+        mechanism, seeded = read(text)
     except InvalidValue as error:
         raise InvalidValue("--ledger", path, "a ledger that dpbounds wrote", str(error)) from None
     sizes = [
@@ -69,19 +95,51 @@ def read_ledger(path: Path, dataset_size: int | None = None) -> Subject:
         for part, _ in parts_of(mechanism)
         if isinstance(part, SampledWithoutReplacement | SampledWithReplacement)
     ]
-    return Subject(mechanism, {"ledger": str(path)}, dataset_size or max(sizes, default=None))
+    size = dataset_size or max(sizes, default=None)
+    if not seeded:
+        return Subject(mechanism, {"ledger": str(path)}, size)
+    note(f"the noise in {path} came from a seed that was given: whatever it guarantees is {CONDITION}")
+    return Subject(mechanism, {"ledger": str(path), "condition": CONDITION}, size, CONDITION)
 
 
 def training_parameters(training: Training) -> dict[str, object]:
     """A training run for JSON."""
+    if training.hidden is not None:
+        return {
+            "noise_multiplier": output.json_given(training.noise_multiplier),
+            "release": LAST_ITERATE,
+            **hidden_parameters(training.hidden),
+            "condition": last_iterate.CONDITION,
+        }
     fixed = {"batch_size": training.batch_size, "dataset_size": training.dataset_size}
+    truncated = {"max_batch_size": training.max_batch_size, "dataset_size": training.dataset_size}
+    if training.sampling == SHUFFLED:
+        return {
+            "noise_multiplier": output.json_given(training.noise_multiplier),
+            "sampling": training.sampling,
+            "batches": training.batches,
+            "epochs": training.steps,
+            **({name: value for name, value in fixed.items() if value is not None}),
+        }
     return {
         "noise_multiplier": output.json_given(training.noise_multiplier),
+        **({} if training.noise == GAUSSIAN else {"noise": training.noise, "bound": training.bound}),
         "sampling": training.sampling,
         "sample_rate": output.json_given(training.sample_rate),
         "steps": training.steps,
         **(fixed if training.sampling in FIXED_SIZE else {}),
+        **({} if training.stream is None else stream_parameters(training.stream)),
+        **(truncated if training.sampling == TRUNCATED else {}),
+        **({} if training.allocation is None else training.allocation.as_json()),
     }
+
+
+def hidden_parameters(hidden: Epochs) -> dict[str, object]:
+    """How an only published last iterate was reached, for JSON."""
+    steps = hidden.smoothness_step
+    told = [output.json_given(each) for each in steps] if isinstance(steps, tuple) else output.json_given(steps)
+    decay = output.json_given(hidden.weight_decay_step)
+    return {**asdict(hidden), "smoothness_step": told, "weight_decay_step": decay}
 
 
 def demand_publishable(mechanism: Mechanism, given: dict[str, Any]) -> None:

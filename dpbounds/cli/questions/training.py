@@ -3,33 +3,65 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dpbounds.cli.printing.output import plain_text
-from dpbounds.cli.questions.options import POSITIVE, RATE, missing, note, options, unfit, whole
+from dpbounds.cli.questions.allocation import (
+    ALLOCATION_OPTIONS,
+    BALLS_IN_BINS,
+    RANDOM_ALLOCATION,
+    Allocation,
+    read_allocation,
+    refuse_allocation,
+)
+from dpbounds.cli.questions.matrices import CORRELATED, MATRIX_OPTIONS, read_stream
+from dpbounds.cli.questions.options import POSITIVE, RATE, missing, note, number, options, unfit, whole
 from dpbounds.errors import InvalidValue
+from dpbounds.privacy.mechanisms.refusals import refuse_without_positions
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
-    from dpbounds.privacy.mechanisms import Mechanism
+    from dpbounds.privacy.mechanisms import MatrixMechanism, Mechanism
+    from dpbounds.privacy.mechanisms.last_iterate import BatchOrder
 
-POISSON, WITHOUT_REPLACEMENT, WITH_REPLACEMENT, FULL_BATCH = SAMPLINGS = (
+Schedule = Fraction | tuple[Fraction, ...]  # a number for all epochs, or one for each
+POISSON, WITHOUT_REPLACEMENT, WITH_REPLACEMENT, SHUFFLED, FULL_BATCH, TRUNCATED, *_ = SAMPLINGS = (
     "poisson",
     "without-replacement",
     "with-replacement",
+    "shuffled",
     "full-batch",
+    "truncated-poisson",
+    RANDOM_ALLOCATION,
+    BALLS_IN_BINS,
 )
+NOISES = {  # and what each is called
+    "gaussian": "Gaussian",
+    "laplace": "Laplace",
+    "discrete-gaussian": "discrete Gaussian",
+    "discrete-laplace": "discrete Laplace",
+}
+GAUSSIAN, LAPLACE, DISCRETE_GAUSSIAN, DISCRETE_LAPLACE = NOISES
 FIXED_SIZE = (WITHOUT_REPLACEMENT, WITH_REPLACEMENT)
+EVERY_ITERATE, LAST_ITERATE = "every-iterate", "last-iterate"
+ORDERS = ("fixed", "shuffled", "secret")
+
+
+_ALIASES = {"shuffle": SHUFFLED, "shuffling": SHUFFLED, "shuffled-batches": SHUFFLED}
 
 
 def sampling(ctx: click.Context, option: click.Parameter, text: str | None) -> str | None:
     """An option's callback: a sampling scheme whose analysis is proven here; others are refused with the reason."""
     if text is None or text in SAMPLINGS:
         return text
+    if text in _ALIASES:
+        return _ALIASES[text]
     from dpbounds.privacy.mechanisms.refusals import refuse
 
     name = option.opts[0]
@@ -39,8 +71,25 @@ def sampling(ctx: click.Context, option: click.Parameter, text: str | None) -> s
         raise InvalidValue(name, text, "one of " + ", ".join(SAMPLINGS)) from None
 
 
+def _steps_of(ctx: click.Context, option: click.Parameter, text: str | None) -> Schedule | None:
+    if text is None or "," not in text:
+        return POSITIVE(ctx, option, text)
+    found = (POSITIVE(ctx, option, part) for part in text.split(","))
+    return tuple(each for each in found if each is not None)
+
+
 TRAINING_OPTIONS = options(
     click.option("--noise-multiplier", callback=POSITIVE, metavar="Z", help="Noise, per unit of the per-record bound."),
+    click.option(
+        "--noise",
+        type=click.Choice(list(NOISES)),
+        default=GAUSSIAN,
+        show_default=True,
+        help="Its law; the discrete ones are for sums of whole numbers.",
+    ),
+    click.option(
+        "--bound", callback=whole, metavar="C", help="Of one record's norm, with discrete noise (1 if not given)."
+    ),
     click.option("--sample-rate", callback=RATE, metavar="Q", help="Chance of each record to be in a batch."),
     click.option("--steps", callback=whole, metavar="T", help="Number of noisy releases."),
     click.option("--epochs", callback=POSITIVE, metavar="N", help="Instead of --steps: N / sample rate, rounded up."),
@@ -48,13 +97,55 @@ TRAINING_OPTIONS = options(
         "--sampling",
         callback=sampling,
         metavar="NAME",
-        help="poisson (where there is a rate), without-replacement, with-replacement, full-batch (otherwise).",
+        help="poisson (where there is a rate), truncated-poisson, without-replacement, with-replacement, shuffled (a "
+        "loader that shuffles anew for each epoch and cuts), random-allocation, balls-in-bins, full-batch (otherwise).",
     ),
     click.option("--dataset-size", callback=whole, metavar="N", help="Number of records (public)."),
     click.option(
         "--batch-size", callback=whole, metavar="B", help="Records per batch; with poisson, expected: the rate is B/N."
     ),
+    click.option(
+        "--max-batch-size",
+        callback=whole,
+        metavar="B",
+        help="With truncated-poisson: of a larger sample a uniform choice of B records is kept.",
+    ),
+    MATRIX_OPTIONS,
+    ALLOCATION_OPTIONS,
+    click.option(
+        "--release",
+        type=click.Choice([EVERY_ITERATE, LAST_ITERATE]),
+        help="What is published; last-iterate: nothing else at all (the default is every-iterate).",
+    ),
+    click.option(
+        "--smoothness-step",
+        callback=_steps_of,
+        metavar="H",
+        help="With last-iterate: step size times smoothness of one record's loss; or a list, H,H,...: of each epoch.",
+    ),
+    click.option(
+        "--weight-decay-step",
+        callback=number("between 0 and 1", lambda x: 0 <= x <= 1),
+        metavar="W",
+        help="With last-iterate: step size times weight decay, where that is fixed; more than H makes runs forget.",
+    ),
+    click.option(
+        "--order",
+        type=click.Choice(ORDERS),
+        help="With last-iterate: batches in a fixed order (default), shuffled in each epoch, or in a secret one, kept.",
+    ),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Epochs:
+    """Passes over the data of which only the last iterate is published: as ``LastIterate`` takes them."""
+
+    batches: int
+    epochs: int
+    smoothness_step: Schedule
+    order: BatchOrder
+    weight_decay_step: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +158,14 @@ class Training:
         sample_rate: Of Poisson samples; None for other samplings, or when it is solved for.
         batch_size: Of batches of a fixed size; None for other samplings.
         dataset_size: Public, or None where it was not given.
+        stream: The matrix mechanism with noise 1, where the noise is correlated.
+        max_batch_size: Of truncated Poisson samples; None for other samplings.
+        batches: Of one size, per epoch of a shuffled run, whose ``steps`` are epochs; None for other samplings.
+        rest: The share of the records that are in a smaller batch at the end of such an epoch.
+        noise: One of ``NOISES``.
+        bound: Of one record's norm, a whole number; for discrete noise.
+        allocation: Of steps that are allocated in secret; None for other samplings.
+        hidden: Where only the last iterate is published, how it is reached.
     """
 
     noise_multiplier: Fraction | None
@@ -76,14 +175,24 @@ class Training:
     batch_size: int | None
     dataset_size: int | None
     relation: Relation
+    stream: MatrixMechanism | None = None
+    max_batch_size: int | None = None
+    batches: int | None = None
+    rest: Fraction = Fraction(0)
+    noise: str = GAUSSIAN
+    bound: int = 1
+    allocation: Allocation | None = None
+    hidden: Epochs | None = None
 
     def with_value(self, unknown: str, value: Fraction) -> Mechanism:
-        """The mechanism with ``value`` for "noise", "steps" or "sample-rate"."""
+        """The mechanism with ``value`` for "noise", "steps", "batches" or "sample-rate"."""
         match unknown:
             case "noise":
                 return replace(self, noise_multiplier=value).mechanism()
             case "steps":
                 return replace(self, steps=int(value)).mechanism()
+            case "batches":
+                return replace(self, batches=int(value)).mechanism()
         return replace(self, sample_rate=value).mechanism()
 
     def mechanism(self) -> Mechanism:
@@ -94,11 +203,30 @@ class Training:
             raise InvalidValue(
                 "training", f"noise {self.noise_multiplier}, steps {self.steps}", "given together with the other"
             )
-        release: Mechanism = mechanisms.Gaussian(self.noise_multiplier)
-        if self.batch_size is not None and self.dataset_size is not None:
+        if self.stream is not None:
+            return self.stream.with_noise(self.noise_multiplier)
+        release: Mechanism
+        match self.noise:
+            case "laplace":
+                release = mechanisms.Laplace(self.noise_multiplier)
+            case "discrete-gaussian":
+                release = mechanisms.DiscreteGaussian(self.noise_multiplier * self.bound, self.bound)
+            case "discrete-laplace":
+                release = mechanisms.DiscreteLaplace(self.noise_multiplier * self.bound, self.bound)
+            case _:
+                release = mechanisms.Gaussian(self.noise_multiplier)
+        if self.allocation is not None:
+            return self.allocation.mechanism(release)
+        if self.hidden is not None:
+            return mechanisms.LastIterate(mechanisms.Gaussian(self.noise_multiplier), **asdict(self.hidden))
+        if self.batches is not None:
+            release = mechanisms.Shuffled(release, self.batches, self.rest)
+        elif self.batch_size is not None and self.dataset_size is not None:
             without = self.sampling == WITHOUT_REPLACEMENT
             kind = mechanisms.SampledWithoutReplacement if without else mechanisms.SampledWithReplacement
             release = kind(release, self.batch_size, self.dataset_size)
+        elif self.max_batch_size is not None and self.sample_rate is not None and self.dataset_size is not None:
+            release = mechanisms.TruncatedPoisson(release, self.sample_rate, self.max_batch_size, self.dataset_size)
         elif self.sample_rate is not None:
             release = mechanisms.PoissonSampled(release, self.sample_rate)
         return release**self.steps
@@ -109,26 +237,175 @@ def read_training(given: dict[str, Any], unknown: str | None = None) -> Training
 
     Args:
         given: The values of ``TRAINING_OPTIONS`` and ``relation``.
-        unknown: What is solved for: "noise", "steps", "sample-rate" or None.
+        unknown: What is solved for: "noise", "steps", "sample-rate", "batches" or None.
 
     Raises:
         InvalidValue: Options that contradict each other.
         UsageError: Options that are missing.
     """
-    scheme = _sampling(given, unknown)
+    if given["release"] == LAST_ITERATE:
+        return _last_iterate(given, unknown)
+    _refuse_without_last_iterate(given)
+    stream, scheme = read_stream(given, unknown), _sampling(given, unknown)
+    if stream is not None:
+        if given["noise"] != GAUSSIAN:
+            raise unfit(f"--noise {given['noise']}", "does not fit correlated noise, which is Gaussian")
+        refuse_allocation(given, "correlated noise")
+    if scheme != SHUFFLED and unknown == "batches":
+        raise unfit("--solve batches", f"does not fit --sampling {scheme}", f"use it with --sampling {SHUFFLED}")
+    allocation = None if stream is not None or scheme == SHUFFLED else read_allocation(given, scheme, unknown)
+    made = partial(  # whatever is asked for, whoever draws the batches: no option is lost on the way
+        Training,
+        noise_multiplier=_noise(given, unknown),
+        dataset_size=given["dataset_size"],
+        relation=Relation(given["relation"]),
+        max_batch_size=None if stream is not None else _max_batch_size(given, scheme),
+        noise=given["noise"],
+        bound=_bound(given),
+    )
+    if stream is not None:
+        rate, steps = stream.sample_rate, stream.matrix.steps
+        return made(sampling=CORRELATED, sample_rate=rate, steps=steps, batch_size=None, stream=stream)
+    if scheme == SHUFFLED:
+        return _read_shuffled(given, made, unknown)
+    if allocation is not None:
+        return made(sampling=scheme, sample_rate=None, steps=allocation.steps, batch_size=None, allocation=allocation)
     relation = Relation(given["relation"])
     batch = _fixed_batch(given, scheme, relation, unknown) if scheme in FIXED_SIZE else None
     rate = None if scheme in FIXED_SIZE else _sample_rate(given, scheme, unknown)
     share = Fraction(batch, given["dataset_size"]) if batch is not None else rate
+    return made(sampling=scheme, sample_rate=rate, steps=_steps(given, share, scheme, unknown), batch_size=batch)
+
+
+def _max_batch_size(given: dict[str, Any], scheme: str) -> int | None:
+    most: int | None = given["max_batch_size"]
+    if scheme != TRUNCATED:
+        if most is not None:
+            raise unfit(f"--max-batch-size {most}", f"does not fit --sampling {scheme}", f"give --sampling {TRUNCATED}")
+        return None
+    for name, value in (("--max-batch-size", most), ("--dataset-size", given["dataset_size"])):
+        if value is None:
+            raise missing(name, f"--max-batch-size B and --dataset-size N with --sampling {TRUNCATED}")
+    return most
+
+
+def _read_shuffled(given: dict[str, Any], made: Callable[..., Training], unknown: str | None) -> Training:
+    """Epochs over shuffled batches: how many batches of one size, and what is left over."""
+    if Relation(given["relation"]).counts_records:
+        from dpbounds.privacy.mechanisms.refusals import refuse_without_positions
+
+        refuse_without_positions("shuffled batches of one size")
+    for name in ("participations", "redraw"):
+        if given[name] is not None:
+            raise unfit(f"--{name.replace('_', '-')}", f"does not fit --sampling {SHUFFLED}")
+    for name, instead in (("sample_rate", "give --batches M"), ("steps", "give --epochs E")):
+        if given[name] is not None:
+            option = f"--{name.replace('_', '-')} {plain_text(given[name])}"
+            raise unfit(option, f"does not fit --sampling {SHUFFLED}", instead)
+    if unknown == "sample-rate":
+        raise InvalidValue("--solve", unknown, f"noise, batches or steps (epochs) with --sampling {SHUFFLED}")
+    epochs = given["epochs"]
+    batches, rest = (None, Fraction(0)) if unknown == "batches" else _batches(given, f"--sampling {SHUFFLED}")
+    if unknown == "batches":
+        _refuse_what_is_solved_for(given, unknown, "batches", "batch_size")
+    if unknown == "steps":
+        _refuse_what_is_solved_for(given, unknown, "epochs")
+    elif epochs is None:
+        raise missing("--epochs", f"--epochs E, a whole number, with --sampling {SHUFFLED}")
+    elif epochs.denominator != 1:
+        advice = "a part of an epoch may hold any record: round up"
+        raise InvalidValue("--epochs", plain_text(epochs), f"a whole number with --sampling {SHUFFLED}", advice)
+    return made(
+        sampling=SHUFFLED,
+        sample_rate=None,
+        steps=None if epochs is None else int(epochs),
+        batch_size=given["batch_size"],
+        batches=batches,
+        rest=rest,
+    )
+
+
+def _batches(given: dict[str, Any], asked: str) -> tuple[int, Fraction]:
+    """How many batches of one size there are, and the share of the records in a smaller one at the end."""
+    batch: int | None = given["batch_size"]
+    size: int | None = given["dataset_size"]
+    if given["batches"] is not None:
+        if batch is not None:
+            raise InvalidValue("--batch-size", batch, "either --batches or --batch-size, not both")
+        return int(given["batches"]), Fraction(0)
+    if batch is None or size is None:
+        raise missing("--batches", f"--batches M, or --batch-size B with --dataset-size N, with {asked}")
+    if batch > size:
+        raise InvalidValue("--batch-size", batch, f"at most --dataset-size, {size}")
+    return size // batch, Fraction(size % batch, size)
+
+
+def _bound(given: dict[str, Any]) -> int:
+    if given["bound"] is not None and given["noise"] not in (DISCRETE_GAUSSIAN, DISCRETE_LAPLACE):
+        why = f"does not fit --noise {given['noise']}, whose multiplier is per unit of the bound"
+        raise unfit(f"--bound {given['bound']}", why)
+    return given["bound"] or 1
+
+
+def _last_iterate(given: dict[str, Any], unknown: str | None) -> Training:
+    if read_stream(given, unknown) is not None:
+        raise unfit(f"--release {LAST_ITERATE}", "does not fit correlated noise", "every row of it counts as published")
+    if given["noise"] != GAUSSIAN:
+        raise unfit(f"--noise {given['noise']}", f"does not fit --release {LAST_ITERATE}, whose noise is Gaussian")
+    relation = Relation(given["relation"])
+    hidden = _hidden(given, relation, unknown)
     return Training(
         noise_multiplier=_noise(given, unknown),
-        sampling=scheme,
-        sample_rate=rate,
-        steps=_steps(given, share, scheme, unknown),
-        batch_size=batch,
+        sampling=FULL_BATCH,
+        sample_rate=None,
+        steps=hidden.batches * hidden.epochs,
+        batch_size=given["batch_size"],
         dataset_size=given["dataset_size"],
         relation=relation,
+        hidden=hidden,
     )
+
+
+def _refuse_without_last_iterate(given: dict[str, Any]) -> None:
+    for name in ("smoothness_step", "weight_decay_step", "order"):
+        if given[name] is not None:
+            option = f"--{name.replace('_', '-')} {plain_text(given[name])}"
+            raise unfit(option, f"needs --release {LAST_ITERATE}", "every other question has no use for it")
+
+
+def _hidden(given: dict[str, Any], relation: Relation, unknown: str | None) -> Epochs:
+    """How the last iterate is reached, where nothing else is published."""
+    asked = f"--release {LAST_ITERATE}"
+    if unknown not in (None, "noise"):
+        raise InvalidValue("--solve", unknown, f"noise with {asked}", "its epochs and batches are given")
+    if relation.counts_records:
+        refuse_without_positions("batches by position, of which only the last iterate is published,")
+    for name, instead in (
+        ("sampling", "--order says how batches are made"),
+        ("sample_rate", "give --batches M, or --batch-size B with --dataset-size N"),
+        ("steps", "give --epochs N, a whole number"),
+        ("max_batch_size", "its batches are fixed"),
+        ("bound", "its noise is per unit of the bound"),
+        ("participations", "a record is in one batch of every epoch"),
+        ("redraw", "--order says how batches are made"),
+    ):
+        if given[name] is not None:
+            option = f"--{name.replace('_', '-')} {plain_text(given[name])}"
+            raise unfit(option, f"does not fit {asked}", instead)
+    step: Schedule | None = given["smoothness_step"]
+    if step is None:
+        wanted = "--smoothness-step H, the step size times a bound on how fast one record's gradient changes"
+        raise missing("--smoothness-step", f"{wanted}, with {asked}")
+    epochs: Fraction = given["epochs"] or Fraction(1)
+    if epochs.denominator > 1:
+        raise InvalidValue("--epochs", plain_text(epochs), f"a whole number with {asked}")
+    if isinstance(step, tuple) and len(step) != epochs:
+        raise InvalidValue("--smoothness-step", f"{len(step)} numbers", f"one number, or one per epoch ({epochs})")
+    decay: Fraction = given["weight_decay_step"] or Fraction(0)
+    if decay and isinstance(step, tuple):
+        raise InvalidValue("--weight-decay-step", plain_text(decay), "0 where --smoothness-step is a list")
+    whole_ones, _ = _batches(given, asked)  # records beyond them are left out, or a smaller batch, which costs no more
+    return Epochs(whole_ones, int(epochs), step, given["order"] or "fixed", decay)
 
 
 def _noise(given: dict[str, Any], unknown: str | None) -> Fraction | None:
@@ -145,8 +422,8 @@ def _sampling(given: dict[str, Any], unknown: str | None) -> str:
         return str(given["sampling"])
     if given["batch_size"] is not None:
         allowed = (
-            f"--batch-size together with --sampling {POISSON}, {WITHOUT_REPLACEMENT} or {WITH_REPLACEMENT} "
-            f"(or --sampling {FULL_BATCH} and no batch size)"
+            f"--batch-size together with --sampling {POISSON}, {WITHOUT_REPLACEMENT}, {WITH_REPLACEMENT} or "
+            f"{SHUFFLED} (or --sampling {FULL_BATCH} and no batch size)"
         )
         advice = "batches are drawn in several ways, which differ in privacy"
         raise InvalidValue("--batch-size", given["batch_size"], allowed, advice)
@@ -173,7 +450,7 @@ def _fixed_batch(given: dict[str, Any], scheme: str, relation: Relation, unknown
     assert size is not None
     if scheme == WITHOUT_REPLACEMENT and batch > size:
         raise InvalidValue("--batch-size", batch, f"at most --dataset-size, {size}")
-    if relation is Relation.ADD_OR_REMOVE_ONE:
+    if relation.counts_records:
         if scheme == WITHOUT_REPLACEMENT and batch == size:
             advice = "the data set without the record must still hold a whole batch"
             raise InvalidValue("--batch-size", batch, f"less than --dataset-size, {size}, under {relation}", advice)

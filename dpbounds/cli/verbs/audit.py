@@ -1,19 +1,21 @@
 """`dpbounds audit`: an empirical lower bound on ε, held against the certified upper bound and the claim.
 
-JSON: {algorithm, runs, seed, lower {epsilon, delta, confidence, attack, method}, certified, claim {epsilon, delta,
-relation}, sound, claim_refuted}; with all {findings: [the same], confidence}; with --mutations {copies: [{name, flaw,
-broken, claim {epsilon, delta}, lower {...}, caught}], all_as_expected, confidence}. The confidence of a table is that
-of all its lines together; each line's own, in ``lower``, is higher.
+JSON: {algorithm, runs, ended, limit, seed, lower {epsilon, delta, confidence, attack, method}, unassuming, reach,
+certified, claim {epsilon, delta, relation}, sound, claim_refuted}, where unassuming is the bound without a ledger's
+word, reach about the ε of the pair that was run (null where unknown), limit what kept the bound low (or ""); with all
+{findings: [the same], confidence}; with --mutations {copies: [{name, flaw, broken, claim {epsilon, delta}, lower {...},
+caught}], all_as_expected, confidence}. The confidence of a table is that of all its lines together; each line's own, in
+``lower``, is higher.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,9 +23,11 @@ from dpbounds import __version__
 from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.options import (
+    AT_LEAST_ZERO,
     FILE,
     POSITIVE,
     PROBABILITY,
+    number_of_processes,
     number_of_runs,
     relation_option,
     unfit,
@@ -40,8 +44,25 @@ if TYPE_CHECKING:
     from dpbounds.algorithms.verification.attacks.mutations import AuditedCopy
 
 _ALL = "all"
-_HEADINGS = ("algorithm", "at least", "certified", "claimed", "verdict", "found by")
-_LINE = "{:<38} {:>9} {:>10} {:>8}  {:<14} {}"
+_HEADINGS = (
+    "algorithm",
+    "at least",
+    "unassuming",
+    "this pair",
+    "certified",
+    "claimed",
+    "verdict",
+    "runs",
+    "ended by",
+    "limit",
+)
+_LIMITS = (
+    "of the smaller of the certified and the claimed ε. Where a line stays below its aim, its last column says why: "
+    "`pair`, no number of runs on these two data sets shows much more (a run asks for fewer answers than its ledger "
+    "reserves, or this attack makes nothing of some, where so many of so many are named); else what was used up, more "
+    "of which finds more."
+)
+_LINE = "{:<38} {:>8} {:>10} {:>11} {:>9} {:>7}  {:<13} {:>7}  {:<11} {}"
 _COPIES = ("copy", "claim", "at delta", "at least", "verdict", "flaw")
 _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
 
@@ -51,7 +72,21 @@ _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
 @click.option("--mutations", "broken", is_flag=True, help="Audit deliberately broken copies: caught or not caught.")
 @click.option("--one-run", is_flag=True, help="One run on many canaries, instead of many runs on two data sets.")
 @click.option(
-    "--runs", default="4000", callback=number_of_runs, show_default=True, metavar="N", help="On both data sets."
+    "--runs",
+    default="50000",
+    callback=number_of_runs,
+    show_default=True,
+    metavar="N",
+    help="About so many at most.",
+)
+@click.option(
+    "--seconds", callback=AT_LEAST_ZERO, metavar="S", help="CPU time of each audit, at most: then the machine decides."
+)
+@click.option(
+    "--enough", callback=PROBABILITY, metavar="PART", help="Of the certified epsilon, at which it ends.  [default: 0.9]"
+)
+@click.option(
+    "--jobs", default="1", callback=number_of_processes, show_default=True, metavar="N", help="Processes, with all."
 )
 @click.option(
     "--confidence",
@@ -74,6 +109,9 @@ def command(
     broken: bool,
     one_run: bool,
     runs: int,
+    seconds: Fraction | None,
+    enough: Fraction | None,
+    jobs: int,
     confidence: Fraction,
     seed: int,
     epsilon: Fraction,
@@ -82,7 +120,11 @@ def command(
     folder: Path | None,
     as_json: bool,
 ) -> int:
-    """Run an algorithm on two neighbouring data sets, tell the runs apart, and bound epsilon from below.
+    """Run an algorithm on neighbouring data sets, tell the runs apart, and bound epsilon from below.
+
+    It ends as soon as the bound is --enough of the certified epsilon, or above it, or when --runs or --seconds are used
+    up: the bound holds whenever it ends. Where all releases are Gaussian by the ledger, it takes the ledger's word
+    for that shape; the bound without it ("unassuming") is shown, too.
 
     Exit status 1 when the lower bound exceeds the certified upper bound (with --mutations: when a broken copy is not
     caught, or a sound one is). Claims about rare events are computed exactly, not audited.
@@ -99,21 +141,31 @@ def command(
         raise unfit(f"--output {folder}", "needs all or --mutations")
     if one_run and (broken or name == _ALL):
         raise unfit("--one-run", "needs one ALGORITHM")
+    if jobs > 1 and name != _ALL:
+        raise unfit(f"--jobs {jobs}", "needs all")
+    for option, given in (("--seconds", seconds), ("--enough", enough)):
+        if given is not None and (broken or one_run):
+            raise unfit(option, "needs many runs of one ALGORITHM or all")
     if broken:
         return _mutations(runs, float(confidence), seed, folder, as_json)
     assert name is not None
 
     from dpbounds.algorithms.ledger import PrivacyBudget
     from dpbounds.algorithms.verification.attacks.canaries import audit_example_in_one_run
-    from dpbounds.algorithms.verification.attacks.experiments import audit_example
+    from dpbounds.algorithms.verification.attacks.experiments import NEAR, audit_example
 
     budget = PrivacyBudget.of(epsilon, delta, relation)
+    ends: dict[str, Any] = {
+        "runs": runs,
+        "seconds": math.inf if seconds is None else float(seconds),
+        "enough": NEAR if enough is None else float(enough),
+    }
     if name == _ALL:
-        return _everything(budget, runs, float(confidence), seed, folder, as_json)
+        return _everything(budget, ends, jobs, float(confidence), seed, folder, as_json)
     if one_run:
         finding = audit_example_in_one_run(name, budget, confidence=float(confidence), seed=seed)
     else:
-        finding = audit_example(name, budget, runs=runs, confidence=float(confidence), seed=seed)
+        finding = audit_example(name, budget, **ends, confidence=float(confidence), seed=seed)
     if as_json:
         output.print_json(_document(finding, seed))
     else:
@@ -126,8 +178,12 @@ def _document(finding: AuditedAlgorithm, seed: int) -> dict[str, object]:
     return {
         "algorithm": finding.name,
         "runs": finding.runs,
+        "ended": finding.ended,
+        "limit": finding.limit,
         "seed": seed,
         "lower": _lower(finding.audit, finding.attack),
+        "unassuming": finding.unassuming.epsilon,
+        "reach": None if math.isnan(finding.reach) else finding.reach,
         "certified": finding.certified if math.isfinite(finding.certified) else str(finding.certified),
         "claim": {"epsilon": float(claim.epsilon), "delta": float(claim.delta), "relation": str(claim.relation)},
         "sound": finding.sound,
@@ -150,11 +206,13 @@ def _print(finding: AuditedAlgorithm) -> None:
     certified = "nothing: no finite bound is proven"
     if math.isfinite(finding.certified):
         certified = to_decimal(Fraction(finding.certified), 6, "up")
-    how = "one run on canaries" if finding.runs == 1 else f"{finding.runs} runs on two neighbouring data sets"
+    how = "one run on canaries" if finding.runs == 1 else f"{finding.runs} runs on neighbouring data sets"
     click.echo(f"{finding.name}: {how} ({claim.relation})")
     output.print_rows(
         {
             "  at least": f"epsilon {audit.epsilon:.4g} at delta = {audit.delta:g}, {audit.confidence:.4g} confidence",
+            "  unassuming": f"epsilon {finding.unassuming.epsilon:.4g}",
+            "  ended by": finding.ended,
             "  found by": f"{finding.attack} ({audit.method})",
             "  certified": certified + ("" if finding.sound else "  <- exceeded: ledger or code is wrong"),
             "  claimed": f"{float(claim.epsilon):.6g}" + ("  <- refuted" if finding.refutes_claim else ""),
@@ -163,30 +221,44 @@ def _print(finding: AuditedAlgorithm) -> None:
 
 
 def _everything(
-    budget: PrivacyBudget, runs: int, confidence: float, seed: int, folder: Path | None, as_json: bool
+    budget: PrivacyBudget,
+    ends: Mapping[str, Any],
+    jobs: int,
+    confidence: float,
+    seed: int,
+    folder: Path | None,
+    as_json: bool,
 ) -> int:
     """Every example, those as printed included; a sound exit status means that no lower bound exceeds its ledger's."""
-    from dpbounds.algorithms.verification.attacks.experiments import audit_example
+    from dpbounds.algorithms.verification.attacks.experiments import audit_examples
     from dpbounds.algorithms.verification.catalogue import all_examples
     from dpbounds.algorithms.verification.judging.slopes import confidence_of
 
-    findings, each = [], confidence_of(1 - confidence, len(all_examples()))
-    for one in all_examples():
-        findings.append(audit_example(one.name, budget, runs=runs, confidence=each, seed=seed))
+    findings, names = [], [example.name for example in all_examples()]
+    each = confidence_of(1 - confidence, len(names))
+    for finding in audit_examples(names, budget, **ends, confidence=each, seed=seed, jobs=jobs):
+        findings.append(finding)
         if not as_json:
             if len(findings) == 1:
                 click.echo(_LINE.format(*_HEADINGS))
-            click.echo(_LINE.format(*_cells(findings[-1])))
+            click.echo(_LINE.format(*_cells(finding)))
     if folder is not None:
-        command = (
-            f"dpbounds audit all --runs {runs} --confidence {confidence:g} --seed {seed} --relation {budget.relation}"
-        )
-        _write(folder / "audits-algorithms.md", command, confidence, _HEADINGS, [_cells(found) for found in findings])
+        asked = " ".join(f"--{name} {value:g}" for name, value in ends.items() if math.isfinite(value))
+        command = f"dpbounds audit all {asked} --confidence {confidence:g} --seed {seed} --relation {budget.relation}"
+        _write_findings(folder, command, confidence, findings)
     if as_json:
         output.print_json({"findings": [_document(found, seed) for found in findings], "confidence": confidence})
     else:
         click.echo(f"\n{_together(confidence)}")
     return DONE if all(found.sound for found in findings) else DOES_NOT_HOLD
+
+
+def _write_findings(folder: Path, command: str, confidence: float, findings: Sequence[AuditedAlgorithm]) -> None:
+    from dpbounds.algorithms.verification.attacks.experiments import AIMS
+
+    aims = ", ".join(f"{part:g} for {releases}" for releases, part in AIMS.items())
+    rows = [_cells(found) for found in findings]
+    _write(folder / "audits-algorithms.md", command, confidence, _HEADINGS, rows, f"Aims: {aims}, {_LIMITS}")
 
 
 def _cells(finding: AuditedAlgorithm) -> tuple[str, ...]:
@@ -195,10 +267,14 @@ def _cells(finding: AuditedAlgorithm) -> tuple[str, ...]:
     return (
         finding.name,
         f"{finding.audit.epsilon:.4g}",
+        f"{finding.unassuming.epsilon:.4g}",
+        "" if math.isnan(finding.reach) else f"about {finding.reach:.2g}",
         certified,
         f"{float(finding.claim.epsilon):.4g}",
         verdict if finding.sound else "EXCEEDED",
-        finding.attack,
+        str(finding.runs),
+        finding.ended,
+        finding.limit,
     )
 
 
@@ -207,12 +283,20 @@ def _together(confidence: float) -> str:
     return f"All lower bounds together hold with {confidence:.4g} confidence; each has its share of the error."
 
 
-def _write(path: Path, command: str, confidence: float, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """One table as Markdown, under the command that made it."""
+def _write(
+    path: Path,
+    command: str,
+    confidence: float,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    note: str = "",
+) -> None:
+    """One table as Markdown, under the command that made it and a note."""
     lines = [
         "# Empirical lower bounds on ε",
         "",
         f"Made by `{command}` with dpbounds {__version__} on {dt.date.today():%Y-%m-%d}. {_together(confidence)}",
+        *(["", note] if note else []),
         "",
         "| " + " | ".join(headings) + " |",
         "| " + " | ".join("---" for _ in headings) + " |",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from dpbounds.cli.answers import prefix_sums
 from dpbounds.cli.answers.spending import write_publications
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.options import (
@@ -16,14 +17,32 @@ from dpbounds.cli.questions.options import (
     TIME_LIMIT_OPTION,
     note_if_stopped,
     warn_if_delta_is_large,
+    whole,
 )
-from dpbounds.cli.questions.training import FIXED_SIZE, FULL_BATCH, TRAINING_OPTIONS, Training, read_training
+from dpbounds.cli.questions.subjects import hidden_parameters
+from dpbounds.cli.questions.training import (
+    DISCRETE_GAUSSIAN,
+    DISCRETE_LAPLACE,
+    FIXED_SIZE,
+    FULL_BATCH,
+    GAUSSIAN,
+    LAST_ITERATE,
+    NOISES,
+    POISSON,
+    SHUFFLED,
+    TRAINING_OPTIONS,
+    Training,
+    read_training,
+)
 from dpbounds.expressions.exact import Direction, to_decimal
+from dpbounds.privacy.mechanisms.last_iterate import CONDITION
 
 if TYPE_CHECKING:
     from dpbounds.privacy.budgets.calibration import Calibration
+    from dpbounds.privacy.budgets.prefix_sums import ErrorKind
 
-_FIELDS = {"noise": "noise_multiplier", "steps": "steps", "sample-rate": "sample_rate"}
+_FIELDS = {"noise": "noise_multiplier", "steps": "steps", "sample-rate": "sample_rate", "batches": "batches"}
+_WHOLE = ("steps", "batches")
 _DIGITS = 12
 _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighbour of what suffices
 
@@ -35,16 +54,17 @@ _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighb
     type=click.Choice(list(_FIELDS)),
     default="noise",
     show_default=True,
-    help="Find the smallest noise, the most steps, or the largest rate.",
+    help="Find the smallest noise, the most steps (with shuffled: epochs), the largest rate, or the fewest batches.",
 )
 @TRAINING_OPTIONS
 @RELATION_OPTION
+@click.option("--group-size", callback=whole, default="1", metavar="K", help="Records that differ together.")
 @TIME_LIMIT_OPTION
 @PUBLISHING_OPTIONS
 def command(
     target_epsilon: Fraction,
     target_delta: Fraction,
-    solve: Literal["noise", "steps", "sample-rate"],
+    solve: Literal["noise", "steps", "sample-rate", "batches"],
     **given: Any,
 ) -> int:
     """How much noise a budget needs (or how many steps, or which rate it allows), proven from both sides.
@@ -64,39 +84,64 @@ def command(
         target_delta,
         training.relation,
         solve=solve,
+        group_size=int(given["group_size"]),
         time_limit=given["time_limit"],
     )
     note_if_stopped(found.complete)
+    error: ErrorKind = given["error"] or "mean"
     statement = write_publications(found, given)
     if given["as_json"]:
-        output.print_json({**_as_json(found, training), **({} if statement is None else {"statement": statement})})
+        written = {} if training.stream is None else prefix_sums.as_json(training.stream, found.value, error)
+        said = {} if statement is None else {"statement": statement}
+        output.print_json({**_as_json(found, training), **written, **said})
         return 0
-    output.print_rows(_as_rows(found, training))
+    added = {} if training.stream is None else prefix_sums.as_rows(training.stream, found.value, error)
+    output.print_rows({**_as_rows(found, training), **added})
     if statement is not None:
         click.echo(f"\n{statement}")
     return 0
 
 
+def _field(solve: str, training: Training) -> str:
+    """What is solved for, by its name in the answer."""
+    return "epochs" if solve == "steps" and training.sampling == SHUFFLED else _FIELDS[solve]
+
+
 def _directions(solve: str) -> tuple[Direction, Direction]:
     """Where the sufficient and the failing value may be rounded to and stay what they are."""
-    return ("up", "down") if solve == "noise" else ("down", "up")
+    return ("up", "down") if solve in ("noise", "batches") else ("down", "up")
 
 
 def _as_json(found: Calibration, training: Training) -> dict[str, object]:
     safe, unsafe = _directions(found.solve)
-    whole = found.solve == "steps"
+    is_whole = found.solve in _WHOLE
 
     def number(value: Fraction, direction: Direction) -> float | int | str:
-        return int(value) if whole else output.json_number(value, direction)
+        return int(value) if is_whole else output.json_number(value, direction)
 
-    field = _FIELDS[found.solve]
+    field = _field(found.solve, training)
     context: dict[str, object] = {
         "noise_multiplier": output.json_given(training.noise_multiplier),
+        **({} if training.noise == GAUSSIAN else {"noise": training.noise, "bound": training.bound}),
         "sample_rate": output.json_given(training.sample_rate),
         "steps": training.steps,
     }
+    if training.stream is not None:
+        from dpbounds.cli.questions.matrices import stream_parameters
+
+        context |= stream_parameters(training.stream)
+    how = {"sampling": training.sampling}
+    if training.hidden is not None:
+        context, how = hidden_parameters(training.hidden), {"release": LAST_ITERATE, "condition": CONDITION}
     if training.sampling in FIXED_SIZE:
         context |= {"batch_size": training.batch_size, "dataset_size": training.dataset_size}
+    if training.max_batch_size is not None:
+        context |= {"max_batch_size": training.max_batch_size, "dataset_size": training.dataset_size}
+    if training.sampling == SHUFFLED:
+        context = {"noise_multiplier": context["noise_multiplier"], "batches": training.batches}
+        context |= {"epochs": training.steps}
+    if training.allocation is not None:
+        context |= training.allocation.as_json()
     return {
         field: number(found.value, safe),
         "fails_at": None if found.fails_at is None else number(found.fails_at, unsafe),
@@ -104,7 +149,8 @@ def _as_json(found: Calibration, training: Training) -> dict[str, object]:
         "target_epsilon": output.json_given(found.target_epsilon),
         "target_delta": output.json_given(found.target_delta),
         "relation": str(found.relation),
-        "sampling": training.sampling,
+        **({} if found.group_size == 1 else {"group_size": found.group_size}),
+        **how,
         "certified": True,
         **({} if found.complete else {"complete": False}),
         "tight": _is_tight(found),
@@ -118,24 +164,32 @@ def _is_tight(found: Calibration) -> bool:
 
     if found.fails_at is not None and abs(found.value - found.fails_at) <= _grain(found):
         return True
-    return neighbour_classes(found.mechanism, found.relation).tight
+    if found.group_size == 1:
+        return neighbour_classes(found.mechanism, found.relation).tight
+    from dpbounds.privacy.accountants.groups import is_attained
+
+    return is_attained(found.mechanism, found.relation, found.group_size)
 
 
 def _grain(found: Calibration) -> Fraction:
-    return Fraction(1) if found.solve == "steps" else _NEAR * found.value
+    return Fraction(1) if found.solve in _WHOLE else _NEAR * found.value
 
 
 def _as_rows(found: Calibration, training: Training) -> dict[str, str]:
     safe, _ = _directions(found.solve)
-    whole = found.solve == "steps"
-    value = str(found.value) if whole else to_decimal(found.value, _DIGITS, safe)
+    is_whole = found.solve in _WHOLE
+    value = str(found.value) if is_whole else to_decimal(found.value, _DIGITS, safe)
     return {
-        _FIELDS[found.solve].replace("_", " "): f"{value}  (proven to suffice{'' if whole else f'; rounded {safe}'})",
+        _field(found.solve, training).replace(
+            "_", " "
+        ): f"{value}  (proven to suffice{'' if is_whole else f'; rounded {safe}'})",
         "fails at": _failing(found),
         "epsilon": output.shown(found.epsilon, tight=_is_tight(found), limit=found.target_epsilon),
         "budget": f"epsilon {output.plain(found.target_epsilon)}, delta {output.plain(found.target_delta)}",
         "relation": str(found.relation),
+        **({} if found.group_size == 1 else {"group size": str(found.group_size)}),
         "training": _rest(found.solve, training),
+        **({} if training.hidden is None else {"provided": CONDITION}),
     }
 
 
@@ -146,9 +200,10 @@ def _failing(found: Calibration) -> str:
     if found.fails_at is None:
         if not found.complete:
             return "not known: the time limit ended the search"
-        return f"not known: no attack is known, so that {'less' if found.solve == 'noise' else 'more'} may do"
+        less = found.solve in ("noise", "batches")
+        return f"not known: no attack is known, so that {'less' if less else 'more'} may do"
     _, unsafe = _directions(found.solve)
-    value = str(found.fails_at) if found.solve == "steps" else to_decimal(found.fails_at, _DIGITS, unsafe)
+    value = str(found.fails_at) if found.solve in _WHOLE else to_decimal(found.fails_at, _DIGITS, unsafe)
     if _is_tight(found):
         return f"{value}  (proven)"
     return f"{value}  (proven, by an explicit attack; what lies in between is not decided)"
@@ -156,20 +211,44 @@ def _failing(found: Calibration) -> str:
 
 def _rest(solve: str, training: Training) -> str:
     """What was given, in one line."""
-    from dpbounds.cli.printing.wording import batches
+    from dpbounds.cli.printing.wording import batches, drawn, stream_in_words
 
+    if training.stream is not None:
+        return stream_in_words(training.stream)
+    if training.hidden is not None:
+        return f"the last iterate of {drawn(training.with_value('noise', Fraction(1)))}"
     parts = []
-    if solve != "steps":
+    if training.sampling == SHUFFLED:
+        parts.append(_epochs(training))
+    elif solve != "steps":
         parts.append("a single release" if training.steps == 1 else f"{training.steps} releases")
-    if training.sampling == FULL_BATCH:
+    if training.allocation is not None:
+        parts.append(training.allocation.in_words())
+    elif training.sampling == FULL_BATCH:
         parts.append("the full batch")
-    elif training.batch_size is not None and training.dataset_size is not None:
+    elif training.sampling in FIXED_SIZE and training.batch_size is not None and training.dataset_size is not None:
         how = training.sampling.replace("-", " ")
         parts.append(f"{batches(training.batch_size, training.dataset_size)} {how}")
     elif training.sample_rate is not None:
         parts.append(f"Poisson samples at rate {output.plain(training.sample_rate)}")
-    else:
+    elif training.sampling == POISSON:
         parts.append("Poisson samples")
+    if training.max_batch_size is not None:
+        parts.append(f"cut to {training.max_batch_size} records, of {training.dataset_size}")
     if training.noise_multiplier is not None:
-        parts.append(f"Gaussian noise multiplier {output.plain(training.noise_multiplier)}")
+        parts.append(f"{NOISES[training.noise]} noise multiplier {output.plain(training.noise_multiplier)}")
+    elif training.noise != GAUSSIAN:
+        parts.append(f"{NOISES[training.noise]} noise")
+    if training.noise in (DISCRETE_GAUSSIAN, DISCRETE_LAPLACE):
+        parts.append(f"whole numbers of norm {training.bound} at most")
     return ", ".join(parts)
+
+
+def _epochs(training: Training) -> str:
+    """Epochs over shuffled batches, of which one number may be what is solved for."""
+    from dpbounds.cli.printing.wording import shuffled_in_words
+
+    if training.steps is not None and training.batches is not None:
+        return shuffled_in_words(training.steps, training.batches, training.rest)
+    many = "epochs" if training.steps is None else "an epoch" if training.steps == 1 else f"{training.steps} epochs"
+    return f"{many} over {'' if training.batches is None else f'{training.batches} '}shuffled batches"

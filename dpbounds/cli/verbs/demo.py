@@ -15,12 +15,11 @@ import click
 from dpbounds.cli.answers import demo_report
 from dpbounds.cli.answers.demo_training import prepared, trained, without_noise
 from dpbounds.cli.questions.options import (
-    FILE,
     PROBABILITY,
+    RECORDS_OPTIONS,
     note,
     number,
     number_of_runs,
-    unfit,
     warn_if_delta_is_large,
 )
 from dpbounds.errors import InvalidValue
@@ -41,26 +40,29 @@ _BUDGETS = ("1", "4", "10")
     metavar="DIR",
     help="Where to write the table, the data and the plot.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random streams.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="To repeat a demo (default: the operating system's entropy).",
+)
 @click.option("--epsilon", "epsilons", multiple=True, metavar="E", help="A budget; may be repeated (default 1, 4, 10).")
 @click.option("--delta", callback=PROBABILITY, default="1e-5", show_default=True, metavar="D", help="Of every budget.")
 @click.option(
     "--repetitions", callback=number_of_runs, default="32", show_default=True, metavar="R", help="For measuring."
 )
-@click.option("--data", type=FILE, metavar="CSV", help="Your own records, with a line of column names.")
-@click.option("--label", metavar="NAME", help="Label column of --data (default: the last).")
-@click.option("--positive", metavar="V", help="Label that means +1; all others mean -1.")
-@click.option("--ranges", type=FILE, metavar="FILE", help="Public ranges: CSV with columns feature, lower, upper.")
+@RECORDS_OPTIONS
 @click.option(
     "--centre",
     callback=number("a number from 0 to 1", lambda x: 0 <= x <= 1),
     metavar="F",
     help="Where in its public range a feature counts as zero (default: 1/2, the middle; 1/4 for the built-in data).",
 )
+@click.option("--guarded", is_flag=True, help="Watch runs for leaks, and test their noise; results are the same.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     output: Path,
-    seed: int,
+    seed: int | None,
     epsilons: tuple[str, ...],
     delta: Fraction,
     repetitions: int,
@@ -69,6 +71,7 @@ def command(
     positive: str | None,
     ranges: Path | None,
     centre: Fraction | None,
+    guarded: bool,
     as_json: bool,
 ) -> int:
     """Train on real data with proven privacy, and hold what was spent and measured against what was promised.
@@ -77,10 +80,6 @@ def command(
     """
     _require("matplotlib", "rich", *(() if data is not None else ("sklearn",)))
     budgets = _budgets(epsilons)
-    if data is None:
-        for option, value in (("--label", label), ("--positive", positive), ("--ranges", ranges)):
-            if value is not None:
-                raise unfit(f"{option} {value}", "needs --data")
     _demand_place(output)
     dataset, problem, preparation = prepared(data, label, positive, ranges, centre)
     warn_if_delta_is_large(delta, problem.records, "--delta")
@@ -91,7 +90,7 @@ def command(
         rows = []
         for epsilon in budgets:
             tick(f"training at epsilon = {float(epsilon):g}, {repetitions} repetitions")
-            rows.append(trained(problem, dataset.labels, epsilon, delta, seed, repetitions))
+            rows.append(trained(problem, dataset.labels, epsilon, delta, seed, repetitions, guarded))
         tick("training without noise")
         baseline = without_noise(problem, dataset.labels)
         tick("writing")

@@ -18,5 +18,8 @@ def command(delta: Fraction, **given: Any) -> int:
     """What a training run spends: ε at a given δ, proven and rounded up.
 
     Example: dpbounds epsilon --noise-multiplier 1 --sample-rate 0.01 --steps 10000 --delta 1e-6
+
+    Your loader shuffles: dpbounds epsilon --noise-multiplier 4 --sampling shuffled --batches 1000 --epochs 10 --delta
+    1e-5 --relation replace-one
     """
     return answer("epsilon", delta, given)

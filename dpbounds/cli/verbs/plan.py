@@ -16,12 +16,13 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from dpbounds.cli.printing import output
-from dpbounds.cli.questions.options import CHOICE_OPTIONS, relation_option, whole
+from dpbounds.cli.questions.options import CHOICE_OPTIONS, FILE, relation_option, whole
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import to_decimal, to_float
@@ -61,6 +62,8 @@ def _quantity_options(function: Callback) -> Callback:
 @click.option("--metric", metavar="METRIC", required=True, help="What is to be small, such as gradient-norm.")
 @_quantity_options
 @click.option("--steps-limit", "limit", callback=whole, metavar="T", help="The most steps that you would run.")
+@click.option("--gradients-limit", "gradients", callback=whole, metavar="N", help="The most gradients of one record.")
+@click.option("--with", "files", type=FILE, multiple=True, metavar="FILE.py", help="Your own theorem is ranked, too.")
 @CHOICE_OPTIONS["assuming"]
 @CHOICE_OPTIONS["status"]
 @relation_option(Relation.REPLACE_ONE)
@@ -70,6 +73,8 @@ def command(
     words: tuple[str, ...],
     metric: str,
     limit: int | None,
+    gradients: int | None,
+    files: tuple[Path, ...],
     assuming: tuple[str, ...],
     statuses: tuple[str, ...],
     relation: str,
@@ -79,13 +84,15 @@ def command(
 ) -> int:
     """Rank everything in the library that applies: proven bounds by value, and apart from them orders of growth.
 
-    Any quantity may be given as an option or as NAME=VALUE: what a statement needs beyond that is said.
+    Any quantity may be given as an option or as NAME=VALUE: what a statement needs beyond that is said. A FILE.py is
+    executed: read it first if it is not yours.
 
     Example: dpbounds plan --metric gradient-norm --n 1e6 --d 100 --epsilon 1 --delta 1e-6 --lipschitz 1 --smoothness 1
     --initial-gap 1
     """
     from dpbounds.rates.plan import plan
     from dpbounds.rates.promises import ACCEPTED
+    from dpbounds.theorems.registry import own_statements
 
     found = plan(
         metric,
@@ -93,6 +100,8 @@ def command(
         assuming=assuming,
         statuses=statuses or ACCEPTED,
         steps_limit=limit,
+        gradients_limit=gradients,
+        own=own_statements(files),
         **_values(words, quantities),
     )
     if as_json:

@@ -37,7 +37,13 @@ if TYPE_CHECKING:
 @click.option("--axis", metavar="rank|width", help="One more: the rank of the features, or the width of the set.")
 @CHOICE_OPTIONS["status"]
 @CHOICE_OPTIONS["assuming"]
-@click.option("--with", "words", multiple=True, metavar="NAME=VALUE", help="A quantity in exponents, as kl_exponent=2.")
+@click.option(
+    "--with",
+    "words",
+    multiple=True,
+    metavar="NAME=VALUE|FILE.py",
+    help="A value, as kl_exponent=2; or your own theorem.",
+)
 @click.option("--output", "file", type=FILE, callback=writable, metavar="FILE", help="A map, as PNG or SVG.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
@@ -52,7 +58,8 @@ def command(
 ) -> int:
     """Say in which region of n, d and ε which result is best, up to constants and logarithms.
 
-    Results are orders of growth, and those that follow from bounds with constants.
+    Results are orders of growth, and those that follow from bounds with constants. A FILE.py is executed: read it first
+    if it is not yours.
 
     Example: dpbounds regimes gradient-norm --output map.png
     """
@@ -60,6 +67,7 @@ def command(
     from dpbounds.rates.promises import ACCEPTED, compared, promises
     from dpbounds.rates.regimes import boundaries
     from dpbounds.rates.spaces import at_epsilon, in_letters, standard, with_rank, with_width
+    from dpbounds.theorems.registry import library, own_statements
 
     spaces = {None: standard(), "rank": with_rank(), "width": with_width()}
     if axis not in spaces:
@@ -71,12 +79,14 @@ def command(
     if axis is not None and (file is not None or power is not None):
         raise unfit(f"--axis {axis}", "fits neither a map nor a fixed power, which are planes")
     space = at_epsilon(power) if power is not None else spaces[axis]
+    files = [word for word in words if word.endswith(".py")]
     known = promises(
         metric,
         space=space,
         statuses=statuses or ACCEPTED,
         assuming=assuming,
-        values=assignments(words),
+        values=assignments(tuple(word for word in words if word not in files)),
+        statements=(*library(), *own_statements(files)),
     )
     found = compared(known, space)
     if file is not None:

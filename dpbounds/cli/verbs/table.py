@@ -5,37 +5,58 @@ JSON (with --check): stale, missing and superfluous files.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.printing import output
-from dpbounds.cli.questions.options import unfit, writing
+from dpbounds.cli.questions.options import FILE, unfit, writing
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.errors import InvalidValue, one_of
 from dpbounds.expressions.exact import practical
 
+if TYPE_CHECKING:
+    from dpbounds.render.tables import Table
+
 _HOME = Path("tables")
-_FORMATS = ("md", "latex", "html", "csv")
+_FORMATS = ("md", "latex", "bib", "html", "csv")
 
 
 @click.command("table", short_help="Comparison tables, and pages of the library.")
 @click.argument("name", metavar="NAME|all")
-@click.option("--format", "form", default="md", metavar="F", help="md (the default), latex, html or csv.")
+@click.option("--format", "form", default="md", metavar="F", help="md (the default), latex, bib, html, csv.")
 @click.option("--at", "point", metavar="n=1e6,d=100,...", help="Values: adds columns with numbers, and sorts by them.")
+@click.option("--with", "own", type=FILE, multiple=True, metavar="FILE.py", help="Your own theorem, in a row, too.")
+@click.option("--columns", metavar="A,B,...", help="These columns, in this order.")
+@click.option("--rows", metavar="ID,...", help="These rows, as lowy-*,cited/arora-*; those of --with stay.")
+@click.option("--letters", metavar="n,d,L,beta", help="Letters of n, d, Lipschitz, smoothness; then NAME=LETTER.")
 @click.option("--output", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Write files there.")
 @click.option("--check", is_flag=True, help="Say which files in DIR (default: tables) are stale; exit 1 if any is.")
 @click.option("--figures", is_flag=True, help="With all and --output: draw DIR/figures, too (needs matplotlib).")
 @click.option("--json", "as_json", is_flag=True, help="With --check: one JSON object on standard output.")
 def command(
-    name: str, form: str, point: str | None, folder: Path | None, check: bool, figures: bool, as_json: bool
+    name: str,
+    form: str,
+    point: str | None,
+    own: tuple[Path, ...],
+    columns: str | None,
+    rows: str | None,
+    letters: str | None,
+    folder: Path | None,
+    check: bool,
+    figures: bool,
+    as_json: bool,
 ) -> int:
     """Print a table or a page; or write all of them.
 
-    NAME is a table (gradient-norm, noise-constants, ...), a paper's id, cited, dpbounds, or errata.
+    NAME is a table (gradient-norm, noise-constants, ...), a paper's id, cited, dpbounds, or errata. A FILE.py is
+    executed: read it first if it is not yours. LaTeX cites; with --output, its dpbounds.bib is written beside it.
 
     Example: dpbounds table gradient-norm --at n=1e6,d=100,epsilon=1,delta=1e-6
     """
@@ -49,16 +70,21 @@ def command(
         raise unfit("--figures", "needs all and --output DIR, and no --check")
     if figures and find_spec("matplotlib") is None:
         raise unfit("--figures", "needs matplotlib", "pip install 'dpbounds[demo]'")
+    wanted = _Wanted(at, own, columns, rows, letters)
+    if check and wanted != _Wanted():
+        raise unfit("--check", "fits none of --at, --with, --columns, --rows and --letters: committed files have none")
     if name == "all":
-        if at or form != "md":
-            raise InvalidValue("NAME", name, "one table's name, with --format or --at")
+        if wanted != _Wanted() or form != "md":
+            raise InvalidValue(
+                "NAME", name, "one table's name, with --format, --at, --with, --columns, --rows, --letters"
+            )
         if folder is None and not check:
             raise InvalidValue("NAME", name, "one table's name, or all together with --output DIR or --check")
         files = _everything()
     elif check:
         files = _committed(name)
     else:
-        files = _files_of(name, form, at)
+        files = _files_of(name, form, wanted, alone=folder is None)
     if check:
         return _report(_stale(files, folder or _HOME, everything=name == "all"), as_json)
     if folder is None:
@@ -73,25 +99,63 @@ def command(
     return DONE
 
 
-def _files_of(name: str, form: str, at: dict[str, Fraction]) -> dict[str, str]:
-    """The one file of a table or a page in a form."""
+@dataclass(frozen=True)
+class _Wanted:
+    """What a table is to show other than by default."""
+
+    at: Mapping[str, Fraction] = field(default_factory=dict)
+    own: tuple[Path, ...] = ()
+    columns: str | None = None
+    rows: str | None = None
+    letters: str | None = None
+
+    def table(self, name: str) -> Table:
+        from dpbounds.cli.questions.letters import letters
+        from dpbounds.expressions.symbols import by_name
+        from dpbounds.render.catalogue import table
+        from dpbounds.render.tables import Id
+        from dpbounds.theorems.registry import library, own_statements
+
+        statements = own_statements(self.own) if self.own else ()
+        local = (one.name for each in (*library(), *statements) for one in each.local) if self.at else ()
+        for word in self.at.keys() - by_name().keys() - set(local):
+            raise InvalidValue("--at", word, "a quantity's name", "such as n, d, epsilon, lipschitz, smoothness")
+        found = table(name, self.at, statements)
+        shown = {row[0].text.split(": ")[0] for row in found.rows if isinstance(row[0], Id) and row[0].own}
+        for path, one in zip(self.own, statements, strict=True):
+            if one.id not in shown:
+                raise InvalidValue("--with", path, f"a statement that belongs into {name}", f"it bounds {one.metric}")
+        if self.rows is not None:
+            found = found.with_rows(self.rows.split(","))
+        if self.columns is not None:
+            found = found.with_columns(self.columns.split(","))
+        return found if self.letters is None else found.with_letters(letters(self.letters))
+
+
+def _files_of(name: str, form: str, wanted: _Wanted, alone: bool) -> dict[str, str]:
+    """The file of a table or a page in a form; with LaTeX that is not alone, what it cites."""
     from dpbounds.render import catalogue, pages
-    from dpbounds.render.tables import ENDINGS, rendered
+    from dpbounds.render.forms import rendered
+    from dpbounds.render.latex import BIBLIOGRAPHY, bibliography_of
+    from dpbounds.render.tables import ENDINGS
 
     if name in pages.names():
-        if form != "md" or at:
-            raise unfit("--format or --at", f"does not fit the page {name}, which is Markdown without numbers")
+        if form != "md" or wanted != _Wanted():
+            raise unfit("--format, --at, ...", f"fit no page such as {name}, which is Markdown as it stands")
         return {f"{name}.md": pages.page(name)}
     if name not in catalogue.names():
         raise InvalidValue("table", name, one_of(name, (*catalogue.names(), *pages.names(), "all")))
-    return {f"{name}.{ENDINGS[form]}": rendered(catalogue.table(name, at), form)}
+    found = wanted.table(name)
+    cited = {BIBLIOGRAPHY: bibliography_of([found])} if form == "bib" or (form == "latex" and not alone) else {}
+    return cited if form == "bib" else {f"{name}.{ENDINGS[form]}": rendered(found, form), **cited}
 
 
 def _committed(name: str) -> dict[str, str]:
     """The files of a table or a page that belong into ``tables``."""
     from dpbounds.render import pages
     from dpbounds.render.catalogue import table
-    from dpbounds.render.tables import COMMITTED, ENDINGS, rendered
+    from dpbounds.render.forms import rendered
+    from dpbounds.render.tables import COMMITTED, ENDINGS
 
     if name in pages.names():
         return {f"{name}.md": pages.page(name)}
@@ -101,8 +165,10 @@ def _committed(name: str) -> dict[str, str]:
 
 def _everything() -> dict[str, str]:
     from dpbounds.render import catalogue, pages
+    from dpbounds.render.latex import BIBLIOGRAPHY
+    from dpbounds.theorems.references import bibliography, references
 
-    files: dict[str, str] = {}
+    files = {BIBLIOGRAPHY: bibliography(references())}
     for name in (*catalogue.names(), *pages.names()):
         files.update(_committed(name))
     return files
@@ -124,7 +190,7 @@ def _stale(files: dict[str, str], folder: Path, everything: bool) -> dict[str, l
         elif path.read_bytes() != text.encode():
             found["stale"].append(str(path))
     if everything:
-        known = (path for ending in ("md", "tex", "csv") for path in folder.glob(f"*.{ending}"))
+        known = (path for ending in ("md", "tex", "csv", "bib") for path in folder.glob(f"*.{ending}"))
         found["superfluous"] = sorted(str(path) for path in known if path.name not in files)
     return found
 

@@ -38,7 +38,7 @@ THEOREM = PAPER.theorem(
         ),
     ),
     relies_on="ganesh-liu-oh-thakurta-2023/theorem-4.2 ganesh-liu-oh-thakurta-2023/lemma-3.4",
-    superseded_by="cited/tao-et-al-2025/main-result",
+    superseded_by="dpbounds/second-order-path-noise/rate cited/tao-et-al-2025/main-result",
     errata=Erratum(
         printed="third term L/(n√ρ_H) √s, in version 1",
         right="L√ln(1/δ)/(εn√ρ_H) √s: in the source 1/n comes with 1/√φ for a budget of φ-zCDP, which is about "
@@ -53,6 +53,7 @@ THEOREM = PAPER.theorem(
     notes="""
     The source's analysis of the escape from saddle points rests on a lemma that is false as stated
     (ganesh-liu-oh-thakurta-2023/lemma-3.4), which Liu & Talwar 2024 and Tao et al. 2025 report as well. Nothing is
-    shown here about the algorithm with Gaussian noise: neither its rate nor its failure.
+    shown here about the algorithm with Gaussian noise: neither its rate nor its failure. Its order in n, d and ε is
+    proven of another algorithm (dpbounds/second-order-path-noise/rate), with other powers of L and ρ_H beside it.
     """,
 )

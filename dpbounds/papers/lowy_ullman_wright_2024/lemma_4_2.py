@@ -33,7 +33,7 @@ THEOREM = PAPER.theorem(
         Bound(
             bound, meaning="missed with probability at most exp(-t)", increasing_in="G D d", decreasing_in="n epsilon"
         ),
-        Parameter(candidates, "candidates", "points that a net of radius Dd/(εn) needs at most"),
+        Parameter(candidates, "candidates", "points that a net of radius Dd/(εn) needs at most", increasing_in="d"),
     ),
     algorithm="lowy-ullman-wright-2024/definition-4.1",
     relies_on="cited/dwork-roth-2014/theorem-3.11",

@@ -36,6 +36,7 @@ THEOREM = PAPER.theorem(
         Parameter(q.G / q.n * sqrt(2 * q.T / q.rho), "noise_stddev", "σ for a budget ρ and T steps"),
         Parameter(q.D / (q.G * sqrt(q.T * (1 + 2 * q.d * q.T / (q.n**2 * q.rho)))), "step_size", "η at that noise"),
     ),
+    free="T",
     privacy=Privacy(lambda at: Gaussian(at.down(sqrt(2 * q.T / q.rho))) ** at.count(q.T), "rho T"),
     derivation="proposition_5_2_explicit.md",
     notes="""

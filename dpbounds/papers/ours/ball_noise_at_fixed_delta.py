@@ -79,7 +79,7 @@ THEOREM = PAPER.theorem(
             "round down: steps that are (0, δ)-private by summing",
             unit=SAMPLES,
             increasing_in="n delta r_u",
-            decreasing_in="G d",
+            decreasing_in="G d b",
         ),
     ),
     privacy=Privacy(mechanism, "r_u G d n b T"),

@@ -71,6 +71,7 @@ THEOREM = PAPER.theorem(
         ),
         Parameter(1 / (2 * q.L), "step_size", "η"),
     ),
+    free=stages,
     privacy=Privacy(mechanism, (q.rho, q.T, stages)),
     algorithm="lowy-ullman-wright-2024/algorithm-1",
     derivation="polyak_lojasiewicz_restarted_spider.md",

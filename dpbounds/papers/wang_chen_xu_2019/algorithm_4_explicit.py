@@ -41,6 +41,7 @@ THEOREM = PAPER.theorem(
         Parameter(time / q.T, "step_size", "η = s/T"),
         Parameter(q.G / q.n * sqrt(2 * q.T / q.rho), "noise_stddev", "σ for a budget ρ and T steps"),
     ),
+    free="T eta",
     privacy=Privacy(lambda at: Gaussian(at.down(sqrt(2 * q.T / q.rho))) ** at.count(q.T), "rho T"),
     algorithm="wang-chen-xu-2019/algorithm-4",
     derivation="algorithm_4_explicit.md",

@@ -24,6 +24,7 @@ THEOREM = PAPER.theorem(
             Piecewise((inside, Abs(residual) <= tuning_constant), (tuning_constant**2 / 6, True)),
             "biweight",
             "the biweight loss of a residual, with tuning constant c",
+            increasing_in=(tuning_constant,),
         ),
         Bound(
             Rational(16, 25) * tuning_constant / sqrt(5),

@@ -32,6 +32,7 @@ THEOREM = PAPER.theorem(
             "evaluations of a loss; the net's resolution is d/(nε) in a fixed unit of length",
             up_to_constant=True,
             bases="loss",
+            increasing_in="d",
         ),
         Parameter(
             (1 + 2 * q.G / (q.regularisation * q.r_n)) ** q.d * q.n,

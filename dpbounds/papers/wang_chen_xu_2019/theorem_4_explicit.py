@@ -45,6 +45,7 @@ THEOREM = PAPER.theorem(
             "cost",
             "evaluations of a loss with that resolution, at most",
             unit=SAMPLES,
+            increasing_in="d",
         ),
     ),
     privacy=Privacy(mechanism, "epsilon"),

@@ -1,9 +1,9 @@
 r"""Let one of $N$ points be an $\frac\alpha2$-SOSP. Release, for each of them, gradient and Hessian with half of a
-budget $\rho$ each: $\sigma_1^2 = 4 G^2 N/(n^2\rho)$, and $\sigma_2^2 = 4 L^2 d N/(n^2\rho)$ on and above the
-diagonal. Return the first point with $\|g\| \le \frac34\alpha$ and $\lambda_{\min}(\tilde H) \ge -\frac{1 +
-1/\sqrt2}2 \sqrt{\rho_H \alpha}$. Under replace-one this is $\rho$-zCDP, and with probability $1 - \zeta$ a point is
-returned and is an $\alpha$-SOSP, if $n$ is at least the larger of $\frac{8 G \sqrt N}{\sqrt\rho\, \alpha}(\sqrt d +
-\sqrt{2 \ln\frac{2N}\zeta})$ and $\frac{8 L \sqrt{d N}}{(1 - 1/\sqrt2) \sqrt\rho \sqrt{\rho_H\alpha}} (\sqrt d +
+budget $\rho$ each: $\sigma_1^2 = 4 G^2 N/(n^2\rho)$, and $\sigma_2^2 = 4 L^2 d N/(n^2\rho)$ on and half of it off the
+diagonal. Return the first point with $\|g\| \le \frac34\alpha$ and $\lambda_{\min}(\tilde H) \ge -\frac{1 + 1/\sqrt2}2
+\sqrt{\rho_H \alpha}$. Under replace-one this is $\rho$-zCDP, and with probability $1 - \zeta$ a point is returned and
+is an $\alpha$-SOSP, if $n$ is at least the larger of $\frac{8 G \sqrt N}{\sqrt\rho\, \alpha}(\sqrt d + \sqrt{2
+\ln\frac{2N}\zeta})$ and $\frac{4\sqrt2 L \sqrt{d N}}{(1 - 1/\sqrt2) \sqrt\rho \sqrt{\rho_H\alpha}} (\sqrt d +
 \sqrt{\ln\frac{4N}\zeta})$.
 """
 
@@ -20,7 +20,7 @@ _for_gradients = 8 * q.G * sqrt(q.N / q.rho) * tail / q.alpha
 def _for_hessians() -> Expr:
     tail = sqrt(q.d) + sqrt(log(4 * q.N / q.zeta))
     room = (1 - 1 / sqrt(2)) * sqrt(q.rho_H * q.alpha)
-    return 8 * q.L * sqrt(q.d * q.N / q.rho) * tail / room
+    return 4 * sqrt(2) * q.L * sqrt(q.d * q.N / q.rho) * tail / room
 
 
 sample_size = Max(_for_gradients, _for_hessians())

@@ -23,6 +23,7 @@ THEOREM = PAPER.theorem(
             "l2-ball",
             "width of an l2 ball of radius R, exact",
             unit=LENGTH,
+            increasing_in="d",
         ),
         Bound(q.R * sqrt(2 * log(2 * q.d)), "l1-ball", "bound on the width of an l1 ball", unit=LENGTH),
         Bound(q.R * sqrt(2 * log(q.d)), "simplex", "bound on the width of R times the simplex", unit=LENGTH),

@@ -43,6 +43,7 @@ THEOREM = PAPER.theorem(
         Parameter(q.G / q.n * sqrt(2 * q.T / q.rho), "noise_stddev", "σ for a budget ρ and T steps"),
     ),
     in_text=((q.step_size, r"\gamma"),),
+    free="T step_size",
     privacy=Privacy(lambda at: Gaussian(at.down(sqrt(2 * q.T / q.rho))) ** at.count(q.T), "rho T"),
     algorithm="wang-xu-2019/algorithm-1",
     derivation="theorem_2_explicit.md",

@@ -41,6 +41,7 @@ THEOREM = PAPER.theorem(
                 Condition(q.N >= 2, "there is something to choose"),
                 Condition(best_steps >= 2 * q.Delta_F / (q.L_1 * q.D_1**2), "then γ <= 1 is the best step"),
             ),
+            increasing_in="N",
         ),
         Parameter(step_budget, "step_epsilon", "budget of one choice"),
         Parameter(best_fraction, "step_fraction", "γ"),

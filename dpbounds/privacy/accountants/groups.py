@@ -25,16 +25,17 @@ from dpbounds.errors import NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.expressions.working import OUTER_PRECISION, working
-from dpbounds.privacy.accountants.certified import DEFAULT_TOLERANCE, account_at, prove_delta, prove_epsilon
+from dpbounds.privacy.accountants.certified import account_at, prove_delta, prove_epsilon
+from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
 from dpbounds.privacy.mechanisms import InParallel, Mechanism, PoissonSampled, parts_of
 from dpbounds.privacy.notions.group_privacy import Chain, Link
 from dpbounds.privacy.pairs.domination import (
     NeighbourClasses,
     blocks_of,
     by_partition,
+    is_blind,
     neighbour_classes,
     nested,
-    orders_of,
 )
 from dpbounds.privacy.pairs.pairs import (
     Direction,
@@ -51,11 +52,13 @@ from dpbounds.privacy.pairs.pairs import (
     UniformBalls,
     as_gaussian,
     enlarged,
+    holds_allocation,
 )
-from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.relations import Order, Relation, as_relation
 from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta, has_closed_form
+from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.routes.contour.estimate import quick_log_delta
-from dpbounds.privacy.routes.lattice import estimated_profile, resolved
+from dpbounds.privacy.routes.lattice import estimated_profile
 from dpbounds.privacy.values import Target
 
 _MOST_WAYS = 64  # in which a group lies in blocks, each with an account of its own
@@ -95,8 +98,7 @@ def group_account(
         return account_at(mechanism, target, neighbours).enclosure
     classes = neighbour_classes(mechanism, neighbours)  # refuses what has no proven pair
     try:
-        directions = orders_of(neighbours)
-        ways = tuple(dict.fromkeys(way for direction in directions for way in _grown(mechanism, direction, k)))
+        ways, exact = group_products(mechanism, neighbours, k)
     except UnsupportedMechanism:
         chains = _chains(classes, neighbours, k)
         if not target.for_epsilon and target.value == 0:  # the total variation, which has no direction
@@ -108,17 +110,35 @@ def group_account(
         found, *others = (prove(way, target.value, DEFAULT_TOLERANCE).enclosure for way in ways)
         for other in others:
             found = found.larger(other)
-        if all(map(_is_exact, ways)):
+        if exact:
             return found
     one = account_at(mechanism, target, neighbours, _TOLERANCE).enclosure  # the least that one of the group spends
     lower = one.exact_lower
     return Enclosure(lower, max(lower, found.exact_upper), found.method, one.precision)
 
 
+def group_products(mechanism: Mechanism, relation: Relation, k: int) -> tuple[tuple[Product, ...], bool]:
+    """Products of which the worst dominates for a group of k records, and whether they are attained.
+
+    Raises:
+        UnsupportedMechanism: No such pair is proven for a part.
+    """
+    ways = tuple(dict.fromkeys(way for order in relation.orders for way in _grown(mechanism, order, k)))
+    return ways, neighbour_classes(mechanism, relation).tight and all(map(_is_exact, ways))
+
+
+def is_attained(mechanism: Mechanism, relation: Relation, k: int) -> bool:
+    """Whether what :func:`group_account` says is what some data sets spend."""
+    try:
+        return group_products(mechanism, relation, k)[1]
+    except UnsupportedMechanism:
+        return False
+
+
 # --- Dominating pairs for k records at once ---------------------------------------------------------------------------
 
 
-def _grown(mechanism: Mechanism, direction: Direction, k: int) -> tuple[Product, ...]:
+def _grown(mechanism: Mechanism, order: Order, k: int) -> tuple[Product, ...]:
     """Products that dominate for a group that leaves (remove), joins (add) or is replaced, by how it lies in blocks.
 
     Raises:
@@ -127,9 +147,9 @@ def _grown(mechanism: Mechanism, direction: Direction, k: int) -> tuple[Product,
     if k == 0:
         return ((),)
     options = [
-        _shared_out(blocks_of(key, members), direction, k)
+        _shared_out(blocks_of(key, members), order, k)
         if isinstance(key, InParallel)
-        else (((_grown_part(key, direction, k), sum(count for _, count in members)),),)
+        else (((_grown_part(key, order, k), sum(count for _, count in members)),),)
         for key, members in by_partition(parts_of(mechanism)).items()
     ]
     return _dearest(_together(choice) for choice in itertools.product(*options))
@@ -148,24 +168,24 @@ def _together(products: Iterable[Product]) -> Product:
     return merged + tuple(counts.items())
 
 
-def _shared_out(partition: InParallel, direction: Direction, k: int) -> tuple[Product, ...]:
+def _shared_out(partition: InParallel, order: Order, k: int) -> tuple[Product, ...]:
     """The ways in which k records lie in the blocks.
 
     Replaced records may change blocks: k removals and k additions, 2k steps in all, are shared out then.
     """
     blocks = partition.blocks
-    if direction is Direction.REPLACE and partition.partition == "record" and len(partition.blocks) > 1:
-        direction, k = Direction.REMOVE, 2 * k
+    if order is Order.REPLACE and partition.partition == "record" and len(partition.blocks) > 1:
+        order, k = Order.REMOVE, 2 * k
         if any(isinstance(part, PoissonSampled) for block in blocks for part, _ in parts_of(block)):
             raise UnsupportedMechanism("records that change blocks, of which samples are taken, are not one pair")
     blocks = tuple(
         block
         for index, block in enumerate(blocks)
-        if block not in blocks[:index] or not _gathers(_grown(block, direction, 1))
+        if block not in blocks[:index] or not _gathers(_grown(block, order, 1))
     )
     reached: list[tuple[Product, ...]] = [((),), *(() for _ in range(k))]
     for block in blocks:
-        grown = [_grown(block, direction, j) for j in range(k + 1)]
+        grown = [_grown(block, order, j) for j in range(k + 1)]
         reached = [
             _dearest(
                 _together((before, more))
@@ -220,10 +240,11 @@ def _sorted_out(product: Product) -> tuple[Fraction, Counter[Fraction], dict[Pai
     return gaussian, laplace, rest
 
 
-def _grown_part(part: Mechanism, direction: Direction, k: int) -> Pair:
-    if isinstance(part, PoissonSampled) and direction is not Direction.REPLACE and part.sample_rate < 1:
+def _grown_part(part: Mechanism, order: Order, k: int) -> Pair:
+    counted = order in (Order.REMOVE, Order.ADD) or (order is not Order.REPLACE and is_blind(part))
+    if isinstance(part, PoissonSampled) and counted and part.sample_rate < 1:
         # the records of the group are drawn independently: j of them with probability Binomial(k, q)(j)
-        base = _single(part.mechanism, Direction.REMOVE)
+        base, direction = _single(part.mechanism, order), Direction.of(order)
         if k > _LARGEST_GROUP:
             raise NotCertified(
                 f"groups of more than {_LARGEST_GROUP} records on Poisson samples are not summed here; the full batch "
@@ -233,14 +254,14 @@ def _grown_part(part: Mechanism, direction: Direction, k: int) -> Pair:
         if isinstance(base, ShiftedGaussians):
             return DrawnGaussians(direction, Draws(part.sample_rate, k), base.squared_shift)
         return Sampled(direction, Draws(part.sample_rate, k), base)
-    return enlarged(_single(part, direction), k)
+    return enlarged(_single(part, order), k)
 
 
-def _single(mechanism: Mechanism, direction: Direction) -> Pair:
-    """The one pair of a mechanism that is a single release on all it is given, without a direction."""
+def _single(mechanism: Mechanism, order: Order) -> Pair:
+    """The one pair of a mechanism that is a single release on all it is given, the same in both orders."""
     if any(isinstance(inner, InParallel) for inner in nested(mechanism)):
         raise UnsupportedMechanism("records of a group that lie in different blocks of one sample are not one pair")
-    relation = Relation.REPLACE_ONE if direction is Direction.REPLACE else Relation.ADD_OR_REMOVE_ONE
+    (relation,) = (each for each in Relation if order in each.orders)
     products = [each.product for each in neighbour_classes(mechanism, relation).every()]
     match products:
         case [((pair, 1),)]:
@@ -263,14 +284,12 @@ def _chains(classes: NeighbourClasses, relation: Relation, k: int) -> tuple[_Gro
 
     Records of a group may lie in different blocks: each link has the largest profile of its direction.
     """
-    products = {
-        direction: tuple(each.product for each in classes.along(direction)) for direction in orders_of(relation)
-    }
-    if len({frozenset(some) for some in products.values()}) == 1:  # both directions spend the same
+    products = {order: tuple(each.product for each in classes.along(order)) for order in relation.orders}
+    if len({frozenset(some) for some in products.values()}) == 1:  # both orders spend the same
         (same, *_) = products.values()
         return (_GroupChain(same, same, k),)
-    remove, add = products[Direction.REMOVE], products[Direction.ADD]
-    return _GroupChain(remove, add, k), _GroupChain(add, remove, k)
+    leaving, joining = products.values()
+    return _GroupChain(leaving, joining, k), _GroupChain(joining, leaving, k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,6 +378,10 @@ def _node(index: int) -> float:
 
 
 def _estimated_log_delta(product: Product) -> Callable[[float], float]:
+    if holds_allocation(product):
+        from dpbounds.privacy.routes.allocation.enclosed import rough
+
+        product = rough(product)
     if has_closed_form(product):
         ((pair, _),) = product
 

@@ -20,7 +20,8 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, rational
 from dpbounds.expressions.working import working
-from dpbounds.privacy.accountants.certified import DEFAULT_TOLERANCE, delta, delta_curve
+from dpbounds.privacy.accountants.certified import delta, delta_curve
+from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.algebra import listed, listed_pairs
 from dpbounds.privacy.relations import Relation

@@ -16,22 +16,27 @@ from functools import cache
 
 from flint import arb
 
-from dpbounds.errors import NotCertified, demand
+from dpbounds.errors import NotCertified, UnsupportedMechanism, demand
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import account
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.notions.concentrated import renyi_epsilon
-from dpbounds.privacy.pairs.losses import ball
+from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.pairs.losses import ball, law_at, reach_of
+from dpbounds.privacy.pairs.pairs import Pair
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import renyi_curve
+from dpbounds.privacy.routes.closed_forms import has_closed_form
 from dpbounds.privacy.values import above_one, at_least_zero, open_unit, positive
 
 _PRECISION = 128
 # λ - 1 and λ̂ - 1 to choose from, refined twice
 _EXCESSES: tuple[Fraction, ...] = tuple(Fraction(2) ** k for k in range(-4, 13))
 _REFINEMENTS = 2
+_BISECTIONS, _ROUGH = 16, 1e-3  # for ε₁; relative tolerance of δ(ε₁)
+_PLACES = 200  # of losses above which a winner is looked for, and once more around the best
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -131,16 +136,129 @@ def tuned_epsilon(
         relation: The neighbouring relation.
 
     Raises:
-        NotCertified: No Rényi divergence of the mechanism is finite (uniform noise, δ > 0).
+        NotCertified: No ε suffices for one run at δ/E[K] (uniform noise, δ > 0).
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> one, many = Gaussian(20), tuned_epsilon(Gaussian(20), RandomRuns("0.01"), "1e-6")
-    >>> 2 < float(many) / account(one, delta="1e-6").enclosure.upper < 4
+    >>> 1.5 < float(many) / account(one, delta="1e-6").enclosure.upper < 4
     True
     """
     demand("runs", runs, RandomRuns)
-    target = open_unit(delta)
-    curve = renyi_curve(mechanism, as_relation(relation))
+    target, neighbours = open_unit(delta), as_relation(relation)
+    found = [_by_profile(mechanism, runs, target, neighbours), _by_divergences(mechanism, runs, target, neighbours)]
+    known = [value for value in found if value is not None]
+    if not known:
+        raise NotCertified(
+            "for a single run no ε suffices at δ/E[K], and no Rényi divergence is finite: nothing is proven about "
+            "the best of several: ask for a fixed number of runs (tuned_fixed)"
+        )
+    return min(known)
+
+
+@working(OUTER_PRECISION)
+def tuned_enclosure(
+    mechanism: Mechanism,
+    runs: RandomRuns,
+    delta: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+) -> Enclosure:
+    """Enclose what the best of a random number of runs spends: :func:`tuned_epsilon`, and what an attack attains.
+
+    Arguments and errors as there. The lower end is 0 where no attack on a single run has a law in closed form.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> found = tuned_enclosure(Gaussian(20), RandomRuns("0.01"), "1e-6")
+    >>> round(found.lower, 4), round(found.upper, 4)
+    (0.2386, 0.4106)
+    """
+    neighbours = as_relation(relation)
+    upper = tuned_epsilon(mechanism, runs, delta, neighbours)
+    classes = neighbour_classes(mechanism, neighbours).every()
+    attacks = (attack for each in classes for attack in each.attacks if has_closed_form(attack))
+    lower = max((_attained(attack[0][0], runs, open_unit(delta)) for attack in attacks), default=Fraction(0))
+    return Enclosure(min(lower, upper), upper, "profile of one run", _PRECISION)
+
+
+@working(OUTER_PRECISION)
+def tuned_profile(
+    profile: Callable[[Fraction], Fraction], runs: RandomRuns, epsilon: ExactLike, other_epsilon: ExactLike
+) -> Fraction:
+    """Bound δ(ε) of the best of a random number of runs, by δ of one run at two places, rounded up.
+
+    Args:
+        profile: ε >= 0 -> an upper bound on δ(ε) of one run, between any two neighbours in either order.
+        runs: The law of the number of runs.
+        epsilon: ε >= 0.
+        other_epsilon: ε₁ >= 0, free to choose.
+
+    Source: ``tuning.md``, section 4.
+    """
+    inner = at_least_zero(epsilon) - (1 + runs.eta) * _log_kappa(profile, runs, at_least_zero(other_epsilon))
+    if inner < 0:
+        return Fraction(1)
+    with working(_PRECISION):
+        return min(Fraction(1), ball_end(runs.mean_ball() * ball(profile(inner)), "up"))
+
+
+def _log_kappa(profile: Callable[[Fraction], Fraction], runs: RandomRuns, other_epsilon: Fraction) -> Fraction:
+    """The logarithm of max(e^ε₁, 1 + (1-γ) δ(ε₁)/γ), rounded up."""
+    with working(_PRECISION):
+        gain = ball(profile(other_epsilon) * (1 - runs.gamma) / runs.gamma).log1p()
+        return max(other_epsilon, ball_end(gain, "up"))
+
+
+def _by_profile(mechanism: Mechanism, runs: RandomRuns, delta: Fraction, relation: Relation) -> Fraction | None:
+    """ε(δ/E[K]) + (1+η) log κ of one run, at a good ε₁ (``tuning.md``, section 4); None where that is infinite."""
+    with working(_PRECISION):
+        share = ball_end(ball(delta) / runs.mean_ball(), "down")
+    one = account(mechanism, delta=share, relation=relation).enclosure.exact_upper
+    if isinstance(one, float):
+        return None
+
+    def profile(epsilon: Fraction) -> Fraction:
+        return Fraction(account(mechanism, epsilon=epsilon, relation=relation, tolerance=_ROUGH).enclosure.exact_upper)
+
+    least, most = Fraction(0), one
+    found = []
+    for _ in range(_BISECTIONS):  # e^ε₁ crosses 1 + (1-γ) δ(ε₁)/γ between the two, or beyond: any ε₁ will do
+        middle = Fraction(float(least + most) / 2)
+        found.append(_log_kappa(profile, runs, middle))
+        least, most = (least, middle) if found[-1] == middle else (middle, most)
+    return one + (1 + runs.eta) * min(found)
+
+
+def _attained(pair: Pair, runs: RandomRuns, delta: Fraction) -> Fraction:
+    """The largest ε that "the winner's loss exceeds t" proves to be spent, over some t."""
+    with working(_PRECISION):
+        law = law_at(pair, _PRECISION)
+        reach = float(reach_of(law))
+        gamma, eta = ball(runs.gamma), ball(runs.eta)
+        whole = (-eta * gamma.log()).expm1()
+
+        def winner(mass: arb) -> arb:
+            """1 - f(1 - p)."""
+            return ((-eta * gamma.log()).exp() - (-eta * (gamma + (1 - gamma) * mass).log()).exp()) / whole
+
+        def spent(loss: float) -> Fraction:
+            p, r = law.tail(arb(loss))
+            p = p + law.infinite
+            for point in law.points:
+                if point.loss > arb(loss):
+                    p, r = p + point.p, r + point.r
+            ratio = (winner(p) - ball(delta)) / winner(r)
+            return max(Fraction(0), ball_end(ratio.log(), "down")) if ratio > 0 and winner(r) > 0 else Fraction(0)
+
+        places = [reach * k / _PLACES for k in range(-_PLACES, _PLACES)]
+        best = max(places, key=spent)
+        return max(spent(best + reach * k / _PLACES**2) for k in range(-_PLACES, _PLACES))
+
+
+def _by_divergences(mechanism: Mechanism, runs: RandomRuns, target: Fraction, relation: Relation) -> Fraction | None:
+    """The bound by Rényi divergences of one run; None where none is finite, or known."""
+    try:
+        curve = renyi_curve(mechanism, relation)
+    except UnsupportedMechanism:
+        return None
 
     @cache
     def divergence(order: Fraction) -> Fraction:
@@ -152,7 +270,7 @@ def tuned_epsilon(
     def promised(excess: Fraction, other: Fraction) -> Fraction | None:
         try:
             value = tuned_divergence(divergence, runs, 1 + excess, 1 + other)
-        except NotCertified:
+        except (NotCertified, UnsupportedMechanism):
             return None
         return renyi_epsilon([(1 + excess, value)], target)
 
@@ -164,10 +282,7 @@ def tuned_epsilon(
             if found is not None and (best is None or found < best[0]):
                 best = (found, excess, other)
         if best is None:
-            raise NotCertified(
-                "no Rényi divergence of a single run is finite, so that nothing is proven about the best of several: "
-                "ask for a fixed number of runs (tuned_fixed)"
-            )
+            return None
         step = 2.0 ** (0.5 / 4**refinement)
         firsts, others = (_around(at, step) for at in best[1:])
     assert best is not None

@@ -18,8 +18,10 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, practical, to_float
 from dpbounds.expressions.time_limit import TimeIsUp, checkpoint, time_limited
 from dpbounds.expressions.working import OUTER_PRECISION, working
-from dpbounds.privacy.accountants.certified import DEFAULT_TOLERANCE, account_at, prove_epsilon
+from dpbounds.privacy.accountants.certified import account_at, prove_epsilon
+from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
 from dpbounds.privacy.budgets.crossing import (
+    PROBES,
     Bracket,
     Crossing,
     Solve,
@@ -27,16 +29,13 @@ from dpbounds.privacy.budgets.crossing import (
     one_step_is_too_much,
     parameter_at,
 )
-from dpbounds.privacy.budgets.moment_crossing import least_by_moments
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.pairs.domination import Key, NeighbourClass, NeighbourClasses, neighbour_classes
-from dpbounds.privacy.pairs.pairs import Product, as_gaussian
+from dpbounds.privacy.pairs.pairs import Product, as_gaussian, holds_shuffling
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta, has_closed_form
-from dpbounds.privacy.routes.contour.estimate import quick_log_delta
-from dpbounds.privacy.routes.grouping import between
-from dpbounds.privacy.routes.lattice import expected_log_delta, resolved
+from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.values import Budget, demand_fields
 
 _FIRST_MARGIN = 2.0**-37  # relative, between the estimate and the first point tried on either side
@@ -59,10 +58,11 @@ class Calibration:
         target_epsilon: The budget.
         target_delta: The budget.
         relation: The neighbouring relation.
-        solve: What ``value`` is: "noise", "steps" or "sample-rate".
+        solve: What ``value`` is: "noise", "steps", "sample-rate" or "batches".
         mechanism: The calibrated mechanism.
         failing: The mechanism at ``fails_at``, or None.
         complete: False where a time limit ended the search: ``value`` suffices, and better ones may.
+        group_size: How many records are protected together.
     """
 
     value: Fraction
@@ -75,18 +75,20 @@ class Calibration:
     mechanism: Mechanism
     failing: Mechanism | None
     complete: bool = True
+    group_size: int = 1
 
     def __post_init__(self) -> None:
         demand_fields(self, value=Fraction, fails_at=(Fraction, NoneType), epsilon=Enclosure, target_epsilon=Fraction)
         demand_fields(self, target_delta=Fraction, relation=Relation, solve=str, mechanism=Mechanism)
-        demand_fields(self, failing=(Mechanism, NoneType), complete=bool)
+        demand_fields(self, failing=(Mechanism, NoneType), complete=bool, group_size=int)
 
     def __str__(self) -> str:
         value, epsilon, delta = (
             to_float(number, "down") for number in (self.value, self.target_epsilon, self.target_delta)
         )
         fails = "" if self.fails_at is None else f" ({to_float(self.fails_at, 'down'):.12g} does not)"
-        budget = f"epsilon = {epsilon:g}, delta = {delta:g} ({self.relation})"
+        who = self.relation if self.group_size == 1 else f"{self.relation}, {self.group_size} at once"
+        budget = f"epsilon = {epsilon:g}, delta = {delta:g} ({who})"
         return f"{self.solve} {value:.12g} suffices{fails} for {budget}"
 
 
@@ -97,6 +99,7 @@ def calibrate(
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
     *,
     solve: Solve = "noise",
+    group_size: int = 1,
     time_limit: ExactLike | None = None,
 ) -> Calibration:
     """Find the parameter that just keeps an (ε, δ) budget.
@@ -107,11 +110,12 @@ def calibrate(
         target_epsilon: At least 0.
         target_delta: In (0, 1).
         relation: The neighbouring relation.
-        solve: "noise" for the smallest, "steps" or "sample-rate" for the largest value that suffices.
+        solve: "noise" or "batches" for the smallest, "steps" or "sample-rate" for the largest value that suffices.
+        group_size: At most so many records are one person's, and to be protected together.
         time_limit: Seconds after which the best value that is proven by then is returned (None: no limit).
 
     Returns:
-        The value and a neighbouring one that fails. Noise and rate are doubles, steps a whole number.
+        The value and a neighbouring one that fails. Noise and rate are doubles, steps and batches whole numbers.
 
     Raises:
         InvalidValue: A target is not allowed, or no value of the parameter keeps the budget.
@@ -124,7 +128,7 @@ def calibrate(
     demand_one_of("solve", solve, get_args(Solve))
     demand_function("factory", factory)
     budget = Budget.of(practical(target_epsilon, "target_epsilon"), target_delta, relation)
-    return calibrate_within(factory, budget, solve, time_limit)
+    return calibrate_within(factory, budget, solve, time_limit, positive_integer(group_size, "group_size"))
 
 
 @working(OUTER_PRECISION)
@@ -133,11 +137,12 @@ def calibrate_within(
     budget: Budget,
     solve: Solve = "noise",
     time_limit: ExactLike | None = None,
+    group_size: int = 1,
 ) -> Calibration:
     """The same for a budget that was checked before."""
     with time_limited(time_limit) as limit:
         try:
-            value, fails_at, spent = _calibrated(factory, budget, solve)
+            value, fails_at, spent = _calibrated(factory, budget, solve, group_size)
         except TimeIsUp:
             raise NotCertified(f"the time limit passed before any {solve} was proven to suffice; allow more") from None
         except Declined as reason:
@@ -160,21 +165,34 @@ def calibrate_within(
         mechanism=factory(value),
         failing=None if fails_at is None else factory(fails_at),
         complete=not limit.passed,
+        group_size=group_size,
     )
 
 
 def _calibrated(
-    factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve
+    factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int
 ) -> tuple[Fraction, Fraction | None, Enclosure]:
     """A value that suffices, one that does not, and what the first spends."""
-    probe = neighbour_classes(factory(Fraction(1)), budget.relation)
-    if all(as_gaussian(each.product) is not None for each in probe.every()):
+    if group_size > 1:
+        from dpbounds.privacy.budgets.group_crossing import calibrated_for_groups
+
+        return calibrated_for_groups(
+            factory, budget, solve, group_size, lambda: _calibrated(factory, budget, solve, 1)[:2]
+        )
+    probe = neighbour_classes(factory(Fraction(2 if solve == "batches" else 1)), budget.relation)
+    if solve == "batches" or any(holds_shuffling(each.product) for each in probe.every()):
+        from dpbounds.privacy.budgets.clones_crossing import calibrated_by_clones
+
+        return calibrated_by_clones(factory, budget, solve)
+    if probe.tight and all(as_gaussian(each.product) is not None for each in probe.every()):
         return _Search(factory, budget, solve).certified()
     value, fails_at = _by_delta(factory, budget, solve)
     at_value = account_at(factory(value), budget.at_delta, budget.relation)
-    if at_value.moments is not None:  # divergences promise less than the pairs: they may keep the budget further on
+    if not at_value.tight:  # divergences promise less than the pairs: they may keep the budget further on
+        from dpbounds.privacy.budgets.moment_crossing import least_by_moments
+
         further = least_by_moments(factory, value, budget, solve)
-        at_further = account_at(factory(further), budget.at_delta, budget.relation)
+        at_further = at_value if further == value else account_at(factory(further), budget.at_delta, budget.relation)
         if at_further.enclosure.exact_upper <= budget.epsilon:
             value, at_value = further, at_further
     return value, fails_at, at_value.enclosure
@@ -194,7 +212,7 @@ def _by_delta(
     def attained(value: Fraction) -> tuple[Product, ...]:
         return tuple(resolved(attack) for each in classes(value).every() for attack in each.attacks)
 
-    both = classes(Fraction(1, 2) if solve == "sample-rate" else Fraction(1)).tight
+    both = classes(PROBES[solve]).tight
     value, fails_at = Crossing(dominating, budget, solve, "both" if both else "safe").search()
     assert value is not None
     if (fails_at is None and both) or (solve == "sample-rate" and value == 1):
@@ -281,6 +299,10 @@ class _Search:
 
     def _log_delta(self, product: Product, precise: bool) -> float:
         if not has_closed_form(product):
+            from dpbounds.privacy.routes.contour.estimate import quick_log_delta
+            from dpbounds.privacy.routes.grouping import between
+            from dpbounds.privacy.routes.lattice.bounds import expected_log_delta
+
             gaussian = as_gaussian(between(product, _LEVELS).dearer if len(product) > _LEVELS else product)
             if gaussian is None:
                 return expected_log_delta(product, float(self.budget.epsilon))

@@ -15,15 +15,22 @@ from fractions import Fraction
 from typing import Generic, Literal, TypeVar
 
 from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.time_limit import TimeIsUp
 from dpbounds.privacy.accountants.certified import prove_delta
-from dpbounds.privacy.pairs.pairs import Product
+from dpbounds.privacy.pairs.pairs import Product, TaggedGaussians, holds_allocation
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.beside_gaussian import lies_beside, log_delta_beside
-from dpbounds.privacy.routes.lattice import expected_log_delta
+from dpbounds.privacy.routes.closed_forms import closed_form_delta, has_closed_form
 from dpbounds.privacy.values import Budget
 
-Solve = Literal["noise", "steps", "sample-rate"]
+Solve = Literal["noise", "steps", "sample-rate", "batches"]
+WHOLE = ("steps", "batches")
+PROBES: dict[Solve, Fraction] = {  # at which a mechanism is of the kind that it is at most others
+    "noise": Fraction(1),
+    "steps": Fraction(1),
+    "sample-rate": Fraction(1, 2),
+    "batches": Fraction(2),
+}
 Wanted = Literal["both", "safe", "unsafe"]
 Place = TypeVar("Place", float, Fraction)
 
@@ -32,6 +39,7 @@ _RANGES: dict[Solve, tuple[float, float, float]] = {  # log of safety: where to 
     "noise": (0.0, math.log(_SMALLEST), math.log(_LARGEST)),
     "steps": (-math.log(64.0), -math.log(_LARGEST), 0.0),
     "sample-rate": (math.log(64.0), 0.0, -math.log(_SMALLEST)),
+    "batches": (math.log(64.0), 0.0, math.log(_LARGEST)),
 }
 _LOOSE, _COARSE, _FINE = 1e-2, 1e-3, 1e-4  # widths: from afar, asked for first, and where that does not decide
 _AGREED = 5e-3  # how close to the target, as such a width, a loose proof says enough
@@ -47,13 +55,13 @@ _TIGHTER = 8  # trials per side once the proofs no longer decide in the middle
 
 def log_of_safety(value: Fraction | float, solve: Solve) -> float:
     """The logarithm y of a parameter, signed so that more y spends less."""
-    return math.log(value) if solve == "noise" else -math.log(value)
+    return math.log(value) if solve in ("noise", "batches") else -math.log(value)
 
 
 def parameter_at(y: float, solve: Solve) -> Fraction:
-    """The nearest parameter that there is: a double, a whole number of steps, a rate of 1 at most."""
-    parameter = math.exp(y if solve == "noise" else -y)
-    if solve == "steps":
+    """The nearest parameter that there is: a double, a whole number of steps or batches, a rate of 1 at most."""
+    parameter = math.exp(y if solve in ("noise", "batches") else -y)
+    if solve in WHOLE:
         return Fraction(max(1, round(parameter)))
     return Fraction(min(parameter, 1.0) if solve == "sample-rate" else parameter)
 
@@ -190,10 +198,11 @@ class Crossing:
         """
         lower, upper = Fraction(0), Fraction(0)
         for index in sorted(range(len(products)), key=lambda i: i != self._worst):
-            for tolerance in tolerances:
+            first_look = (_LOOSE,) if lower > 0 and holds_allocation(products[index]) else ()  # it may spend far less
+            for tolerance in (*first_look, *tolerances):
                 proven = prove_delta(products[index], self.budget.epsilon, tolerance).enclosure
                 low, high = Fraction(proven.exact_lower), Fraction(proven.exact_upper)
-                if not low <= self.budget.delta < high:
+                if high <= lower or (tolerance not in first_look and not low <= self.budget.delta < high):
                     break
             if low > lower:
                 self._worst = index
@@ -392,6 +401,17 @@ def _log(number: Fraction) -> float:
 
 def _expected(product: Product, epsilon: Fraction) -> float:
     """Log δ(ε) in floating point, by what is quickest."""
+    from dpbounds.privacy.routes.beside_gaussian import lies_beside, log_delta_beside
+    from dpbounds.privacy.routes.lattice.bounds import expected_log_delta
+
+    if holds_allocation(product):
+        from dpbounds.privacy.routes.allocation.enclosed import rough
+
+        product = rough(product)
+    if has_closed_form(product) and isinstance(
+        product[0][0], TaggedGaussians
+    ):  # whose many tails a lattice would add up
+        return _log(ball_end(closed_form_delta(product[0][0], epsilon, 50)[0], "up"))
     if lies_beside(product):
         with contextlib.suppress(Declined):
             return log_delta_beside(product, epsilon)

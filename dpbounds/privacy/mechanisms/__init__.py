@@ -9,57 +9,47 @@ the final distance between two neighbouring answers passes ``sensitivity`` as we
 What is known by its guarantee only (a black box) always says under which relation that guarantee holds.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from dpbounds.by_need import names_by_need
 
 if TYPE_CHECKING:
-    from dpbounds.privacy.mechanisms.additive import Gaussian, Laplace, UniformBall
-    from dpbounds.privacy.mechanisms.algebra import Composed, InParallel, Mechanism, parts_of
-    from dpbounds.privacy.mechanisms.guarantees import (
-        ZCDP,
-        AboveThreshold,
-        ApproximateDP,
-        ExponentialMechanism,
-        PureDP,
-        RandomizedResponse,
-        RenyiDP,
+    from dpbounds.privacy.mechanisms.additive import (
+        Gaussian as Gaussian,
+        Laplace as Laplace,
+        UniformBall as UniformBall,
     )
-    from dpbounds.privacy.mechanisms.sampling import PoissonSampled, SampledWithoutReplacement, SampledWithReplacement
+    from dpbounds.privacy.mechanisms.algebra import (
+        Composed as Composed,
+        InParallel as InParallel,
+        Mechanism as Mechanism,
+        parts_of as parts_of,
+    )
+    from dpbounds.privacy.mechanisms.guarantees import (
+        ZCDP as ZCDP,
+        AboveThreshold as AboveThreshold,
+        ApproximateDP as ApproximateDP,
+        ExponentialMechanism as ExponentialMechanism,
+        PermuteAndFlip as PermuteAndFlip,
+        PureDP as PureDP,
+        RandomizedResponse as RandomizedResponse,
+        RenyiDP as RenyiDP,
+    )
+    from dpbounds.privacy.mechanisms.last_iterate import LastIterate as LastIterate
+    from dpbounds.privacy.mechanisms.matrices import MatrixMechanism as MatrixMechanism
+    from dpbounds.privacy.mechanisms.mixtures import MixtureOfGaussians as MixtureOfGaussians
+    from dpbounds.privacy.mechanisms.sampling import (
+        BallsInBins as BallsInBins,
+        PoissonSampled as PoissonSampled,
+        RandomlyAllocated as RandomlyAllocated,
+        SampledWithoutReplacement as SampledWithoutReplacement,
+        SampledWithReplacement as SampledWithReplacement,
+        Shuffled as Shuffled,
+        TruncatedPoisson as TruncatedPoisson,
+    )
+    from dpbounds.privacy.mechanisms.whole_numbers import (
+        DiscreteGaussian as DiscreteGaussian,
+        DiscreteLaplace as DiscreteLaplace,
+    )
 
-__all__ = [
-    "ZCDP",
-    "AboveThreshold",
-    "ApproximateDP",
-    "Composed",
-    "ExponentialMechanism",
-    "Gaussian",
-    "InParallel",
-    "Laplace",
-    "Mechanism",
-    "PoissonSampled",
-    "PureDP",
-    "RandomizedResponse",
-    "RenyiDP",
-    "SampledWithReplacement",
-    "SampledWithoutReplacement",
-    "UniformBall",
-    "parts_of",
-]
-
-_HOMES = {
-    "additive": ("Gaussian", "Laplace", "UniformBall"),
-    "algebra": ("Composed", "InParallel", "Mechanism", "parts_of"),
-    "guarantees": (
-        *("ZCDP", "AboveThreshold", "ApproximateDP", "ExponentialMechanism", "PureDP", "RandomizedResponse", "RenyiDP"),
-    ),
-    "sampling": ("PoissonSampled", "SampledWithReplacement", "SampledWithoutReplacement"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    """A mechanism, loaded when it is first asked for: a statement that adds noise needs no samples, no black box."""
-    for home, names in _HOMES.items():
-        if name in names:
-            found = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__, __all__ = names_by_need(__name__)

@@ -96,7 +96,7 @@ class InParallel(Mechanism):
     Args:
         blocks: One mechanism per block, at least one.
         partition: "record" where a fixed function of the record's content says which block it belongs to; "index" where
-            its public position does (then only replace-one makes sense: a removal would shift the others).
+            its public position does (then add-or-remove-one makes no sense: a removal would shift the others).
 
     Raises:
         InvalidValue: There is no block, or no such kind of partition.

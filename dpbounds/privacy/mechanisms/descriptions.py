@@ -46,8 +46,12 @@ KINDS = (
     MechanismKind("gaussian", mechanisms.Gaussian, (), ("noise_multiplier", "noise_stddev", "sensitivity")),
     MechanismKind("laplace", mechanisms.Laplace, (), ("noise_multiplier", "noise_scale", "sensitivity", "dimension")),
     MechanismKind("uniform-ball", mechanisms.UniformBall, ("radius", "dimension"), ("sensitivity",)),
+    MechanismKind("discrete-laplace", mechanisms.DiscreteLaplace, ("noise_scale", "bound")),
+    MechanismKind("discrete-gaussian", mechanisms.DiscreteGaussian, ("noise_stddev", "bound"), ("dimension",)),
+    MechanismKind("mixture-of-gaussians", mechanisms.MixtureOfGaussians, ("noise_stddev", "norms")),
     MechanismKind("randomized-response", mechanisms.RandomizedResponse, ("epsilon", "options")),
     MechanismKind("exponential", mechanisms.ExponentialMechanism, ("epsilon", "relation", "monotone")),
+    MechanismKind("permute-and-flip", mechanisms.PermuteAndFlip, ("epsilon", "relation", "monotone")),
     MechanismKind(
         "above-threshold", mechanisms.AboveThreshold, ("threshold_noise", "query_noise", "relation", "monotone")
     ),
@@ -120,5 +124,5 @@ def _written(value: object) -> object:
     if isinstance(value, Fraction):
         return str(value)
     if isinstance(value, tuple):
-        return [[str(order), str(epsilon)] for order, epsilon in value]
+        return [[str(first), str(second)] for first, second in value]
     return str(value) if isinstance(value, Relation) else value

@@ -48,8 +48,8 @@ class ExponentialMechanism(Mechanism):
     Args:
         epsilon: Greater than 0.
         relation: The relation for which |u(D, y) - u(D', y)| <= Δu holds for all y.
-        monotone: Whether adding a record never lowers (or never raises) any score. Under add-or-remove-one the loss
-            then spans ε/2 instead of ε. Under replace-one that is not so, and the flag is refused.
+        monotone: Whether adding a record never lowers (or never raises) any score. Under add-or-remove-one and
+            zero-out-one the loss then spans ε/2 instead of ε. Under replace-one that is not so: refused.
 
     Raises:
         InvalidValue: ε is not positive, or ``monotone`` is claimed under replace-one.
@@ -70,6 +70,36 @@ class ExponentialMechanism(Mechanism):
 
 
 @dataclass(frozen=True, slots=True, init=False)
+class PermuteAndFlip(Mechanism):
+    """Go through the candidates in random order, and take y with probability exp(ε (u(D, y) - max u) / (2 Δu)).
+
+    The first that is taken is published (McKenna & Sheldon 2020); or, with the same law, the largest of u plus
+    exponential noise of scale 2 Δu / ε. It is ε-DP, and spends what Laplace noise of scale 1/ε does on a count.
+
+    Args:
+        epsilon: Greater than 0.
+        relation: The relation for which |u(D, y) - u(D', y)| <= Δu holds for all y.
+        monotone: As for :class:`ExponentialMechanism`: then it spends half of ε.
+
+    Raises:
+        InvalidValue: ε is not positive, or ``monotone`` is claimed under replace-one.
+    """
+
+    epsilon: Fraction
+    relation: Relation
+    monotone: bool
+
+    def __init__(self, epsilon: ExactLike, *, relation: str | Relation, monotone: bool = False) -> None:
+        declared = as_relation(relation)
+        self._hold(epsilon=positive(epsilon, "epsilon"), relation=declared, monotone=_monotone(monotone, declared))
+
+    @property
+    def largest_loss(self) -> Fraction:
+        """How large a privacy loss can be: ε, or half of it."""
+        return self.epsilon / 2 if self.monotone else self.epsilon
+
+
+@dataclass(frozen=True, slots=True, init=False)
 class AboveThreshold(Mechanism):
     """Compare queries, chosen online, with a noisy threshold, and stop at the first that exceeds it (Laplace noise).
 
@@ -82,8 +112,9 @@ class AboveThreshold(Mechanism):
         threshold_noise: b1 in units of the queries' common sensitivity, together with
         query_noise: b2 in the same units.
         relation: The relation for which each query's sensitivity holds.
-        monotone: Whether adding a record moves all queries in one direction. Under add-or-remove-one the mechanism
-            then spends 1/b1 + 1/b2 instead of 1/b1 + 2/b2. Under replace-one that is not so, and the flag is refused.
+        monotone: Whether adding a record moves all queries in one direction. Under add-or-remove-one and
+            zero-out-one the mechanism then spends 1/b1 + 1/b2 instead of 1/b1 + 2/b2. Under replace-one that is not so:
+            refused.
 
     Raises:
         InvalidValue: A value is out of its domain, both ways of giving the noise (or neither) are used, or

@@ -40,79 +40,40 @@ class Refusal:
 
 REFUSALS = (
     Refusal(
-        "truncated-poisson",
-        "where a Poisson sample is cut down to a largest size, a further record may push another one out, and no tight "
-        "pair is proven here",
-        "under add-or-remove-one PoissonSampled(Gaussian(z / 2), sample_rate), under replace-one Gaussian(z) without "
-        "amplification",
-        "arXiv:2508.15089",
-        ("truncated-poisson-sampling",),
-    ),
-    Refusal(
-        "shuffled-batches",
-        "batches cut from a shuffled (or fixed) order are no Poisson samples and can spend far more, and under "
-        "add-or-remove-one a further record shifts the others from batch to batch",
-        "under replace-one shuffled_epochs(z, epochs), one full-batch release per epoch",
+        "fixed-order",
+        "batches in an order that is known, or kept for several epochs, hide no record",
+        "under replace-one or zero-out-one shuffled_epochs(z, epochs), which is --sampling full-batch --steps EPOCHS; "
+        "or --sampling shuffled, where a secret order is drawn anew for each epoch",
         "Chua et al. 2024, How private are DP-SGD implementations?",
-        ("shuffled", "shuffle", "shuffling", "cyclic"),
-    ),
-    Refusal(
-        "random-allocation",
-        "where each record is put into k randomly chosen steps of an epoch, its steps are dependent, and no pair is "
-        "proven here that composes",
-        "under either relation Gaussian(z) ** k for each epoch, without amplification",
-        "Feldman & Shenfeld 2025, Privacy amplification by random allocation",
-        ("balls-in-bins", "balls-and-bins"),
+        ("cyclic", "shuffled-once"),
     ),
     Refusal(
         "tree-aggregation",
-        "DP-FTRL publishes prefix sums with correlated noise, and no pair is proven here for it",
-        "under replace-one, where every record is in one step at most, Gaussian(z) ** s.bit_length() for a tree over s "
-        "steps with noise z per node: a record lies in no more nodes than that",
+        "DP-FTRL adds correlated noise, and is no way of drawing batches for single releases",
+        "MatrixMechanism(z, BinaryTree(steps), participation) or another matrix, on the command line --tree "
+        "(--toeplitz, --matrix) with --participation",
         "Kairouz et al. 2021, Practical and private (deep) learning without sampling or shuffling",
         ("dp-ftrl",),
     ),
     Refusal(
         "matrix-factorisation",
-        "the noise of different steps is correlated, and what is spent depends on the factors and on which steps a "
-        "record may take part in, neither of which is described here",
-        "work out how far one record can move the encoded stream, in the l2 norm over all steps, and give it as one "
-        "Gaussian(noise_stddev=..., sensitivity=...); that this covers adaptive streams is proven in the source",
+        "what is spent depends on the matrix and on the steps that a record may take part in: it is no way of drawing "
+        "batches for single releases",
+        "MatrixMechanism(z, matrix, participation), on the command line --matrix, --toeplitz or --tree with "
+        "--participation",
         "Denisov et al. 2022, Improved differential privacy for SGD via optimal private linear operators on adaptive "
         "streams",
         ("matrix-factorization", "matrix-mechanism", "banded-matrix-factorisation"),
     ),
     Refusal(
         "last-iterate",
-        "that hiding all iterates but the last helps is proven for convex losses or bounded domains, with their "
-        "constants, which are not described here; any other loss may carry every step into the last iterate",
-        "count every step, as if all iterates were published",
+        "it is no sampling, and what it saves is proven for plain noisy gradient descent over fixed batches, with a "
+        "declared smoothness, alone: not for Poisson samples, momentum or averages of iterates",
+        "under replace-one or zero-out-one LastIterate(Gaussian(z), batches=..., epochs=..., smoothness_step=...) "
+        "(--release last-iterate), where that fits; else count every step, as if all iterates were published",
         "Feldman, Mironov, Talwar & Thakurta 2018, Privacy amplification by iteration; Altschuler & Talwar 2022, "
         "Privacy of noisy stochastic gradient descent",
         ("hidden-state",),
-    ),
-    Refusal(
-        "discrete-gaussian",
-        "its exact curve depends on the lattice, and no pair is proven here",
-        "for integer answers with noise z per unit of the per-record l2 bound, ZCDP(1 / (2 * z**2), "
-        "relation='add-or-remove-one') or ZCDP(2 / z**2, relation='replace-one')",
-        "Canonne, Kamath & Steinke 2020, The discrete Gaussian for differential privacy",
-    ),
-    Refusal(
-        "discrete-laplace",
-        "its loss lives on a lattice of its own, and no pair is proven here",
-        "for integer answers with noise proportional to exp(-a|x|) and l1 bound C per record, PureDP(a * C, "
-        "relation='add-or-remove-one') or PureDP(2 * a * C, relation='replace-one')",
-        "Ghosh, Roughgarden & Sundararajan 2009, Universally utility-maximizing privacy mechanisms",
-        ("geometric",),
-    ),
-    Refusal(
-        "mixture-of-gaussians",
-        "a list of shifts and probabilities says nothing about which neighbours and which order they are for, nor that "
-        "they dominate",
-        "a sampling scheme by its name (PoissonSampled, SampledWithReplacement), or without amplification "
-        "Gaussian(noise_stddev=..., sensitivity=the largest shift)",
-        "arXiv:2310.15526",
     ),
     Refusal(
         "repeat-and-select",
@@ -122,12 +83,6 @@ REFUSALS = (
         "advance, mechanism ** k",
         "Papernot & Steinke 2021, Hyperparameter tuning with Rényi differential privacy",
         ("private-selection", "hyperparameter-tuning"),
-    ),
-    Refusal(
-        "permute-and-flip",
-        "no pair that is sharper than pure differential privacy is proven here",
-        "PureDP(epsilon, relation=...) with the relation for which the scores' sensitivity holds",
-        "McKenna & Sheldon 2020, Permute-and-flip: a new mechanism for differentially private selection",
     ),
 )
 
@@ -140,8 +95,8 @@ def refusal(name: str) -> Refusal:
     Raises:
         InvalidValue: There is none.
 
-    >>> refusal("Balls in bins").name
-    'random-allocation'
+    >>> refusal("Hidden state").name
+    'last-iterate'
     """
     key = name.strip().lower().replace("_", "-").replace(" ", "-")
     if key not in _BY_NAME:
@@ -163,11 +118,24 @@ def refuse(name: str, asked: str = "") -> NoReturn:
     raise UnsupportedMechanism(f"{asked}: {refusal(name)}" if asked else str(refusal(name)))
 
 
-def shuffled_epochs(noise_multiplier: ExactLike, epochs: ExactLike) -> Composed:
-    """What epochs over shuffled (or fixed) batches spend at most, under replace-one: one full-batch release each.
+def refuse_without_positions(what: str) -> NoReturn:
+    """Raise ``UnsupportedMechanism`` for what goes by the records' positions, where records are added or removed.
 
-    In every epoch a record is in one batch at most, whose release then is a full-batch Gaussian one with shift 2/z.
-    Nothing is gained from the order being secret. Under add-or-remove-one the result is refused, as it must be.
+    Args:
+        what: In the plural, such as "blocks by position".
+    """
+    raise UnsupportedMechanism(
+        f"{what} under add-or-remove-one: removing one record shifts all later ones, and nothing is proven; ask under "
+        "replace-one or zero-out-one, which keep every place (--relation replace-one or --relation zero-out-one)"
+    )
+
+
+def shuffled_epochs(noise_multiplier: ExactLike, epochs: ExactLike) -> Composed:
+    """What epochs over shuffled (or fixed) batches spend at most, records keeping their places: one release each.
+
+    In every epoch a record is in one batch at most, whose release then is a full-batch Gaussian one, with shift 2/z
+    under replace-one and 1/z under zero-out-one. Where the order is secret and drawn anew for each epoch, ``Shuffled``
+    says what that gains. Under add-or-remove-one the result is refused, as it must be.
 
     Args:
         noise_multiplier: z > 0, the smallest of all steps in these epochs. Where it changes from epoch to epoch, join

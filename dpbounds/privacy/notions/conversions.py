@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, TypeVar, assert_never
 
 from flint import arb
 
@@ -207,7 +207,7 @@ class Goal:
         return notion.parameters if self.epsilon is None else notion.parameters[::-1]
 
     def distance(self, relation: Relation) -> int:
-        """How many steps of a relation lie between the wanted neighbours: a replacement is two of the other."""
+        """How many steps of a relation lie between the wanted neighbours: a replacement is two of any other."""
         return self.group if relation is self.relation else 2 * self.group
 
 
@@ -446,7 +446,7 @@ EDGES: tuple[Edge, ...] = (
         lambda known, goal: known.group != goal.distance(known.relation),
     ),
     Edge(
-        "a replacement is a removal and an addition",
+        "a replacement is one record out, and another one in",
         "section 7",
         Notion,
         lambda known, goal: replace(known, relation=Relation.REPLACE_ONE, group=known.group // 2),
@@ -594,12 +594,22 @@ def _goal(
 
 
 def _refuse_what_is_false(notion: Notion, goal: Goal) -> None:
-    if notion.relation is Relation.REPLACE_ONE and goal.relation is Relation.ADD_OR_REMOVE_ONE:
-        raise UnsupportedMechanism(
-            "a replace-one guarantee gives none under add-or-remove-one: it compares data sets of equal size only, so "
-            "that a mechanism which publishes the number of records can have it; state the guarantee under "
-            "add-or-remove-one from the start"
-        )
+    match goal.relation:
+        case notion.relation | Relation.REPLACE_ONE:
+            pass
+        case Relation.ADD_OR_REMOVE_ONE:
+            raise UnsupportedMechanism(
+                f"a {notion.relation} guarantee gives none under add-or-remove-one: it compares data sets of equal "
+                "size only, so that a mechanism which publishes the number of records can have it; state the guarantee "
+                "under add-or-remove-one from the start"
+            )
+        case Relation.ZERO_OUT_ONE:
+            raise UnsupportedMechanism(
+                f"a {notion.relation} guarantee gives none under zero-out-one unless it covers a record that "
+                "contributes nothing: where it does, state the same numbers under zero-out-one from the start"
+            )
+        case _:
+            assert_never(goal.relation)
     if goal.kind is GaussianDP and not isinstance(notion, GaussianDP):
         raise UnsupportedMechanism(
             f"{type(notion).__name__} is not a Gaussian curve: randomised response with a small ε is ε²/2-zCDP, yet "

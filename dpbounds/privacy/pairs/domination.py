@@ -5,8 +5,8 @@ that some mechanism of the description, on some two data sets of the class, atta
 analysis is *tight*: what it proves is exactly what is spent. What has no proven pair is refused with
 ``UnsupportedMechanism``, which names what is missing and what could be asked instead.
 
-The proofs are in ``pairs.md``, ``laws.md`` and ``sampling.md``, whose section 9 says for each attack which data sets
-attain it; the brute-force oracle of the tests tries to refute every line.
+The proofs are in ``pairs.md``, ``losses.md``, ``allocation.md`` and ``sampling.md``, whose section 9 says for each
+attack which data sets attain it; the brute-force oracle of the tests tries to refute every line.
 """
 
 from __future__ import annotations
@@ -21,23 +21,40 @@ from typing import TypeVar
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy.mechanisms import (
+    BallsInBins,
     Composed,
+    DiscreteGaussian,
+    DiscreteLaplace,
     Gaussian,
     InParallel,
     Laplace,
+    MatrixMechanism,
     Mechanism,
+    MixtureOfGaussians,
     PoissonSampled,
     RandomizedResponse,
+    RandomlyAllocated,
     SampledWithoutReplacement,
     SampledWithReplacement,
+    Shuffled,
+    TruncatedPoisson,
     UniformBall,
     parts_of,
 )
+from dpbounds.privacy.mechanisms.last_iterate import LastIterate
+from dpbounds.privacy.mechanisms.refusals import refuse_without_positions
+from dpbounds.privacy.pairs.last_iterate import attained_cost, fixed_cost, kept_law, shuffled_law
 from dpbounds.privacy.pairs.pairs import (
+    Allocated,
+    AllocatedTo,
     Combined,
+    CrowdedGaussians,
+    Diluted,
     Direction,
     DrawnGaussians,
     Draws,
+    OpposedGaussians,
+    Other,
     Pair,
     Product,
     Sampled,
@@ -46,14 +63,22 @@ from dpbounds.privacy.pairs.pairs import (
     SampledLaplaces,
     ShiftedGaussians,
     ShiftedLaplaces,
+    ShuffledBatches,
+    Tagged,
+    TaggedGaussians,
     TwoGuarantees,
+    UniformBalls,
+    Zeroed,
     enlarged,
 )
 from dpbounds.privacy.pairs.single_releases import StepBound, single_release
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.relations import Order, Relation
 
 _MOST_CLASSES = 64  # of blocks that a record may lie in
 _MOST_NAMED = 3  # of blocks alike
+_MOST_PARTICIPATIONS = 6  # in one epoch, that an attack counts
+_OFTEN = Fraction(1, 1000)  # of cuts: below it an attack by a crowd is not looked at
+_LARGEST_SHIFT = 100  # squared, of a release whose attack by a crowd is looked at
 
 _Measured = TypeVar("_Measured", Fraction, float)
 
@@ -65,7 +90,7 @@ Place = tuple[str, ...]  # where the record lies, in words, one entry per partit
 class Key:
     """What tells one class of ordered neighbours from another: which data set holds the record, and in which blocks."""
 
-    direction: Direction
+    order: Order
     place: Place = ()
 
 
@@ -97,7 +122,7 @@ class NeighbourClasses:
     """All classes of ordered neighbours of a mechanism; its privacy curve is at most the maximum of theirs.
 
     They have no positions, because no one of them speaks for the mechanism: ask for every class, for those of one
-    direction, for the class with a key, or for the largest value of a measure.
+    order, for the class with a key, or for the largest value of a measure.
     """
 
     _distinct: tuple[NeighbourClass, ...]
@@ -106,9 +131,9 @@ class NeighbourClasses:
         """Yield each class once, those with equal products as one; one at least."""
         return iter(self._distinct)
 
-    def along(self, direction: Direction) -> Iterator[NeighbourClass]:
-        """Yield the classes of one direction, whatever the blocks; those that spend the same both ways are in both."""
-        return (each for each in self._distinct if any(key.direction is direction for key in each.keys))
+    def along(self, order: Order) -> Iterator[NeighbourClass]:
+        """Yield the classes of one order, whatever the blocks; those that spend the same both ways are in both."""
+        return (each for each in self._distinct if any(key.order is order for key in each.keys))
 
     def with_key(self, key: Key) -> NeighbourClass | None:
         """The class with this key; None where there is none."""
@@ -139,7 +164,7 @@ def neighbour_classes(mechanism: Mechanism, relation: Relation) -> NeighbourClas
     """
     keys: dict[Product, list[Key]] = {}
     attacks: dict[Product, list[Product]] = {}
-    for order in orders_of(relation):
+    for order in relation.orders:
         for place, steps in _classes(mechanism, order).items():
             product = _product((bound.pair, count) for bound, count in steps)
             keys.setdefault(product, []).append(Key(order, place))
@@ -152,16 +177,11 @@ def neighbour_classes(mechanism: Mechanism, relation: Relation) -> NeighbourClas
     )
 
 
-def orders_of(relation: Relation) -> tuple[Direction, ...]:
-    """The directions in which two neighbours can stand: remove and add, or replace, which is its own reversal."""
-    return (Direction.REMOVE, Direction.ADD) if relation is Relation.ADD_OR_REMOVE_ONE else (Direction.REPLACE,)
-
-
 def _name(keys: Sequence[Key], product: Product) -> str:
     """The keys in words: "remove, block 1", or "both orders" (as a product of shifted Gaussians always is)."""
-    orders: dict[Place, list[Direction]] = {}
+    orders: dict[Place, list[Order]] = {}
     for key in keys:
-        orders.setdefault(key.place, []).append(key.direction)
+        orders.setdefault(key.place, []).append(key.order)
     symmetric = all(isinstance(pair, ShiftedGaussians) for pair, _ in product)
     return "; or ".join(
         ", ".join(("both orders" if symmetric or len(ways) > 1 else str(ways[0]), *place))
@@ -209,27 +229,49 @@ def _as_pair(product: Product) -> Pair:
 # --- One class at a time ----------------------------------------------------------------------------------------------
 
 
-def _classes(mechanism: Mechanism, direction: Direction) -> _Choices:
+def _classes(mechanism: Mechanism, order: Order) -> _Choices:
     """The classes of ordered neighbours: one, unless blocks of a partition tell where the record may lie."""
     match mechanism:
         case Composed(parts=parts):
-            return _composed(parts, direction)
+            return _composed(parts, order)
         case PoissonSampled(mechanism=PoissonSampled(mechanism=inner, sample_rate=first), sample_rate=second):
-            return _classes(PoissonSampled(inner, first * second), direction)
+            return _classes(PoissonSampled(inner, first * second), order)
         case PoissonSampled(mechanism=inner, sample_rate=rate) if rate == 1:
-            return _classes(inner, direction)
+            return _classes(inner, order)
+        case PoissonSampled(mechanism=MixtureOfGaussians() as inner, sample_rate=rate):
+            return _classes(_thinned(inner, rate), order)
         case InParallel() | PoissonSampled() if (partition := _partition_of(mechanism)) is not None:
-            return _in_parallel(blocks_of(partition, ((mechanism, 1),)), direction)
+            return _in_parallel(blocks_of(partition, ((mechanism, 1),)), order)
+        case MatrixMechanism():
+            from dpbounds.privacy.pairs import streams  # many lines: not where no matrix is
+
+            return {(): streams.stream_steps(mechanism, order)}
         case PoissonSampled():
-            return {(): ((_poisson(mechanism, direction), 1),)}
+            return {(): ((_poisson(mechanism, order), 1),)}
         case SampledWithoutReplacement():
-            return _without_replacement(mechanism, direction)
+            return _without_replacement(mechanism, order)
         case SampledWithReplacement():
-            return _with_replacement(mechanism, direction)
-    return {(): ((single_release(mechanism, direction), 1),)}
+            return _with_replacement(mechanism, order)
+        case TruncatedPoisson():
+            return _truncated(((mechanism, 1),), order)
+        case Shuffled():
+            return {(): ((_shuffled(mechanism, order), 1),)}
+        case RandomlyAllocated():
+            return _allocated(mechanism, order)
+        case BallsInBins():
+            return _in_bins(mechanism, order)
+        case LastIterate():
+            return {(): ((_last_iterate(mechanism, order), 1),)}
+    return {(): ((single_release(mechanism, order), 1),)}
 
 
-def _composed(parts: Sequence[tuple[Mechanism, int]], direction: Direction) -> _Choices:
+def _thinned(mechanism: MixtureOfGaussians, rate: Fraction) -> MixtureOfGaussians:
+    """A record that is not drawn contributes nothing: a mixture as well."""
+    present = tuple((norm, rate * chance) for norm, chance in mechanism.norms)
+    return MixtureOfGaussians(mechanism.noise_stddev, ((Fraction(0), 1 - rate), *present))
+
+
+def _composed(parts: Sequence[tuple[Mechanism, int]], order: Order) -> _Choices:
     # The record stays in its block: all that runs on one partition, sampled or not, is one mechanism per block.
     groups = by_partition(parts)
     partitions = [key for key in groups if isinstance(key, InParallel)]
@@ -237,16 +279,23 @@ def _composed(parts: Sequence[tuple[Mechanism, int]], direction: Direction) -> _
     for key, members in groups.items():
         if isinstance(key, InParallel):
             number = f"partition {partitions.index(key) + 1}: " if len(partitions) > 1 else ""
-            found = _in_parallel(blocks_of(key, members), direction)
+            found = _in_parallel(blocks_of(key, members), order)
             options.append({tuple(number + entry for entry in place): steps for place, steps in found.items()})
-        else:
+        elif not isinstance(key, TruncatedPoisson):
             times = sum(count for _, count in members)
             options.append(
                 {
                     place: tuple((bound, times * count) for bound, count in steps)
-                    for place, steps in _classes(key, direction).items()
+                    for place, steps in _classes(key, order).items()
                 }
             )
+    truncated = [
+        (member, count)
+        for members in groups.values()
+        for member, count in members
+        if isinstance(member, TruncatedPoisson)
+    ]
+    options += [_truncated(truncated, order)] if truncated else []
     return _bounded_product(options)
 
 
@@ -297,29 +346,30 @@ def _bounded_product(options: Sequence[_Choices]) -> _Choices:
     return found
 
 
-def _in_parallel(mechanism: InParallel, direction: Direction) -> _Choices:
-    if mechanism.partition == "index" and direction is not Direction.REPLACE:
-        raise UnsupportedMechanism(
-            "blocks by position under add-or-remove-one: removing one record shifts all later ones into other blocks; "
-            "partition by the record's content, or ask under replace-one"
-        )
+def _in_parallel(mechanism: InParallel, order: Order) -> _Choices:
+    if mechanism.partition == "index" and order in (Order.REMOVE, Order.ADD):
+        refuse_without_positions("blocks by position (unlike blocks by the record's content)")
     if mechanism.partition == "record":
         _demand_no_fixed_size(mechanism, "a block whose size depends on the data", "blocks by index")
+        if order in (Order.ZERO, Order.RESTORE):
+            _demand_blind(
+                mechanism, "in blocks by the record's content, of which one that contributes nothing has none"
+            )
     blocks = tuple(enumerate(mechanism.blocks, start=1))
     found = [
         (", ".join((f"block {index}", *place)), steps)
         for index, block in blocks
-        for place, steps in _classes(block, direction).items()
+        for place, steps in _classes(block, order).items()
     ]
-    if direction is Direction.REPLACE and mechanism.partition == "record" and len(blocks) > 1:
+    if order is Order.REPLACE and mechanism.partition == "record" and len(blocks) > 1:
         _demand_no_final_distance(
             mechanism, "a record that leaves one block and enters another moves their answers by other distances"
         )
         found += [
             (", ".join((f"from block {first}", *out, f"to block {second}", *into)), leaving + entering)
             for (first, one), (second, other) in itertools.permutations(blocks, 2)
-            for out, leaving in _classes(one, Direction.REMOVE).items()
-            for into, entering in _classes(other, Direction.ADD).items()
+            for out, leaving in _classes(one, Order.REMOVE).items()
+            for into, entering in _classes(other, Order.ADD).items()
         ]
     return _alike(found)
 
@@ -339,6 +389,24 @@ def _listed(names: Sequence[str]) -> str:
     return " or ".join(names)
 
 
+# --- Only the last iterate --------------------------------------------------------------------------------------------
+
+
+def _last_iterate(mechanism: LastIterate, order: Order) -> StepBound:
+    """A Gaussian pair, whose shift depends on a draw that is given away where batches are random."""
+    if order in (Order.REMOVE, Order.ADD):
+        refuse_without_positions("batches by position, of which only the last iterate is published,")
+    step = single_release(mechanism.mechanism, order).pair
+    assert isinstance(step, ShiftedGaussians)
+    one = step.squared_shift
+    attained = one * attained_cost(mechanism)
+    attacks = (ShiftedGaussians(attained),) if attained > 0 else ()
+    if mechanism.order == "fixed" or mechanism.batches == 1:
+        return StepBound(ShiftedGaussians(one * fixed_cost(mechanism)), attacks)
+    law = kept_law(mechanism) if mechanism.order == "secret" else shuffled_law(mechanism, one)
+    return StepBound(TaggedGaussians(tuple((one * cost, weight) for cost, weight in law)), attacks)
+
+
 # --- What must not be inside ------------------------------------------------------------------------------------------
 
 
@@ -346,7 +414,15 @@ def nested(mechanism: Mechanism) -> Iterator[Mechanism]:
     """The mechanism and everything inside it."""
     yield mechanism
     match mechanism:
-        case PoissonSampled() | SampledWithoutReplacement() | SampledWithReplacement():
+        case (
+            PoissonSampled()
+            | SampledWithoutReplacement()
+            | SampledWithReplacement()
+            | TruncatedPoisson()
+            | RandomlyAllocated()
+            | BallsInBins()
+            | Shuffled()
+        ):
             yield from nested(mechanism.mechanism)
         case InParallel(blocks=blocks):
             for block in blocks:
@@ -357,9 +433,21 @@ def nested(mechanism: Mechanism) -> Iterator[Mechanism]:
 
 
 def _demand_no_fixed_size(mechanism: Mechanism, where: str, instead: str) -> None:
-    if any(isinstance(part, SampledWithoutReplacement | SampledWithReplacement) for part in nested(mechanism)):
+    kinds = {
+        SampledWithoutReplacement: "fixed-size samples",
+        SampledWithReplacement: "fixed-size samples",
+        TruncatedPoisson: "truncated samples",
+        Shuffled: "fixed-size samples",
+    }
+    for part in nested(mechanism):
+        if type(part) in kinds:
+            raise UnsupportedMechanism(
+                f"{kinds[type(part)]} inside {where}: the rate is not public; use Poisson samples inside, or {instead}"
+            )
+    if any(isinstance(part, LastIterate) for part in nested(mechanism)):
         raise UnsupportedMechanism(
-            f"fixed-size samples inside {where}: the rate is not public; use Poisson samples inside, or {instead}"
+            f"LastIterate inside {where}: its batches are made of all records by their places, which a sample does not "
+            "keep; run it on the whole data set"
         )
 
 
@@ -372,7 +460,39 @@ def _demand_no_final_distance(mechanism: Mechanism, because: str) -> None:
             )
 
 
+def is_blind(mechanism: Mechanism) -> bool:
+    """Whether it is known not to see a record that contributes nothing: only sums with noise are."""
+    noise = Gaussian | Laplace | UniformBall | DiscreteGaussian | DiscreteLaplace | MixtureOfGaussians
+    blind = noise | PoissonSampled | InParallel | Composed
+    return all(isinstance(part, blind) for part in nested(mechanism))
+
+
+def _demand_blind(mechanism: Mechanism, where: str) -> None:
+    for part in nested(mechanism):
+        if not is_blind(part):
+            raise UnsupportedMechanism(
+                f"{part!r} under zero-out-one {where}, may tell whether the record is there: if it does not, the "
+                "two relations are the same, so ask under add-or-remove-one"
+            )
+
+
+def _demand_noise_on_sums(inner: Mechanism) -> None:
+    """Of a truncated sample nothing may be known but a sum with noise, each record's term within its own bound."""
+    for part in nested(inner):
+        if not isinstance(part, Gaussian | Laplace | UniformBall | Composed):
+            raise UnsupportedMechanism(
+                f"{part!r} on a truncated Poisson sample has no proven pair here: only noise on sums (Gaussian, "
+                "Laplace, UniformBall) has one; draw batches of a fixed size (SampledWithoutReplacement)"
+            )
+    _demand_no_final_distance(inner, "a record of a truncated Poisson sample joins it alone, or displaces another one")
+
+
 def _demand_no_blocks(mechanism: Mechanism, where: str) -> None:
+    if any(isinstance(part, MatrixMechanism) for part in nested(mechanism)):
+        raise UnsupportedMechanism(
+            f"a matrix mechanism inside {where}: it says itself in which steps a record takes part, and how these are "
+            "drawn; take it out, with participation cyclic-poisson where its batches are drawn"
+        )
     if any(isinstance(part, InParallel) for part in nested(mechanism)):
         raise UnsupportedMechanism(
             f"blocks in parallel inside {where} have no proven pair here: sample inside the blocks with Poisson "
@@ -380,9 +500,17 @@ def _demand_no_blocks(mechanism: Mechanism, where: str) -> None:
         )
 
 
-def _base(mechanism: Mechanism, direction: Direction) -> tuple[Pair, tuple[Pair, ...]]:
+def _demand_no_allocation(mechanism: Mechanism, where: str) -> None:
+    if any(isinstance(part, RandomlyAllocated | BallsInBins) for part in nested(mechanism)):
+        raise UnsupportedMechanism(
+            f"steps allocated in secret inside {where} have no proven pair here: allocate the records of the data set "
+            "itself, and let what runs at each step be a single release, a composition or a Poisson sample"
+        )
+
+
+def _base(mechanism: Mechanism, order: Order) -> tuple[Pair, tuple[Pair, ...]]:
     """What runs on a sample: the pair that dominates it, and pairs that are attained."""
-    (steps,) = _classes(mechanism, direction).values()  # one class: there are no blocks inside
+    (steps,) = _classes(mechanism, order).values()  # one class: there are no blocks inside
     product = _product((bound.pair, count) for bound, count in steps)
     # of an attained product each pair is attained, the others left out
     attained = [pair for attack in _attacks(steps, product, on_its_own=False) for pair, _ in attack]
@@ -392,16 +520,26 @@ def _base(mechanism: Mechanism, direction: Direction) -> tuple[Pair, tuple[Pair,
 # --- Samples ----------------------------------------------------------------------------------------------------------
 
 
-def _poisson(mechanism: PoissonSampled, direction: Direction) -> StepBound:
+def _poisson(mechanism: PoissonSampled, order: Order) -> StepBound:
     rate, inner = mechanism.sample_rate, mechanism.mechanism
     _demand_no_fixed_size(inner, "a Poisson sample, whose size is random", "a fixed-size sample of the whole data set")
     _demand_no_blocks(inner, "a sample together with other releases")
-    if direction is Direction.REPLACE:
+    _demand_no_allocation(inner, "a Poisson sample")
+    if order is Order.REPLACE:
         return _poisson_replace(inner, rate)
-    base, attained = _base(inner, Direction.REMOVE)
+    if order in (Order.ZERO, Order.RESTORE) and not is_blind(inner):
+        return _diluted(inner, rate, order)
+    present = Order.REMOVE if order in (Order.REMOVE, Order.ADD) else Order.ZERO
+    (base, attained), direction = _base(inner, present), Direction.of(order)
     return StepBound(
         _sampled(direction, Draws(rate), base), tuple(_sampled(direction, Draws(rate), pair) for pair in attained)
     )
+
+
+def _diluted(inner: Mechanism, rate: Fraction, order: Order) -> StepBound:
+    """Whether the sample holds the record's place may be published; neighbours' samples have equally many records."""
+    base, attained = _base(inner, order)
+    return StepBound(Diluted(rate, base), tuple(Diluted(rate, pair) for pair in attained))
 
 
 def _sampled(direction: Direction, draws: Draws, base: Pair) -> Pair:
@@ -412,12 +550,11 @@ def _sampled(direction: Direction, draws: Draws, base: Pair) -> Pair:
 
 
 def _poisson_replace(inner: Mechanism, rate: Fraction) -> StepBound:
-    _demand_no_final_distance(
-        inner, "on a Poisson sample under replace-one one sample holds the record and another does not"
-    )
+    if not _covers_presence(inner):
+        return _diluted(inner, rate, Order.REPLACE)
     parts = parts_of(inner)
     if all(isinstance(part, Gaussian) for part, _ in parts):  # several, even chosen one by one, are as good as one
-        ((shift, _),) = _product((single_release(part, Direction.REMOVE).pair, count) for part, count in parts)
+        ((shift, _),) = _product((single_release(part, Order.REMOVE).pair, count) for part, count in parts)
         assert isinstance(shift, ShiftedGaussians)
         return StepBound.attained(SampledGaussians(Direction.REPLACE, rate, 1 / shift.squared_shift))
     (only, count), *others = parts
@@ -431,71 +568,210 @@ def _poisson_replace(inner: Mechanism, rate: Fraction) -> StepBound:
             return StepBound(loose, (tight,))
         case UniformBall(radius=radius, dimension=dimension) if count == 1 and not others:
             return StepBound.attained(SampledBalls(rate, 1 / radius**2, dimension))
-    _demand_presence(inner)
-    present, attained = _base(inner, Direction.REMOVE)
-    replaced, _ = _base(inner, Direction.REPLACE)
+    present, attained = _base(inner, Order.REMOVE)
+    replaced, _ = _base(inner, Order.REPLACE)
     attacks = tuple(_sampled(Direction.REMOVE, Draws(rate), pair) for pair in attained)
     return StepBound(TwoGuarantees(rate, present, replaced), attacks)
 
 
-def _demand_presence(inner: Mechanism) -> None:
-    """A Poisson sample may hold the record or not, whatever the relation: presence must be covered, too."""
-    for part in nested(inner):
-        declared = getattr(part, "relation", None)
-        if declared is Relation.REPLACE_ONE or isinstance(part, RandomizedResponse):
-            raise UnsupportedMechanism(
-                f"{part!r} on a Poisson sample needs a guarantee under add-or-remove-one even where the question is "
-                "about replace-one: one sample holds the record and another does not; declare it under "
-                "add-or-remove-one, or sample a fixed number of records without replacement"
-            )
+def _covers_presence(inner: Mechanism) -> bool:
+    """Whether everything inside is private also when a record comes or goes, as it does in a Poisson sample."""
+    return not any(
+        getattr(part, "relation", None) not in (None, Relation.ADD_OR_REMOVE_ONE)
+        or isinstance(part, RandomizedResponse)
+        or getattr(part, "sensitivity", None) is not None
+        for part in nested(inner)
+    )
 
 
-def _without_replacement(mechanism: SampledWithoutReplacement, direction: Direction) -> _Choices:
+def _without_replacement(mechanism: SampledWithoutReplacement, order: Order) -> _Choices:
     b, n, inner = mechanism.batch_size, mechanism.dataset_size, mechanism.mechanism
     if isinstance(inner, SampledWithoutReplacement) and inner.dataset_size == b:  # b' of b of n are b' of n
-        return _classes(SampledWithoutReplacement(inner.mechanism, inner.batch_size, n), direction)
-    if direction is Direction.REPLACE and b == n:
-        return _classes(inner, direction)
-    _demand_a_plain_batch(inner, direction)
-    draws, (base, attained) = Draws(Fraction(b, n)), _base(inner, Direction.REPLACE)
-    # An attack lets the other records act like one of the two; that suits no attack on a further sample.
-    sampled = any(isinstance(part, PoissonSampled) for part in nested(inner))
-    if direction is Direction.REPLACE:
+        return _classes(SampledWithoutReplacement(inner.mechanism, inner.batch_size, n), order)
+    if b == n and order not in (Order.REMOVE, Order.ADD):
+        return _classes(inner, order)
+    _demand_a_plain_batch(inner, order)
+    draws = Draws(Fraction(b, n))
+    if order in (Order.ZERO, Order.RESTORE):
+        return {(): ((_zeroed(inner, draws, n, order), 1),)}
+    base, attained = _base(inner, Order.REPLACE)
+    # An attack lets the other records act like one of the two; that suits no attack on what is left to chance.
+    sampled = any(isinstance(part, PoissonSampled | MixtureOfGaussians) for part in nested(inner))
+    if order is Order.REPLACE:
         tight = attained == (base,) and not sampled
         attacks = tuple(
             _sampled(direction, draws, pair) for direction in (Direction.REMOVE, Direction.ADD) for pair in attained
         )
-        return {(): ((StepBound(Sampled(direction, draws, base), () if sampled else attacks, tight, n), 1),)}
+        pair = Sampled(Direction.REPLACE, draws, base)
+        return {(): ((StepBound(pair, () if sampled else attacks, tight, n), 1),)}
     _demand_room(b, n, "batch_size")
+    direction = Direction.of(order)
     attacks = tuple(_sampled(direction, draws, pair) for pair in attained)
     return {(): ((StepBound(_sampled(direction, draws, base), () if sampled else attacks, size=n), 1),)}
 
 
-def _with_replacement(mechanism: SampledWithReplacement, direction: Direction) -> _Choices:
+def _with_replacement(mechanism: SampledWithReplacement, order: Order) -> _Choices:
     b, n, inner = mechanism.batch_size, mechanism.dataset_size, mechanism.mechanism
     if b == 1:
-        return _without_replacement(SampledWithoutReplacement(inner, 1, n), direction)
-    _demand_a_plain_batch(inner, direction)
-    base, _ = _base(inner, Direction.REPLACE)
+        return _without_replacement(SampledWithoutReplacement(inner, 1, n), order)
+    _demand_a_plain_batch(inner, order)
+    draws, direction = Draws(Fraction(1, n), b), Direction.of(order)
+    if order in (Order.ZERO, Order.RESTORE):
+        return {(): ((_zeroed(inner, draws, n, order), 1),)}
+    base, _ = _base(inner, Order.REPLACE)
     enlarged(base, 2)  # refuses what has no proven pair for a record that is drawn several times
-    draws = Draws(Fraction(1, n), b)
-    if direction is not Direction.REPLACE:
+    if order is not Order.REPLACE:
         _demand_room(1, n, "dataset_size")
         if isinstance(base, ShiftedGaussians):
             return {(): ((StepBound.attained(DrawnGaussians(direction, draws, base.squared_shift), n), 1),)}
         return {(): ((StepBound(Sampled(direction, draws, base), ()), 1),)}
     attacks: tuple[Pair, ...] = ()
     if isinstance(base, ShiftedGaussians) and n > 1:
-        attacks = tuple(
-            DrawnGaussians(direction, draws, base.squared_shift) for direction in (Direction.REMOVE, Direction.ADD)
-        )
+        attacks = tuple(DrawnGaussians(way, draws, base.squared_shift) for way in (Direction.REMOVE, Direction.ADD))
     return {(): ((StepBound(Sampled(direction, draws, base), attacks, size=n), 1),)}
 
 
-def _demand_a_plain_batch(inner: Mechanism, direction: Direction) -> None:
+def _truncated(members: Sequence[tuple[TruncatedPoisson, int]], order: Order) -> _Choices:
+    """Releases on Poisson samples of which a uniform choice is kept; the data set has one size for all of them.
+
+    It is public but where records are added or removed: there each range of sizes is a class (``truncated.md``).
+    """
+    from dpbounds.privacy.pairs.truncation import size_ranges
+
+    first = members[0][0]
+    if order not in (Order.REMOVE, Order.ADD):
+        steps = tuple((_cut(member, order, member.dataset_size), count) for member, count in members)
+        return {(): steps}
+    alike = {(member.sample_rate, member.max_batch_size, member.dataset_size) for member, _ in members}
+    if len(alike) > 1 or first.max_batch_size >= first.dataset_size:
+        return {(): tuple((_cut(member, order, 1), count) for member, count in members)}
+    _demand_noise_on_sums(first.mechanism)
+    (shift, _), *_ = _product((single_release(part, Order.REMOVE).pair, n) for part, n in parts_of(first.mechanism))
+    roughly = float(shift.squared_shift) if isinstance(shift, ShiftedGaussians) else 1.0
+    ranges = size_ranges(first.sample_rate, first.max_batch_size, first.dataset_size, roughly)
+    return {
+        (f"{low} to {high} records",) if len(ranges) > 1 else (): tuple(
+            (_cut(member, order, low, high), count) for member, count in members
+        )
+        for low, high in ranges
+    }
+
+
+def _cut(mechanism: TruncatedPoisson, order: Order, smallest: int, largest: int | None = None) -> StepBound:
+    """One release, for data sets of ``smallest`` to ``largest`` records (None: as many as may be)."""
+    from dpbounds.privacy.pairs.truncation import cut_of, least_rate
+
+    rate, most, inner = mechanism.sample_rate, mechanism.max_batch_size, mechanism.mechanism
+    _demand_noise_on_sums(inner)
+    largest = largest or mechanism.dataset_size
+    whole = _poisson(PoissonSampled(inner, rate), order)
+    if largest <= most:
+        return whole
+    cut = cut_of(rate, most, smallest, largest)
+    shares = (1 - cut.at_most, cut.at_most - cut.at_least, cut.at_least)
+    branches = (whole.pair, _displacing(inner, rate, order), _displacing(inner, cut.kept, order))
+    pair = Tagged(tuple((share, branch) for share, branch in zip(shares, branches, strict=True) if share))
+    if order in (Order.REMOVE, Order.ADD) and smallest > 1 and largest < mechanism.dataset_size:
+        return StepBound(pair, ())  # what is attained by fewer, or by most, is attained
+    if smallest > most and cut.at_most > _OFTEN and (crowd := _crowd(mechanism, order, largest)) is not None:
+        return StepBound(pair, (crowd,), size=largest)
+    # the others contribute nothing, and whoever is displaced does not show; with few others nobody is
+    size = most if smallest <= most else smallest
+    kept = least_rate(rate, most, size)
+    attacks = _poisson(PoissonSampled(inner, kept), order).attacks if kept else ()
+    return StepBound(pair, attacks, size=size)
+
+
+_OTHERS = {Order.REMOVE: Other.NOTHING, Order.ZERO: Other.NULL, Order.REPLACE: Other.OPPOSITE}  # the dearer orders
+
+
+def _crowd(mechanism: TruncatedPoisson, order: Order, size: int) -> Pair | None:
+    """The attack by a crowd, where it promises more than the Poisson pair that others who contribute nothing attain."""
+    from dpbounds.privacy.pairs.crowds import best_crowd
+    from dpbounds.privacy.pairs.truncation import least_rate
+
+    if order not in _OTHERS or not all(isinstance(part, Gaussian) for part, _ in parts_of(mechanism.mechanism)):
+        return None
+    ((shift, _),) = _product((single_release(part, Order.REMOVE).pair, n) for part, n in parts_of(mechanism.mechanism))
+    assert isinstance(shift, ShiftedGaussians)
+    rate, most, squared = mechanism.sample_rate, mechanism.max_batch_size, shift.squared_shift
+    if squared > _LARGEST_SHIFT or rate == 1:
+        return None
+    alone = rate if order is Order.REMOVE else least_rate(rate, most, size)
+    plain = float(alone) ** 2 * math.expm1(float(squared))
+    if order is Order.REPLACE:
+        plain *= 4
+    return best_crowd(
+        CrowdedGaussians(Direction.REMOVE, rate, most, size, 1 / squared, Fraction(0), _OTHERS[order]), plain
+    )
+
+
+def _displacing(inner: Mechanism, rate: Fraction, order: Order) -> Pair:
+    """A record that is in the batch with chance ``rate`` displaces another one: as in a batch of fixed size."""
+    if order in (Order.ZERO, Order.RESTORE):
+        return _zeroed(inner, Draws(rate), 1, order).pair
+    base, _ = _base(inner, Order.REPLACE)
+    if order is Order.REPLACE:
+        return Sampled(Direction.REPLACE, Draws(rate), base)
+    return _sampled(Direction.of(order), Draws(rate), base)
+
+
+def _zeroed(inner: Mechanism, draws: Draws, size: int, order: Order) -> StepBound:
+    """A record of a batch of fixed size is zeroed, and the batches without it hold another (``zero_out.md``)."""
+    (base, attained), direction = _base(inner, Order.ZERO), Direction.of(order)
+    if draws.slots > 1:
+        enlarged(base, 2)  # refuses what has no proven pair for a record that is drawn several times
+    if any(isinstance(part, MixtureOfGaussians) for part in nested(inner)):
+        raise UnsupportedMechanism(
+            "a mixture of Gaussians on batches of a fixed size under zero-out-one is not worked out here: ask under "
+            "replace-one (--relation replace-one), of which zeroing a record is a case"
+        )
+    sampled = any(isinstance(part, PoissonSampled) for part in nested(inner))  # suits no attack on the others
+    mixture = Direction.REMOVE  # others zero (zero), or like the record (restore)
+    match base:
+        case ShiftedGaussians(squared_shift=squared) if draws.slots == 1:
+            attacks: tuple[Pair, ...] = (
+                *((OpposedGaussians(direction, draws.rate, squared),) if direction is Direction.REMOVE else ()),
+                _sampled(mixture, draws, base),
+            )
+            return StepBound(Zeroed(direction, draws, base), attacks, only_once=True, size=size)
+        case ShiftedGaussians(squared_shift=squared):
+            drawn = DrawnGaussians(mixture, draws, squared)
+            return StepBound(Zeroed(direction, draws, base), (drawn,) if draws.rate < 1 else (), size=size)
+        case UniformBalls():
+            # whatever the others do, only the record's slot tells, and it tells for sure or not at all: (0, γτ)-DP
+            pair = Sampled(Direction.REPLACE, draws, base)
+            return StepBound(pair, (_sampled(mixture, draws, base),) if draws.slots == 1 else (), size=size)
+    attacks = tuple(_sampled(mixture, draws, pair) for pair in attained) if draws.slots == 1 and not sampled else ()
+    return StepBound(Zeroed(direction, draws, base), attacks, size=size)
+
+
+def _shuffled(mechanism: Shuffled, order: Order) -> StepBound:
+    """An epoch over shuffled batches: no more than the batch that holds the record, and less (``shuffled.md``)."""
+    if order in (Order.REMOVE, Order.ADD):
+        refuse_without_positions("shuffled batches of one size")
+    inner, where = mechanism.mechanism, "a shuffled batch"
+    _demand_no_fixed_size(inner, where, "shuffle the data set itself")
+    _demand_no_blocks(inner, where)
+    _demand_no_allocation(inner, where)
+    base, attained = _base(inner, order)
+    if mechanism.batches == 1 and mechanism.rest == 0:
+        return StepBound(base, attained if attained == (base,) else ())
+    if not isinstance(base, ShiftedGaussians):
+        return StepBound(base, ())
+    centred = order is Order.REPLACE and all(getattr(part, "sensitivity", None) is None for part in nested(inner))
+    pair = ShuffledBatches(Direction.of(order), base, mechanism.batches, mechanism.rest, centred)
+    attack: Pair = AllocatedTo(Direction.REMOVE, mechanism.batches, 1, base)
+    if mechanism.rest > 0:  # the smaller batch's output is left out
+        attack = Allocated(Direction.REMOVE, mechanism.batches + 1, ((base, mechanism.batches),))
+    return StepBound(pair, (attack,))
+
+
+def _demand_a_plain_batch(inner: Mechanism, order: Order) -> None:
     _demand_no_fixed_size(inner, "a fixed-size sample of another size", "draw from the data set itself")
     _demand_no_blocks(inner, "a fixed-size sample")
-    if direction is not Direction.REPLACE:
+    _demand_no_allocation(inner, "a fixed-size sample")
+    if order in (Order.REMOVE, Order.ADD):
         _demand_no_final_distance(
             inner, "a fixed-size sample under add-or-remove-one swaps one record of the batch for another"
         )
@@ -507,3 +783,71 @@ def _demand_room(b: int, n: int, name: str) -> None:
             f"{name}: under add-or-remove-one the smaller of two neighbours must still hold a whole batch of {b}, and "
             f"dataset_size {n} (a lower bound on the larger one) does not promise that; take a smaller batch"
         )
+
+
+# --- Steps that are allocated in secret -------------------------------------------------------------------------------
+
+
+def _allocated(mechanism: RandomlyAllocated, order: Order) -> _Choices:
+    """One epoch, the record in k of t steps: from above k independent groups of steps, one step of each."""
+    t, k, inner = mechanism.steps, mechanism.participations, mechanism.mechanism
+    if k == t:  # there is nothing to hide
+        return _classes(Composed(((inner, t),)), order)
+    if k == 1:
+        return {(): ((_one_bin(inner, t, ((1, t),), order), 1),)}
+    (base, attained), direction = _at_a_step(inner, order), Direction.of(order)
+    groups: list[tuple[Pair, int]] = []
+    for size, count in ((t // k + 1, t % k), (t // k, k - t % k)):
+        pair = Allocated(direction, size, ((base, size),)) if size > 1 else _base(inner, order)[0]
+        groups += [(pair, count)] if count else []
+    attacks: tuple[Pair, ...] = tuple(AllocatedTo(direction, t, k, pair) for pair in attained)
+    if k > _MOST_PARTICIPATIONS:  # who sees a single step
+        attacks = tuple(_sampled(direction, Draws(Fraction(k, t)), pair) for pair in attained)
+    return {(): ((StepBound(Combined(_product(groups)), attacks), 1),)}
+
+
+def _in_bins(mechanism: BallsInBins, order: Order) -> _Choices:
+    """Bins drawn anew are independent epochs; kept bins are one choice among steps of several visits each."""
+    inner, bins, whole, last = mechanism.mechanism, mechanism.bins, mechanism.whole_epochs, mechanism.last_visits
+    if bins == 1:
+        return _classes(Composed(((inner, whole + last),)), order)
+    if not mechanism.redraw:
+        return {(): ((_one_bin(inner, bins, mechanism.visits, order), 1),)}
+    epochs = [(_one_bin(inner, bins, ((1, bins),), order), whole)] if whole else []
+    return {(): (*epochs, *([(_one_bin(inner, bins, ((1, last),), order), 1)] if last else []))}
+
+
+def _one_bin(inner: Mechanism, bins: int, visits: Iterable[tuple[int, int]], order: Order) -> StepBound:
+    """One of two or more bins holds the record; ``visits``: how often bins are visited, and how many that often."""
+    found = [(_at_a_step(Composed(((inner, times),)), order), count) for times, count in visits]
+    shares = tuple((base, count) for (base, _), count in found)
+    options = [tuple((pair, count) for pair in attained) for (_, attained), count in found]
+    attacks = tuple(
+        tuple(each[min(index, len(each) - 1)] for each in options)
+        for index in range(max(map(len, options)) if all(options) else 0)
+    )
+    direction = Direction.of(order)
+    return StepBound(
+        Allocated(direction, bins, shares), tuple(Allocated(direction, bins, attack) for attack in attacks)
+    )
+
+
+def _at_a_step(inner: Mechanism, order: Order) -> tuple[Pair, tuple[Pair, ...]]:
+    """The pair of a step with the record (first) and without it, and pairs that are attained."""
+    where = "steps allocated in secret"
+    _demand_no_fixed_size(
+        inner, f"{where}, whose batches have random sizes", "a fixed-size sample of the whole data set"
+    )
+    _demand_no_blocks(inner, where)
+    _demand_no_allocation(inner, where)
+    if order in (Order.ZERO, Order.RESTORE):
+        _demand_blind(inner, f"at {where}, which hold the record or not")
+    if order is Order.REPLACE:
+        raise UnsupportedMechanism(
+            f"{where} have no proven pair here under replace-one: ask under add-or-remove-one or zero-out-one "
+            "(--relation add-or-remove-one or --relation zero-out-one)"
+        )
+    present = Order.ZERO if order in (Order.ZERO, Order.RESTORE) else Order.REMOVE
+    ((_, steps),) = _classes(inner, present).items()  # one class: there are no blocks inside
+    product = _product((bound.pair, count) for bound, count in steps)
+    return _as_pair(product), tuple(map(_as_pair, _attacks(steps, product, on_its_own=False)))

@@ -2,7 +2,7 @@
 
 Each term is evaluated with as many bits as its size matters, and what lies beyond the last term that matters is
 enclosed as a whole. Sizes are estimated in floating point: they decide how wide the answer is, never whether it is
-right. The derivations are in ``laws.md``, section 10.
+right. The derivations are in ``losses.md``, section 10.
 """
 
 from __future__ import annotations

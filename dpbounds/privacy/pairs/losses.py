@@ -4,11 +4,12 @@ The loss L = log dP/dQ has a continuous part, given by the P- and Q-mass above a
 P-mass at infinity. Everything else follows: δ(ε) = E_P (1 - e^(ε-L))_+ is a sum over them, and the lattice cuts them
 into cells. Balls are computed at the working precision, so call everything inside one ``working``.
 
-The derivations, also of what sampling makes of a base pair's law, are in ``laws.md``.
+The derivations, also of what sampling makes of a base pair's law, are in ``losses.md``.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -117,6 +118,12 @@ def law_of(pair: pairs.Pair) -> LossDistribution:
             return _shifted_gaussians(squared)
         case pairs.ShiftedLaplaces(shift=shift):
             return _shifted_laplaces(ball(shift))
+        case pairs.ShiftedDiscreteLaplaces(parameter=parameter, distance=distance):
+            return _shifted_discrete_laplaces(parameter, distance)
+        case pairs.ShiftedDiscreteGaussians(variance=variance, distance=distance):
+            return _shifted_discrete_gaussians(ball(variance), distance)
+        case pairs.MixedGaussians(direction=order, parts=parts):
+            return mixed_gaussians(order, parts)
         case pairs.UniformBalls(squared_shift=squared, dimension=dimension):
             tau = overlap_lost(squared, dimension)
             return _discrete([LossAtom(arb(0), 1 - tau, 1 - tau)], tau)
@@ -138,14 +145,37 @@ def law_of(pair: pairs.Pair) -> LossDistribution:
             return _sampled(order, draws, base)
         case pairs.DrawnGaussians(direction=order, draws=draws, squared_shift=squared):
             return _drawn_gaussians(order, draws, squared)
+        case pairs.Zeroed(direction=order, draws=draws, base=base):
+            law = _zeroed(draws, base)
+            return _swapped(law) if order is pairs.Direction.ADD else law
+        case pairs.OpposedGaussians(direction=order, rate=rate, squared_shift=squared):
+            law = _opposed_gaussians(ball(rate), ball(squared).sqrt())
+            return _swapped(law) if order is pairs.Direction.ADD else law
+        case pairs.TaggedGaussians(atoms=atoms):
+            return _tagged_gaussians(atoms)
         case pairs.SampledLaplaces(sample_rate=rate, shift=shift):
             return _sampled_laplaces(ball(rate), ball(shift))
         case pairs.SampledBalls(sample_rate=rate, squared_shift=squared, dimension=dimension):
             return _sampled_balls(ball(rate), overlap_lost(squared, dimension), overlap_lost(4 * squared, dimension))
         case pairs.TwoGuarantees(sample_rate=rate, present=present, replaced=replaced):
             return envelope_law(_two_guarantees(ball(rate), law_of(present), law_of(replaced)))
+        case pairs.CrowdedGaussians(direction=order):
+            from dpbounds.privacy.pairs.crowds import crowded_masses
+
+            law = _discrete([LossAtom((p / q).log(), p, q) for p, q in crowded_masses(pair)], arb(0), symmetric=False)
+            return _swapped(law) if order is pairs.Direction.ADD else law
+        case pairs.Tagged(parts=parts):
+            return _tagged([ball(weight) for weight, _ in parts], [law_of(part) for _, part in parts])
+        case pairs.Diluted(rate=rate, base=base):
+            return _diluted(ball(rate), law_of(base))
         case pairs.Discrete(points=atoms, infinite=infinite):
             return _given(atoms, infinite)
+        case pairs.ShuffledBatches(base=base):
+            return law_of(base)  # which dominates it
+        case pairs.Allocated() | pairs.AllocatedTo():
+            raise UnsupportedMechanism(
+                "the loss of steps that are allocated in secret is enclosed, and has no law in a closed form"
+            )
         case pairs.Combined():
             raise UnsupportedMechanism(f"the law of several pairs taken as one has no closed form: {pair}")
     raise UnsupportedMechanism(f"the law of {pair} is not known")
@@ -206,6 +236,23 @@ def _shifted_gaussians(squared_shift: Fraction) -> LossDistribution:
     return LossDistribution(tail, _mirrored(tail), None, None)
 
 
+def _tagged_gaussians(atoms: Sequence[tuple[Fraction, Fraction]]) -> LossDistribution:
+    parts = [(ball(weight), ball(squared).sqrt()) for squared, weight in atoms if squared > 0]
+
+    def tail(loss: arb) -> Masses:
+        p, r = arb(0), arb(0)
+        for weight, mu in parts:
+            p += weight * upper_tail(loss / mu - mu / 2)
+            r += weight * upper_tail(loss / mu + mu / 2)
+        return p, r
+
+    still = ball(sum((weight for squared, weight in atoms if squared == 0), Fraction(0)))
+    points = (LossAtom(arb(0), still, still),) if still > 0 else ()
+    if not parts:
+        return _discrete(points, arb(0))
+    return LossDistribution(tail, _mirrored(tail), None, None, points)
+
+
 def _shifted_laplaces(shift: arb) -> LossDistribution:
     # Left of 0 the loss is -s, right of s it is s; between them it is 2x - s.
     edge = (-shift).exp() / 2
@@ -220,6 +267,55 @@ def _shifted_laplaces(shift: arb) -> LossDistribution:
 
     points = (LossAtom(shift, arb(1) / 2, edge), LossAtom(-shift, edge, arb(1) / 2))
     return LossDistribution(tail, _mirrored(tail), -shift, shift, points)
+
+
+def _shifted_discrete_laplaces(parameter: Fraction, distance: int) -> LossDistribution:
+    # Left of 0 the loss is -aD, right of D it is aD; between them a(2j - D) at j = 1, ..., D - 1.
+    a, whole = ball(parameter), ball(parameter * distance)
+    inside = -(-a).expm1() / (1 + (-a).exp())
+    edge = 1 / (1 + (-a).exp())
+    points = [
+        LossAtom(ball(parameter * (2 * j - distance)), inside * (a * (j - distance)).exp(), inside * (-a * j).exp())
+        for j in range(1, distance)
+    ]
+    far = edge * (-whole).exp()
+    return _discrete([LossAtom(whole, edge, far), *points, LossAtom(-whole, far, edge)], arb(0))
+
+
+def _shifted_discrete_gaussians(variance: arb, distance: int) -> LossDistribution:
+    # The loss at x is (2xD - D²)/2σ². Beyond R on either side both laws together have next to nothing: revealed.
+    masses, rest = discrete_gaussian_masses(variance, distance)
+    reach = len(masses) - 1
+    points = [
+        LossAtom(
+            ball(Fraction(2 * x * distance - distance**2, 2)) / variance, masses[abs(x - distance)], masses[abs(x)]
+        )
+        for x in range(distance - reach, reach + 1)
+    ]
+    # P lacks what lies left of D - R or right of R; Q the same, mirrored
+    lost = arb(0).union(2 * rest + sum(masses[reach + 1 - distance :], arb(0)))
+    return _discrete(points, lost, lost)
+
+
+def discrete_gaussian_masses(variance: arb, further: int = 0) -> tuple[list[arb], arb]:
+    """P(X = 0), ..., P(X = R) of the discrete Gaussian, as far as they matter and so much further; a bound on P(X > R).
+
+    The ratio of neighbouring masses falls, so that beyond R they are below a geometric series (``whole_numbers.md``).
+    """
+    step = (-1 / (2 * variance)).exp()  # e^(-(x+1)²/2σ²) / e^(-x²/2σ²) = step^(2x+1)
+    square, ratio, mass = step * step, step, arb(1)
+    negligible = arb(2) ** -max(2 * working_bits(), _NEGLIGIBLE_BITS)
+    masses = [mass]
+    while further or not (mass < negligible and ratio < ball(Fraction(1, 2))):
+        if mass < negligible and ratio < ball(Fraction(1, 2)):
+            further -= 1
+        mass, ratio = mass * ratio, ratio * square
+        masses.append(mass)
+        if len(masses) > _MOST_WHOLE_NUMBERS:
+            raise Declined(f"a discrete Gaussian of more than {_MOST_WHOLE_NUMBERS} visible whole numbers")
+    rest = 2 * mass * ratio
+    total = 2 * sum(masses, arb(0)) - 1 + arb(0).union(2 * rest)
+    return [mass / total for mass in masses], rest / total
 
 
 def overlap_lost(squared_shift: Fraction, dimension: int) -> arb:
@@ -290,15 +386,17 @@ _NEGLIGIBLE_LOG = -800  # of H_α: what lies beyond counts as infinite loss
 
 @dataclass(frozen=True, slots=True)
 class ProfileBound:
-    """An upper bound f on a symmetric profile: H_α <= f(log α) for α >= 1.
+    """An upper bound f on a profile: H_α <= f(log α) for α >= 1.
 
     Attributes:
         value: f, as a ball whose upper end counts.
         reach: From this loss on nothing is gained by looking further.
+        backwards: The same for the profile of the reversal; None where that is the same.
     """
 
     value: Callable[[arb], arb]
     reach: arb
+    backwards: Callable[[arb], arb] | None = None
 
 
 def envelope_law(bound: ProfileBound) -> LossDistribution:
@@ -311,7 +409,10 @@ def envelope_law(bound: ProfileBound) -> LossDistribution:
     losses = [reach * k * k / _ENVELOPE_POINTS**2 for k in range(_ENVELOPE_POINTS + 1)]
     # the points (α, h) in increasing order of α: (0, 1), the mirrored ones below 1, those from 1 on
     right = [(loss, bound.value(loss).upper().min(arb(1))) for loss in losses]
-    left = [(-loss, 1 - (-loss).exp() + (-loss).exp() * value) for loss, value in reversed(right[1:])]
+    mirror = (
+        right if bound.backwards is None else [(loss, bound.backwards(loss).upper().min(arb(1))) for loss in losses]
+    )
+    left = [(-loss, 1 - (-loss).exp() + (-loss).exp() * value) for loss, value in reversed(mirror[1:])]
     alphas = [arb(0)] + [loss.exp() for loss, _ in left + right]
     # a profile does not increase with α: what is known further left counts, too
     values = list(accumulate((value.upper() for _, value in left + right), lambda a, b: a.min(b), initial=arb(1)))
@@ -393,6 +494,8 @@ def reach_of(law: LossDistribution) -> arb:
 # --- Samples ----------------------------------------------------------------------------------------------------------
 
 
+_MOST_STEPS, _ROOT_BITS = 400, 12  # of Newton's method
+_MOST_WHOLE_NUMBERS = 10_000  # beyond what is asked for, at any usual precision
 _NEGLIGIBLE_BITS = 640  # of a chance, also where few digits are asked for: what is seen then still reaches far out
 
 
@@ -526,6 +629,33 @@ def _mixture(
     )
 
 
+def _diluted(rate: arb, base: LossDistribution) -> LossDistribution:
+    """The base with all masses times the rate, and the rest of both laws at loss 0."""
+
+    def tail(loss: arb) -> Masses:
+        p, r = base.tail(loss)
+        return rate * p, rate * r
+
+    def head(loss: arb) -> Masses:
+        p, r = base.head(loss)
+        return rate * p, rate * r
+
+    continuous = not base.discrete
+    return LossDistribution(
+        tail=tail if continuous else nothing,
+        head=head if continuous else nothing,
+        lowest=base.lowest,
+        highest=base.highest,
+        points=(
+            *(LossAtom(point.loss, rate * point.p, rate * point.r) for point in base.points),
+            LossAtom(arb(0), 1 - rate, 1 - rate),
+        ),
+        infinite=rate * base.infinite,
+        vanishing=rate * base.vanishing,
+        symmetric=base.symmetric,
+    )
+
+
 def _swapped(law: LossDistribution) -> LossDistribution:
     """The law of (Q, P): the loss changes its sign."""
 
@@ -646,6 +776,93 @@ def _drawn_gaussians(direction: pairs.Direction, draws: pairs.Draws, squared_shi
     return law if direction is pairs.Direction.REMOVE else _swapped(law)
 
 
+def mixed_gaussians(direction: pairs.Direction, parts: Sequence[tuple[Fraction, Fraction]]) -> LossDistribution:
+    """Σ_i p_i N(c_i, 1) against N(0, 1), or (replace) against Σ_i p_i N(-c_i, 1): e^L increases in x."""
+    shifts = [ball(squared).sqrt() for squared, _ in parts]
+    chances = [ball(chance) for _, chance in parts]
+    if direction is pairs.Direction.REPLACE:
+        both = _LogRatio(shifts, chances, opposed=True)
+
+        def tail(loss: arb) -> Masses:
+            x = both.root(loss)
+            return _mixed_tail(shifts, chances, x), _mixed_tail([-shift for shift in shifts], chances, x)
+
+        return LossDistribution(tail, _mirrored(tail), None, None)
+    absent = sum((chance for (squared, _), chance in zip(parts, chances, strict=True) if squared == 0), arb(0))
+    moved = [index for index, (squared, _) in enumerate(parts) if squared]
+    ratio = _LogRatio([shifts[i] for i in moved], [chances[i] for i in moved], opposed=False)
+
+    def position(loss: arb) -> arb | None:
+        """The x at which the ratio is e^l; None where it is larger everywhere."""
+        wanted = loss.exp() - absent
+        if wanted <= 0:
+            return None
+        if not wanted > 0:
+            raise Declined("a loss cannot be told from the logarithm of the chance of norm 0 at this precision")
+        return ratio.root(wanted.log())
+
+    def above(loss: arb) -> Masses:
+        x = position(loss)
+        return (arb(1), arb(1)) if x is None else (_mixed_tail(shifts, chances, x), upper_tail(x))
+
+    def below(loss: arb) -> Masses:
+        x = position(loss)
+        if x is None:
+            return arb(0), arb(0)
+        return _mixed_tail([-shift for shift in shifts], chances, -x), upper_tail(-x)
+
+    lowest = None if absent.is_zero() else absent.log()
+    law = LossDistribution(above, below, lowest, None, symmetric=False)
+    return law if direction is pairs.Direction.REMOVE else _swapped(law)
+
+
+def _mixed_tail(shifts: Sequence[arb], chances: Sequence[arb], x: arb) -> arb:
+    """P(c + N(0, 1) > x) for c drawn from the shifts."""
+    return sum((chance * upper_tail(x - shift) for shift, chance in zip(shifts, chances, strict=True)), arb(0))
+
+
+@dataclass(frozen=True, slots=True)
+class _LogRatio:
+    """log G(x), G(x) = Σ_i p_i e^(c_i x - c_i²/2), or (opposed) log G(x)/G(-x); where it takes a value.
+
+    The slope of log G is the mean of c under weights that move to the right with x: at least the smallest c, and that
+    of log G(x)/G(-x) at least its value for log G at 0 (``mixtures.md``).
+    """
+
+    shifts: Sequence[arb]
+    chances: Sequence[arb]
+    opposed: bool
+
+    def _log_and_slope(self, x: arb) -> tuple[arb, arb]:
+        exponents = [shift * x - shift * shift / 2 for shift in self.shifts]
+        top = max(exponents, key=lambda exponent: float(exponent.mid()))
+        terms = [chance * (exponent - top).exp() for chance, exponent in zip(self.chances, exponents, strict=True)]
+        total = sum(terms, arb(0))
+        slope = sum((shift * term for shift, term in zip(self.shifts, terms, strict=True)), arb(0)) / total
+        return total.log() + top, slope
+
+    def value_and_slope(self, x: arb) -> tuple[arb, arb]:
+        """The function and its derivative."""
+        value, slope = self._log_and_slope(x)
+        if not self.opposed:
+            return value, slope
+        other, back = self._log_and_slope(-x)
+        return value - other, slope + back
+
+    def root(self, goal: arb) -> arb:
+        """The x at which the function is ``goal``: Newton's method, and a proven radius around its last place."""
+        least = self._log_and_slope(arb(0))[1] if self.opposed else reduce(arb.min, self.shifts)
+        x = arb(0)
+        for _ in range(_MOST_STEPS):
+            value, slope = self.value_and_slope(x)
+            gap = value - goal
+            radius = arb((gap / least).abs_upper())
+            if radius < arb(2) ** (_ROOT_BITS - working_bits()) * (1 + abs(x)):
+                break
+            x = (x - gap / slope).mid()
+        return x + (-radius).union(radius)
+
+
 def _sampled_laplaces(rate: arb, shift: arb) -> LossDistribution:
     # For 0 <= x <= s: e^L = (1-q + q e^(2x-s)) / (1-q + q e^-s); beyond s it is constant.
     below = 1 - rate + rate * (-shift).exp()
@@ -679,3 +896,206 @@ def _sampled_balls(rate: arb, one: arb, two: arb) -> LossDistribution:
         LossAtom(-edge, (1 - rate) * gap, gap),
     )
     return _discrete(points, rate * one)
+
+
+# --- Batches of a fixed size in which a record is zeroed (``zero_out.md``) --------------------------------------------
+
+
+def _zeroed(draws: pairs.Draws, base: pairs.Pair) -> LossDistribution:
+    """A record contributes in the first data set: k ~ ``draws`` times, which counts as revealed."""
+    weights, rest = _counts(draws)
+    rate = ball(draws.rate)
+    eta = -(draws.slots * (-rate).log1p()).expm1() if draws.rate < 1 else arb(1)
+    if draws.rate == 1:
+        return law_of(pairs.enlarged(base, draws.slots))
+    if isinstance(base, pairs.ShiftedGaussians):
+        shift = ball(base.squared_shift).sqrt()
+        parts = [_zeroed_gaussians(eta, (k + 1) * shift) for k in range(len(weights))]
+        shares = [weight / eta for weight in weights]
+        return parts[0] if draws.slots == 1 else _tagged(shares, parts, rest / eta)
+    laws = [law_of(pairs.enlarged(base, k + 1)) for k in range(len(weights))]
+    profiles, reversals = [_profile(law) for law in laws], [_profile(_swapped(law)) for law in laws]
+
+    def value(loss: arb) -> arb:
+        found = rest
+        for weight, profile, reversal in zip(weights, profiles, reversals, strict=True):
+            found = found + weight * _three_laws(profile, reversal, loss, eta)
+        return found
+
+    def backwards(loss: arb) -> arb:
+        inner = (loss.expm1() / eta).log1p()
+        return sum((weight * reversal(inner) for weight, reversal in zip(weights, reversals, strict=True)), rest)
+
+    reach = max((reach_of(law) for law in laws), key=lambda top: float(top.mid()))
+    return envelope_law(ProfileBound(value, 2 * reach, backwards))
+
+
+_SEARCHED, _FAR, _ROUGHLY = 28, 60.0, 64  # a search that decides how large a bound is, not whether it holds
+
+
+def _profile(law: LossDistribution) -> Callable[[arb], arb]:
+    """Return log α -> H_α; of many atoms only those next to log α are looked at one by one."""
+    if not law.discrete:
+        return lambda loss: positive_part(law.delta(loss))
+    points = sorted(law.points, key=lambda point: -float(point.loss.mid()))
+    places = [-point.loss.mid() for point in points]
+    radius = max((point.loss.rad() for point in points), default=arb(0))
+    ps = list(accumulate((point.p for point in points), initial=law.infinite))
+    rs = list(accumulate((point.r for point in points), initial=arb(0)))
+
+    def at(loss: arb) -> arb:
+        surely = bisect_left(places, -(loss + radius).upper())
+        possibly = max(surely, bisect_right(places, -(loss - radius).lower()))
+        alpha = loss.exp()
+        value = ps[surely] - alpha * rs[surely]
+        for point in points[surely:possibly]:
+            value = value + positive_part(point.p - alpha * point.r)
+        return positive_part(value)
+
+    return at
+
+
+def _three_laws(h: Callable[[arb], arb], g: Callable[[arb], arb], loss: arb, eta: arb) -> arb:
+    """An upper bound on V(E) - αZ(E) - κO(E), κ = (α-1)(1-η)/η: the least over b of h(α + κ/b) + (κ/b) g(b)."""
+    alpha, kappa = loss.exp(), loss.expm1() * (1 - eta) / eta
+    if not kappa > 0:
+        return h(loss)
+
+    def at(log_share: float) -> arb:  # of w = κ/b, in which the bound is convex
+        w = arb(log_share).exp()
+        return h((alpha + w).log()) + w * g((kappa / w).log())
+
+    low, high = float(kappa.mid().log()) - _FAR, float(kappa.mid().log()) + _FAR
+    with working(_ROUGHLY):  # any w bounds; which one is tried may be found roughly
+        for _ in range(_SEARCHED):
+            first, second = low + (high - low) / 3, high - (high - low) / 3
+            low, high = (low, second) if at(first).mid() < at(second).mid() else (first, high)
+    return h(loss).upper().min(at((low + high) / 2).upper())
+
+
+def _tagged(shares: Sequence[arb], laws: Sequence[LossDistribution], rest: arb | None = None) -> LossDistribution:
+    """One of several laws, drawn and revealed; ``rest`` bounds the share of those left out."""
+    sums, slack = _plain_sums(shares, laws), arb(0) if rest is None else arb(0).union(rest)
+    continuous = [law for law in laws if not law.discrete]
+
+    def widened(masses: Masses) -> Masses:
+        return masses[0] + slack, masses[1] + slack
+
+    weighted = list(zip(shares, laws, strict=True))
+    return LossDistribution(
+        tail=(lambda loss: widened(sums.tail(loss))) if continuous else nothing,
+        head=(lambda loss: widened(sums.head(loss))) if continuous else nothing,
+        lowest=_extreme([law.lowest for law in continuous], arb.min),
+        highest=_extreme([law.highest for law in continuous], arb.max),
+        points=tuple(
+            LossAtom(point.loss, share * point.p, share * point.r) for share, law in weighted for point in law.points
+        ),
+        infinite=sum((share * law.infinite for share, law in weighted), slack),
+        vanishing=sum((share * law.vanishing for share, law in weighted), arb(0)),
+        symmetric=rest is None and all(law.symmetric for law in laws),
+    )
+
+
+def _extreme(ends: Sequence[arb | None], choose: Callable[[arb, arb], arb]) -> arb | None:
+    """Where several laws end; None where one of them does not, or there is none."""
+    known = [end for end in ends if end is not None]
+    return reduce(choose, known) if known and len(known) == len(ends) else None
+
+
+def _zeroed_gaussians(gamma: arb, shift: arb) -> LossDistribution:
+    """Above 0 the loss of N(0) and N(2s), mixed, against N(0) and N(s); below 0 that of N(0) against the latter."""
+    s, rest = shift, 1 - gamma
+
+    def above(loss: arb) -> Masses:  # (1-γ + γ u² e^(-2s²)) = e^l (1-γ + γ u e^(-s²/2)) at u = e^(sx), one root
+        b = loss.exp()
+        # with w = u e^(-s²/2): γ e^(-s²) w² - γ e^l w - (1-γ)(e^l - 1) = 0
+        e = (s * s).exp()
+        w = e * (b + (b * b + 4 * (rest / gamma) * loss.expm1().max(arb(0)) / e).sqrt()) / 2
+        x = (w.log() + s * s / 2) / s
+        outside = rest * upper_tail(x)
+        return outside + gamma * upper_tail(x - 2 * s), outside + gamma * upper_tail(x - s)
+
+    def below(loss: arb) -> Masses:  # P = N(0), Q = (1-γ) N(0) + γ N(s): P-mass and Q-mass of losses below l < 0
+        ratio = 1 + (-loss).expm1() / gamma  # e^(sx - s²/2) at the place where the loss is l
+        x = ratio.log() / s + s / 2
+        p = upper_tail(x)
+        return p, rest * p + gamma * upper_tail(x - s)
+
+    (above_p, above_r), (below_p, below_r) = above(arb(0)), below(arb(0))
+    centre = rest * (upper_tail(-s / 2) - upper_tail(3 * s / 2))
+
+    def tail(loss: arb) -> Masses:
+        if loss >= 0:
+            return above(loss)
+        left = (-loss).max(arb(0))
+        p, r = below(-left)
+        found = above_p + below_p - p, above_r + below_r - r
+        if loss <= 0:
+            return found
+        right_p, right_r = above(loss.max(arb(0)))
+        return found[0].union(right_p), found[1].union(right_r)
+
+    def head(loss: arb) -> Masses:
+        if loss <= 0:
+            return below(loss)
+        p, r = above(loss.max(arb(0)))
+        found = below_p + above_p - p, below_r + above_r - r
+        if loss >= 0:
+            return found
+        left_p, left_r = below(-(-loss).max(arb(0)))
+        return found[0].union(left_p), found[1].union(left_r)
+
+    return LossDistribution(tail, head, None, None, (LossAtom(arb(0), centre, centre),), symmetric=False)
+
+
+def _opposed_gaussians(gamma: arb, s: arb) -> LossDistribution:
+    """The loss falls from 0 to its least value, and then grows without end, as x does."""
+    rest = 1 - gamma
+    e = (s * s).exp()
+
+    def roots(loss: arb) -> tuple[arb | None, arb] | None:
+        """The x at which the loss is l, as far as there are: the smaller only below 0. None: l is below all losses."""
+        b = loss.exp()
+        # with w = e^(sx - s²/2): γ w² / e - γ e^l w - (1-γ)(e^l - 1) = 0
+        flat = (rest / gamma) * loss.expm1() / e
+        squared = b * b + 4 * flat
+        if squared < 0:
+            return None
+        root = squared.max(arb(0)).sqrt()
+        larger = e * (b + root) / 2
+        x = (larger.log() + s * s / 2) / s
+        if not loss < 0:
+            return None if not loss >= 0 else (None, x)
+        smaller = -2 * (rest / gamma) * loss.expm1() / (b + root)
+        return (smaller.log() + s * s / 2) / s, x
+
+    def masses_above(x: arb) -> Masses:
+        outside = rest * upper_tail(x)
+        return outside + gamma * upper_tail(x - 2 * s), outside + gamma * upper_tail(x - s)
+
+    def tail(loss: arb) -> Masses:
+        found = roots(loss)
+        if found is None:
+            return (arb(1), arb(1)) if loss < 0 else _straddling(loss)
+        near, far = found
+        p, r = masses_above(far)
+        if near is None:
+            return p, r
+        lower_p, lower_r = masses_above(near)
+        return p + 1 - lower_p, r + 1 - lower_r
+
+    def _straddling(loss: arb) -> Masses:
+        raise Declined("a loss cannot be told from 0 at this precision")
+
+    def head(loss: arb) -> Masses:
+        p, r = tail(loss)
+        return 1 - p, 1 - r
+
+    least = _least_opposed(gamma, s)
+    return LossDistribution(tail, head, least, None, symmetric=False)
+
+
+def _least_opposed(gamma: arb, s: arb) -> arb:
+    """The least loss: where e^(2l) = 4 (1-γ)/γ (1 - e^l) e^(-s²)."""
+    c = 2 * (1 - gamma) / gamma * (-(s * s)).exp()  # b² + 2cb - 2c = 0
+    return (2 * c / (c + (c * c + 2 * c).sqrt())).log()

@@ -8,9 +8,9 @@ be one that every step shares: "the record is in the first data set" (remove) or
 curve is then the maximum over the classes, taken after the whole composition.
 
 A pair is known by its profile H_α alone, and every convex function of α that decreases from 1 at α = 0 and stays at or
-above (1-α)_+ is the profile of one (Blackwell; Dong, Roth & Su 2022). Here are the records; ``laws.py`` says how their
-losses are distributed, ``domination.py`` which mechanism is dominated by which. The derivations are in ``pairs.md``
-(composition, Gaussian noise, chains), ``laws.md`` (other noise, black boxes) and ``sampling.md``.
+above (1-α)_+ is the profile of one (Blackwell; Dong, Roth & Su 2022). Here are the records; ``losses.py`` says how
+their losses are distributed, ``domination.py`` which mechanism is dominated by which. The derivations are in
+``pairs.md`` (composition, Gaussian noise, chains), ``losses.md`` (other noise, black boxes) and ``sampling.md``.
 """
 
 from __future__ import annotations
@@ -18,22 +18,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import assert_never
 
 from flint import arb, fmpq
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.working import working
+from dpbounds.privacy.relations import Order
 
 _ROUNDING_PRECISION = 160
+_MOST_WHOLE_NUMBERS = 5_000  # of which a law is made
 
 
 class Direction(StrEnum):
-    """Which of two neighbouring data sets stands first."""
+    """Which of the two laws of a sampled pair is the mixture."""
 
-    REMOVE = "remove"  # the first holds the record, the second does not
-    ADD = "add"  # the second holds it
-    REPLACE = "replace"  # both hold one, different ones
+    REMOVE = "remove"  # the first: the record's contribution is in it
+    ADD = "add"  # the second
+    REPLACE = "replace"  # both, with different contributions
+
+    @classmethod
+    def of(cls, order: Order) -> Direction:
+        """The direction of a pair that stands for such neighbours."""
+        match order:
+            case Order.REMOVE | Order.ZERO:
+                return cls.REMOVE
+            case Order.ADD | Order.RESTORE:
+                return cls.ADD
+            case Order.REPLACE:
+                return cls.REPLACE
+        assert_never(order)
 
 
 # --- Pairs without sampling. All but ``TwoPoints`` are symmetric: (P, Q) and (Q, P) have the same profile. ------------
@@ -59,6 +74,30 @@ class ShiftedLaplaces:
     """
 
     shift: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftedDiscreteLaplaces:
+    """P(x) proportional to e^(-a|x-D|), Q(x) to e^(-a|x|) on the whole numbers; a = ``parameter``, D = ``distance``.
+
+    Any dimension, l1 distance D. Derived in ``whole_numbers.md``, section 2. Attained by a step along one axis.
+    """
+
+    parameter: Fraction
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftedDiscreteGaussians:
+    """P(x) proportional to e^(-(x-D)²/2σ²), Q(x) to e^(-x²/2σ²) on the whole numbers; σ² = ``variance``.
+
+    One coordinate moves, by at most D. Derived in ``whole_numbers.md``, section 3. Attained. ``scalar``: the answer has
+    one coordinate, so that k records move it by kD; else nothing is said of several records.
+    """
+
+    variance: Fraction
+    distance: int
+    scalar: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +143,8 @@ class FourPoints:
 class BoundedRangeProfile:
     """The least upper bound of all two-point pairs with losses t and t - η, 0 <= t <= η (exponential mechanism).
 
-    H at α = e^ε is (1 - e^((ε-η)/2))² / (1 - e^(-η)) for |ε| <= η. Derived in ``laws.md``, section 2; attained at each
-    ε by one of the two-point pairs, not by one pair for all ε.
+    H at α = e^ε is (1 - e^((ε-η)/2))² / (1 - e^(-η)) for |ε| <= η. Derived in ``losses.md``, section 2; attained at
+    each ε by one of the two-point pairs, not by one pair for all ε.
     """
 
     span: Fraction
@@ -115,7 +154,7 @@ class BoundedRangeProfile:
 class TwoPoints:
     """Losses t and t - η only, 0 < t < η: what one exponential mechanism can attain. ``high`` is t, ``span`` is η.
 
-    ``laws.md``, section 2.
+    ``losses.md``, section 2.
     """
 
     high: Fraction
@@ -127,7 +166,7 @@ class RenyiProfile:
     """The profile that D_λ <= ε(λ) allows, at finitely many orders λ or (``rho``) D_λ <= λρ at all λ > 1.
 
     H_α <= inf_λ e^((λ-1)(ε(λ) - log α)) λ^(-1) (1 - 1/λ)^(λ-1) for α >= 1 (Canonne, Kamath & Steinke 2020), mirrored
-    for α < 1. Not attained: composing it is sound, and looser than adding up the Rényi divergences. ``laws.md``.
+    for α < 1. Not attained: composing it is sound, and looser than adding up the Rényi divergences. ``losses.md``.
     """
 
     points: tuple[tuple[Fraction, Fraction], ...]
@@ -153,6 +192,18 @@ class SampledGaussians:
     direction: Direction
     sample_rate: Fraction
     variance: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class MixedGaussians:
+    """Σ_i p_i N(c_i, 1) against N(0, 1), the same swapped (add), or against Σ_i p_i N(-c_i, 1) (replace).
+
+    ``parts``: the pairs (c_i², p_i), c_i >= 0 in units of the noise, p_i that sum to 1. Derived in ``mixtures.md``, by
+    the Gaussian comparison. Attained.
+    """
+
+    direction: Direction
+    parts: tuple[tuple[Fraction, Fraction], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +248,52 @@ class DrawnGaussians:
 
 
 @dataclass(frozen=True, slots=True)
+class Zeroed:
+    """A batch of fixed size in which a record is zeroed: the batch that holds it lacks some other record.
+
+    With η = 1 - p_0, h_k the profile of the base (first law: the record contributes) enlarged k times, g_k that of its
+    reversal, and κ = (α-1)(1-η)/η:
+
+    - remove (the record contributes in the first data set): for α >= 1 H_α = Σ_{k>=1} p_k inf_{b>0} h_k(α + κ/b) +
+      (κ/b) g_k(b); for α < 1 the reversal of Σ_{k>=1} p_k g_k(1 + (α-1)/η). Add: the same pair, swapped.
+    - For a Gaussian base and α >= 1 the k-th infimum is the profile of (1-η) N(0) + η N(2ks) against (1-η) N(0) +
+      η N(ks), over η.
+
+    For at most one draw it is attained in a single step (Gaussian noise), by one of two pairs of data sets. Derived in
+    ``zero_out.md``, sections 4 and 5.
+    """
+
+    direction: Direction
+    draws: Draws
+    base: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class OpposedGaussians:
+    """(1-γ) N(0, 1) + γ N(2s, 1) against (1-γ) N(0, 1) + γ N(s, 1), s² = ``squared_shift``, or (add) swapped.
+
+    A batch of fixed size in which a record is zeroed while all others pull the other way. Attained; dominates nothing
+    but itself. ``zero_out.md``, section 4.
+    """
+
+    direction: Direction
+    rate: Fraction
+    squared_shift: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedGaussians:
+    """One of several shifts μ², drawn with known probabilities and revealed: the same tag under both laws.
+
+    ``atoms`` are (μ², probability) pairs with μ² >= 0 in increasing order; the probabilities add up to 1. The profile
+    is the average of those of ``ShiftedGaussians``. Dominates where a shift depends on a draw that may be given away
+    (joint convexity): ``last_iterate.md``.
+    """
+
+    atoms: tuple[tuple[Fraction, Fraction], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SampledLaplaces:
     """Scalar Laplace noise on a Poisson sample under replace-one: (1-q) f(x) + q f(x-s) against (1-q) f(x) + q f(x+s).
 
@@ -235,6 +332,105 @@ class TwoGuarantees:
     replaced: Pair
 
 
+class Other(StrEnum):
+    """What stands in the second data set where a record stands in the first."""
+
+    NOTHING = "nothing"  # one record less
+    NULL = "null"  # a record that contributes nothing
+    OPPOSITE = "opposite"  # the record with the opposite vector
+
+
+@dataclass(frozen=True, slots=True)
+class CrowdedGaussians:
+    """Truncated Poisson samples of a crowd of equal unit vectors u and one record that leans against them.
+
+    The n - 1 others have u; the record x has ⟨x, u⟩ = -lean, its other part lies across. Seen are cells of the two
+    coordinates, grouped by their loss: what remains is attained. Direction: add is the same, swapped. Dominates nothing
+    but itself. ``truncated.md``, section 4.
+    """
+
+    direction: Direction
+    sample_rate: Fraction
+    most: int
+    size: int
+    variance: Fraction
+    lean: Fraction
+    other: Other
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """One of several pairs, drawn with weights that sum to 1 and are the same for both laws, and revealed.
+
+    H_α is the weighted sum of the parts' profiles, and the law of the loss that of theirs (``truncated.md``).
+    """
+
+    parts: tuple[tuple[Fraction, Pair], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShuffledBatches:
+    """One epoch over batches of one size, cut from a secret order that is drawn afresh for it.
+
+    With probability ``rest`` the record is in a further, smaller batch, and that is known. ``base`` dominates the batch
+    that holds the record, and so the whole epoch: that is the law of this pair's loss. What the secret order gains
+    depends on ε and δ, and is no profile: ``routes/shuffling`` proves it. Derived in ``shuffled.md``.
+
+    - replace: the record's content is replaced.
+    - remove: it contributes in the first data set alone (zero); add: in the second (restore).
+
+    Attributes:
+        centred: Replace only: a record at half the distance from all others exists, or could.
+    """
+
+    direction: Direction
+    base: ShiftedGaussians
+    batches: int
+    rest: Fraction = Fraction(0)
+    centred: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Diluted:
+    """A pair met with probability ``rate``, else nothing; whether it was is published: H_α = (1-q) (1-α)_+ + q h(α).
+
+    A mechanism on a sample that may publish how many records it holds, neighbours having equally many: one that is
+    private when a record is replaced or zeroed, and only then. ``sampling.md``, section 4. Attained where ``base`` is.
+    """
+
+    rate: Fraction
+    base: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Allocated:
+    """Of ``bins`` steps the record is in one, drawn uniformly and in secret.
+
+    ``shares`` says how many of the steps have which pair (P: the record is in it; Q: it is not); steps that are in none
+    of them are not run. With X_i independent copies of their likelihood ratios and f steps run, the ratio of the whole
+    is R = (bins - f + X_1 + ... + X_f) / bins under Q. Remove: (R Q, Q); add: the same two, swapped. Its law has no
+    closed form; ``routes/allocation`` encloses it. Derived in ``allocation.md``. Attained where the bases are.
+    """
+
+    direction: Direction
+    bins: int
+    shares: Product
+
+
+@dataclass(frozen=True, slots=True)
+class AllocatedTo:
+    """Of ``steps`` steps the record is in ``participations``, a uniformly random set: attained, an attack.
+
+    R = e_k(X_1, ..., X_t) / C(t, k), with e_k the elementary symmetric polynomial. Used from below only: what is proven
+    from above is a product of ``Allocated`` (``allocation.md``, section 4).
+    """
+
+    direction: Direction
+    steps: int
+    participations: int
+    base: Pair
+
+
 @dataclass(frozen=True, slots=True)
 class Combined:
     """Several independent pairs taken as one: what runs on one sample.
@@ -257,6 +453,8 @@ class Discrete:
 Pair = (
     ShiftedGaussians
     | ShiftedLaplaces
+    | ShiftedDiscreteLaplaces
+    | ShiftedDiscreteGaussians
     | UniformBalls
     | Responses
     | TwoResponses
@@ -265,11 +463,21 @@ Pair = (
     | TwoPoints
     | RenyiProfile
     | SampledGaussians
+    | MixedGaussians
     | Sampled
     | DrawnGaussians
+    | Zeroed
+    | OpposedGaussians
+    | TaggedGaussians
     | SampledLaplaces
     | SampledBalls
     | TwoGuarantees
+    | CrowdedGaussians
+    | Tagged
+    | ShuffledBatches
+    | Diluted
+    | Allocated
+    | AllocatedTo
     | Combined
     | Discrete
 )
@@ -279,10 +487,20 @@ GaussianPair = ShiftedGaussians | SampledGaussians  # those whose loss has an an
 GaussianProduct = tuple[tuple[GaussianPair, int], ...]
 
 
+def holds_shuffling(product: Product) -> bool:
+    """Whether any of the pairs is an epoch of shuffled batches."""
+    return any(isinstance(pair, ShuffledBatches) for pair, _ in product)
+
+
 def as_gaussian(product: Product) -> GaussianProduct | None:
     """The same product, where all its pairs are Gaussian; else None."""
     parts = tuple((pair, count) for pair, count in product if isinstance(pair, ShiftedGaussians | SampledGaussians))
     return parts if len(parts) == len(product) else None
+
+
+def holds_allocation(product: Product) -> bool:
+    """Whether any of the pairs stands for steps that are allocated in secret."""
+    return any(isinstance(pair, Allocated | AllocatedTo) for pair, _ in product)
 
 
 # --- Enlarged: the same guarantee along a chain of k neighbours -------------------------------------------------------
@@ -304,6 +522,11 @@ def enlarged(pair: Pair, k: int) -> Pair:
             return ShiftedGaussians(k**2 * squared)
         case ShiftedLaplaces(shift=shift):
             return ShiftedLaplaces(k * shift)
+        case ShiftedDiscreteLaplaces(parameter=parameter, distance=distance):
+            return discrete_laplaces(parameter, k * distance)
+        case ShiftedDiscreteGaussians(variance=variance, distance=distance, scalar=True):
+            if are_listed(variance, k * distance):
+                return ShiftedDiscreteGaussians(variance, k * distance)
         case UniformBalls(squared_shift=squared, dimension=dimension):
             return UniformBalls(k**2 * squared, dimension)
         case Responses(epsilon=epsilon, options=2):
@@ -319,6 +542,18 @@ def enlarged(pair: Pair, k: int) -> Pair:
     raise UnsupportedMechanism(
         f"what {k} records cost together is not proven here for {pair}: sample single releases, and compose afterwards"
     )
+
+
+def discrete_laplaces(parameter: Fraction, distance: int) -> Pair:
+    """Discrete Laplace noise, shifted; where that has too many losses to list, the pure pair, which dominates it."""
+    if distance > _MOST_WHOLE_NUMBERS:
+        return Responses(parameter * distance)
+    return ShiftedDiscreteLaplaces(parameter, distance)
+
+
+def are_listed(variance: Fraction, distance: int) -> bool:
+    """Whether the losses of a shifted discrete Gaussian, where they matter, are few enough to be listed."""
+    return bool(80**2 * variance <= (_MOST_WHOLE_NUMBERS - distance) ** 2 and distance < _MOST_WHOLE_NUMBERS)
 
 
 def _grown(delta: Fraction, epsilon: Fraction, k: int) -> Fraction:

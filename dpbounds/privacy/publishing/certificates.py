@@ -28,19 +28,21 @@ from dpbounds.privacy.accountants.certified import Account, account, prove_delta
 from dpbounds.privacy.budgets.calibration import Calibration
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled, parts_of
 from dpbounds.privacy.mechanisms.descriptions import digest
+from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Product, SampledGaussians, ShiftedGaussians, as_gaussian
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.publishing import standalone_checker
-from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.relations import Order, Relation, as_relation
 from dpbounds.privacy.routes.contour import contour_at_most
 from dpbounds.privacy.routes.lattice import delta_bounds, epsilon_bounds
 
 FORMAT, FORMAT_VERSION = standalone_checker.FORMAT, standalone_checker.VERSION
 
-_IDEAL_NOISE = "pseudo-random numbers in double precision, standing for ideal Gaussian noise"
+IDEAL_NOISE = "pseudo-random numbers in double precision, standing for ideal Gaussian noise"
 _PRINTED_DIGITS = 6
 _LONGEST_TEXT = 60  # characters up to which p/q is written out
+_ORDERS = {str(order): str(pairs.Direction.of(order)) for order in Order}  # of neighbours, and of their pairs
 _SECOND_TOLERANCE = 1e-3  # relative, of a lattice run that is held against a contour integral
 
 
@@ -76,7 +78,7 @@ class CheckReport:
 # --- the statement -------------------------------------------------------------------------------------------------
 
 
-def statement(subject: Account | Calibration, *, noise_drawn: str = _IDEAL_NOISE, outside: Sequence[str] = ()) -> str:
+def statement(subject: Account | Calibration, *, noise_drawn: str = IDEAL_NOISE, outside: Sequence[str] = ()) -> str:
     """One paragraph fit to publish: what is protected, how well, under which assumptions, and what is not protected.
 
     Args:
@@ -88,12 +90,13 @@ def statement(subject: Account | Calibration, *, noise_drawn: str = _IDEAL_NOISE
         The paragraph. ε, δ and sample rates are rounded up to the digits printed, noise down.
 
     Raises:
-        CertificateError: The proven upper end is not finite, so there is nothing to state.
+        CertificateError: The proven upper end is not finite, so there is nothing to state; or it is for groups.
 
     >>> from dpbounds.privacy.accountants.certified import account
     >>> statement(account(Gaussian(5), delta="1e-5"))[:85]
     'The release is (0.725522, 1e-05)-differentially private under add-or-remove-one (two '
     """
+    _demand_one_record(subject, "statement")
     if isinstance(subject, Account):
         enclosure, target, is_delta = subject.enclosure, subject.target, subject.given == "delta"
     else:
@@ -105,7 +108,7 @@ def statement(subject: Account | Calibration, *, noise_drawn: str = _IDEAL_NOISE
     steps = sum(count for _, count in parts)
     sampled = any(isinstance(part, PoissonSampled) and part.sample_rate < 1 for part, _ in parts)
     neighbours = standalone_checker.RELATIONS[str(subject.relation)]
-    protected = "the content of" if subject.relation is Relation.REPLACE_ONE else "the presence and the content of"
+    protected = "the presence and the content of" if subject.relation.counts_records else "the content of"
     excluded = (
         "groups of records beyond what the definition gives them",
         "what is true of the population and can be learnt without the record",
@@ -231,6 +234,7 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
             stand in its mechanism, so that a checker could not see what the value is.
         NotCertified: The account of a calibration's mechanism could not be proven again.
     """
+    _demand_one_record(subject, "certificate")
     calibration: dict[str, object] | None = None
     if isinstance(subject, Calibration):
         subjects = [account(subject.mechanism, delta=subject.target_delta, relation=subject.relation)]
@@ -266,6 +270,14 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
     return document
 
 
+def _demand_one_record(subject: Account | Calibration, what: str) -> None:
+    if isinstance(subject, Calibration) and subject.group_size > 1:
+        raise CertificateError(
+            f"no {what} for groups of {subject.group_size} records: it speaks of one record; publish the account of "
+            "the calibrated mechanism, and what `group_account` says of it"
+        )
+
+
 def write_certificate(path: str | Path, subject: Account | Calibration) -> None:
     """Write the certificate as JSON (UTF-8), whole or not at all; errors as for :func:`certificate`, ``OSError``."""
     text = json.dumps(certificate(subject), indent=2, ensure_ascii=False, allow_nan=False)
@@ -283,18 +295,18 @@ def _account(subject: Account, role: str) -> dict[str, object]:
             "lower": exact_text(lower),
             "upper": exact_text(upper),
         },
-        "mechanism": [_release(*part) for part in parts_of(subject.mechanism)],
+        "mechanism": [_release(*part, subject.relation) for part in parts_of(subject.mechanism)],
         "digest": digest(subject.mechanism),
         "proofs": [
             {
-                "order": order,
+                "order": _ORDERS.get(name, name),
                 "route": proof.route,
                 "method": proof.enclosure.method,
                 "precision": proof.enclosure.precision,
                 "parameters": {name: _data(value) for name, value in proof.parameters.items()},
                 "error_budget": {name: _data(value) for name, value in proof.error_budget.items()},
             }
-            for order, proof in subject.proofs
+            for name, proof in subject.proofs
         ],
     }
 
@@ -308,8 +320,14 @@ def _gaussian(mechanism: Mechanism) -> tuple[Gaussian, Fraction | None]:
     raise CertificateError(f"version {FORMAT_VERSION} of the format has no way to write {mechanism!r}")
 
 
-def _release(mechanism: Mechanism, count: int) -> dict[str, object]:
+def _release(mechanism: Mechanism, count: int, relation: Relation) -> dict[str, object]:
     gaussian, rate = _gaussian(mechanism)
+    sampled = rate is not None and rate < 1
+    if sampled and relation.sensitivity_factor > 1 and gaussian.sensitivity is not None:
+        raise CertificateError(
+            f"version {FORMAT_VERSION} of the format has no way to write noise with its final distance on a Poisson "
+            "sample under replace-one: give noise_multiplier"
+        )
     numbers = {
         "noise_multiplier": gaussian.noise_multiplier,
         "noise_stddev": gaussian.noise_stddev,

@@ -35,7 +35,7 @@ from typing import Any
 from flint import acb, acb_mat, arb, ctx, fmpq, fmpz_poly
 
 CONFIRMED, WRONG, MALFORMED, NOT_COVERED = 0, 1, 2, 3
-FORMAT, VERSION, VERSIONS = "dpbounds privacy certificate", 2, (1, 2)  # written; read: version 1 has no digest
+FORMAT, VERSION, VERSIONS = "dpbounds privacy certificate", 3, (1, 2, 3)  # written; read: version 1 has no digest
 Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper ends enclose δ(ε)
 Sampled = Counter[tuple[Fraction, Fraction]]  # (q, z²): count
 Point = tuple[Fraction, Fraction]  # (ε, δ)
@@ -63,6 +63,8 @@ FIELDS = {
 RELATIONS = {
     "add-or-remove-one": "two data sets are neighbours when one is the other plus one record",
     "replace-one": "two data sets are neighbours when one record is replaced by another",
+    "zero-out-one": "two data sets are neighbours when they agree but for one position, whose record in one of the two "
+    "contributes nothing to any answer; its place, and how many records there are, stay and are public",
 }
 # what has to be true of a training run for the claim to be about it; a certificate holds these sentences and no others
 ASSUMPTIONS = (
@@ -72,10 +74,13 @@ ASSUMPTIONS = (
     "by a secure source of randomness and kept secret.",
     "Noise, sample rates, bounds and the number of releases are fixed in advance or depend on public data only; what "
     "is asked may depend on earlier answers.",
-    "The noise is drawn as described: ideal Gaussian, independent between releases. Floating-point and pseudo-random "
-    "effects of a sampler are outside.",
+    "The noise is drawn as described: ideal Gaussian, independent between releases; a seed, where there is one, is "
+    "secret and never used again. Floating-point and pseudo-random effects of a sampler are outside.",
     "Nothing else that depends on the data is published: preprocessing, hyperparameters, stopping rules and metrics "
     "are outside; so is the number of records, which counts as public.",
+)
+_UNTIL_VERSION_2 = tuple(
+    text.replace("; a seed, where there is one, is secret and never used again", "") for text in ASSUMPTIONS
 )
 
 
@@ -196,9 +201,9 @@ def well_formed(document: Any) -> int:
         raise Malformed(f"the field 'format' must be {FORMAT!r}")
     version = document.get("version")
     if type(version) is not int or version not in VERSIONS:
-        raise Malformed(f"version {quoted(version)} is not known: this checker reads {VERSIONS[0]} and {VERSIONS[1]}")
+        raise Malformed(f"version {quoted(version)} is not known: this checker reads {', '.join(map(str, VERSIONS))}")
     has_fields(document, "certificate")
-    if document["assumptions"] != list(ASSUMPTIONS):
+    if document["assumptions"] != list(ASSUMPTIONS if version > 2 else _UNTIL_VERSION_2):
         raise Malformed("the assumptions are not those of the format: what holds under others is not known here")
     for name, text in has_fields(document["versions"], "versions").items():
         if not isinstance(text, str) or re.fullmatch(r"[0-9][0-9A-Za-z.+!_-]{0,39}", text) is None:
@@ -281,9 +286,9 @@ def products_of(mechanism: list[Any], relation: str) -> list[tuple[str, Fraction
     """For each order of the neighbours: its name, μ² of all full-batch releases, and {(q, z²): count} of sampled ones.
 
     The pairs, with z in units of the per-record bound C and N(m) = N(m, z²):
-      full batch           N(Δ/z, 1) against N(0, 1); Δ = 1 (add or remove) or 2 (replace), or the final distance given
-      sampled, remove      (1-q) N(0) + q N(1)   against   N(0)
-      sampled, add         N(0)                  against   (1-q) N(0) + q N(1)
+      full batch           N(Δ/z, 1) against N(0, 1); Δ = 2 (replace) or 1 (else), or the final distance given
+      sampled, remove      (1-q) N(0) + q N(1)   against   N(0)                     add or remove, and zero out
+      sampled, add         N(0)                  against   (1-q) N(0) + q N(1)      the same
       sampled, replace     (1-q) N(0) + q N(1)   against   (1-q) N(0) + q N(-1)
     """
     if relation not in RELATIONS:

@@ -24,7 +24,17 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.domination import NeighbourClass, neighbour_classes
 from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import Combined, Pair, Product, RenyiProfile, Sampled, TwoGuarantees
+from dpbounds.privacy.pairs.pairs import (
+    Combined,
+    Diluted,
+    Pair,
+    Product,
+    RenyiProfile,
+    Sampled,
+    Tagged,
+    TwoGuarantees,
+    Zeroed,
+)
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.guarantees import mirrored
 from dpbounds.privacy.renyi.moments import add_spends_less, has_exact_moments, total_log_moment
@@ -98,10 +108,12 @@ def _given_orders(pair: Pair) -> tuple[Fraction, ...]:
     match pair:
         case RenyiProfile(points=points):
             return tuple(order for order, _ in points)
-        case Sampled(base=base):
+        case Sampled(base=base) | Zeroed(base=base) | Diluted(base=base):
             return _given_orders(base)
         case TwoGuarantees(present=present, replaced=replaced):
             return _given_orders(present) + _given_orders(replaced)
+        case Tagged(parts=parts):
+            return tuple(order for _, part in parts for order in _given_orders(part))
         case Combined(product=product):
             return tuple(order for inner, _ in product for order in _given_orders(inner))
     return ()

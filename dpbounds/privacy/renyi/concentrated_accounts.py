@@ -24,20 +24,28 @@ from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import (
     BoundedRangeProfile,
     Combined,
+    Diluted,
     Direction,
     Draws,
     FourPoints,
+    MixedGaussians,
     Pair,
     RenyiProfile,
     Responses,
     Sampled,
     SampledGaussians,
     SampledLaplaces,
+    ShiftedDiscreteGaussians,
+    ShiftedDiscreteLaplaces,
     ShiftedGaussians,
     ShiftedLaplaces,
+    ShuffledBatches,
+    Tagged,
+    TaggedGaussians,
     TwoGuarantees,
     TwoPoints,
     TwoResponses,
+    Zeroed,
 )
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import best_epsilon
@@ -72,8 +80,17 @@ def _rho(pair: Pair) -> Fraction:
     match pair:
         case ShiftedGaussians(squared_shift=squared):
             return squared / 2
+        case TaggedGaussians(atoms=atoms):
+            return atoms[-1][0] / 2
         case ShiftedLaplaces(shift=shift):
             return _rounded_up(lambda: ball(shift) + (-ball(shift)).expm1())
+        case ShiftedDiscreteLaplaces(parameter=parameter, distance=distance):
+            return _rho(Responses(parameter * distance))  # which dominates it
+        case ShiftedDiscreteGaussians(variance=variance, distance=distance):
+            return distance**2 / (2 * variance)
+        case MixedGaussians(direction=direction, parts=parts):
+            largest = max(squared for squared, _ in parts)
+            return _rho(ShiftedGaussians(4 * largest if direction is Direction.REPLACE else largest))
         case Responses(epsilon=epsilon) | FourPoints(epsilon=epsilon, delta=Fraction(numerator=0)):
             return _rounded_up(lambda: ball(epsilon) * (ball(epsilon) / 2).tanh())
         case TwoResponses(epsilon=epsilon):
@@ -86,12 +103,19 @@ def _rho(pair: Pair) -> Fraction:
             return (4 if direction is Direction.REPLACE else 1) / (2 * variance)
         case SampledLaplaces(shift=shift):
             return _rho(ShiftedLaplaces(2 * shift))
-        case Sampled(direction=Direction.ADD, draws=Draws(slots=1), base=base):
+        case (
+            Sampled(direction=Direction.ADD, draws=Draws(slots=1), base=base)
+            | Zeroed(direction=Direction.ADD, draws=Draws(slots=1), base=base)
+        ):
             return _rho(mirrored(base))
-        case Sampled(draws=Draws(slots=1), base=base):
+        case Sampled(draws=Draws(slots=1), base=base) | Zeroed(draws=Draws(slots=1), base=base):
             return _rho(base)
         case TwoGuarantees(replaced=replaced):
             return _rho(replaced)
+        case Tagged(parts=parts):
+            return max(_rho(part) for _, part in parts)  # E e^((λ-1)L) is a mean of theirs
+        case ShuffledBatches(base=base) | Diluted(base=base):
+            return _rho(base)
         case Combined(product=product):
             return sum((count * _rho(inner) for inner, count in product), Fraction(0))
     raise UnsupportedMechanism(
@@ -165,10 +189,9 @@ def gdp_clt_epsilon(
     6.669
     """
     target, neighbours = open_unit(delta), as_relation(relation)
-    direction = Direction.REMOVE if neighbours is Relation.ADD_OR_REMOVE_ONE else Direction.REPLACE
     squared = max(
         math.fsum(count * _limit(pair) for pair, count in each.product)
-        for each in neighbour_classes(mechanism, neighbours).along(direction)
+        for each in neighbour_classes(mechanism, neighbours).along(neighbours.orders[0])
     )
     if not math.isfinite(squared):
         return Approximation(math.inf, math.inf)

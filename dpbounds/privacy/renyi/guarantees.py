@@ -15,16 +15,20 @@ from functools import cache, lru_cache
 
 from flint import arb, arb_series
 
-from dpbounds.errors import NotCertified
+from dpbounds.errors import NotCertified, UnsupportedMechanism
 from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.pairs.gaussian_sums import upper_tail
 from dpbounds.privacy.pairs.losses import ball, law_of, positive_part
 from dpbounds.privacy.pairs.pairs import (
     BoundedRangeProfile,
     Combined,
+    CrowdedGaussians,
+    Diluted,
     Direction,
     DrawnGaussians,
     Draws,
+    MixedGaussians,
+    OpposedGaussians,
     Pair,
     RenyiProfile,
     Responses,
@@ -32,8 +36,10 @@ from dpbounds.privacy.pairs.pairs import (
     SampledGaussians,
     ShiftedGaussians,
     ShiftedLaplaces,
+    Tagged,
     TwoGuarantees,
     TwoPoints,
+    Zeroed,
     enlarged,
 )
 from dpbounds.privacy.renyi.gaussians import sampled_gaussians
@@ -97,12 +103,24 @@ def mirrored(pair: Pair) -> Pair:
     """The pair (Q, P), or one with the same profile."""
     swap = {Direction.REMOVE: Direction.ADD, Direction.ADD: Direction.REMOVE, Direction.REPLACE: Direction.REPLACE}
     match pair:
-        case SampledGaussians() | Sampled() | DrawnGaussians():
+        case (
+            SampledGaussians()
+            | MixedGaussians()
+            | Sampled()
+            | DrawnGaussians()
+            | Zeroed()
+            | OpposedGaussians()
+            | CrowdedGaussians()
+        ):
             return replace(pair, direction=swap[pair.direction])
+        case Diluted(rate=rate, base=base):
+            return Diluted(rate, mirrored(base))
         case TwoPoints(high=high, span=span):
             return TwoPoints(span - high, span)
         case Combined(product=product):
             return Combined(tuple((mirrored(inner), count) for inner, count in product))
+        case Tagged(parts=parts):
+            return Tagged(tuple((weight, mirrored(part)) for weight, part in parts))
     return pair
 
 
@@ -130,6 +148,24 @@ def sampled_guarantee(moment: Moment, direction: Direction, draws: Draws, base: 
             return INFINITY
         excess = excess + mass / eta * value.expm1()
     return arb(excess.log1p().upper())
+
+
+def zeroed_guarantee(moment: Moment, pair: Zeroed, order: Fraction) -> arb:
+    """Bound log E_Q r^λ of a batch in which a record is zeroed: by joint convexity, and by what replacing one costs.
+
+    The three laws (record there, zeroed, another one) lie within two links of each other (``zero_out.md``, section 6).
+    """
+    candidates = []
+    if pair.draws.slots == 1:
+        base = mirrored(pair.base) if pair.direction is Direction.ADD else pair.base
+        candidates.append(_unamplified(ball(pair.draws.rate), moment(base, order)))
+    try:
+        twice = enlarged(pair.base, 2)
+    except UnsupportedMechanism:
+        pass
+    else:
+        candidates.append(moment(Sampled(Direction.REPLACE, pair.draws, twice), order))
+    return _least(candidates)
 
 
 def _sampled_once(moment: Moment, direction: Direction, q: arb, base: Pair, order: Fraction) -> arb:

@@ -7,6 +7,7 @@ are proven not to matter. The derivations are in ``renyi.md``; everything happen
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from dpbounds.privacy.pairs.pairs import (
     SampledBalls,
     SampledGaussians,
     SampledLaplaces,
+    ShiftedDiscreteLaplaces,
     ShiftedGaussians,
     ShiftedLaplaces,
     TwoPoints,
@@ -36,7 +38,9 @@ from dpbounds.privacy.pairs.pairs import (
     enlarged,
 )
 
-Atomic = UniformBalls | Responses | TwoResponses | FourPoints | TwoPoints | SampledBalls  # of finitely many losses
+Atomic = (  # of finitely many losses
+    UniformBalls | Responses | TwoResponses | FourPoints | TwoPoints | SampledBalls | ShiftedDiscreteLaplaces
+)
 WithDensity = ShiftedGaussians | ShiftedLaplaces | BoundedRangeProfile | SampledGaussians | SampledLaplaces
 
 Branch = Callable[[acb, bool], acb]  # (r, whether it must be analytic there) -> f(r)
@@ -185,10 +189,29 @@ def expectation(pair: Pair, f: Weighing, closed_form: ClosedForm) -> arb:
     raise UnsupportedMechanism(f"{pair} is known by its guarantee only: it has no integral")
 
 
-def integral(integrand: Branch, start: arb, end: arb, size: arb) -> arb:
-    """The integral; ``size`` is about the largest exponent in it, whose rounding no subdivision can undo."""
+def integral(integrand: Branch, start: arb, end: arb, size: arb, scale: arb | None = None) -> arb:
+    """The integral; ``size`` is about the largest exponent in it, whose rounding no subdivision can undo.
+
+    It is accurate relative to itself, or to ``scale`` where that is given.
+    """
     tolerance = arb(2) ** (14 - working_bits()) * (1 + abs(size).mid())
-    return acb.integral(integrand, acb(start), acb(end), rel_tol=tolerance).real
+    absolute = None if scale is None else tolerance * abs(scale).mid()
+    return acb.integral(integrand, acb(start), acb(end), rel_tol=tolerance, abs_tol=absolute).real
+
+
+def peaked(integrand: Branch, start: arb, end: arb, size: arb) -> arb:
+    """The same of an integrand that is largest at one end, where e^size may fall to nothing within 1/size.
+
+    Pieces that halve towards that end show the integrator where to look: from afar it would see an enclosure that is
+    e^size too wide, and be content too early.
+    """
+    halvings = max(0, math.ceil(math.log2(float(abs(size).mid()) + 1)) - 4)
+    peak, far = (end, start) if integrand(acb(end), False).real >= integrand(acb(start), False).real else (start, end)
+    places = [peak] + [peak + (far - peak) / 2**k for k in range(halvings, -1, -1)]
+    total = integral(integrand, places[0], places[1], size)
+    for nearer, farther in itertools.pairwise(places[1:]):
+        total = total + integral(integrand, nearer, farther, size, total)
+    return total if peak is start else -total
 
 
 def _atoms(law: LossDistribution, f: Weighing) -> arb:
@@ -232,7 +255,7 @@ def _shifted_laplaces(shift: arb, f: Weighing) -> arb:
         return lambda x, analytic: (-x).exp() / 2 * branch((2 * x - shift).exp(), analytic)
 
     size = f.growth * shift
-    return integral(weighed(f.below), arb(0), shift / 2, size) + integral(weighed(f.above), shift / 2, shift, size)
+    return peaked(weighed(f.below), arb(0), shift / 2, size) + peaked(weighed(f.above), shift / 2, shift, size)
 
 
 def _bounded_range(span: arb, f: Weighing) -> arb:
@@ -243,7 +266,7 @@ def _bounded_range(span: arb, f: Weighing) -> arb:
         return lambda loss, analytic: (-(loss + span) / 2).exp() / norm * branch(loss.exp(), analytic)
 
     size = f.growth * span
-    return integral(weighed(f.below), -span, arb(0), size) + integral(weighed(f.above), arb(0), span, size)
+    return peaked(weighed(f.below), -span, arb(0), size) + peaked(weighed(f.above), arb(0), span, size)
 
 
 def _sampled_laplaces(rate: arb, shift: arb, f: Weighing) -> arb:
@@ -255,7 +278,7 @@ def _sampled_laplaces(rate: arb, shift: arb, f: Weighing) -> arb:
         value: acb = (-x).exp() / 2 * (c * f.above(grown / c, analytic) + grown * f.below(c / grown, analytic))
         return value
 
-    return integral(right, arb(0), shift, f.growth * shift)
+    return peaked(right, arb(0), shift, f.growth * shift)
 
 
 def _replaced_gaussians(pair: SampledGaussians, f: Weighing) -> arb:

@@ -16,23 +16,32 @@ from flint import arb
 
 from dpbounds.errors import NotCertified, UnsupportedMechanism
 from dpbounds.expressions.exact import ExactLike
-from dpbounds.expressions.working import working
+from dpbounds.expressions.working import working, working_bits
 from dpbounds.privacy.pairs.losses import ball, law_of
 from dpbounds.privacy.pairs.pairs import (
+    Allocated,
+    AllocatedTo,
     BoundedRangeProfile,
     Combined,
+    Diluted,
     Direction,
     DrawnGaussians,
     Draws,
+    MixedGaussians,
     Pair,
     Product,
     RenyiProfile,
     Sampled,
     SampledGaussians,
     SampledLaplaces,
+    ShiftedDiscreteGaussians,
     ShiftedGaussians,
     ShiftedLaplaces,
+    ShuffledBatches,
+    Tagged,
+    TaggedGaussians,
     TwoGuarantees,
+    Zeroed,
     enlarged,
 )
 from dpbounds.privacy.renyi.gaussians import drawn_gaussians, replaced_gaussians, sampled_gaussians
@@ -43,6 +52,7 @@ from dpbounds.privacy.renyi.guarantees import (
     sampled_guarantee,
     two_guarantees,
     worst_two_points,
+    zeroed_guarantee,
 )
 from dpbounds.privacy.renyi.integrals import (
     INFINITY,
@@ -58,6 +68,7 @@ from dpbounds.privacy.renyi.integrals import (
 from dpbounds.privacy.values import above_one
 
 _SPARE_BITS = 28
+_CLOSED = Atomic | ShiftedGaussians | TaggedGaussians | ShiftedLaplaces | ShiftedDiscreteGaussians | BoundedRangeProfile
 _LARGEST_PRECISION = 4096
 
 
@@ -125,12 +136,14 @@ def _lost_bits(pair: Pair, order: Fraction) -> int:
     match pair:
         case SampledGaussians(sample_rate=rate, variance=spread):
             pass
-        case Sampled(draws=draws, base=base):
+        case Sampled(draws=draws, base=base) | Zeroed(draws=draws, base=base):
             rate = min(Fraction(1), draws.rate * draws.slots)
             if isinstance(base, ShiftedGaussians):
                 spread = 1 / base.squared_shift
             elif isinstance(base, RenyiProfile) and base.rho is not None:
                 spread = 1 / base.rho
+        case Tagged(parts=parts):
+            return max(_lost_bits(part, order) for _, part in parts)
     small = (
         math.log2(min(1.0, float(order) * float(order - 1))) + 2 * math.log2(rate) - math.log2(max(Fraction(1), spread))
     )
@@ -141,7 +154,11 @@ def has_exact_moments(pair: Pair) -> bool:
     """Whether ``log_moment`` encloses the number itself, rather than bound it above."""
     if isinstance(pair, Sampled):
         return has_integral(pair.base)
-    return not isinstance(pair, RenyiProfile | Combined | TwoGuarantees)
+    if isinstance(pair, Tagged):
+        return all(has_exact_moments(part) for _, part in pair.parts)
+    if isinstance(pair, Diluted):
+        return has_exact_moments(pair.base)
+    return not isinstance(pair, RenyiProfile | Combined | TwoGuarantees | Zeroed | MixedGaussians | ShuffledBatches)
 
 
 def has_moments_of_its_own(pair: Pair) -> bool:
@@ -149,8 +166,14 @@ def has_moments_of_its_own(pair: Pair) -> bool:
 
     Not so where a class of pairs stands behind one profile, whose divergences can be smaller than the profile's.
     """
-    if isinstance(pair, BoundedRangeProfile) or (isinstance(pair, Sampled) and not has_moments_of_its_own(pair.base)):
+    if isinstance(pair, ShuffledBatches):  # those of its base, whose pair is among what is known of it
+        return True
+    if isinstance(pair, BoundedRangeProfile):
         return False
+    if isinstance(pair, Sampled | Diluted) and not has_moments_of_its_own(pair.base):
+        return False
+    if isinstance(pair, Tagged):
+        return all(has_moments_of_its_own(part) for _, part in pair.parts)
     return has_exact_moments(pair)
 
 
@@ -183,7 +206,7 @@ def _log_moment(pair: Pair, order: Fraction) -> arb:
             return _log_moment(mirrored(whole) if way is Direction.ADD else whole, order)
         case DrawnGaussians(draws=Draws(rate=rate, slots=slots), squared_shift=squared) if rate == 1:
             return closed_form(ShiftedGaussians(slots**2 * squared), a)
-        case _ if isinstance(pair, Atomic | ShiftedGaussians | ShiftedLaplaces | BoundedRangeProfile):
+        case _ if isinstance(pair, _CLOSED):
             return closed_form(pair, a)
         case RenyiProfile():
             return from_curve(pair, order)
@@ -201,10 +224,27 @@ def _log_moment(pair: Pair, order: Fraction) -> arb:
             return sampled_guarantee(_log_moment, way, draws, base, order)
         case SampledLaplaces():
             return _integrated(pair, a)
+        case Zeroed():
+            return zeroed_guarantee(_log_moment, pair, order)
+        case ShuffledBatches(base=base):
+            return _log_moment(base, order)
         case TwoGuarantees():
             return two_guarantees(_log_moment, pair, order)
+        case Tagged(parts=parts):
+            moments = [(ball(weight), _log_moment(part, order)) for weight, part in parts]
+            if not all(moment.is_finite() for _, moment in moments):
+                return INFINITY
+            return sum((weight * moment.expm1() for weight, moment in moments), arb(0)).log1p()
+        case Diluted(rate=rate, base=base):
+            inner = _log_moment(base, order)
+            return (ball(rate) * inner.expm1()).log1p() if inner.is_finite() else inner
         case Combined(product=product):
             return _sum((_log_moment(inner, order), count) for inner, count in product)
+        case Allocated() | AllocatedTo():
+            raise UnsupportedMechanism(
+                "no Rényi divergences are proven here for steps that are allocated in secret: ask for their certified "
+                "ε or δ, which need none"
+            )
     raise UnsupportedMechanism(f"the Rényi divergence of {pair} is not known")
 
 
@@ -227,6 +267,9 @@ def closed_form(pair: Pair, order: arb) -> arb:
     match pair:
         case ShiftedGaussians(squared_shift=squared):
             return order * k * ball(squared) / 2
+        case TaggedGaussians(atoms=atoms):
+            terms = (ball(weight) * (order * k * ball(squared) / 2).expm1() for squared, weight in atoms)
+            return sum(terms, arb(0)).log1p()
         case ShiftedLaplaces(shift=shift):
             s = ball(shift)
             return ((order * (k * s).exp() + k * (-order * s).exp()) / (order + k)).log()
@@ -238,12 +281,41 @@ def closed_form(pair: Pair, order: arb) -> arb:
             return (whole / (order * one)).log() + k * y.log()
         case RenyiProfile(points=(), rho=rho) if rho is not None:
             return order * k * ball(rho)
+        case ShiftedDiscreteGaussians(variance=variance, distance=distance):
+            # shifted by λD, a whole number or not, the weights sum to Z(λD) (whole_numbers.md, section 4)
+            return order * k * distance**2 / (2 * ball(variance)) + _log_theta(order * distance, ball(variance))
         case _ if isinstance(pair, Atomic):
             law = law_of(pair)
             if not law.infinite.is_zero():
                 return INFINITY
             return sum((point.r * (order * point.loss).exp() for point in law.points), arb(0)).log()
     raise UnsupportedMechanism(f"{pair} has no closed form")
+
+
+def _log_theta(shift: arb, variance: arb) -> arb:
+    """Enclose log Z(s)/Z(0), Z(s) = Σ_x e^(-(x-s)²/2σ²): by Poisson's formula a ratio of series of cosines."""
+    pi = arb.pi()
+    base = (-2 * pi * pi * variance).exp()  # e^(-2π²σ²k²) cos(2πks), k = 1, 2, ...
+    if variance < ball(Fraction(1, 8)):
+        return (_weights_around(shift, variance) / _weights_around(arb(0), variance)).log()
+    cosines, ones, term, ratio = arb(0), arb(0), base, base**3
+    k = 1
+    while not term < arb(2) ** (-2 * working_bits()):
+        cosines, ones = cosines + term * (2 * pi * k * shift).cos(), ones + term
+        term, ratio, k = term * ratio, ratio * base * base, k + 1
+    rest = 2 * term  # the ratios fall, and are below 1/2
+    return ((1 + 2 * (cosines + (-rest).union(rest))) / (1 + 2 * (ones + up_to(rest)))).log()
+
+
+def _weights_around(shift: arb, variance: arb) -> arb:
+    """Z(s) for small σ: the whole numbers within some distance of s, and a bound on the others."""
+    middle = round(float(shift.mid()))
+    reach = 4 + math.ceil(math.sqrt(2 * working_bits()))
+    inside = sum(
+        ((-((x - shift) ** 2) / (2 * variance)).exp() for x in range(middle - reach, middle + reach + 1)), arb(0)
+    )
+    rest = 4 * (-(arb(reach - 1) ** 2) / (2 * variance)).exp()
+    return inside + up_to(rest)
 
 
 def _integrated(pair: Pair, order: arb) -> arb:

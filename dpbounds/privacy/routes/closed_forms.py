@@ -19,14 +19,21 @@ from dpbounds.expressions.exact import brief
 from dpbounds.expressions.working import working, working_bits
 from dpbounds.privacy.pairs.losses import ball, law_at
 from dpbounds.privacy.pairs.pairs import (
+    Allocated,
+    AllocatedTo,
     Combined,
+    Diluted,
     Direction,
     Pair,
     Product,
     Sampled,
     SampledGaussians,
     ShiftedGaussians,
+    ShuffledBatches,
+    Tagged,
+    TaggedGaussians,
     TwoGuarantees,
+    Zeroed,
 )
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.gaussian_profiles import gaussian_delta, shifted_delta, upper_bound_of_epsilon
@@ -43,6 +50,7 @@ __all__ = [
     "squared_shift_of",
 ]
 
+_GAUSSIAN = ShiftedGaussians | TaggedGaussians | SampledGaussians  # whose δ is a sum of accurate terms
 _START_PRECISION = 96
 _NEWTON_STEPS = 30
 _LARGEST_PRECISION = 1 << 17
@@ -57,18 +65,20 @@ def has_closed_form(product: Product) -> bool:
 
 def _holds_combination(pair: Pair) -> bool:
     match pair:
-        case Combined():
+        case Combined() | ShuffledBatches() | Allocated() | AllocatedTo():
             return True
-        case Sampled(base=base):
+        case Sampled(base=base) | Zeroed(base=base) | Diluted(base=base):
             return _holds_combination(base)
         case TwoGuarantees(present=present, replaced=replaced):
             return _holds_combination(present) or _holds_combination(replaced)
+        case Tagged(parts=parts):
+            return any(_holds_combination(part) for _, part in parts)
     return False
 
 
 def certainly_infinite(pair: Pair) -> arb:
     """P(L = ∞) as a ball at the working precision: δ(ε) is at least that for every ε."""
-    return arb(0) if isinstance(pair, ShiftedGaussians | SampledGaussians) else law_at(pair, working_bits()).infinite
+    return arb(0) if isinstance(pair, _GAUSSIAN) else law_at(pair, working_bits()).infinite
 
 
 def squared_shift_of(product: Product) -> Fraction:
@@ -110,7 +120,7 @@ def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) ->
     in ``pairs.md``.
     """
     precision = max(_START_PRECISION, 2 * accuracy_bits)
-    if not isinstance(pair, ShiftedGaussians | SampledGaussians):
+    if not isinstance(pair, _GAUSSIAN):
         return _delta_by_law(pair, epsilon, accuracy_bits, precision)
     while precision <= _LARGEST_PRECISION:
         with working(precision):
@@ -189,6 +199,8 @@ def _largest_epsilon(pair: Pair, delta: Fraction) -> Fraction:
     """Where to look first: of Gaussian pairs the full batch's, which is an upper bound; else where losses end."""
     if isinstance(pair, ShiftedGaussians):
         bound = upper_bound_of_epsilon(pair.squared_shift, delta)
+    elif isinstance(pair, TaggedGaussians):
+        bound = upper_bound_of_epsilon(pair.atoms[-1][0], delta)
     elif isinstance(pair, SampledGaussians):
         factor = 4 if pair.direction is Direction.REPLACE else 1
         bound = upper_bound_of_epsilon(factor / pair.variance, delta)

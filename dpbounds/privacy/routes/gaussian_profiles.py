@@ -29,7 +29,7 @@ from flint import arb
 
 from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians, TaggedGaussians
 
 _MOST_TERMS = 1 << 14
 
@@ -40,8 +40,11 @@ def shifted_delta(pair: ShiftedGaussians, epsilon: arb) -> arb:
     return moved((epsilon - ball(pair.squared_shift) / 2) / mu, mu)
 
 
-def gaussian_delta(pair: ShiftedGaussians | SampledGaussians, epsilon: Fraction) -> arb:
+def gaussian_delta(pair: ShiftedGaussians | TaggedGaussians | SampledGaussians, epsilon: Fraction) -> arb:
     """δ at an exact ε >= 0, as a ball at the working precision."""
+    if isinstance(pair, TaggedGaussians):
+        moving = ((weight, ShiftedGaussians(squared)) for squared, weight in pair.atoms if squared > 0)
+        return sum((ball(weight) * gaussian_delta(each, epsilon) for weight, each in moving), arb(0))
     if isinstance(pair, ShiftedGaussians):
         mu = ball(pair.squared_shift).sqrt()
         return moved(ball(epsilon - pair.squared_shift / 2) / mu, mu)

@@ -22,6 +22,7 @@ from typing import Any
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.pairs.pairs import (
     BoundedRangeProfile,
+    Diluted,
     DrawnGaussians,
     FourPoints,
     Pair,
@@ -32,10 +33,12 @@ from dpbounds.privacy.pairs.pairs import (
     SampledBalls,
     SampledGaussians,
     SampledLaplaces,
+    ShiftedDiscreteLaplaces,
     ShiftedGaussians,
     ShiftedLaplaces,
     TwoResponses,
     UniformBalls,
+    Zeroed,
 )
 from dpbounds.privacy.proofs import Proof
 
@@ -59,6 +62,7 @@ _FIELDS: dict[type[Pair], tuple[str, ...]] = {
     ShiftedGaussians: ("squared_shift",),
     UniformBalls: ("squared_shift",),
     ShiftedLaplaces: ("shift",),
+    ShiftedDiscreteLaplaces: ("parameter",),
     BoundedRangeProfile: ("span",),
     Responses: ("epsilon",),
     TwoResponses: ("epsilon",),
@@ -72,10 +76,12 @@ def costs_of(pair: Pair) -> Costs | None:
     match pair:
         case SampledGaussians(sample_rate=rate, variance=variance):
             return rate, 1 / variance
-        case Sampled(draws=draws, base=base):
+        case Sampled(draws=draws, base=base) | Zeroed(draws=draws, base=base):
             return draws.rate, *(costs_of(base) or ())
         case DrawnGaussians(draws=draws, squared_shift=squared):
             return draws.rate, squared
+        case Diluted(rate=rate, base=base):
+            return rate, *(costs_of(base) or ())
         case RenyiProfile(points=points, rho=rho) if points or rho is None:
             return None
     fields = _FIELDS.get(type(pair))
@@ -89,8 +95,10 @@ def with_costs(pair: Pair, costs: Costs) -> Pair:
     match pair:
         case SampledGaussians():
             return replace(pair, sample_rate=costs[0], variance=1 / costs[1])
-        case Sampled(draws=draws, base=base):
+        case Sampled(draws=draws, base=base) | Zeroed(draws=draws, base=base):
             return replace(pair, draws=replace(draws, rate=costs[0]), base=with_costs(base, costs[1:]))
+        case Diluted(base=base):
+            return Diluted(costs[0], with_costs(base, costs[1:]))
         case DrawnGaussians(draws=draws):
             return replace(pair, draws=replace(draws, rate=costs[0]), squared_shift=costs[1])
     changes: dict[str, Any] = dict(zip(_FIELDS[type(pair)], costs, strict=True))
@@ -140,7 +148,7 @@ def _weight(pair: Pair) -> float:
             return float(rate) ** 2 * math.expm1(min(1 / float(variance), _MOST_EXPONENT))
         case DrawnGaussians(draws=draws, squared_shift=squared):
             return (float(draws.rate) * draws.slots) ** 2 * math.expm1(min(float(squared), _MOST_EXPONENT))
-        case Sampled(draws=draws, base=base):
+        case Sampled(draws=draws, base=base) | Zeroed(draws=draws, base=base):
             return (float(draws.rate) * draws.slots) ** 2 * math.expm1(min(_weight(base), _MOST_EXPONENT))
         case ShiftedGaussians(squared_shift=squared) | UniformBalls(squared_shift=squared):
             return float(squared)

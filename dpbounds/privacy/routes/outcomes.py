@@ -2,7 +2,7 @@
 
 Randomised responses, (ε, δ)-guarantees, two-point pairs, noise in balls and samples of them have finitely many losses.
 T equal releases with n atoms have C(T+n-1, n-1) outcomes that differ in more than their order; where the outcomes of a
-product are few, they are listed, and nothing is rounded but balls. Proof: ``laws.md``, section 11.
+product are few, they are listed, and nothing is rounded but balls. Proof: ``losses.md``, section 11.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working, working_bits
 from dpbounds.privacy.pairs.losses import LossAtom, ball, law_at, positive_part
 from dpbounds.privacy.pairs.pairs import (
+    Diluted,
     Discrete,
     FourPoints,
     Pair,
@@ -28,6 +29,7 @@ from dpbounds.privacy.pairs.pairs import (
     Responses,
     Sampled,
     SampledBalls,
+    ShiftedDiscreteLaplaces,
     TwoPoints,
     TwoResponses,
     UniformBalls,
@@ -105,10 +107,12 @@ def has_few_outcomes(product: Product) -> bool:
 
 def _atomic(pair: Pair) -> bool:
     match pair:
-        case Sampled(base=base):
+        case Sampled(base=base) | Diluted(base=base):
             return _atomic(base)
         case Discrete(points=points):
             return len(points) <= _MOST
+        case ShiftedDiscreteLaplaces(distance=distance):
+            return distance < _MOST
     return isinstance(pair, Responses | TwoResponses | FourPoints | TwoPoints | UniformBalls | SampledBalls)
 
 

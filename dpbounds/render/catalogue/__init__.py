@@ -6,7 +6,7 @@ their own take no values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -16,19 +16,20 @@ from dpbounds.render.catalogue.derived import derived
 from dpbounds.render.catalogue.explicit import explicit_bounds
 from dpbounds.render.catalogue.printed import PRINTED, printed
 from dpbounds.render.catalogue.spent import ball_noise, noise_constants, privacy_as_printed
+from dpbounds.render.catalogue.tightness import tightness
 from dpbounds.render.tables import Table
+from dpbounds.theorems.record import Theorem
 
 Values = Mapping[str, Fraction]
 
 
 def _at_values() -> dict[str, Callable[[Values], Table]]:
-    makers: dict[str, Callable[[Values], Table]] = {}
-    for metric in METRICS:
-        makers[metric] = partial(by_metric, metric)
-    for name in PRINTED:
-        makers[name] = partial(printed, name)
-    makers["explicit-bounds"] = explicit_bounds
-    return makers
+    return {name: partial(printed, name) for name in PRINTED}
+
+
+def _of_statements() -> dict[str, Callable[[Values, Sequence[Theorem]], Table]]:
+    metrics = {name: partial(by_metric, name) for name in METRICS}
+    return {**metrics, "explicit-bounds": explicit_bounds}
 
 
 def _on_a_grid() -> dict[str, Callable[[], Table]]:
@@ -37,24 +38,35 @@ def _on_a_grid() -> dict[str, Callable[[], Table]]:
         "privacy-as-printed": privacy_as_printed,
         "ball-noise": ball_noise,
         "derived-rates": derived,
+        "tightness": tightness,
     }
 
 
 def names() -> tuple[str, ...]:
     """The names of all tables."""
-    return (*_at_values(), *_on_a_grid())
+    return (*METRICS, *PRINTED, "explicit-bounds", *_on_a_grid())
 
 
-def table(name: str, at: Values | None = None) -> Table:
+def table(name: str, at: Values | None = None, own: Sequence[Theorem] = ()) -> Table:
     """A table.
 
+    Args:
+        name: One of ``names()``.
+        at: Values at which formulas are evaluated.
+        own: Statements of one's own that stand in it, too.
+
     Raises:
-        InvalidValue: There is no such table, a value is outside its domain, or the table has a grid of its own.
+        InvalidValue: There is no such table, a value is outside its domain, the table has a grid of its own, or does
+            not take statements of one's own.
     """
+    if name in _of_statements():
+        return _of_statements()[name](at or {}, own)
+    if name not in names():
+        raise InvalidValue("table", name, one_of(name, names()))
+    if own:
+        raise InvalidValue("--with", own[0].id, f"left out for {name}; it fits {', '.join(_of_statements())}")
     if name in _at_values():
         return _at_values()[name](at or {})
-    if name not in _on_a_grid():
-        raise InvalidValue("table", name, one_of(name, names()))
     if at:
         raise InvalidValue("--at", ", ".join(at), f"empty for {name}, which has a grid of its own")
     return _on_a_grid()[name]()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from dpbounds.rates.promises import measures
 from dpbounds.render.catalogue import numbers
 from dpbounds.render.catalogue.numbers import Row, Values
-from dpbounds.render.tables import Formula, Id, Table, TableCell
-from dpbounds.theorems.record import Metric, Rate, Side, Status, Theorem
+from dpbounds.render.catalogue.statements import assumed, named, stood
+from dpbounds.render.tables import Formula, Table, TableCell
+from dpbounds.theorems.record import Bound, Metric, Part, Rate, Side, Status, Theorem
 from dpbounds.theorems.registry import library
-from dpbounds.theorems.standing import standing, standing_in_words
+from dpbounds.theorems.standing import standing
 
 METRICS = {
     "gradient-norm": (Metric.GRADIENT_NORM, Metric.PROJECTED_GRADIENT_NORM, Metric.POPULATION_GRADIENT_NORM),
@@ -17,25 +21,22 @@ METRICS = {
     "excess-population-risk": (Metric.EXCESS_POPULATION_RISK,),
 }
 _KINDS = {Side.UPPER: "upper", Side.LOWER: "lower", Side.TIGHT: "upper and lower", None: ""}
+_LETTERS = {Side.UPPER: "O", Side.LOWER: r"\Omega", Side.TIGHT: r"\Theta", None: "O"}
 
 
-def by_metric(name: str, at: Values) -> Table:
+def by_metric(name: str, at: Values, own: Sequence[Theorem] = ()) -> Table:
     """The table of a metric (and of those that belong to it: projected and population gradients, ...)."""
     metrics = METRICS[name]
     rows: list[Row] = []
     notes: list[str] = []
-    for theorem in library():
+    for theorem in (*library(), *own):
         if theorem.metric not in metrics or theorem.side is None or _quotes(theorem):
             continue
-        main = theorem.rate
-        rows += [
-            _row(theorem, part, at)
-            for part in theorem.parts
-            if isinstance(part, Rate) and main is not None and part.unit == main.unit  # not a number of evaluations
-        ]
+        rows += [_row(theorem, part, at, own) for part in _shown(theorem, theorem in own)]
         if theorem.errata and any(isinstance(part, Rate) for part in theorem.parts):
             worst = ", ".join(dict.fromkeys(str(one.severity) for one in theorem.errata))
             notes.append(f"`{theorem.id}` has errata ({worst}): `dpbounds show {theorem.id}`.")
+    ordered = numbers.in_order(rows, at)
     return Table(
         name=name,
         title=f"Orders of growth: {name.replace('-', ' ')}",
@@ -43,7 +44,11 @@ def by_metric(name: str, at: Values) -> Table:
             *("statement", "bounds", "side", "order", "with constants", "assumes", "standing"),
             *numbers.columns(at),
         ),
-        rows=numbers.in_order(rows, at),
+        rows=ordered,
+        groups=tuple(_group(str(row[1]), str(row[2])) for row in ordered),
+        in_print=("statement", "order", "assumes", *numbers.columns(at)[:1]),
+        notes_in_print=numbers.orders_at(at),
+        sorted=bool(at),
         preface=(
             'Orders hold up to constants that nobody stated; "with constants" puts back what print takes as 1, where '
             "that could be derived.",
@@ -57,22 +62,36 @@ def by_metric(name: str, at: Values) -> Table:
     )
 
 
+def _group(metric: str, kind: str) -> str:
+    side, comma, under = kind.partition(",")
+    return f"{metric}: {side} bounds{comma}{under}"
+
+
+def _shown(theorem: Theorem, own: bool) -> list[Part]:
+    """The orders of growth of what is bounded, not of a number of evaluations; bounds where one's own has no orders."""
+    main = theorem.rate
+    if main is None and own:
+        return [part for part in theorem.parts if isinstance(part, Bound) and measures(part, theorem.metric)]
+    return [part for part in theorem.parts if isinstance(part, Rate) and main is not None and part.unit == main.unit]
+
+
 def _quotes(theorem: Theorem) -> bool:
     """Tables and figures repeat other statements."""
     return theorem.id.split("/")[-1].startswith(("table-", "figure-", "appendix-", "section-"))
 
 
-def _row(theorem: Theorem, part: Rate, at: Values) -> Row:
+def _row(theorem: Theorem, part: Part, at: Values, own: Sequence[Theorem]) -> Row:
     restored = part.restored_expression
     known = standing(theorem, part)
+    side = theorem.side_of(part)
     cells: list[TableCell] = [
-        Id(theorem.name_of(part)),
+        named(theorem, part, own=own),
         str(theorem.metric).replace("-", " "),
-        _KINDS[theorem.side_of(part)] + ("" if part.under is None else f", {part.under}"),
-        Formula(part.expression, order=True, logs_hidden=part.logs_hidden, local=theorem.local),
+        _KINDS[side] + ("" if part.under is None else f", {part.under}"),
+        Formula(part.expression, part.is_order, getattr(part, "logs_hidden", False), theorem.local, _LETTERS[side]),
         None if restored is None else Formula(restored, local=theorem.local),
-        ", ".join(one.name for one in theorem.assumptions_of(part)),
-        standing_in_words(theorem, part),
+        assumed(theorem, part),
+        stood(theorem, part),
     ]
     key: tuple[object, ...] = (str(theorem.metric), known is Status.FALSE, theorem.id, part.name)
     if at:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dpbounds.rates.derivations import DERIVATIONS, Derivation
 from dpbounds.rates.orders import LOGARITHMS, Monomial
 from dpbounds.rates.spaces import in_letters
-from dpbounds.render.tables import Formula, Id, Table, TableCell
+from dpbounds.render.catalogue.statements import named
+from dpbounds.render.tables import Formula, Table, TableCell
+from dpbounds.theorems.registry import theorem
 
 
 def derived() -> Table:
@@ -15,6 +17,7 @@ def derived() -> Table:
         title="Rates that arise by balancing, derived again",
         columns=("statement", "what is chosen", "choice", "derived", "printed", "agrees"),
         rows=tuple(_row(one) for one in DERIVATIONS),
+        in_print=("statement", "derived", "printed", "agrees"),
         preface=(
             "The free parameter of each sum is chosen by exact elimination; nothing is typed in. Logarithms are left "
             "out of the comparison, and constants wherever print hides them.",
@@ -38,7 +41,7 @@ def _row(one: Derivation) -> tuple[TableCell, ...]:
             + (values[0] if len(values) == 1 else f"min({', '.join(values)})")
         )
     return (
-        Id(one.id),
+        named(theorem(one.id), text=one.id),
         one.text,
         "; ".join(dict.fromkeys(choices)),
         Formula(first.expression, order=True),

@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from dpbounds.errors import MISSING, InvalidValue, NotCertified
 from dpbounds.expressions.exact import to_float
-from dpbounds.render.tables import TableCell
+from dpbounds.render.tables import Missing, Standing, TableCell
 from dpbounds.theorems.evaluation import Evaluation, evaluate
 from dpbounds.theorems.record import Side, Theorem
 
@@ -26,7 +26,9 @@ def orders_at(at: Values) -> tuple[str, ...]:
     return (f"At {at_in_words(at)}: values after ~ are those of the formula inside O(.), no bounds.",) if at else ()
 
 
-def cells(theorem: Theorem, part: str, at: Values, side: Side | None) -> tuple[tuple[str, str], tuple[bool, float]]:
+def cells(
+    theorem: Theorem, part: str, at: Values, side: Side | None
+) -> tuple[tuple[str | Missing, Standing], tuple[bool, float]]:
     """A part's value and whether the statement applies; and for sorting: numbers first, by size.
 
     Values are rounded away from what is promised: upper bounds up, lower bounds down. Orders of growth are marked.
@@ -35,20 +37,23 @@ def cells(theorem: Theorem, part: str, at: Values, side: Side | None) -> tuple[t
         found = evaluate(theorem, part, theorem.own_values(at), digits=15)
     except InvalidValue as error:
         why = f"needs {error.name}" if error.value == MISSING else f"not defined: {error.name} = {error.value}"
-        return (why, ""), (True, 0.0)
+        return (Missing(why), Standing("")), (True, 0.0)
     except NotCertified:
-        return ("not decided", ""), (True, 0.0)
+        return (Missing("not decided"), Standing("")), (True, 0.0)
     text = found.value.decimals(DIGITS)[side is not Side.LOWER]
     shown = f"~ {text}" if found.up_to_constant else text
     return (shown, _applies(found)), (False, float(found.value.upper))
 
 
-def _applies(found: Evaluation) -> str:
+def _applies(found: Evaluation) -> Standing:
     """Which conditions fail, or could not be checked."""
-    unknown = sorted({name for one in found.conditions for name in one.missing})
+    unknown = ", ".join(sorted({name for one in found.conditions for name in one.missing}))
     if found.failing:
-        return "no: " + "; ".join(found.failing) + " fails"
-    return f"unknown: needs {', '.join(unknown)}" if unknown else "yes"
+        failing = "; ".join(found.failing)
+        return Standing(f"no: {failing} fails", f"Does not apply at these values: {failing} fails.")
+    if unknown:
+        return Standing(f"unknown: needs {unknown}", f"Whether it applies at these values depends on {unknown}.")
+    return Standing("yes")
 
 
 Row = tuple[tuple[object, ...], tuple[TableCell, ...]]  # the key by which it is sorted, and its cells

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dpbounds.render.catalogue.numbers import Values, columns, orders_at
-from dpbounds.render.catalogue.numbers import cells as numbers_of
+from dpbounds.render.catalogue.numbers import Values, cells as numbers_of, columns, orders_at
+from dpbounds.render.catalogue.statements import stood
 from dpbounds.render.tables import Formula, Table, TableCell
 from dpbounds.theorems.record import Rate
 from dpbounds.theorems.registry import theorem
-from dpbounds.theorems.standing import standing_in_words
 
 PRINTED = {
     "wang-xu-2019-table-1": "wang-xu-2019/table-1",
@@ -31,7 +30,7 @@ def printed(name: str, at: Values) -> Table:
             Formula(part.expression, order=rate is not None, logs_hidden=bool(rate and rate.logs_hidden),
                     local=record.local),
             None if restored is None else Formula(restored, local=record.local),
-            standing_in_words(record, part),
+            stood(record, part),
         ]  # fmt: skip
         numbers = numbers_of(record, part.name, at, None)[0] if at else ()
         rows.append((*cells, *numbers))
@@ -40,6 +39,8 @@ def printed(name: str, at: Values) -> Table:
         title=f"{record.paper}, {record.number}: {record.title}",
         columns=("row", "what", "as printed", "with constants", "standing", *columns(at)),
         rows=tuple(rows),
+        in_print=("what", "as printed", "with constants", *columns(at)[:1]),
+        sorted=True,
         preface=(f"Where it stands: {record.where}.", *orders_at(at)),
         footnotes=(
             *(f"Printed: {one.printed}; right: {one.right} ({one.severity})." for one in record.errata),

@@ -13,7 +13,8 @@ from dpbounds.privacy.budgets.ball_noise import BallDescent
 from dpbounds.privacy.budgets.calibration import hidden_constant
 from dpbounds.privacy.relations import Relation
 from dpbounds.render.catalogue.numbers import DIGITS, Values, at_in_words
-from dpbounds.render.tables import Id, Table, TableCell
+from dpbounds.render.catalogue.statements import named
+from dpbounds.render.tables import Table, TableCell
 from dpbounds.theorems.evaluation import evaluate
 from dpbounds.theorems.record import Claim, Metric, Theorem
 from dpbounds.theorems.registry import library
@@ -36,7 +37,10 @@ REFERENCE: Mapping[str, Fraction] = {
     }.items()
 }  # fmt: skip
 # Quantities of single papers.
-_LOCAL = {"temperature_constant": Fraction(3, 10), "stages": Fraction(5), "noise_cap": Fraction(1)}
+_LOCAL = {
+    name: Fraction(text)
+    for name, text in {"temperature_constant": "3/10", "stages": "5", "noise_cap": "1", "searches": "100"}.items()
+}
 _RELATIONS = (Relation.REPLACE_ONE, Relation.ADD_OR_REMOVE_ONE)
 _LARGEST_CONSTANT = Fraction(2) ** 20
 _BISECTIONS = 24
@@ -77,6 +81,7 @@ def privacy_as_printed() -> Table:
         columns=("statement", "promise", "promised", "spent, replace-one", "kept", "spent, add-or-remove-one", "kept ",
                  "constant"),
         rows=tuple(rows),
+        in_print=("statement", "promise", "promised", "spent, replace-one", "kept", "constant"),
         preface=(
             "Each algorithm's releases, as prescribed, composed with explicit sensitivities and accounted for by the "
             "certified accountant; spends are rounded up.",
@@ -113,7 +118,7 @@ def _promise(theorem: Theorem) -> tuple[TableCell, ...] | None:
         cells += [found.spent.decimals(DIGITS)[1], _VERDICTS[found.kept]]
     if not promised:
         return None
-    return (Id(theorem.id), f"{theorem.privacy.claim}, {theorem.privacy.relation}", promised, *cells, constant or None)
+    return (named(theorem), f"{theorem.privacy.claim}, {theorem.privacy.relation}", promised, *cells, constant or None)
 
 
 _VERDICTS = {True: "yes", False: "NO", None: "not decided"}

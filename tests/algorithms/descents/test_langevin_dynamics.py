@@ -1,10 +1,13 @@
 import math
+from fractions import Fraction
 
+import attrs
 import numpy as np
 import pytest
 import sympy
 from scipy import stats
 
+import dpbounds as dp
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.descents.langevin_dynamics import LangevinDynamics, pl_constant_of
 from dpbounds.algorithms.problems.landscapes import WAVY, Profile, landscape
@@ -126,3 +129,43 @@ def test_what_is_not_known_is_asked_for():
         LangevinDynamics.calibrated(PROBLEM, steps=1, inverse_temperature=1).bound(PROBLEM, pl_constant=1)
     with pytest.raises(InvalidValue, match="it is no PL constant"):
         LangevinDynamics.calibrated(PROBLEM, inverse_temperature=1).bound(PROBLEM, pl_constant=10)
+
+
+def test_whoever_publishes_the_last_iterate_alone_spends_less():
+    problem = smooth(n=1000, p=3)  # L = 8 sqrt(3)/9
+    langevin = LangevinDynamics(100, 2000, inverse_temperature=20_000, regulariser=4)
+    alone = langevin.last_iterate(problem)
+    eta = langevin.step_size_for(problem)
+    assert float(alone.stretch) == pytest.approx(1 - eta * (4 - 8 * math.sqrt(3) / 9), rel=1e-12)
+    assert alone.stretch >= 1 - Fraction(eta) * 4 + Fraction(eta) * Fraction(15396, 10_000)
+    every, last = (dp.epsilon(each, "1e-6", "replace-one") for each in (langevin.planned, alone))
+    assert last.upper < every.lower / 4
+    longer = dp.epsilon(attrs.evolve(langevin, steps=10**6).last_iterate(problem), "1e-6", "replace-one")
+    assert longer.upper < 1.01 * last.upper
+    run = langevin.run(problem, seed=1, repetitions=1)
+    assert run.ledger.spent("1e-6", "replace-one").upper == pytest.approx(every.upper, rel=1e-9)
+    flat = LangevinDynamics(100, 50, inverse_temperature=20_000, regulariser="0.1")
+    assert dp.epsilon(flat.last_iterate(problem), "1e-6", "replace-one") == dp.epsilon(
+        flat.planned, "1e-6", "replace-one"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"output": "random"}, "output must be last"),
+        ({"noise": "secure"}, "noise must be gaussian"),
+        ({"inverse_temperature": 100}, "between 0 and 1"),
+    ],
+)
+def test_what_last_iterates_are_not_known_of_is_refused(change, said):
+    given = {"noise_multiplier": 100, "steps": 50, "inverse_temperature": 20_000, "regulariser": 4, **change}
+    with pytest.raises(InvalidValue, match=said):
+        LangevinDynamics(**given).last_iterate(smooth(n=1000, p=3))
+
+
+def test_smoothness_in_a_ball_says_nothing_of_walks_that_leave_it():
+    with pytest.raises(InvalidValue, match="holds in all of space"):
+        LangevinDynamics(2, 12, inverse_temperature=200).last_iterate(
+            landscape(QUADRATIC, 400, [1.0, -0.5, 0.25], radius=40)
+        )

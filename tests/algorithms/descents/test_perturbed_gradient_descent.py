@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbounds.algorithms import method as frame
-from dpbounds.algorithms import noise, oracles
+from dpbounds.algorithms import method as frame, noise, oracles
 from dpbounds.algorithms.descents.perturbed_gradient_descent import PerturbedGradientDescent
 from dpbounds.errors import DpboundsError, InvalidValue
 from dpbounds.privacy.accountants import certified as accountants

@@ -170,7 +170,7 @@ def test_entries_are_cut_one_by_one_and_the_constants_are_those_of_the_cut():
     assert (model.features == [[0.5, 0.25], [-0.5, -0.5]]).all()
     assert l1_constants(model) == (model.loss.largest_slope / 2, model.loss.largest_curvature / 4)
     assert (bounded_entries(model, "1/2").features == model.features).all()
-    assert "2 of 2" in model.notes[-1]
+    assert "cut at 1/2" in model.notes[-1]
     refused("entry_bound", bounded_entries, model, 0)
 
 

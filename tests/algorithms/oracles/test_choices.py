@@ -16,7 +16,7 @@ SCORES = np.array([0.0, 0.3, -0.2, 0.7])
 def chosen(method, repetitions=20_000, pen=None, **options):
     scores = options.pop("scores", np.tile(SCORES, (repetitions, 1)))
     given = {"epsilon": 2, "sensitivity": "0.5", "relation": REPLACE, "method": method, **options}
-    return choose(scores, generators=noise.streams(1, repetitions), ledger=pen or OpenLedger(), **given)
+    return choose(scores, records=10, generators=noise.streams(1, repetitions), ledger=pen or OpenLedger(), **given)
 
 
 @pytest.mark.rotating(4)

@@ -5,8 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpbounds.algorithms.problems.mirrors import EntropyMirror, EuclideanMirror, PNormMirror
 from dpbounds.algorithms.problems.sets import Box, L1Ball, L2Ball, Simplex, SparseVectors

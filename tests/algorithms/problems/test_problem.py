@@ -4,13 +4,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 
 from dpbounds.algorithms import problems
-from dpbounds.algorithms.problems.problem import clip_rows
 from dpbounds.algorithms.problems.proximal import proximal_l1
+from dpbounds.algorithms.problems.records import clip_rows
 from dpbounds.errors import InvalidValue
 
 RNG = np.random.default_rng(7)

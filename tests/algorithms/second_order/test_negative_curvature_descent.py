@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 import sympy
 
-from dpbounds.algorithms import method as frame
-from dpbounds.algorithms import noise, oracles
+from dpbounds.algorithms import method as frame, noise, oracles
 from dpbounds.algorithms.problems import cauchy
 from dpbounds.algorithms.second_order.negative_curvature_descent import NegativeCurvatureDescent
 from dpbounds.algorithms.verification import Verdict
@@ -15,7 +14,7 @@ from dpbounds.algorithms.verification.studies.second_order import double_well
 from dpbounds.errors import BudgetExceeded
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.papers.ours import negative_curvature_descent as theorem
+from dpbounds.papers.ours import negative_curvature_descent as theorem, searches
 from tests.algorithms.shared import bounded_regression, refused
 
 PROBLEM = bounded_regression(cauchy)
@@ -41,7 +40,8 @@ def test_it_is_the_algorithm_step_by_step():
                 kinds.add("gradient")
                 continue
             a, b, c = generator.standard_normal(3) * 400 * math.sqrt(2) * L / 2000
-            values, vectors = np.linalg.eigh(np.diag(3 * w**2 - 1) + np.array([[a, b], [b, c]]))
+            noisy = np.diag(3 * w**2 - 1) + np.array([[a, b / math.sqrt(2)], [b / math.sqrt(2), c]])
+            values, vectors = np.linalg.eigh(noisy)
             if values[0] >= -7 / 8 * math.sqrt(rho * alpha):
                 result, when = w, t
                 break
@@ -58,6 +58,12 @@ def test_it_is_the_algorithm_step_by_step():
             kinds.add("return")
     assert kinds == {"gradient", "curvature", "return"}
     assert run.outputs["found"].sum() > 0
+
+
+def test_no_more_hessians_are_asked_for_than_planned():
+    alone = NegativeCurvatureDescent(40, 400, 40, Fraction(3, 10), searches=1).run(double_well(2000), repetitions=12)
+    assert alone.ledger.releases[1].count == 1
+    assert 0 < alone.outputs["found"].sum() < 12  # who was sent on by its only Hessian finds nothing
 
 
 def test_not_found_is_said_and_nothing_is_returned():
@@ -95,7 +101,7 @@ def test_it_succeeds_at_the_records_that_the_guarantee_asks_for():
 
 def test_it_can_fail_with_few_records():
     method = NegativeCurvatureDescent.calibrated(double_well(2), stationarity="1/10")
-    run = method.run(double_well(20_000), repetitions=64)
+    run = method.run(double_well(10_000), repetitions=64)
     assert run.samples.mean() > 0.1
 
 
@@ -106,6 +112,7 @@ def test_the_records_needed_are_the_theorems_at_its_own_noise():
     values = {
         symbols.rho: sympy.Rational(4 * 400, 200**2),
         symbols.steps: 400,
+        searches: 400,
         symbols.stationarity: sympy.Rational(1, 8),
         symbols.failure_probability: sympy.Rational(1, 20),
         symbols.lipschitz: problem.lipschitz,
@@ -145,6 +152,7 @@ def test_the_smallest_stationarity_is_found():
         ("more records", lambda: NegativeCurvatureDescent.calibrated(double_well(1000))),
         ("share", lambda: NegativeCurvatureDescent.calibrated(problem, share=1)),
         ("steps", lambda: NegativeCurvatureDescent(1, 1, 5, "1/10").bound(problem)),
+        ("searches", lambda: NegativeCurvatureDescent(1, 1, 10**6, "1/10", searches=5).bound(problem)),
     ):
         refused(match, attempt)
 

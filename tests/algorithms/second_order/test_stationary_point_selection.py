@@ -18,22 +18,22 @@ PROBLEM = bounded_regression(geman_mcclure)
 
 @pytest.mark.parametrize("variant", ["repaired", "as-printed"])
 def test_it_is_algorithm_5_step_by_step(variant):
-    problem, T = double_well(2000), 14
+    problem, T = double_well(1500), 14
     alpha, L, rho, G = 0.2, float(problem.smoothness), float(problem.hessian_lipschitz), float(problem.lipschitz)
-    run = StationaryPointSelection(60, 50, 600, T, "1/5", variant=variant).run(problem, seed=1, repetitions=24)
+    run = StationaryPointSelection(60, 50, 900, T, "1/5", variant=variant).run(problem, seed=1, repetitions=24)
     steep, bent = (0.75, (1 + 2**-0.5) / 2) if variant == "repaired" else (1, 1)
     for r, generator in enumerate(noise.streams(1, 24)):
         w, result, when = np.zeros(2), None, 0
         for t in range(1, T + 2):
-            g = w**3 - w + 50 * G / 2000 * generator.standard_normal(2)
+            g = w**3 - w + 50 * G / 1500 * generator.standard_normal(2)
             if np.linalg.norm(g) <= steep * alpha:
-                a, b, c = generator.standard_normal(3) * 600 * math.sqrt(2) * L / 2000
-                H = np.diag(3 * w**2 - 1) + np.array([[a, b], [b, c]])
+                a, b, c = generator.standard_normal(3) * 900 * math.sqrt(2) * L / 1500
+                H = np.diag(3 * w**2 - 1) + np.array([[a, b / math.sqrt(2)], [b / math.sqrt(2), c]])
                 if np.linalg.eigvalsh(H)[0] >= -bent * math.sqrt(rho * alpha):
                     result, when = w, t
                     break
             if t <= T:
-                w = w - (w**3 - w + 60 * G / 2000 * generator.standard_normal(2)) / L
+                w = w - (w**3 - w + 60 * G / 1500 * generator.standard_normal(2)) / L
         assert run.outputs["found"][r] == (result is not None)
         assert run.output_step[r] == when
         assert run.output[r] == pytest.approx(np.full(2, np.nan) if result is None else result, abs=1e-9, nan_ok=True)

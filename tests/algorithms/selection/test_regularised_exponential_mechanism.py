@@ -6,6 +6,7 @@ import pytest
 from scipy import integrate, special, stats
 
 from dpbounds.algorithms import noise, problems
+from dpbounds.algorithms.selection import regularised_exponential_mechanism as mechanism
 from dpbounds.algorithms.selection.alternate_sample import (
     Schedule,
     alternate_sample,
@@ -307,7 +308,7 @@ def test_the_bound_by_hand():
     )
 
 
-def test_the_bound_with_an_l1_term_and_of_the_alternating_sampler_by_hand():
+def test_the_bound_with_an_l1_term_and_of_the_alternating_sampler_by_hand(monkeypatch):
     problem = problems.sigmoid_loss(np.ones((100, 1)), np.ones(100), l1="0.5", radius=RADIUS)
     G = float(problem.lipschitz)
     method = RegularisedExponentialMechanism.calibrated(problem, "0.5")
@@ -319,6 +320,11 @@ def test_the_bound_with_an_l1_term_and_of_the_alternating_sampler_by_hand():
     tolerance = float(planned.delta) / (1 + math.exp(float(planned.epsilon)))
     beta, span = float(moving.target(well(20)).inverse_temperature), 3 * float(well(20).lipschitz)
     expected = (1.5 + math.log(1 + beta * span)) / beta + tolerance * span
+    vacuous = moving.bound(well(20))
+    assert vacuous.upper == pytest.approx(span)
+    assert vacuous.upper < expected / 2
+    assert vacuous.method.startswith("trivial: ")
+    monkeypatch.setattr(mechanism, "no_more_than_range", lambda found, *limits: found)
     assert moving.bound(well(20)).upper == pytest.approx(expected, rel=1e-6)
 
 

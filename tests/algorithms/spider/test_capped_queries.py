@@ -8,6 +8,7 @@ from dpbounds.algorithms.oracles import in_batches
 from dpbounds.algorithms.oracles.rows import Walk, of_rows
 from dpbounds.algorithms.problems.landscapes import WAVY, landscape
 from dpbounds.algorithms.spider.capped_queries import CappedQueries
+from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import BudgetExceeded
 from dpbounds.privacy.mechanisms import Gaussian
 
@@ -64,19 +65,19 @@ def test_a_walk_shows_rows_of_this_point_and_of_the_one_before(monkeypatch):
     first, second = rng.uniform(-1, 1, (2, 5, 2))
     rows = np.array([True, False, True, False, True])
     walk.move(first)
-    values, slopes = walk.move(second)
+    values, slopes = opened(walk.move(second))
     assert np.array_equal(slopes, in_batches(problem, second)[1])
     walk.show(rows)
     expected = problem.gradient(first)[rows]
     passes = []
     real = type(problem).objective_and_gradient
     monkeypatch.setattr(type(problem), "objective_and_gradient", lambda self, X: passes.append(1) or real(self, X))
-    assert np.array_equal(walk.at(second[rows])[1], slopes[rows])
-    assert np.array_equal(walk.at(second[rows])[0], values[rows])
-    assert np.array_equal(walk.at(first[rows])[1], expected)
+    assert np.array_equal(walk.known(second[rows])[1], slopes[rows])
+    assert np.array_equal(walk.known(second[rows])[0], values[rows])
+    assert np.array_equal(walk.known(first[rows])[1], expected)
     assert not passes  # nothing was computed twice
     elsewhere = first[rows] + 0.1
-    assert np.allclose(walk.at(elsewhere)[1], problem.gradient(elsewhere))
+    assert np.allclose(walk.known(elsewhere)[1], problem.gradient(elsewhere))
     assert len(passes) >= 1
 
 

@@ -187,8 +187,8 @@ def test_a_walk_from_given_points_and_a_public_bound_on_their_gap():
     start = np.array([0.1, 0.2, 0.0, -0.1])
     method = Spider.calibrated(PROBLEM, 4, "1e-5", initial_gap="1/5")
     assert method.steps < Spider.calibrated(PROBLEM, 4, "1e-5").steps
-    together = method.run(PROBLEM, repetitions=3, start=start)
-    each = method.run(PROBLEM, repetitions=3, start=np.tile(start, (3, 1)))
+    together = method.run(PROBLEM, seed=0, repetitions=3, start=start)
+    each = method.run(PROBLEM, seed=0, repetitions=3, start=np.tile(start, (3, 1)))
     assert (together.output == each.output).all()
     at_zero = [r for r in range(3) if together.output_step[r] == 0]
     assert all((together.output[r] == start).all() for r in at_zero)

@@ -1,5 +1,6 @@
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,12 +26,12 @@ def plain(method, problem, generator):
     printed = method.variant == "as-printed"
     x = problem.initial_point
     previous, estimate, walked, kinds = None, None, [x], ""
-    drift, last_kick = [math.inf], -math.inf
+    drift, frozen = [math.inf], 1  # line 4
     for t in range(T):
         tested = drift[t - 1] if printed and t > 0 else drift[t]
         kick = t > 0 and method.kicks is not None and np.linalg.norm(estimate) <= method.kicks.below
-        kick = kick and t - last_kick >= method.kicks.wait
-        last_kick = t if kick else last_kick
+        kick = kick and frozen <= 0  # line 6, of the step before
+        frozen = method.kicks.wait if kick else frozen - 1  # lines 7, 10, 12
         if tested >= method.drift_threshold or (printed and kick):
             if kinds.count("1") == method.fresh_estimates:
                 walked += [x] * (T - t)
@@ -98,6 +99,15 @@ def test_kicks_as_printed_use_up_fresh_estimates_and_repaired_ones_do_not():
     assert (runs["as-printed"].measured["stopped"] == 1).all()
     assert (runs["repaired"].measured["stopped"] == 0).all()
     assert (runs["repaired"].measured["fresh"] == 1).all()
+
+
+def test_printed_kicks_come_at_1_9_17_for_a_wait_of_7():
+    """A kick at t sets frozen_t = Γ, and the next one needs frozen_{t-1} <= 0; each is a fresh estimate more."""
+    problem = wavy(100_000, start=0.0)
+    for steps, kicked in ((1, 0), (2, 1), (9, 1), (10, 2), (17, 2), (18, 3), (26, 4)):
+        kicks = Kicks(below=1e9, wait=7, scale=1e-3)
+        run = StochasticSpider(1, 1, steps, steps, 1e9, kicks=kicks, variant="as-printed").run(problem, 1, 2)
+        assert (run.measured["fresh"] == 1 + kicked).all()
 
 
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
@@ -220,3 +230,21 @@ def test_no_bound_is_promised_where_none_is_proven():
     refused(r"fresh_estimates must be .*, not 2", few.bound, problem)
     # with as many fresh estimates as steps nothing stops the run
     assert StochasticSpider(50, 50, 50, 50, 1e-3).bound(problem).upper > 0
+
+
+def test_where_the_theorem_asks_for_more_fresh_estimates_they_are_planned(monkeypatch):
+    """One at a time until it applies; the noise is planned anew for each, and the budget is kept."""
+    problem, asked = wavy(2000, 3), []
+    planned = StochasticSpider.calibrated(problem, 1, "1e-5")
+    evaluated = StochasticSpider._evaluated
+
+    def applies_later(self, *given):
+        asked.append(self.fresh_estimates)
+        return evaluated(self, *given) if len(asked) > 2 else SimpleNamespace(applies=False)
+
+    monkeypatch.setattr(StochasticSpider, "_evaluated", applies_later)
+    method = StochasticSpider.calibrated(problem, 1, "1e-5")
+    assert asked == [planned.fresh_estimates + more for more in range(3)]
+    assert method.fresh_estimates == planned.fresh_estimates + 2
+    assert method.noise_multiplier > planned.noise_multiplier
+    assert certified_epsilon(method.planned, "1e-5", "replace-one").exact_upper <= 1

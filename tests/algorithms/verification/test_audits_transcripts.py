@@ -10,7 +10,10 @@ from scipy import stats
 
 from dpbounds.algorithms import problems
 from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
-from dpbounds.algorithms.ledger import Batch, OpenLedger
+from dpbounds.algorithms.estimators.scores import LOGISTIC, MULTINOMIAL, Records
+from dpbounds.algorithms.frank_wolfe.bounded_entries import bounded_entries
+from dpbounds.algorithms.ledger import Batch, OpenLedger, PrivacyBudget
+from dpbounds.algorithms.method import OpenRun
 from dpbounds.algorithms.noise import streams
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
@@ -18,10 +21,18 @@ from dpbounds.algorithms.oracles import (
     GradientOracle,
     HessianOracle,
     Poisson,
+    as_vectors,
 )
-from dpbounds.algorithms.verification.attacks.neighbours import worst_pair
+from dpbounds.algorithms.oracles.watching import watchers
+from dpbounds.algorithms.problems.domain import hessian_rank
+from dpbounds.algorithms.selection.above_threshold import AboveThresholdSelection, stationarity
+from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
+from dpbounds.algorithms.verification.attacks.neighbours import pairs_of_norms, worst_pair
+from dpbounds.algorithms.verification.attacks.outputs import candidates_of, pair_for
 from dpbounds.algorithms.verification.attacks.transcripts import Witness, listening
+from dpbounds.algorithms.warm_starts.population_warm_start import part_of
 from dpbounds.errors import InvalidValue
+from dpbounds.privacy.relations import Relation
 
 REPLACED, REMOVED = "replace-one", "add-or-remove-one"
 
@@ -43,54 +54,145 @@ def landscape():
 # --- Pairs
 
 
-@pytest.mark.parametrize(("problem", "part"), [(sigmoid(), 1), (regression(), 1), (landscape(), 0.7)])
+@pytest.mark.parametrize("problem", [sigmoid(), regression(), landscape()])
+@pytest.mark.parametrize("shape", ["steep", "curved"])
 @pytest.mark.parametrize(("relation", "factor"), [(REPLACED, 2), (REMOVED, 1)])
-def test_gradients_are_as_far_apart_as_the_constants_allow(problem, part, relation, factor):
-    pair = worst_pair(problem, relation)
-    start = problem.initial_point[None]
-    apart = np.linalg.norm(pair.second.gradient(start) - pair.first.gradient(start))
-    allowed = factor * float(problem.lipschitz) / problem.records
-    assert 0.999 * part * allowed < apart <= part * allowed * (1 + 1e-8)
+def test_a_canary_moves_every_answer_as_far_as_the_oracles_account_for(problem, shape, relation, factor):
+    """Gradients (0.99 of it on a curved one), differences and Hessians, at random points near the start."""
+    pair, n = worst_pair(problem, relation, shape), problem.records
+    draw = np.random.default_rng(0)
+    x, y = (problem.initial_point + 1e-4 * draw.normal(size=(5, problem.dimension)) for _ in range(2))
+    G, L = float(problem.lipschitz), float(problem.smoothness)
+
+    def apart(answer):
+        return n * np.linalg.norm((answer(pair.second) - answer(pair.first)).reshape(len(x), -1), axis=1)
+
+    gradients = apart(lambda side: side.gradient(x)) / (factor * G)
+    assert (gradients <= 1 + 1e-12).all()
+    assert gradients == pytest.approx(1 if shape == "steep" else 0.99, rel=1e-9 if shape == "steep" else 0.01)
+    batches = apart(lambda side: side.batch_gradient(x, np.tile([0, 1], (5, 1)))) / (factor * G)
+    assert batches * 2 / n == pytest.approx(gradients)
+    differences = apart(lambda side: side.gradient(x) - side.gradient(y))
+    allowed = factor * L * np.linalg.norm(x - y, axis=1)
+    assert differences == pytest.approx(0 if shape == "steep" else allowed)
+    ledger, streams_of = OpenLedger(), streams(0, 5)
+    bound = float(HessianOracle(problem, Fraction(1), streams_of, ledger, hessian_rank(problem)).per_record_bound)
+    hessians = apart(lambda side: as_vectors(side.hessian(x)))
+    assert hessians == pytest.approx(factor * n * bound, rel=1e-6)
     for public in ("records", "dimension", "lipschitz", "smoothness", "loss_range", "initial_gap"):
         assert getattr(pair.first, public) == getattr(pair.second, public) == getattr(problem, public)
 
 
 @pytest.mark.parametrize("problem", [sigmoid(), regression(), landscape()])
-def test_only_record_0_differs_and_the_others_are_alike(problem):
-    pair = worst_pair(problem)
-    x = np.random.default_rng(0).uniform(-0.5, 0.5, (4, problem.dimension))
-
-    def gradients(side):
-        return [side.batch_gradient(x, np.full((4, 1), record)) for record in range(problem.records)]
-
-    first, second = gradients(pair.first), gradients(pair.second)
-    assert not np.allclose(first[0], second[0])
-    for one, other in zip(first[1:], second[1:], strict=True):
-        assert np.array_equal(one, other)
-        assert np.allclose(one, first[1], rtol=0, atol=1e-15)
-    for each, side in ((first, pair.first), (second, pair.second)):
-        assert np.allclose(np.mean(each, axis=0), side.gradient(x), atol=1e-14)
-        assert max(np.linalg.norm(one, axis=1).max() for one in each) <= float(problem.lipschitz) * (1 + 1e-12)
+@pytest.mark.parametrize("shape", ["steep", "curved"])
+def test_nowhere_does_a_canary_exceed_what_the_oracles_account_for(problem, shape):
+    pair, draw = worst_pair(problem, REPLACED, shape), np.random.default_rng(1)
+    G, L, n = float(problem.lipschitz), float(problem.smoothness), problem.records
+    for spread in (1e-2, 1.0, 30.0):
+        x, y = (spread * draw.normal(size=(50, problem.dimension)) for _ in range(2))
+        one, other = (pair.first.gradient(points) for points in (x, y))
+        assert (n * np.linalg.norm(one, axis=1) <= G * (1 + 1e-12)).all()
+        assert (n * np.linalg.norm(one - other, axis=1) <= L * np.linalg.norm(x - y, axis=1) * (1 + 1e-9) + 1e-12).all()
+        values = pair.first.objective_at(x) - weight_of(problem, x)
+        assert (n * np.abs(values) <= float(problem.loss_range) / 2 * (1 + 1e-12)).all()
+        assert (n * np.abs(values) <= G * np.linalg.norm(x - problem.initial_point, axis=1) * (1 + 1e-9)).all()
 
 
-@pytest.mark.parametrize("x", [[[0.02, -0.03]], [[0.3, -0.9]], [[-1.2, 0.8]]])
-def test_a_pulled_landscape_has_the_derivatives_of_its_objective(x):
-    side, x, h = worst_pair(landscape()).second, np.array(x), 1e-6
-    slopes = [(side.objective(x + h * e) - side.objective(x - h * e))[0] / (2 * h) for e in np.eye(2)]
-    assert np.allclose(side.gradient(x)[0], slopes, atol=1e-7)
-    bends = [(side.gradient(x + h * e) - side.gradient(x - h * e))[0] / (2 * h) for e in np.eye(2)]
-    assert np.allclose(side.hessian(x)[0], bends, atol=1e-6)
-    own = side.records * (side.hessian(x) - worst_pair(landscape(), REMOVED).second.hessian(x))[0]
-    assert np.abs(np.linalg.eigvalsh(own)).max() <= float(side.smoothness) * (1 + 1e-9)
+def weight_of(problem, x):
+    return float(getattr(problem, "l1", 0)) * np.abs(x).sum(axis=1)
 
 
-def test_a_pulled_landscape_moves_differences_and_hessians_as_much_as_one_record_may():
-    pair = worst_pair(landscape())
-    x, y = np.array([[0.1, 0.2]]), np.array([[0.0, -0.1]])
-    n, L = pair.first.records, float(pair.first.smoothness)
-    moves = [side.gradient(x) - side.gradient(y) for side in (pair.first, pair.second)]
-    assert np.linalg.norm(moves[0] - moves[1]) == pytest.approx(2 * L / n * np.linalg.norm(x - y))
-    assert np.linalg.norm(pair.first.hessian(x) - pair.second.hessian(x)) == pytest.approx(2 * L / n * math.sqrt(2))
+@pytest.mark.parametrize("shape", ["steep", "curved"])
+def test_the_gradient_of_a_canary_is_that_of_its_loss(shape):
+    side, h = worst_pair(landscape(), REPLACED, shape).second, 1e-6
+    for x in np.random.default_rng(2).normal(size=(3, 1, 2)):
+        slopes = [(side.objective(x + h * e) - side.objective(x - h * e))[0] / (2 * h) for e in np.eye(2)]
+        assert np.allclose(side.gradient(x)[0], slopes, atol=1e-6)
+
+
+@pytest.mark.parametrize("problem", [sigmoid(), regression()])
+def test_only_record_0_differs_in_pairs_of_norms_and_it_keeps_the_bound(problem):
+    for name, pair in pairs_of_norms(problem):
+        first, second = (side._rows for side in (pair.first, pair.second))
+        assert not np.allclose(first[0], second[0])
+        assert not first[1:].any()
+        assert not second[1:].any()
+        length = np.linalg.norm(first[0])
+        assert length == pytest.approx(float(problem.feature_bound))
+        assert length <= float(problem.feature_bound)
+        if name == "clipped":  # by another norm than l2 the record would be longer: all its entries are alike
+            assert np.ptp(np.abs(first[0])) < 1e-12
+    assert not list(pairs_of_norms(landscape()))
+
+
+def test_a_part_of_the_records_has_the_canary_or_is_silent():
+    pair = worst_pair(regression())
+    x = np.ones((2, 3))
+    own, rest = part_of(pair.first, 0, 2), part_of(pair.first, 2, 3)
+    assert np.allclose(2 * own.gradient(x), 5 * pair.first.gradient(x))
+    assert not rest.gradient(x).any()
+
+
+def test_a_canary_of_bounded_entries_keeps_every_entry_of_its_gradient():
+    data = problems.wang_xu_design(6, 3, seed=1, feature_bound=2)
+    problem = bounded_entries(problems.geman_mcclure(data.features, data.labels, feature_bound=2, target_bound=1), 1)
+    x = np.random.default_rng(0).normal(size=(20, 3))
+    entries = 6 * np.abs(worst_pair(problem).first.gradient(x))
+    assert entries == pytest.approx(float(problem.lipschitz_l1))
+    assert all(np.abs(pair.first.features).max() == 1 for _, pair in pairs_of_norms(problem))
+    with pytest.raises(InvalidValue, match="'steep' where entries of gradients are bounded"):
+        worst_pair(problem, REPLACED, "curved")
+
+
+@pytest.mark.parametrize(("relation", "factor"), [(REPLACED, 2), (REMOVED, 1)])
+def test_a_selection_is_told_no_more_than_it_accounts_for(relation, factor):
+    """On its own pair record 0 moves every score, gradient and curvature as far as is accounted for, and no further."""
+    problem, budget = landscape(), PrivacyBudget.of(1, "1e-5", relation)
+    net = NetExponentialMechanism.calibrated(problem, budget.epsilon, relation=relation, covering_radius="1/2")
+    pair = pair_for(net, problem, budget.relation)
+    moved = pair.second.objective_at(net.net.points) - pair.first.objective_at(net.net.points)
+    assert np.ptp(moved) == pytest.approx(float(net.range_of_one_record(problem)), rel=1e-9)
+    assert np.ptp(moved) <= float(net.range_of_one_record(problem))
+
+    points = np.linspace([0.1, 0.1], [1, 1], 30)
+    selection = AboveThresholdSelection.calibrated(points, "1/2", relation=relation)
+    pair = pair_for(selection, problem, budget.relation)
+    (slopes, bends), (others, bent) = (stationarity(side, points) for side in (pair.first, pair.second))
+    allowed = factor / problem.records * np.where(np.arange(30) < 29, 1, -1)
+    assert slopes - others == pytest.approx(allowed * float(problem.lipschitz), rel=1e-6)
+    assert bends - bent == pytest.approx(allowed * float(problem.smoothness), rel=1e-6)
+
+
+def test_the_ratio_of_a_choice_is_that_of_its_chances():
+    """Of the exponential mechanism on a net, by its definition; and on average it is no likelier than itself."""
+    problem = landscape()
+    net = NetExponentialMechanism.calibrated(problem, 1, relation=REPLACED, covering_radius="1/2")
+    pair = pair_for(net, problem, Relation.REPLACE_ONE)
+    witness = Witness(pair, candidates_of(net))
+    with listening(witness.hear):
+        run = net.run(pair.first, seed=0, repetitions=20)
+    beta = float(net.inverse_temperature(problem))
+    weights = [np.exp(-beta * side.objective_at(net.net.points)) for side in (pair.first, pair.second)]
+    logarithms = np.log(weights[1] / weights[1].sum()) - np.log(weights[0] / weights[0].sum())
+    chosen = [int((net.net.points == point).all(axis=1).argmax()) for point in run.output]
+    assert witness.scores(20)["likelihood ratio"] == pytest.approx(logarithms[chosen])
+
+
+@pytest.mark.parametrize(("relation", "factor"), [(REPLACED, 2), (REMOVED, 1)])
+def test_a_pair_of_clipped_scores_is_as_far_apart_as_gradients_are_clipped(relation, factor):
+    draw = np.random.default_rng(0)
+    labels = draw.choice([-1.0, 1.0], 6)
+    problem = Records(draw.normal(size=(6, 2)), labels, outputs=1, loss=LOGISTIC).clipped_to(Fraction(3))
+    x, most = draw.normal(size=(5, 2)), factor * float(problem.lipschitz) / 6
+    pair = worst_pair(problem, relation)
+    assert np.linalg.norm(pair.first.gradient(x) - pair.second.gradient(x), axis=1) == pytest.approx([most] * 5)
+    assert np.array_equal(pair.first.initial_point, problem.initial_point)
+    for name, own in pairs_of_norms(problem, relation):
+        apart = np.linalg.norm(own.first.gradient(0 * x) - own.second.gradient(0 * x), axis=1)
+        assert apart == pytest.approx([most if name == "clipped" else 7 / 8 * most / factor] * 5)
+    several = Records(draw.normal(size=(6, 2)), draw.integers(0, 3, 6), outputs=3, loss=MULTINOMIAL)
+    with pytest.raises(InvalidValue, match="a single output"):
+        worst_pair(several.clipped_to(Fraction(1)))
 
 
 def test_pairs_that_are_not_known():
@@ -103,10 +205,12 @@ def test_pairs_that_are_not_known():
 
 def test_listening_changes_nothing_and_ends():
     algorithm, problem = ProjectedGradientDescent(3, 4), sigmoid()
-    before = GradientOracle.__call__
     alone = algorithm.run(problem, seed=3, repetitions=5)
     heard = []
+    before = GradientOracle.__call__, OpenRun.choose
     with listening(heard.append):
+        assert (GradientOracle.__call__, OpenRun.choose) == before  # a watcher, like the guards, and no patch
+        assert len(watchers()) == 1
         listened = algorithm.run(problem, seed=3, repetitions=5)
     assert np.array_equal(alone.output, listened.output)
     assert listened.ledger == alone.ledger
@@ -114,7 +218,7 @@ def test_listening_changes_nothing_and_ends():
     assert np.array_equal(heard[0].exact(problem)[0], problem.gradient(problem.initial_point[None])[0])
     with pytest.raises(ZeroDivisionError), listening(heard.append):
         raise ZeroDivisionError
-    assert GradientOracle.__call__ is before
+    assert not watchers()
 
 
 def ratio_of(pair, oracle_of, *points, repetitions=3, seed=0):
@@ -143,7 +247,7 @@ def test_the_ratio_of_a_full_batch_answer_and_of_a_hessian():
     pair = worst_pair(sigmoid())
     for oracle, exact in (
         (GradientOracle, lambda side: side.gradient(X)),
-        (HessianOracle, lambda side: side.hessian(X)[:, [0, 0, 1], [0, 1, 1]]),
+        (HessianOracle, lambda side: side.hessian(X)[:, [0, 0, 1], [0, 1, 1]] * [1, math.sqrt(2), 1]),
     ):
         ratio, answer = ratio_of(pair, lambda side, *rest, oracle=oracle: oracle(side, Fraction(2), *rest), X)
         sides = [gaussian_log(answer.noisy, exact(side), answer.amount[0]) for side in (pair.first, pair.second)]
@@ -164,7 +268,8 @@ def test_the_ratio_of_a_difference_has_its_own_noise_per_repetition():
 
 
 def test_answers_about_points_that_nearly_coincide_are_heard_and_tell_nothing():
-    pair, witness = worst_pair(sigmoid()), Witness(worst_pair(sigmoid()))
+    pair = worst_pair(sigmoid(), REPLACED, "curved")
+    witness = Witness(pair)
     oracle = GradientDifferenceOracle(pair.first, Fraction(2), streams(0, 3), OpenLedger())
     with listening(witness.hear):
         oracle(X, X + np.array([[0, 0], [1e-16, 0], [0.1, 0]]))

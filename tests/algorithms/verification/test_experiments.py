@@ -8,8 +8,7 @@ import pytest
 
 from dpbounds.algorithms.descents.quoted_baselines import ZhangEtAl2017
 from dpbounds.algorithms.verification import experiments
-from dpbounds.algorithms.verification.experiments import ganesh_liu_oh_thakurta_2023 as ganesh
-from dpbounds.algorithms.verification.experiments import sizes
+from dpbounds.algorithms.verification.experiments import ganesh_liu_oh_thakurta_2023 as ganesh, sizes
 from dpbounds.algorithms.verification.experiments.runs import quoted_noise
 from dpbounds.algorithms.verification.judging.checks import Measured
 from dpbounds.algorithms.verification.judging.planned_checks import OWN_BOUND, Size

@@ -16,6 +16,7 @@ from dpbounds.algorithms import noise
 from dpbounds.algorithms.ledger import OpenLedger
 from dpbounds.algorithms.oracles import GradientOracle
 from dpbounds.algorithms.verification import suite
+from dpbounds.algorithms.verification.attacks import experiments
 from dpbounds.algorithms.verification.judging import planned_checks
 from dpbounds.algorithms.verification.judging.checks import Verdict
 from dpbounds.algorithms.verification.judging.planned_checks import MOST_CHECKS, SUITE_ERROR, Size
@@ -254,10 +255,14 @@ def test_a_planted_noise_bug_fails(capsys, monkeypatch, tmp_path, bug, reason):
     # in words, in the report and in the export
     report, table = tmp_path / "report", tmp_path / "cells.csv"
     assert main(["verify", "--store", str(path), "--output", str(report), "--export", str(table)]) == 1
-    assert f"  fails     spent: {spends.name}\n            the ledger refuses 4 of 4 runs" in capsys.readouterr().out
+    runs = len(spends.cells(Size.QUICK))
+    assert (
+        f"  fails     spent: {spends.name}\n            the ledger refuses {runs} of {runs} runs"
+        in capsys.readouterr().out
+    )
     assert (report / "verification.md").read_text().count("| fails |") == 3
     with open(table, newline="") as file:
-        assert sum(reason in line["refused"] for line in csv.DictReader(file)) == 4
+        assert sum(reason in line["refused"] for line in csv.DictReader(file)) == runs
 
 
 def gives(found):
@@ -341,11 +346,13 @@ def test_an_audit_is_held_against_the_certificate():
 
 
 def test_an_audit_sees_forgotten_noise(monkeypatch):
-    """Where the ledger does not look at the noise, an attack of 400 runs tells."""
+    """Where the ledger does not look at the noise, a guard tells; without it, 400 runs of an attack."""
     (one,) = (one for one in planned() if one.name == "dp-pgd, an audit of its example")
     (cell,) = one.cells(Size.QUICK)
     monkeypatch.setattr(noise, "standard_gaussian", forgotten)
     monkeypatch.setattr(OpenLedger, "_demand_noise", lambda ledger: None)
+    assert "variance of the noise is not what the ledger says" in run(cell).refused
+    monkeypatch.setattr(experiments, "examined", lambda *args: None)
     found = one.judge([run(cell)], 0.99)
     assert (found.verdict, found.measured.mean > 5) == (Verdict.FAILS, True)
 

@@ -1,7 +1,6 @@
 """The formulas of cited papers, a second time."""
 
-from mpmath import cbrt, exp, expm1, ln, log, log1p, loggamma, mp, mpf, power, root, sqrt
-from mpmath import exp as exponential
+from mpmath import cbrt, exp, exp as exponential, expm1, ln, log, log1p, loggamma, mp, mpf, power, root, sqrt
 
 
 def kairouz_oh_viswanath_2015_theorem_3_3_pure_delta(q):

@@ -8,8 +8,7 @@ import math
 import numpy as np
 import pytest
 from mpmath import mpf, sqrt
-from sympy import Rational, Symbol, expand_log, simplify
-from sympy import log as ln
+from sympy import Rational, Symbol, expand_log, log as ln, simplify
 
 from dpbounds.privacy.mechanisms import Gaussian, PureDP
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho

@@ -2,8 +2,7 @@
 
 import pytest
 from mpmath import ln, mpf, sqrt
-from sympy import exp, log, simplify, symbols
-from sympy import sqrt as root
+from sympy import exp, log, simplify, sqrt as root, symbols
 
 from tests.papers.twins import evaluated
 

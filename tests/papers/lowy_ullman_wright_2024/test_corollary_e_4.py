@@ -3,8 +3,16 @@
 import pytest
 import sympy
 
-from dpbounds.expressions.symbols import Unit, dataset_size, dimension, epsilon, excess_risk, lipschitz, smoothness
-from dpbounds.expressions.symbols import diameter as size
+from dpbounds.expressions.symbols import (
+    Unit,
+    dataset_size,
+    diameter as size,
+    dimension,
+    epsilon,
+    excess_risk,
+    lipschitz,
+    smoothness,
+)
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.papers.lowy_ullman_wright_2024 import corollary_e_4, lemma_e_3, theorem_e_2
 

@@ -6,8 +6,7 @@ With constants: against runs on a quasar-convex loss that is not convex.
 import numpy as np
 import pytest
 from mpmath import erfc, exp, ln, mpf, sqrt
-from sympy import limit, simplify
-from sympy import sqrt as sqrt_of
+from sympy import limit, simplify, sqrt as sqrt_of
 
 from dpbounds.expressions.symbols import (
     batch_size,

@@ -1,6 +1,6 @@
 """The formulas of statements of our own, a second time."""
 
-from mpmath import beta, cbrt, ceil, erf, exp, floor, ln, log, mpf, ncdf, pi, root, sqrt
+from mpmath import beta, cbrt, ceil, erf, exp, floor, ln, log, log1p, mpf, ncdf, pi, root, sqrt
 
 from tests.papers.tholeti_kalyani_2020.twins import mass
 
@@ -35,7 +35,7 @@ def langevin_under_pl_tuned(q):
 def negative_curvature_descent_sample_size(q):
     # n at which e₁ = α/24 and e₂ = √(ρα)/8
     e1 = 2 * q.G * sqrt(q.T / q.rho) * (sqrt(q.d) + sqrt(2 * ln(2 * q.T / q.zeta)))
-    e2 = 4 * q.L * sqrt(q.d * q.T / q.rho) * (sqrt(q.d) + sqrt(ln(4 * q.T / q.zeta)))
+    e2 = q.L * sqrt(8 * q.d * q.searches / q.rho) * (sqrt(q.d) + sqrt(ln(4 * q.searches / q.zeta)))
     return max(24 * e1 / q.alpha, 8 * e2 / sqrt(q.rho_H * q.alpha))
 
 
@@ -53,6 +53,123 @@ def population_tree_spider_second(q):
     psi = q.G * q.D * sqrt(q.d / q.n) * (1 + sqrt(q.d / q.n) / q.epsilon)
     noise = sqrt(q.d) / q.n / q.epsilon
     return cbrt(q.L * q.G * psi) / cbrt(q.n) + sqrt(psi * noise * q.L) + q.G * (noise + 1 / sqrt(q.n))
+
+
+def path_noise_radius(q, failures):
+    """a at a probability ζ/failures of failing."""
+    tail = ln(2 * failures * (1 + floor(q.path_length * q.L / q.G / q.window)) / q.zeta)
+    return exp(q.window) * sqrt((sqrt(q.d) + sqrt(tail)) ** 2 + tail)
+
+
+def path_noise_gradients(q, failures=2):
+    # first release and moves, in zCDP times n², at the noise V
+    V = (q.gradient_error * q.alpha / path_noise_radius(q, failures)) ** 2
+    return 2 * q.G**2 / V + 4 * q.G * q.L * q.path_length / V
+
+
+def path_noise_hessian_stddev(q):
+    wanted = (1 - q.curvature_kept) * sqrt(q.rho_H * q.alpha) / 2
+    return wanted / (sqrt(2 * q.d) + sqrt(2 * ln(4 * q.searches / q.zeta)))
+
+
+def path_noise_hessians(q):
+    return q.searches * (2 * q.L) ** 2 * q.d / (2 * path_noise_hessian_stddev(q) ** 2)
+
+
+def path_noise_drop(q):
+    return q.curvature_length * (q.curvature_kept / 2 - q.curvature_length / 6) - q.gradient_error
+
+
+def path_noise_lambda(q):
+    return sqrt(q.rho_H * q.alpha) / q.L
+
+
+def path_noise_miss(q):
+    gaussian_tail = 2 * ncdf(-q.power_noise)  # erfc(ν/√2)
+    first = q.power_noise * sqrt(pi / 2) * exp(q.power_noise**2 / 2) * gaussian_tail
+    return q.overgrowth + q.small_ball * sqrt(2 / pi) + first + q.power_noise**2 / q.d / 2
+
+
+def path_noise_room(q):
+    """(1 - φ)(1 + λ), and β: the part of it that the noise takes."""
+    room = (1 - q.curvature_kept - q.selection_error - 2 * q.check_error) * (1 + path_noise_lambda(q))
+    return room, room * q.power_noise**2 / (1 + q.power_noise**2)
+
+
+def path_noise_power_steps(q):
+    room, beta = path_noise_room(q)
+    top = 1 + path_noise_lambda(q)
+    others = (top**2 - path_noise_lambda(q) * (room - beta)) / top**2
+    return ceil(ln(q.small_ball**2 * q.overgrowth / q.d) / ln(others))
+
+
+def path_noise_restarts(q):
+    R, b = int(q.restarts_of_a_search), q.restart_ratio
+    # a - 1 and f(b) - 1 at the maximum of f(b) = a + (a - 1)(b + ... + b^(R-1)) - b^R, both close to 0 at times
+    above = R * b ** (R - 1) * (1 - b) ** 2 / (1 - R * b ** (R - 1) + (R - 1) * b**R)
+    largest = above * (1 - b**R) / (1 - b) - b**R
+    enough = R + ((q.searches - 1) * log1p(largest) + ln(4 / q.zeta)) / log1p(above)
+    return ceil(min(q.searches * R, enough))
+
+
+def path_noise_check(q):
+    return q.check_error * path_noise_lambda(q) / sqrt(2 * ln(8 * q.restarts / q.zeta))
+
+
+def path_noise_scale(q):
+    return ln(8 * q.restarts * q.power_steps / q.zeta) / q.selection_error / path_noise_lambda(q)
+
+
+def path_noise_step(q):
+    return sqrt(path_noise_room(q)[1] * path_noise_lambda(q) / q.d)
+
+
+def path_noise_searches(q):
+    # 2/n is the sensitivity of power steps and checks; a selection's losses lie in an interval of length 4η/n
+    steps = (q.power_steps - 1) * 2**2 / (2 * path_noise_room(q)[1] * path_noise_lambda(q) / q.d)
+    check = 2**2 / (2 * path_noise_check(q) ** 2)
+    return q.restarts * (steps + (4 * path_noise_scale(q)) ** 2 / 8 + check)
+
+
+def storm_bound(q):
+    # the recursion of the proof: errors, then what the descent leaves of them, over the weights
+    forget = 1 - (1 - q.momentum) ** 2
+    later = q.sigma_2 * q.momentum * q.G / q.L
+    error = (q.d * q.sigma**2 + (q.T - 1) * 2 * q.d * later**2) / forget
+    return sqrt((q.Delta_F / (q.eta / 2) + error) * q.L * q.eta / (1 + q.T * q.L * q.eta))
+
+
+def falling_noise(q, before_last):
+    """σ_t² of the step that so many others follow."""
+    kappa = sqrt(1 - q.mu * q.eta * (2 - q.L * q.eta))
+    weights = (1 - kappa ** int(q.T)) / (1 - kappa)
+    return 2 * (q.G / q.n) ** 2 / q.rho * weights / kappa**before_last
+
+
+def falling_noise_risk(q):
+    # what the noise of each step leaves of itself: of σ² the part κ² per later step
+    T, keep = int(q.T), 1 - 2 * q.mu * (q.eta - q.L * q.eta**2 / 2)
+    last, ratio = falling_noise(q, 0), sqrt(keep)  # σ_t² keep^later = σ_last² ratio^later
+    return keep**T * q.Delta_F + q.L * q.eta**2 * q.d / 2 * last * (1 - ratio**T) / (1 - ratio)
+
+
+def falling_noise_simple(q):
+    keep = 1 - 2 * q.mu * (q.eta - q.L * q.eta**2 / 2)
+    return keep ** int(q.T) * q.Delta_F + q.d * q.L / q.rho * (q.G / q.n / (q.mu - q.mu * q.L * q.eta / 2)) ** 2
+
+
+def exact_descent(q, second_moment):
+    """On F = (L/2)w² itself, where gap and squared gradient are 2L apart: the gap tends to a fixed point."""
+    T, keep, added = int(q.T), (1 - q.L * q.eta) ** 2, q.L * q.eta**2 * second_moment / 2
+    weight, fixed = q.eta - q.L * q.eta**2 / 2, added / (1 - keep)
+    gaps = T * fixed + (q.Delta_F - fixed) * (1 - keep**T) / (1 - keep)  # of w_0, ..., w_{T-1} together
+    last = fixed + (q.Delta_F - fixed) * keep**T
+    return sqrt((weight * 2 * q.L * gaps + last) / (T * weight + 1 / q.L / 2))
+
+
+def path_noise_unit(q):
+    """ν²."""
+    return -q.d * ln(q.delta) / (q.n * q.epsilon) ** 2
 
 
 TWINS = {
@@ -92,7 +209,8 @@ TWINS = {
         "curvature_threshold": lambda q: -7 * sqrt(q.rho_H * q.alpha) / 8,
         "curvature_move": lambda q: sqrt(q.alpha) / sqrt(q.rho_H),
         "noise_stddev": lambda q: sqrt(4 * q.G**2 * q.T / q.rho) / q.n,
-        "hessian_noise_stddev": lambda q: sqrt(4 * q.L**2 * q.d * q.T / q.rho) / q.n,
+        "searches": lambda q: 1 + floor(6 * q.Delta_F * root(q.rho_H**2 / q.alpha**6, 4)),
+        "hessian_noise_stddev": lambda q: sqrt(4 * q.L**2 * q.d * q.searches / q.rho) / q.n,
     },
     "polyak-lojasiewicz-restarted-spider": {
         "bound": lambda q: sqrt(2 * q.mu * restarted_spider_excess(q)),
@@ -104,4 +222,58 @@ TWINS = {
         "step_size": lambda q: 1 / q.L / 2,
     },
     "population-tree-spider": {"rate": population_tree_spider_second},
+    "storm": {
+        "bound": storm_bound,
+        "noise_stddev": lambda q: sqrt(2 * q.G**2 / (q.first_share * q.rho)) / q.n,
+        "difference_noise_stddev": lambda q: sqrt(2 * (q.T - 1) * q.L**2 / (q.rho - q.first_share * q.rho)) / q.n,
+        "last_weight": lambda q: 1 / (q.L * q.eta) / (q.T + 1 / (q.L * q.eta)),
+    },
+    "geometric-noise-under-pl": {
+        "bound": falling_noise_risk,
+        "simple": falling_noise_simple,
+        "noise_stddev": lambda q: sqrt(falling_noise(q, 0)),
+        "first_noise_stddev": lambda q: sqrt(falling_noise(q, int(q.T) - 1)),
+    },
+    "noisy-descent-exact": {
+        "bound": lambda q: exact_descent(q, q.d * q.sigma**2),
+        "private": lambda q: exact_descent(q, 2 * q.d * q.T * (q.G / q.n) ** 2 / q.rho),
+        "noise_stddev": lambda q: sqrt(2 * q.T * q.G**2 / q.rho) / q.n,
+        "last_weight": lambda q: 1 / (1 + 2 * q.L * q.T * (q.eta - q.L * q.eta**2 / 2)),
+    },
+    "second-order-path-noise": {
+        "bound": lambda q: sqrt(path_noise_gradients(q) + path_noise_hessians(q)) / sqrt(q.rho),
+        "gradient_account": path_noise_gradients,
+        "hessian_account": path_noise_hessians,
+        "steps": lambda q: q.searches + q.path_length / ((1 - q.gradient_error) * q.alpha / q.L),
+        "path_length": lambda q: q.Delta_F / path_noise_drop(q) / q.alpha,
+        "searches": lambda q: (
+            1 + floor(q.Delta_F / (q.alpha * path_noise_drop(q) * q.curvature_length * sqrt(q.alpha / q.rho_H)))
+        ),
+        "noise_stddev": lambda q: q.gradient_error * q.alpha / path_noise_radius(q, 2),
+        "hessian_noise_stddev": path_noise_hessian_stddev,
+        "gradient_threshold": lambda q: q.alpha - q.gradient_error * q.alpha,
+        "curvature_threshold": lambda q: -sqrt(q.rho_H * q.alpha) * (q.curvature_kept + 1) / 2,
+        "curvature_move": lambda q: q.curvature_length * sqrt(q.alpha) / sqrt(q.rho_H),
+    },
+    "second-order-path-noise/iterative": {
+        "bound": lambda q: sqrt((path_noise_gradients(q, 4) + path_noise_searches(q)) / q.rho),
+        "gradient_account": lambda q: path_noise_gradients(q, 4),
+        "search_account": path_noise_searches,
+        "miss": path_noise_miss,
+        "power_steps": path_noise_power_steps,
+        "restarts_of_a_search": lambda q: ceil(ln(q.zeta / (4 * q.searches)) / ln(path_noise_miss(q))),
+        "restarts": path_noise_restarts,
+        "noise_stddev": lambda q: q.gradient_error * q.alpha / path_noise_radius(q, 4),
+        "step_noise_stddev": path_noise_step,
+        "selection_scale": path_noise_scale,
+        "check_noise_stddev": path_noise_check,
+        "check_threshold": lambda q: q.curvature_kept * path_noise_lambda(q) + q.check_error * path_noise_lambda(q),
+    },
+    "second-order-path-noise/rate": {
+        "rate": lambda q: (
+            cbrt(path_noise_unit(q) * q.G * q.L * q.Delta_F)
+            + root(path_noise_unit(q) ** 2 * q.L**4 * q.Delta_F**2 / q.rho_H, 5)
+            + sqrt(path_noise_unit(q)) * q.G
+        )
+    },
 }

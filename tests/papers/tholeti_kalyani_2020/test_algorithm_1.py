@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from mpmath import gamma, mpf, pi, quad, workdps
 
+from dpbounds.errors import UnsupportedMechanism
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
 from tests.papers.twins import evaluated
@@ -34,6 +35,9 @@ def test_what_is_spent_is_the_explicit_theorem_and_below_the_printed_sum():
     assert spending(STATEMENT, {**values, "delta": "0.65"}).spent.overlaps(exact)
     assert evaluated("tholeti-kalyani-2020/theorem-1")(**values).value.lower == pytest.approx(1)
     assert spending(STATEMENT, {**values, "delta": "0.64"}).kept is False
+    # two gradients are at most so far apart; how far from zero one may be, nobody said
+    with pytest.raises(UnsupportedMechanism, match=r"zero-out-one: .* account for replace-one"):
+        spending(STATEMENT, {**values, "delta": "0.65"}, "zero-out-one")
 
 
 def test_a_run_by_hand_is_told_apart_as_often_as_that():

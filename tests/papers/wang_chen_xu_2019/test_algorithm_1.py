@@ -2,8 +2,15 @@
 
 from sympy import simplify
 
-from dpbounds.expressions.symbols import dataset_size, delta, epsilon, inverse_temperature, lipschitz, noise_constant
-from dpbounds.expressions.symbols import steps as iterations
+from dpbounds.expressions.symbols import (
+    dataset_size,
+    delta,
+    epsilon,
+    inverse_temperature,
+    lipschitz,
+    noise_constant,
+    steps as iterations,
+)
 from dpbounds.theorems.registry import theorem
 
 STATEMENT = theorem("wang-chen-xu-2019/algorithm-1")

@@ -136,7 +136,7 @@ def theorem_8_explicit_hessian_noise(q):
 def theorem_8_explicit_sample_size(q):
     # n at which e₁ = α/4, e₂ = (1 - 1/√2)/2 √(ρα)
     e1 = theorem_8_explicit_gradient_noise(q.at(n=1)) * (sqrt(q.d) + sqrt(2 * ln(2 * q.N / q.zeta)))
-    e2 = 2 * theorem_8_explicit_hessian_noise(q.at(n=1)) * (sqrt(q.d) + sqrt(ln(4 * q.N / q.zeta)))
+    e2 = sqrt(mpf(2)) * theorem_8_explicit_hessian_noise(q.at(n=1)) * (sqrt(q.d) + sqrt(ln(4 * q.N / q.zeta)))
     room = (1 - sqrt(mpf(1) / 2)) / 2 * sqrt(q.rho_H * q.alpha)
     return max(4 * e1 / q.alpha, e2 / room)
 
@@ -163,7 +163,7 @@ def theorem_9_explicit_sample_size(q):
     tail = sqrt(q.d) + sqrt(2 * ln(2 * q.T / q.zeta))
     second_tail = sqrt(q.d) + sqrt(ln(4 * q.T / q.zeta))
     e1 = sqrt(4 * q.G**2 * q.T / q.rho) * tail
-    e2 = 2 * sqrt(4 * q.L**2 * q.d * q.T / q.rho) * second_tail
+    e2 = sqrt(8 * q.L**2 * q.d * q.T / q.rho) * second_tail
     room = min(q.gap_tolerance / 8, theorem_9_explicit_slack(q))
     return max(q.D * e1 / room, 8 * q.D**2 * e2 / (q.Phi * q.curvature_tolerance))
 

@@ -11,20 +11,18 @@ import dp_accounting
 import mpmath as mp
 import pytest
 from dp_accounting import pld
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import DpboundsError, InvalidValue, NotCertified
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.accountants.certified import (
-    _delta_between,
-    _epsilon_between,
     account,
     delta,
     epsilon,
     prove_epsilon,
 )
+from dpbounds.privacy.accountants.routing import _delta_between, _epsilon_between
 from dpbounds.privacy.relations import as_relation
 from dpbounds.privacy.renyi.accountant import renyi_delta, renyi_epsilon
 from tests.privacy.products import products_of

@@ -9,7 +9,7 @@ import pytest
 import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import ball_end
-from dpbounds.privacy.accountants import certified as accountants
+from dpbounds.privacy.accountants import routing
 from dpbounds.privacy.accountants.certified import delta, delta_curve
 from dpbounds.privacy.accountants.trade_off import TradeOff
 from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
@@ -95,8 +95,8 @@ def test_a_curve_sums_over_nodes_a_few_times_not_once_per_point(monkeypatch) -> 
 
 def test_what_a_shared_proof_leaves_out_is_proven_alone(monkeypatch) -> None:
     whole = delta_curve(DP_SGD, SMALL[::2])
-    shared = accountants.contour_deltas
-    monkeypatch.setattr(accountants, "contour_deltas", lambda *given: dict([*shared(*given).items()][::2]))
+    shared = routing.contour_deltas
+    monkeypatch.setattr(routing, "contour_deltas", lambda *given: dict([*shared(*given).items()][::2]))
     for one, other in zip(whole, delta_curve(DP_SGD, SMALL[::2]), strict=True):
         assert one.exact_lower <= other.exact_upper
         assert other.exact_lower <= one.exact_upper

@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.privacy.accountants.certified import account
-from dpbounds.privacy.accountants.tuning import RandomRuns, tuned_divergence, tuned_epsilon, tuned_fixed, tuned_pure
+from dpbounds.privacy.accountants.tuning import (
+    RandomRuns,
+    tuned_divergence,
+    tuned_enclosure,
+    tuned_epsilon,
+    tuned_fixed,
+    tuned_profile,
+    tuned_pure,
+)
 from tests.privacy.small_laws import Pair, divergence, swapped
 
 Array = NDArray[np.float64]
@@ -77,6 +85,70 @@ def test_brute_force_stays_below(first: Array, second: Array, gamma: str, eta: s
         assert all(divergence(pair, order) <= bound + 1e-9 for pair in (best, swapped(best)))
 
 
+def hockey_stick(pair: Pair, epsilon: float) -> float:
+    """δ(ε), the larger of both orders."""
+    return max(math.fsum(max(p - math.exp(epsilon) * q, 0.0) for p, q in each) for each in (pair, swapped(pair)))
+
+
+@pytest.mark.parametrize("gamma", ["0.5", "0.05"])
+@pytest.mark.parametrize("eta", ["0.5", "1", "3"])
+def test_brute_force_stays_below_the_profile(gamma: str, eta: str) -> None:
+    """Exact laws of winners, at any ε and ε₁."""
+    runs, generator = RandomRuns(gamma, eta), np.random.default_rng(5)
+    law = law_of_runs(runs)
+    for first, second in [*PAIRS, *(generator.dirichlet([0.7] * 4, size=2) for _ in range(10))]:
+        single, best = pair_of(first, second), pair_of(best_of(first, law), best_of(second, law))
+
+        def of_one(epsilon: Fraction, single: Pair = single) -> Fraction:
+            return Fraction(hockey_stick(single, float(epsilon)))
+
+        for epsilon, other in itertools.product((0.05, 0.3, 1.0, 2.5), (0.0, 0.1, 0.5, 1.5)):
+            assert hockey_stick(best, epsilon) <= float(tuned_profile(of_one, runs, epsilon, other)) + 1e-9
+
+
+def test_a_profile_bound_with_less_of_kappa_would_be_refuted() -> None:
+    """The second outcome is half as rare on D', what lies above it twice as likely: losses of log 2 become 3 log 2."""
+    runs, other = RandomRuns("0.001"), math.log(2)
+    first, second, law = np.array([0.898, 0.002, 0.1]), np.array([0.799, 0.001, 0.2]), law_of_runs(runs, 40_000)
+    single, best = pair_of(first, second), pair_of(best_of(first, law), best_of(second, law))
+    assert hockey_stick(single, other) < 1e-12  # so that κ = 2, and both factors of it are needed
+    for factors, holds in ((2, True), (1, False), (0, False)):
+        excess = [
+            hockey_stick(best, factors * other + extra) - runs.mean().upper * hockey_stick(single, extra)
+            for extra in (0.0, 0.1, 0.3, 0.6, 0.7)
+        ]
+        assert (max(excess) <= 1e-9) is holds
+
+
+@pytest.mark.parametrize(
+    ("z", "gamma", "delta", "upper", "attack"),
+    [
+        (20, "0.01", "1e-6", 0.4107, 0.2386),
+        (20, "0.1", "1e-6", 0.3053, 0.2151),
+        (5, "0.01", "1e-6", 1.7091, 1.0212),
+        (1, "0.01", "1e-5", 8.656, 5.349),
+        (5, "0.001", "1e-6", 2.0776, 1.1040),
+    ],
+)
+def test_both_ends_for_gaussian_runs(z: int, gamma: str, delta: str, upper: float, attack: float) -> None:
+    found = tuned_enclosure(dp.Gaussian(z), RandomRuns(gamma), delta)
+    assert found.upper == pytest.approx(upper, rel=1e-3)
+    assert found.lower == pytest.approx(attack, rel=1e-3)
+    assert found.exact_upper == tuned_epsilon(dp.Gaussian(z), RandomRuns(gamma), delta)
+
+
+def test_the_attack_is_an_event_of_the_winner() -> None:
+    """Randomised response, the true answer preferred: exact laws of the winner."""
+    runs, epsilon = RandomRuns("0.1"), 0.5
+    found = tuned_enclosure(dp.PureDP("0.5", relation="add-or-remove-one"), runs, "0.01")
+    odds = math.exp(epsilon) / (1 + math.exp(epsilon))
+    law = law_of_runs(runs)
+    best = pair_of(best_of(np.array([1 - odds, odds]), law), best_of(np.array([odds, 1 - odds]), law))
+    spent = max(math.log((p - 0.01) / q) for p, q in best if p > 0.01)
+    assert found.lower == pytest.approx(spent, abs=1e-6)
+    assert found.upper >= spent
+
+
 def test_the_bound_is_the_printed_one() -> None:
     """D_λ + (1+η)(1-1/λ̂) D_λ̂ + (1+η) log(1/γ)/λ̂ + log(E K)/(λ-1), Papernot & Steinke 2022, Theorem 2."""
     runs = RandomRuns("0.1", "1/2")
@@ -121,4 +193,5 @@ def test_what_is_refused() -> None:
     with pytest.raises(InvalidValue, match="order"):
         tuned_divergence(lambda order: order, RandomRuns("0.5"), 1, 2)
     with pytest.raises(NotCertified, match="fixed number of runs"):
-        tuned_epsilon(dp.UniformBall(10**9, 3), RandomRuns("0.5"), "1e-3")
+        tuned_epsilon(dp.UniformBall(9, 3), RandomRuns("0.5"), "1e-3")
+    assert tuned_epsilon(dp.UniformBall(10**9, 3), RandomRuns("0.5"), "1e-3") < Fraction(1, 10**6)

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpbounds.errors import InvalidValue, NotCertified
-from dpbounds.privacy.accountants.certified import DEFAULT_TOLERANCE, account, prove_delta
+from dpbounds.privacy.accountants.certified import account, prove_delta
+from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
 from dpbounds.privacy.budgets.ball_noise import BallDescent
 from dpbounds.privacy.relations import Relation
 from tests.privacy.products import products_of

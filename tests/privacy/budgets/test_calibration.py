@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants.certified import account, delta, epsilon
-from dpbounds.privacy.budgets import calibration, crossing
+from dpbounds.privacy.budgets import calibration, crossing, moment_crossing
 from dpbounds.privacy.budgets.calibration import calibrate, hidden_constant
+from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.publishing.interoperability import get_noise_multiplier, steps_for_epochs
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.accountant import renyi_epsilon
@@ -181,9 +184,9 @@ def test_noise_for_batches_of_a_fixed_size(kind: type[dp.Mechanism], relation: s
 def test_sides_are_only_ever_what_was_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     """Estimates that mislead cost time: what is returned has been proven on both sides."""
     factory = batches(dp.SampledWithoutReplacement)
-    honest, estimate = calibrate(factory, 2, "1e-5"), crossing.expected_log_delta
+    honest, estimate = calibrate(factory, 2, "1e-5"), crossing._expected
     for wrong_by in (-3.0, 3.0):
-        monkeypatch.setattr(crossing, "expected_log_delta", lambda p, e, by=wrong_by: estimate(p, e) + by)
+        monkeypatch.setattr(crossing, "_expected", lambda p, e, by=wrong_by: estimate(p, e) + by)
         found = calibrate(factory, 2, "1e-5")
         assert delta(factory(found.value), 2).exact_upper <= Fraction("1e-5")
         assert found.value == pytest.approx(float(honest.value), rel=2e-3)
@@ -267,7 +270,7 @@ def test_what_is_tight_never_asks_the_divergences(factory, monkeypatch: pytest.M
     def asked(*_: object) -> Fraction:
         raise AssertionError("there is nothing to be gained")
 
-    monkeypatch.setattr(calibration, "least_by_moments", asked)
+    monkeypatch.setattr(moment_crossing, "least_by_moments", asked)
     found = calibrate(factory, 1, "1e-6")
     assert found.fails_at < found.value < found.fails_at * Fraction(1001, 1000)
 
@@ -280,3 +283,35 @@ def test_wide_answers_do_not_lead_the_search_away() -> None:
         for steps in (10**8, 10**18)
     )
     assert more.exact_lower <= many.exact_lower <= many.exact_upper <= more.exact_upper
+
+
+@pytest.mark.parametrize("solve", ["noise", "steps"])
+def test_wide_proofs_decide_by_the_right_end(solve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What suffices does so by the upper end of its proof, what fails by the lower one: here these are 4 % apart."""
+
+    def mechanism(x):
+        z, steps = (x, 50) if solve == "noise" else (30, int(x))
+        return dp.PoissonSampled(dp.Gaussian(z), "0.1") ** steps
+
+    def wide(found):
+        low, high = (Fraction(end) for end in (found.enclosure.exact_lower, found.enclosure.exact_upper))
+        ends = replace(found.enclosure, exact_lower=low * Fraction(49, 50), exact_upper=high * Fraction(51, 50))
+        return replace(found, enclosure=ends)
+
+    for name in ("account_at", "prove_epsilon"):
+        proven = getattr(calibration, name)
+        monkeypatch.setattr(calibration, name, lambda *given, proven=proven: wide(proven(*given)))
+    found = calibrate(mechanism, Fraction(1, 4), "1e-5", solve=solve)
+    kept, broken = (account(mechanism(x), delta="1e-5").enclosure for x in (found.value, found.fails_at))
+    assert kept.exact_upper * Fraction(51, 50) <= Fraction(1, 4) * Fraction(501, 500)
+    assert broken.exact_lower * Fraction(49, 50) > Fraction(1, 4) * Fraction(499, 500)
+
+
+@pytest.mark.parametrize(("low", "high", "side"), [(8, 10, "safe"), (9, 11, None), (10, 11, None), (11, 12, "unsafe")])
+def test_a_proof_on_both_sides_of_the_target_decides_nothing(low, high, side, monkeypatch: pytest.MonkeyPatch) -> None:
+    budget = Budget.of(1, "1e-5", "replace-one")
+    ends = Enclosure(low * budget.delta / 10, high * budget.delta / 10, "planted")
+    monkeypatch.setattr(crossing, "prove_delta", lambda *_: Proof(ends, "planted"))
+    search = crossing.Crossing(lambda _: ((),), budget, "noise")
+    search._proven(Fraction(3), (1e-3,))
+    assert (search.safe, search.unsafe) == (Fraction(3) if side == "safe" else None, 3 if side == "unsafe" else None)

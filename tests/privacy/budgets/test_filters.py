@@ -10,8 +10,7 @@ from fractions import Fraction
 
 import mpmath as mp
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.accountants.certified import account
@@ -29,8 +28,7 @@ from dpbounds.privacy.notions.notions import (
     ZeroConcentratedDP,
 )
 from dpbounds.privacy.relations import Relation
-from tests.privacy.small_laws import Pair as Law
-from tests.privacy.small_laws import divergence, hockey_stick, m, responses, swapped
+from tests.privacy.small_laws import Pair as Law, divergence, hockey_stick, m, responses, swapped
 
 ADD, REPLACE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
 

@@ -13,22 +13,16 @@ import pytest
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.accountants.certified import delta
-from dpbounds.privacy.mechanisms import Gaussian, InParallel, Mechanism, PoissonSampled
+from dpbounds.privacy.mechanisms import Gaussian, InParallel, Mechanism
 from dpbounds.privacy.mechanisms.refusals import REFUSALS, refusal, refuse, shuffled_epochs
 
 ADD_OR_REMOVE, REPLACE = "add-or-remove-one", "replace-one"
 WANTED = {
-    "truncated-poisson",
-    "shuffled-batches",
-    "random-allocation",
+    "fixed-order",
     "tree-aggregation",
     "matrix-factorisation",
     "last-iterate",
-    "discrete-gaussian",
-    "discrete-laplace",
-    "mixture-of-gaussians",
     "repeat-and-select",
-    "permute-and-flip",
 }
 Weighted = dict[tuple[float, ...], float]  # where the mean may lie, and with which probability
 
@@ -50,9 +44,9 @@ def test_a_refusal_says_why_and_what_instead(name: str) -> None:
 
 
 def test_other_names_and_unknown_names() -> None:
-    assert refusal("Truncated_Poisson Sampling").name == "truncated-poisson"
+    assert refusal("Fixed_Order").name == "fixed-order"
     assert refusal("dp-ftrl") is refusal("tree-aggregation")
-    with pytest.raises(InvalidValue, match="truncated-poisson, shuffled-batches"):
+    with pytest.raises(InvalidValue, match="fixed-order, "):
         refuse("poisson")
 
 
@@ -79,18 +73,6 @@ def collected(outcomes: Iterable[tuple[tuple[float, ...], float]]) -> Weighted:
     for mean, weight in outcomes:
         law[mean] = law.get(mean, 0.0) + weight
     return law
-
-
-def truncated_poisson(records: tuple[float, ...], q: float, largest: int) -> Weighted:
-    def outcomes() -> Iterable[tuple[tuple[float, ...], float]]:
-        for drawn in itertools.product((False, True), repeat=len(records)):
-            weight = math.prod(q if d else 1 - q for d in drawn)
-            sample = [r for r, d in zip(records, drawn, strict=True) if d]
-            batches = list(itertools.combinations(sample, min(largest, len(sample))))
-            for batch in batches:
-                yield (sum(batch),), weight / len(batches)
-
-    return collected(outcomes())
 
 
 def shuffled(records: tuple[float, ...]) -> Weighted:
@@ -138,27 +120,6 @@ def replaced(others: int) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
     return [((*rest, 1.0), (*rest, -1.0)) for rest in itertools.product(UNIT, repeat=others)]
 
 
-@pytest.mark.parametrize(("q", "z", "largest"), [("1/2", "1", 1), ("9/10", "1/2", 1), ("2/3", "2", 2)])
-def test_a_cut_poisson_sample_spends_at_most_what_is_named_instead(q: str, z: str, largest: int) -> None:
-    rate, noise = Fraction(q), Fraction(z)
-
-    def law(records: tuple[float, ...]) -> Weighted:
-        return truncated_poisson(records, float(rate), largest)
-
-    halved = PoissonSampled(Gaussian(noise / 2), rate)
-    assert excess(law, added(2), float(noise), lambda e: claimed(halved, ADD_OR_REMOVE, e)) < 1e-6
-    assert excess(law, replaced(2), float(noise), lambda e: claimed(Gaussian(noise), REPLACE, e)) < 1e-6
-
-
-def test_a_cut_poisson_sample_is_no_poisson_sample() -> None:
-    """The un-cut analysis is exceeded: a record that enters pushes another one out."""
-    plain = PoissonSampled(Gaussian(1), "9/10")
-    worst = excess(
-        lambda records: truncated_poisson(records, 0.9, 1), added(2), 1.0, lambda e: claimed(plain, ADD_OR_REMOVE, e)
-    )
-    assert worst > 0.01
-
-
 @pytest.mark.rotating(4)
 def test_shuffled_batches_spend_at_most_one_release_an_epoch() -> None:
     once = shuffled_epochs(1, 1)
@@ -170,15 +131,6 @@ def test_shuffled_batches_are_no_poisson_samples() -> None:
     """Two batches of one record each spend more than two Poisson samples of rate 1/2, whose pair is (±1 or 0)²."""
     present, other = (dict.fromkeys(itertools.product((0.0, x), repeat=2), 0.25) for x in UNIT)
     assert excess(shuffled, replaced(1), 0.5, lambda e: divergence(present, other, 0.5, math.exp(e))) > 0.01
-
-
-@pytest.mark.thorough
-def test_random_allocation_spends_at_most_its_own_steps() -> None:
-    def law(records: tuple[float, ...]) -> Weighted:
-        return allocated(records, 2)
-
-    assert excess(law, added(1), 1.0, lambda e: claimed(Gaussian(1), ADD_OR_REMOVE, e)) < 1e-6
-    assert excess(law, replaced(1), 1.0, lambda e: claimed(Gaussian(1), REPLACE, e)) < 1e-6
 
 
 @pytest.mark.rotating(4)

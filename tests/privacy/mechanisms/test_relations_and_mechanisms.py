@@ -12,37 +12,42 @@ import pytest
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
-from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.pairs.pairs import Diluted, Direction, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.relations import Order, Relation, as_relation
 from tests.privacy.products import products_of
 
-ADD_OR_REMOVE, REPLACE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
-BOTH = list(Relation)
+ADD_OR_REMOVE, REPLACE, ZERO_OUT = Relation
+EVERY = list(Relation)
 
 
 # --- Relations -------------------------------------------------------------------------------------------------------
 
 
 def test_relations_are_spelled_as_people_write_them() -> None:
-    assert [str(relation) for relation in BOTH] == ["add-or-remove-one", "replace-one"]
+    assert [str(relation) for relation in EVERY] == ["add-or-remove-one", "replace-one", "zero-out-one"]
     assert as_relation("replace-one") is REPLACE
     assert as_relation(ADD_OR_REMOVE) is ADD_OR_REMOVE
 
 
 def test_a_replaced_record_moves_a_sum_twice_as_far() -> None:
-    assert (ADD_OR_REMOVE.sensitivity_factor, REPLACE.sensitivity_factor) == (1, 2)
+    assert [relation.sensitivity_factor for relation in EVERY] == [1, 2, 1]
+
+
+def test_every_order_belongs_to_one_relation() -> None:
+    assert sorted(order for relation in EVERY for order in relation.orders) == sorted(Order)
+    assert [relation.counts_records for relation in EVERY] == [True, False, False]
 
 
 @pytest.mark.parametrize("name", ["substitute", "", "Replace-One", "REPLACE_ONE", "replace_one", None, 2])
 def test_an_unknown_relation_is_refused_with_the_known_ones(name: str) -> None:
-    with pytest.raises(InvalidValue, match=r"relation must be .*add-or-remove-one, replace-one"):
+    with pytest.raises(InvalidValue, match=r"relation must be .*add-or-remove-one, replace-one, zero-out-one"):
         as_relation(name)
 
 
 # --- The rule of sensitivity, per mechanism and relation -------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("relation", "factor"), [(ADD_OR_REMOVE, 1), (REPLACE, 2)])
+@pytest.mark.parametrize(("relation", "factor"), [(ADD_OR_REMOVE, 1), (REPLACE, 2), (ZERO_OUT, 1)])
 def test_noise_per_record_bound_gets_the_relations_factor(relation: Relation, factor: int) -> None:
     for z in (Fraction(1, 2), Fraction(1), Fraction(7, 3)):
         expected = (((ShiftedGaussians(factor**2 / z**2), 1),),)
@@ -50,7 +55,7 @@ def test_noise_per_record_bound_gets_the_relations_factor(relation: Relation, fa
         assert products_of(PoissonSampled(Gaussian(z), 1), relation) == expected
 
 
-@pytest.mark.parametrize("relation", BOTH)
+@pytest.mark.parametrize("relation", EVERY)
 def test_an_explicit_sensitivity_gets_no_factor(relation: Relation) -> None:
     release = Gaussian(noise_stddev=6, sensitivity="1.5")
     expected = (((ShiftedGaussians(Fraction(1, 16)), 1),),)
@@ -67,16 +72,16 @@ def test_a_sampled_release_is_measured_against_the_record_bound_itself() -> None
         ((SampledGaussians(Direction.ADD, rate, variance), 1),),
     )
     assert products_of(step, REPLACE) == (((SampledGaussians(Direction.REPLACE, rate, variance), 1),),)
+    assert products_of(step, ZERO_OUT) == products_of(step, ADD_OR_REMOVE)
 
 
 def test_an_explicit_sensitivity_under_sampling() -> None:
     step = PoissonSampled(Gaussian(noise_stddev=3, sensitivity=2), "0.1")
     same = PoissonSampled(Gaussian("1.5"), "0.1")
     assert products_of(step, ADD_OR_REMOVE) == products_of(same, ADD_OR_REMOVE)
-    with pytest.raises(UnsupportedMechanism, match=r"needs the per-record bound C.*noise_multiplier"):
-        products_of(step, REPLACE)
-    with pytest.raises(UnsupportedMechanism, match=r"give the noise per unit of C .noise_multiplier"):
-        products_of(Gaussian(1) @ step, REPLACE)
+    assert products_of(step, ZERO_OUT) == products_of(same, ZERO_OUT)
+    # either vector may be far longer than their distance: whether the sample holds one may be seen
+    assert products_of(step, REPLACE) == (((Diluted(Fraction(1, 10), ShiftedGaussians(Fraction(4, 9))), 1),),)
 
 
 # --- The algebra -----------------------------------------------------------------------------------------------------
@@ -138,7 +143,7 @@ def test_equal_sampled_parts_are_counted_together() -> None:
 
 def test_the_order_of_full_batch_and_sampled_parts_does_not_matter() -> None:
     a, b = Gaussian(3), PoissonSampled(Gaussian(2), "0.1")
-    for relation in BOTH:
+    for relation in EVERY:
         assert products_of(a @ b, relation) == products_of(b @ a, relation)
 
 
@@ -147,7 +152,7 @@ def test_a_mechanism_without_a_proven_pair_is_refused() -> None:
         def __repr__(self) -> str:
             return "Unknown()"
 
-    for relation in BOTH:
+    for relation in EVERY:
         for mechanism in (Unknown(), Unknown() ** 2, Gaussian(1) @ Unknown()):
             with pytest.raises(UnsupportedMechanism, match=r"no dominating pair .* Unknown\(\)"):
                 products_of(mechanism, relation)
@@ -214,7 +219,7 @@ def test_samples_of_samples_and_several_releases_on_one_sample() -> None:
     twice = PoissonSampled(PoissonSampled(Gaussian(1), "0.5"), "0.2")
     assert products_of(twice, ADD_OR_REMOVE) == products_of(PoissonSampled(Gaussian(1), "0.1"), ADD_OR_REMOVE)
     # four releases on one and the same sample are one release with half the noise, not four on samples of their own
-    for relation in BOTH:
+    for relation in EVERY:
         together = products_of(PoissonSampled(Gaussian(2) ** 4, "0.1"), relation)
         assert together == products_of(PoissonSampled(Gaussian(1), "0.1"), relation)
 

@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import mpmath as mp
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure

@@ -21,8 +21,7 @@ from dpbounds.privacy.notions.group_privacy import Chain, Link, Profile
 from dpbounds.privacy.pairs.pairs import Direction, Pair, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta
-from tests.privacy.small_laws import Pair as Laws
-from tests.privacy.small_laws import hockey_stick, swapped
+from tests.privacy.small_laws import Pair as Laws, hockey_stick, swapped
 
 
 def closed_form(pair: Pair) -> Profile:

@@ -9,8 +9,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import ball_end

@@ -169,6 +169,16 @@ def replaced(laws: Mapping[tuple[int, ...], Array], copies: int = 1) -> list[Tab
     ]
 
 
+def zeroed(laws: Mapping[tuple[int, ...], Array]) -> list[Table]:
+    """(record there, type 0 in its place): every batch of the box that holds another type, and each such record."""
+    return [
+        (law, laws[tuple(sorted((*batch[:index], 0, *batch[index + 1 :])))])
+        for batch, law in laws.items()
+        for index in range(len(batch))
+        if batch[index] != 0 and batch[index] not in batch[:index]
+    ]
+
+
 # --- What boxes guarantee --------------------------------------------------------------------------------------------
 
 

@@ -28,6 +28,8 @@ class Order(StrEnum):
     REMOVE = "remove"
     ADD = "add"
     REPLACE = "replace"
+    ZERO = "zero"
+    RESTORE = "restore"
 
 
 class Sampling(Protocol):
@@ -57,6 +59,24 @@ class Poisson:
             chosen: self.rate ** sum(chosen) * (1 - self.rate) ** (size - sum(chosen))
             for chosen in itertools.product((0, 1), repeat=size)
         }
+
+
+@dataclass(frozen=True)
+class Truncated:
+    """A Poisson sample, of which a set of ``most`` records is kept where it has more, all sets equally likely."""
+
+    rate: float
+    most: int
+
+    def counts(self, size: int) -> dict[Counts, float]:
+        law: dict[Counts, float] = {}
+        for drawn, probability in Poisson(self.rate).counts(size).items():
+            sample = [index for index, count in enumerate(drawn) if count]
+            kept = list(itertools.combinations(sample, min(self.most, len(sample))))
+            for subset in kept:
+                counts = tuple(int(index in subset) for index in range(size))
+                law[counts] = law.get(counts, 0.0) + probability / len(kept)
+        return law
 
 
 @dataclass(frozen=True)
@@ -111,13 +131,26 @@ def multisets(records: Sequence[Record], sizes: Iterable[int]) -> list[tuple[Rec
     return [found for size in sizes for found in itertools.combinations_with_replacement(records, size)]
 
 
+def nothing(record: Record) -> Record:
+    """The record that contributes nothing, of the same kind: the vector 0, or type 0."""
+    return (0.0,) * len(record) if isinstance(record, tuple) else 0
+
+
 def neighbours(
     order: Order, shared: Iterable[tuple[Record, ...]], own: Sequence[Record]
 ) -> Iterator[tuple[tuple[Record, ...], tuple[Record, ...]]]:
     """Ordered pairs of data sets that share some records and differ by one of ``own``, in every way."""
     for rest in shared:
         longer = [tuple(itertools.chain(rest, [record])) for record in own]
-        if order is Order.REPLACE:
-            yield from itertools.permutations(longer, 2)
-        else:
-            yield from ((more, rest) if order is Order.REMOVE else (rest, more) for more in longer)
+        zeroed = tuple(itertools.chain(rest, [nothing(own[0])]))
+        match order:
+            case Order.REPLACE:
+                yield from itertools.permutations(longer, 2)
+            case Order.REMOVE:
+                yield from ((more, rest) for more in longer)
+            case Order.ADD:
+                yield from ((rest, more) for more in longer)
+            case Order.ZERO:
+                yield from ((more, zeroed) for more in longer if more != zeroed)
+            case Order.RESTORE:
+                yield from ((zeroed, more) for more in longer if more != zeroed)

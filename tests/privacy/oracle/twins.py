@@ -18,6 +18,7 @@ k are. Everything that depends on α only through a base mechanism's profile is 
 | --- | --- | --- |
 | ``reversed_order`` | h of (P, Q) | 1 - α + α h(1/α), of (Q, P) |
 | ``split`` | h of (ω1, ω0) | that of ((1-q)ω0 + qω1, ω0) |
+| ``diluted`` | h of (ω1, ω1') | that of both with chance q, where it is published whether they were met |
 | ``symmetrised`` | a bound for α >= 1 of a symmetric relation | the bound for all α |
 | ``chain`` | h of (P, Q), h of (Q, R) | a bound for (P, R) |
 | ``envelope`` | any bound | the largest convex one below it, itself a profile |
@@ -30,7 +31,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -44,6 +45,7 @@ from tests.privacy.oracle.samplings import (
     Order,
     Poisson,
     Sampling,
+    Truncated,
     WithoutReplacement,
     WithReplacement,
 )
@@ -77,6 +79,11 @@ def split(rate: float, h: Profile) -> Profile:
         return np.where(excess > 0, rate * h(np.maximum(excess, 0) / rate), 1 - alphas)
 
     return after
+
+
+def diluted(rate: float, h: Profile) -> Profile:
+    """(ω1, ω1') with chance q, else twice the same; which of the two is published."""
+    return lambda alphas: (1 - rate) * np.maximum(1 - alphas, 0) + rate * h(alphas)
 
 
 def symmetrised(bound: Profile) -> Profile:
@@ -287,6 +294,10 @@ class Base(Protocol):
         """Profile for ``copies`` records replaced by others."""
         ...
 
+    def zeroes(self, copies: int = 1) -> Profile:
+        """Profile of (with ``copies`` records, with as many that contribute nothing in their places)."""
+        ...
+
 
 class _Added(ABC):
     """Noise on a sum, which moves by a distance."""
@@ -299,6 +310,9 @@ class _Added(ABC):
 
     def swaps(self, copies: int = 1) -> Profile:
         return self.shifted(2.0 * copies)
+
+    def zeroes(self, copies: int = 1) -> Profile:
+        return self.shifted(float(copies))
 
 
 @dataclass(frozen=True)
@@ -354,10 +368,11 @@ class Ball(_Added):
 
 @dataclass(frozen=True)
 class Box:
-    """A black box. ``remove``: what is known when a record joins the batch; ``replace``: when one is replaced."""
+    """A black box: what is known when a record joins the batch, is replaced, or is zeroed in its place."""
 
     remove: Guarantee | None = None
     replace: Guarantee | None = None
+    zero: Guarantee | None = None
 
     def joins(self) -> Profile:
         if self.remove is None:
@@ -367,9 +382,16 @@ class Box:
     def swaps(self, copies: int = 1) -> Profile:
         if self.replace is not None:
             return self.replace.group(copies)
-        if self.remove is None:
+        if self.remove is not None:
+            return self.remove.there_and_back(copies)
+        if self.zero is None:
             raise Refused("no guarantee at all")
-        return self.remove.there_and_back(copies)
+        return self.zero.there_and_back(copies)
+
+    def zeroes(self, copies: int = 1) -> Profile:
+        if self.zero is None:
+            raise Refused("nothing is said of a record that contributes nothing")
+        return self.zero.group(copies)
 
 
 def exponential_mechanism(epsilon: float, *, declared: Order, one_signed: bool = False) -> Box:
@@ -380,6 +402,8 @@ def exponential_mechanism(epsilon: float, *, declared: Order, one_signed: bool =
     """
     if declared is Order.REPLACE:
         return Box(replace=BoundedRange(epsilon))
+    if declared is Order.ZERO:
+        return Box(zero=BoundedRange(epsilon / 2 if one_signed else epsilon))
     return Box(remove=BoundedRange(epsilon / 2 if one_signed else epsilon))
 
 
@@ -393,6 +417,8 @@ def above_threshold_mechanism(
     largest = 1 / threshold_scale + 2 / query_scale
     if declared is Order.REPLACE:
         return Box(replace=Pure(largest))
+    if declared is Order.ZERO:
+        return Box(zero=Pure(1 / threshold_scale + 1 / query_scale if one_signed else largest))
     return Box(remove=Pure(1 / threshold_scale + 1 / query_scale if one_signed else largest))
 
 
@@ -422,6 +448,10 @@ def profile(cell: Cell, alphas: Array) -> Array:
 def profile_of(cell: Cell) -> Profile:
     if cell.order is Order.ADD:
         return reversed_order(profile_of(Cell(cell.base, cell.sampling, Order.REMOVE, cell.size)))
+    if cell.order is Order.RESTORE:
+        return reversed_order(profile_of(Cell(cell.base, cell.sampling, Order.ZERO, cell.size)))
+    if cell.order is Order.ZERO:
+        return _zeroed(cell)
     replace = cell.order is Order.REPLACE
     match cell.sampling:
         case Full():
@@ -432,6 +462,8 @@ def profile_of(cell: Cell) -> Profile:
             return _without_replacement(cell, batch)
         case OneRandom():
             return _without_replacement(cell, 1)
+        case Truncated():
+            return _truncated(cell)
         case WithReplacement(batch):
             return _with_replacement(cell, batch)
         case _:
@@ -449,6 +481,8 @@ def _poisson_replace(base: Base, rate: float) -> Profile:
             return _laplace_replace(scale, rate)
         case Ball():
             return _ball_replace(base, rate)
+        case Box(remove=None):
+            return diluted(rate, base.swaps())
         case _:
             return _joint_convexity(base, rate)
 
@@ -511,6 +545,29 @@ def _without_replacement(cell: Cell, batch: int) -> Profile:
     return split(batch / cell.known_size(batch + 1), cell.base.swaps())
 
 
+def _truncated(cell: Cell) -> Profile:
+    """As if it were published whether the other records alone fill the batch."""
+    sampling = cell.sampling
+    assert isinstance(sampling, Truncated)
+    if not isinstance(cell.base, _Added):
+        raise Refused("nothing is proven but for noise on sums")
+    size, rate, most = cell.known_size(1), sampling.rate, sampling.most
+    others = stats.binom(size - 1, rate).pmf(np.arange(size))
+    full = math.fsum(others[most:])
+    kept = math.fsum(chance * rate * most / (k + 1) for k, chance in enumerate(others) if k >= most)
+    uncut = profile_of(replace(cell, sampling=Poisson(rate)))
+    if full == 0:
+        return uncut
+    share, base = kept / full, cell.base
+    if cell.order is Order.ZERO:
+        displacing = _zeroed_in_batches(base, {1: share})
+    elif cell.order is Order.REPLACE:
+        displacing = symmetrised(lambda alphas: share * base.swaps()(1 + (alphas - 1) / share))
+    else:
+        displacing = split(share, base.swaps())
+    return lambda alphas: (1 - full) * uncut(alphas) + full * displacing(alphas)
+
+
 def _with_replacement(cell: Cell, batch: int) -> Profile:
     least = 1 if cell.order is Order.REPLACE else 2
     slot = 1 / cell.known_size(least)
@@ -532,6 +589,88 @@ def _with_replacement(cell: Cell, batch: int) -> Profile:
     if cell.order is Order.REPLACE:
         return symmetrised(tagged)
     return lambda alphas: np.where(alphas > 1 - drawn, tagged(alphas), 1 - alphas)
+
+
+# --- A record that is zeroed, in its place ----------------------------------------------------------------------------
+
+
+def _zeroed(cell: Cell) -> Profile:
+    match cell.sampling:
+        case Full():
+            return cell.base.zeroes()
+        case Poisson(rate):
+            if not isinstance(cell.base, _Added):
+                return diluted(rate, cell.base.zeroes())
+            return split(rate, cell.base.zeroes())
+        case Truncated():
+            return _truncated(cell)
+        case WithoutReplacement(batch):
+            return _zeroed_in_batches(cell.base, {1: batch / cell.known_size(batch)})
+        case OneRandom():
+            return _zeroed_in_batches(cell.base, {1: 1 / cell.known_size(1)})
+        case WithReplacement(batch):
+            times = stats.binom(batch, 1 / cell.known_size(1)).pmf(np.arange(1, batch + 1))
+            return _zeroed_in_batches(cell.base, dict(enumerate(times.tolist(), start=1)))
+        case _:
+            raise Refused(f"nothing is proven for {cell.sampling}")
+
+
+def _zeroed_in_batches(base: Base, times: dict[int, float]) -> Profile:
+    """A record in k slots with probability times[k]; batches without it hold others there.
+
+    For each k: the largest V - αZ - κO that three laws allow of which V, Z and Z, O are neighbours.
+    """
+    drawn = min(sum(times.values()), 1.0)
+
+    def with_the_record_first(alphas: Array) -> Array:
+        kappas = (alphas - 1) * (1 - drawn) / drawn
+        return np.asarray(sum(mass * _three_laws(base, k, alphas, kappas) for k, mass in times.items()))
+
+    def zeroed_first(alphas: Array) -> Array:
+        inner = 1 + (alphas - 1) / drawn
+        return np.asarray(sum(mass * reversed_order(base.zeroes(k))(inner) for k, mass in times.items()))
+
+    def both(alphas: Array) -> Array:
+        above, below = with_the_record_first(np.maximum(alphas, 1)), reversed_order(zeroed_first)
+        return np.where(alphas >= 1, above, below(np.minimum(alphas, 1)))
+
+    return both if isinstance(base, _Added) else envelope(both)
+
+
+def _three_laws(base: Base, k: int, alphas: Array, kappas: Array) -> Array:
+    if isinstance(base, Ball):
+        return np.full(alphas.shape, base.distance(float(k)))
+    if isinstance(base, Gaussian | Laplace):  # V, Z, O = shifts by 2k, k, 0, and a half-line
+        scale = base.noise_multiplier if isinstance(base, Gaussian) else base.scale
+        tail = special.ndtr if isinstance(base, Gaussian) else lambda x: _laplace_tail(-x)
+
+        def gain(at: Array) -> Array:  # shape (α, grid)
+            v, z, o = (tail(-(at - shift) / scale) for shift in (2.0 * k, 1.0 * k, 0.0))
+            return np.asarray(v - alphas[:, None] * z - kappas[:, None] * o)
+
+        return _largest_value(gain, np.zeros(alphas.shape), 40.0 * scale + 4.0 * k)
+    h, g = base.zeroes(k), reversed_order(base.zeroes(k))
+
+    def bound(at: Array) -> Array:  # at = log b
+        b = np.exp(at)
+        first = h((alphas[:, None] + kappas[:, None] / b).ravel()).reshape(at.shape)
+        return -(first + kappas[:, None] / b * g(b.ravel()).reshape(at.shape))
+
+    # b = ∞ is h(α); what is bounded above at α is bounded so further right, up to what the search missed
+    return np.minimum(h(alphas), -_largest_value(bound, np.zeros(alphas.shape), 14.0, points=57))
+
+
+def _largest_value(function: Profile, centre: Array, reach: float, points: int = 401) -> Array:
+    """The largest value of a function of a point per α, by a search on nested grids."""
+    best = np.full(centre.shape, -np.inf)
+    rows = np.arange(len(centre))
+    for _ in range(6):
+        at = centre[:, None] + reach * np.linspace(-1, 1, points)
+        values = function(at)
+        found = values.argmax(axis=1)
+        best = np.maximum(best, values[rows, found])
+        centre, reach, points = at[rows, found], reach * 4 / points, 41
+    return best
 
 
 # --- Normal mixtures whose ratio increases ---------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from flint import arb, ctx
+from scipy import special
 
 import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
@@ -16,15 +17,15 @@ from dpbounds.privacy.accountants.certified import account
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.domination import NeighbourClass, neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
-from dpbounds.privacy.pairs.pairs import Direction as PairOrder
-from dpbounds.privacy.pairs.pairs import Product
-from dpbounds.privacy.relations import Relation
-from dpbounds.privacy.routes.lattice import resolved
+from dpbounds.privacy.pairs.pairs import Direction, Product
+from dpbounds.privacy.relations import Order as PairOrder, Relation
+from dpbounds.privacy.routes.combined import resolved
 from tests.privacy.oracle import twins
+from tests.privacy.oracle.noise import divergence
 from tests.privacy.oracle.samplings import Full, Order, Poisson, Sampling, WithoutReplacement, WithReplacement
 from tests.privacy.products import curve_of, products_of
 
-AR, RE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
+AR, RE, ZO = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE, Relation.ZERO_OUT_ONE
 ALPHAS = np.exp(np.concatenate([np.linspace(-6, 6, 49), [-0.35, 0.013, 1.999]]))
 SIZE = 5
 
@@ -54,8 +55,9 @@ def sampled(mechanism: Mechanism, sampling: Sampling) -> Mechanism:
 
 
 def the_class(mechanism: Mechanism, order: Order) -> NeighbourClass:
-    classes = neighbour_classes(mechanism, RE if order is Order.REPLACE else AR)
-    (found,) = classes.along(PairOrder(order.value))
+    asked = PairOrder(order.value)
+    (relation,) = (each for each in Relation if asked in each.orders)
+    (found,) = neighbour_classes(mechanism, relation).along(asked)
     return found
 
 
@@ -105,10 +107,41 @@ BOXES: list[tuple[str, Mechanism, twins.Base]] = [
         dp.AboveThreshold(1, relation=AR, monotone=True),
         twins.above_threshold_mechanism(2.0, 4.0, declared=Order.REMOVE, one_signed=True),
     ),
+    ("pure, zero out", dp.PureDP(1, relation=ZO), twins.Box(zero=twins.Pure(1.0))),
+    (
+        "approximate, zero out",
+        dp.ApproximateDP("0.5", "0.01", relation=ZO),
+        twins.Box(zero=twins.Approximate(0.5, 0.01)),
+    ),
+    (
+        "monotone selection, zero out",
+        dp.ExponentialMechanism(2, relation=ZO, monotone=True),
+        twins.exponential_mechanism(2.0, declared=Order.ZERO, one_signed=True),
+    ),
+    (
+        "threshold, zero out",
+        dp.AboveThreshold(threshold_noise=2, query_noise=4, relation=ZO),
+        twins.above_threshold_mechanism(2.0, 4.0, declared=Order.ZERO),
+    ),
     ("response", dp.RandomizedResponse(1), twins.Box(replace=twins.Pure(1.0))),
 ]
+
+
+def by_a_search(base: twins.Base, sampling: Sampling, order: Order) -> bool:
+    """Whether the pair is an envelope of bounds that are searched for, which takes most of a second."""
+    fixed = isinstance(sampling, WithoutReplacement | WithReplacement)
+    return order in (Order.ZERO, Order.RESTORE) and fixed and not isinstance(base, twins.Gaussian | twins.Ball)
+
+
 CELLS = [
-    pytest.param(mechanism, base, sampling, order, id=f"{name}-{sampling}-{order.value}")
+    pytest.param(
+        mechanism,
+        base,
+        sampling,
+        order,
+        id=f"{name}-{sampling}-{order.value}",
+        marks=pytest.mark.thorough if by_a_search(base, sampling, order) and sampling != WithoutReplacement(3) else (),
+    )
     for name, mechanism, base in NOISE + BOXES
     for sampling in SAMPLINGS
     for order in Order
@@ -130,8 +163,9 @@ def test_pairs_are_what_is_claimed(mechanism: Mechanism, base: twins.Base, sampl
     found = profile(the_class(sampled(mechanism, sampling), order).product)
     if not len(claimed):
         return
-    by_envelope = order is Order.REPLACE and isinstance(sampling, Poisson)
-    assert (found >= claimed - 1e-9).all()
+    searched = by_a_search(base, sampling, order)
+    by_envelope = (order is Order.REPLACE and isinstance(sampling, Poisson)) or searched
+    assert (found >= claimed - (1e-4 if searched and isinstance(base, twins.Box) else 1e-9)).all()
     assert found == pytest.approx(claimed, abs=3e-3 if by_envelope else 1e-9)
 
 
@@ -140,7 +174,12 @@ def test_pairs_are_what_is_claimed(mechanism: Mechanism, base: twins.Base, sampl
 @pytest.mark.parametrize("order", list(Order))
 def test_concentrated_boxes(sampling: Sampling, order: Order) -> None:
     mechanism = sampled(dp.ZCDP("0.125", relation=AR), sampling)
-    claimed = twins.profile(twins.Cell(twins.Box(remove=twins.Concentrated(0.125)), sampling, order, SIZE), ALPHAS)
+    try:
+        claimed = twins.profile(twins.Cell(twins.Box(remove=twins.Concentrated(0.125)), sampling, order, SIZE), ALPHAS)
+    except twins.Refused:  # of a record that contributes nothing it says nothing
+        with pytest.raises(UnsupportedMechanism):
+            the_class(mechanism, order)
+        return
     found = profile(the_class(mechanism, order).product)
     assert (found >= claimed - 5e-5).all(), "the twin's hull has a coarser grid, and may lie above by a little"
     assert found == pytest.approx(claimed, abs=1e-3)
@@ -248,8 +287,8 @@ NEAR = dp.Gaussian(noise_stddev=1, sensitivity=2)
         (dp.PureDP(1, relation=RE), AR, "says nothing about adding or removing"),
         (dp.ZCDP(1, relation=RE), AR, "says nothing about adding or removing"),
         (dp.RandomizedResponse(1), AR, "one answer per record"),
-        (dp.PoissonSampled(dp.PureDP(1, relation=RE), "0.1"), RE, "needs a guarantee under add-or-remove-one"),
-        (dp.PoissonSampled(dp.RandomizedResponse(1), "0.1"), RE, "needs a guarantee under add-or-remove-one"),
+        (dp.PoissonSampled(dp.PureDP(1, relation=RE), "0.1"), AR, "says nothing about adding or removing"),
+        (dp.PoissonSampled(dp.RandomizedResponse(1), "0.1"), AR, "one answer per record"),
         (dp.RenyiDP({2: 1}, relation=AR), RE, "triangle"),
         (dp.SampledWithoutReplacement(dp.Gaussian(1), 10, 10), AR, "must still hold a whole batch"),
         (dp.SampledWithReplacement(dp.Gaussian(1), 3, 1), AR, "must still hold"),
@@ -257,7 +296,6 @@ NEAR = dp.Gaussian(noise_stddev=1, sensitivity=2)
         (dp.InParallel((dp.Gaussian(1),), "index"), AR, "shifts all later ones"),
         (dp.InParallel((dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 5),)), AR, "fixed-size samples inside a block"),
         (dp.InParallel((dp.SampledWithReplacement(dp.Gaussian(1), 2, 5),)), RE, "fixed-size samples inside a block"),
-        (dp.PoissonSampled(dp.Laplace(noise_scale=1, sensitivity=2), "0.1"), RE, "per-record bound"),
         (
             dp.SampledWithoutReplacement(dp.Gaussian(noise_stddev=1, sensitivity=2), 1, 5),
             AR,
@@ -269,9 +307,6 @@ NEAR = dp.Gaussian(noise_stddev=1, sensitivity=2)
             "blocks in parallel inside a fixed-size sample",
         ),
         # what an inner mechanism does not promise:
-        # two vectors at distance 2, both far from the origin, spend q h(e) = .0751 at ε = 1; .0518 would be claimed
-        (dp.PoissonSampled(NEAR**2, "0.1"), RE, "one sample holds the record and another does not"),
-        (dp.PoissonSampled(NEAR @ dp.Laplace(1), "0.1"), RE, "one sample holds the record and another does not"),
         (dp.InParallel((NEAR, dp.Gaussian(1))), RE, "leaves one block and enters another"),
         (dp.SampledWithoutReplacement(dp.PoissonSampled(NEAR, "0.5"), 2, 4), AR, "swaps one record of the batch"),
         (dp.PoissonSampled(dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 9), "0.5"), AR, "whose size is random"),
@@ -288,6 +323,25 @@ NEAR = dp.Gaussian(noise_stddev=1, sensitivity=2)
 def test_what_is_not_proven_is_refused(mechanism: Mechanism, relation: Relation, reason: str) -> None:
     with pytest.raises(UnsupportedMechanism, match=reason):
         neighbour_classes(mechanism, relation)
+
+
+def test_a_final_distance_on_a_poisson_sample_says_nothing_about_presence() -> None:
+    """Twice two vectors at distance 2, far from the origin: q h(e) is spent; as bounds on each it would be .0518."""
+    rate, far, twice = 0.1, 1e6, NEAR**2
+    edges = np.array([-np.inf, far / 2, *(far + np.linspace(-12, 15, 4001)), np.inf])
+    cells = [np.diff(special.ndtr(edges - centre)) for centre in (0, far, far + math.sqrt(8))]
+    first, second = ((1 - rate) * cells[0] + rate * cells[index] for index in (1, 2))
+    attained = float(divergence((first, second), np.exp([1.0]))[0])
+    found = account(dp.PoissonSampled(twice, "0.1"), epsilon=1, relation=RE)
+    assert found.tight
+    assert attained == pytest.approx(found.enclosure.upper, abs=1e-6)
+    assert found.enclosure.upper == pytest.approx(
+        0.1 * account(twice, epsilon=1, relation=RE).enclosure.upper, rel=1e-12
+    )
+    assert found.enclosure.upper == pytest.approx(0.0751, abs=1e-4)
+    both = NEAR @ dp.Laplace(1)
+    sampled_both = account(dp.PoissonSampled(both, "0.1"), epsilon=1, relation=RE).enclosure
+    assert sampled_both.upper == pytest.approx(0.1 * account(both, epsilon=1, relation=RE).enclosure.upper, rel=1e-3)
 
 
 @pytest.mark.parametrize("kind", [dp.AboveThreshold, dp.ExponentialMechanism])
@@ -363,7 +417,7 @@ def test_a_loss_at_the_edge_is_decided_or_declined() -> None:
     with ctx.workprec(400):
         edge = -2 * (arb(2) / 3).log()
         at = Fraction(int((edge * arb(2) ** 300).floor().unique_fmpz()), 2**300) - Fraction(1, 2**140)
-    pair = DrawnGaussians(PairOrder.ADD, Draws(Fraction(1, 3), 2), Fraction(100))
+    pair = DrawnGaussians(Direction.ADD, Draws(Fraction(1, 3), 2), Fraction(100))
     assert closed_form_delta(pair, at)[0].upper() > arb("6e-49")
 
 

@@ -10,8 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 from flint import arb
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpbounds.privacy.pairs.gaussian_sums import (
     Places,

@@ -1,7 +1,7 @@
-"""The statements of pairs.md, sampling.md and laws.md that carry numbers, and the claims that are new there.
+"""The statements of pairs.md, sampling.md and losses.md that carry numbers, and the claims that are new there.
 
 Two partitions (pairs.md) are in ``test_domination.py``; the obvious pair for draws with replacement (sampling.md) and
-monotone queries under replace-one (laws.md) are traps of ``test_cells.py``.
+monotone queries under replace-one (losses.md) are traps of ``test_cells.py``.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpbounds.privacy.pairs.pairs import (
     Direction,
@@ -105,6 +104,77 @@ def test_two_adaptive_releases_on_one_batch_with_replacement(direction: Directio
     ]
     assert best == pytest.approx(claimed, abs=3e-4)
     assert best < claimed + 3e-5
+
+
+# The types are sets of steps: {1}, {2} and {1, 2}; what is weighed by -α is the same for another record, or nothing.
+WEIGHTS = (0.35, 0.4, 0.15)
+
+
+def patterns(first: float, second: float) -> tuple[Types, Types]:
+    """Where the three types lie in either release, for vectors of one record."""
+    return (first, 0.0, first), (0.0, second, second)
+
+
+def correlated(first: float, second: float) -> tuple[Types, Types]:
+    """The same where a part of the first vector comes back in the second release, with the other sign."""
+    return (first, 0.0, first), (-0.6 * first, second, second - 0.6 * first)
+
+
+Placed = Callable[[float, float], tuple[Types, Types]]
+
+
+@pytest.mark.parametrize("alpha", [0.7, 1.0, 1.5])
+@pytest.mark.parametrize("placed", [patterns, correlated])
+@pytest.mark.parametrize("relation", ["remove", "add", "replace"])
+def test_radii_that_depend_on_the_step(placed: Placed, relation: str, alpha: float) -> None:
+    """An adversary who places the record anew after the first release stays below the extreme vectors."""
+    values = (-1.0, -0.4, 0.0, 1.0)
+    others = (0.0,) if relation == "remove" else values
+    own = (0.0,) if relation == "add" else values
+    absent = 1 - sum(WEIGHTS)
+    constant = {"remove": alpha - absent, "add": alpha * absent - 1, "replace": (alpha - 1) * absent}[relation]
+    weights = np.array([*WEIGHTS, *(-alpha * w for w in WEIGHTS)])
+    weights = weights[:3] if relation == "remove" else weights[3:] if relation == "add" else weights
+    x, mass = _COARSE, normal(0, _COARSE) * 0.05
+
+    def ratios(types: Types, at: Array) -> Array:  # one row per type
+        return np.asarray(np.exp(np.outer(types, at) - np.array(types)[:, None] ** 2 / 2))
+
+    def places(g: float, h: float, k: float, m: float) -> tuple[Types, Types]:
+        """Of the types that count: the first record's, the second's, or both."""
+        mine, other = placed(g, h), placed(k, m)
+        if relation == "replace":
+            return (*mine[0], *other[0]), (*mine[1], *other[1])
+        return mine if relation == "remove" else other
+
+    def value(first: Types, seconds: Sequence[Types]) -> float:
+        state = ratios(first, x)
+        best = np.full(len(x), -1.0)
+        for second in seconds:
+            total = (weights[:, None] * state).T @ ratios(second, x)
+            best = np.maximum(best, np.maximum(total - constant, 0) @ mass)
+        return float(best @ mass)
+
+    best = max(
+        value(places(g, 0, k, 0)[0], [places(g, h, k, m)[1] for h in own for m in others]) for g in own for k in others
+    )
+    radii = (0.0, 0.0) if placed is patterns else (0.6, 0.6)
+
+    def extreme(sign: float) -> tuple[Types, Types]:
+        return (sign, 0.0, sign), (sign * radii[0], sign, sign * (1 + radii[1]))
+
+    up, down = extreme(1.0), extreme(-1.0)
+    first, second = {
+        "remove": up,
+        "add": down,
+        "replace": ((*up[0], *down[0]), (*up[1], *down[1])),
+    }[relation]
+    claimed = value(first, [second])
+    assert best <= claimed + 1e-9
+    if placed is patterns:
+        assert best == pytest.approx(claimed, abs=1e-9)
+    if placed is patterns and relation == "replace":  # a mutant: the other record on the same side
+        assert value((*up[0], *up[0]), [(*up[1], *up[1])]) < best - 0.05
 
 
 # --- Chains ----------------------------------------------------------------------------------------------------------

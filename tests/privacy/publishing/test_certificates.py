@@ -19,6 +19,8 @@ from dpbounds.privacy.budgets.calibration import Calibration, calibrate
 from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
 from dpbounds.privacy.publishing.certificates import (
     CheckReport,
+    _at_the_ends,
+    _Claim,
     certificate,
     check_certificate,
     exact_text,
@@ -27,6 +29,7 @@ from dpbounds.privacy.publishing.certificates import (
 )
 from dpbounds.privacy.publishing.standalone_checker import rational
 from dpbounds.privacy.relations import Relation
+from tests.privacy.products import products_of
 
 TRAINING = PoissonSampled(Gaussian(1), "0.01") ** 2_000
 
@@ -166,7 +169,7 @@ def test_the_same_subject_gives_the_same_file(tmp_path: Path, spent: Account, ca
 
 def test_the_document_holds_what_the_format_promises(spent: Account) -> None:
     document = plain(spent)
-    assert (document["format"], document["version"]) == ("dpbounds privacy certificate", 2)
+    assert (document["format"], document["version"]) == ("dpbounds privacy certificate", 3)
     assert set(document) == {"format", "version", "calibration", "accounts", "assumptions", "versions"}
     (entry,) = document["accounts"]
     assert rational(entry["claim"]["upper"]) == spent.enclosure.exact_upper
@@ -187,6 +190,14 @@ def test_a_value_that_does_not_stand_in_the_mechanism_is_not_certified() -> None
 
 
 # --- checking ------------------------------------------------------------------------------------------------------
+
+
+def test_a_final_distance_on_a_sample_under_replace_one_is_not_written() -> None:
+    """The checker refuses it, too: its pairs are for vectors that are bounded one by one."""
+    near = PoissonSampled(Gaussian(noise_stddev=4, sensitivity=2), "0.1")
+    with pytest.raises(CertificateError, match="give noise_multiplier"):
+        certificate(account(near, delta="1e-5", relation="replace-one"))
+    assert check_certificate(plain(account(near, delta="1e-5"))).holds
 
 
 @pytest.mark.thorough
@@ -318,3 +329,21 @@ def test_a_weaker_claim_still_holds(full_batch: Account) -> None:
     document["accounts"][0]["claim"].update(lower="0", upper="10")
     assert check_certificate(document).holds
     assert full_batch.relation is Relation.REPLACE_ONE
+
+
+@pytest.mark.parametrize("given", ["delta", "epsilon"])
+def test_a_claim_is_confirmed_at_its_ends_and_not_beside_them(given: str) -> None:
+    """δ(ε) decides: at the upper end it keeps δ, at the lower end it does not; an end on the wrong side is seen."""
+    mechanism, relation = Gaussian(3), Relation.REPLACE_ONE
+    target = Fraction(1, 10**5) if given == "delta" else Fraction(1)
+    ends = account(mechanism, relation=relation, **{given: target}).enclosure  # type: ignore[arg-type]
+    below, above = Fraction(ends.exact_lower) * Fraction(999, 1000), Fraction(ends.exact_upper) * Fraction(1001, 1000)
+    products = products_of(mechanism, relation)
+
+    def confirmed(lower: Fraction, upper: Fraction) -> bool:
+        return _at_the_ends(_Claim(mechanism, relation, given, target, lower, upper, {}, {}), products)[0]
+
+    assert confirmed(below, above)
+    assert confirmed(Fraction(0), above)
+    assert not confirmed(above, above)
+    assert not confirmed(below, below)

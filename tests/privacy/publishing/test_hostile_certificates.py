@@ -142,7 +142,7 @@ def test_other_words_or_numbers_do_not_hold(made: dict[str, dict[str, Any]], nam
         ((), {"assumptions": reworded}, checker.MALFORMED),
         ((), {"assumptions": [*checker.ASSUMPTIONS, "The moon is made of cheese."]}, checker.MALFORMED),
         ((), {"assumptions": list(checker.ASSUMPTIONS[::-1])}, checker.MALFORMED),
-        *(((), {"version": version}, checker.MALFORMED) for version in (1, 3)),  # 1 has no digest
+        *(((), {"version": version}, checker.MALFORMED) for version in (1, 2, 4)),  # 1 has no digest, 2 no seed
         ((), {"accounts": []}, checker.MALFORMED),
         (("versions",), {"dpbounds": "99\x1b[2J"}, checker.MALFORMED),
         (first, {"role": "attack"}, checker.MALFORMED),
@@ -167,10 +167,17 @@ def test_other_words_or_numbers_do_not_hold(made: dict[str, dict[str, Any]], nam
     assert verdict(json.dumps(twice)) == checker.MALFORMED
 
 
-def test_version_one_is_still_read() -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_earlier_versions_are_still_read(version: int) -> None:
     old = copy.deepcopy(FULL_DOCUMENT)
-    old["version"] = 1
-    del old["accounts"][0]["digest"]
+    old["version"] = version
+    if version == 1:
+        del old["accounts"][0]["digest"]
+    assert verdict(json.dumps(old)) == checker.MALFORMED  # they said nothing of seeds
+    old["assumptions"][3] = (
+        "The noise is drawn as described: ideal Gaussian, independent between releases. Floating-point and "
+        "pseudo-random effects of a sampler are outside."
+    )
     assert verdict(json.dumps(old)) == checker.CONFIRMED
     del old["assumptions"]
     assert verdict(json.dumps(old)) == checker.MALFORMED

@@ -16,7 +16,7 @@ import pytest
 from flint import arb, ctx
 
 from dpbounds.errors import CertificateError
-from dpbounds.privacy.accountants import certified
+from dpbounds.privacy.accountants import routing
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import (
@@ -291,7 +291,7 @@ def test_typical_certificates_are_cheap_or_refused_with_a_reason(name: str, monk
     mechanism, expected = TYPICAL[name]
     if name == "levels in groups":  # as the accountant does where all levels would take it too long
         for limit in ("_MANY", "_FEWEST_GROUPS", "_EXACT_WORK", "_GROUPED_WORK"):
-            monkeypatch.setattr(certified, limit, 4)
+            monkeypatch.setattr(routing, limit, 4)
     status, lines = checker.check(plain(account(mechanism, delta="1e-6", relation=REPLACE)))
     assert status == expected, lines
     assert checker.effort.done < checker.MOST_WORK / (4 if name in ("rare jumps", "rarer jumps", "levels") else 30)

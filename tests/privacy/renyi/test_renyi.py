@@ -13,8 +13,7 @@ import pytest
 from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent  # type: ignore[import-untyped]  # ships no types
 from dp_accounting.rdp import RdpAccountant  # type: ignore[import-untyped]  # ships no types
 from flint import arb, ctx
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from mpmath import mp, mpf
 
 import dpbounds.privacy.mechanisms as dp
@@ -24,6 +23,7 @@ from dpbounds.privacy.pairs.losses import ball, law_of
 from dpbounds.privacy.pairs.pairs import (
     BoundedRangeProfile,
     Combined,
+    Diluted,
     Direction,
     DrawnGaussians,
     Draws,
@@ -34,8 +34,11 @@ from dpbounds.privacy.pairs.pairs import (
     Sampled,
     SampledGaussians,
     SampledLaplaces,
+    ShiftedDiscreteGaussians,
+    ShiftedDiscreteLaplaces,
     ShiftedGaussians,
     ShiftedLaplaces,
+    Tagged,
     TwoGuarantees,
     TwoPoints,
     UniformBalls,
@@ -358,8 +361,24 @@ SYMMETRIC = [
     ShiftedLaplaces(F(1, 2)),
     Responses(F(1)),
     Responses(F(1), 4),
+    ShiftedDiscreteLaplaces(F(1, 2), 3),
     BoundedRangeProfile(F(1)),
 ]
+
+
+@pytest.mark.parametrize("order", [10**3, 10**6, 10**9])
+def test_a_divergence_of_high_order_sees_its_peak(order: int) -> None:
+    """Laplace on a sample: the atom at the largest loss, and beside it a peak of width 1/λ, divided by e^(λ·loss)."""
+    with mp.workdps(DIGITS):
+        q, s = mpf(1) / 2, mpf(2)
+        c, most = 1 - q + q * mp.exp(-s), 1 - q + q * mp.exp(s)
+
+        def beside(u: mpf) -> mpf:
+            return c * mp.exp(u - s) / 2 * ((1 - q + q * mp.exp(s - 2 * u)) / most) ** order
+
+        peak = c * mp.exp(-s) / 2 + mp.quad(beside, [0, mpf(10) / order, mpf(100) / order, mpf(300) / order])
+        expected = order * mp.log(most / c) + mp.log(peak)
+    assert agrees(log_moment(SampledLaplaces(Fraction(1, 2), Fraction(2)), order, 100), expected, 28)
 
 
 @pytest.mark.parametrize("base", SYMMETRIC)
@@ -381,12 +400,23 @@ def test_an_asymmetric_base_breaks_the_reversal_lemma() -> None:
 EVERY_PAIR: list[Pair] = [
     *SYMMETRIC,
     TwoPoints(F(1, 4), F(1)),
+    ShiftedDiscreteGaussians(F(1, 4), 2),
     SampledLaplaces(F(1, 10), F(1)),
     DrawnGaussians(Direction.REMOVE, Draws(F(1, 10), 3), F(1)),
     DrawnGaussians(Direction.ADD, Draws(F(1, 10), 3), F(1)),
     *(SampledGaussians(direction, F(1, 10), F(1)) for direction in Direction),
+    *(Diluted(F(1, 10), base) for base in (ShiftedLaplaces(F(1)), TwoPoints(F(1, 4), F(1)))),
     *(Sampled(direction, Draws(F(1, 10), 2), base) for direction in Direction for base in SYMMETRIC[:3]),
+    Tagged(((F(2, 3), ShiftedGaussians(F(1))), (F(1, 3), SampledGaussians(Direction.ADD, F(1, 10), F(1))))),
 ]
+
+
+def test_the_moment_of_a_tagged_pair_is_the_mean_of_its_parts() -> None:
+    tagged = EVERY_PAIR[-1]
+    assert isinstance(tagged, Tagged)
+    for order in REAL_ORDERS:
+        mean = sum((ball(weight) * log_moment(part, order).exp() for weight, part in tagged.parts), arb(0))
+        assert log_moment(tagged, order).exp().overlaps(mean)
 
 
 @pytest.mark.parametrize("pair", EVERY_PAIR)

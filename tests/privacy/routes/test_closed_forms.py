@@ -7,8 +7,7 @@ from unittest.mock import Mock
 import mpmath as mp
 import pytest
 from flint import ctx
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.routes import closed_forms as profiles

@@ -10,17 +10,24 @@ from flint import arb
 
 import dpbounds as dp
 from dpbounds.expressions.working import working
-from dpbounds.privacy.accountants import certified as accountants
+from dpbounds.privacy.accountants import routing
 from dpbounds.privacy.accountants.certified import account, prove_delta, prove_epsilon
 from dpbounds.privacy.pairs.losses import law_at
 from dpbounds.privacy.pairs.pairs import (
+    Allocated,
+    AllocatedTo,
     BoundedRangeProfile,
     Combined,
+    CrowdedGaussians,
+    Diluted,
     Direction,
     Discrete,
     DrawnGaussians,
     Draws,
     FourPoints,
+    MixedGaussians,
+    OpposedGaussians,
+    Other,
     Pair,
     Product,
     RenyiProfile,
@@ -29,12 +36,18 @@ from dpbounds.privacy.pairs.pairs import (
     SampledBalls,
     SampledGaussians,
     SampledLaplaces,
+    ShiftedDiscreteGaussians,
+    ShiftedDiscreteLaplaces,
     ShiftedGaussians,
     ShiftedLaplaces,
+    ShuffledBatches,
+    Tagged,
+    TaggedGaussians,
     TwoGuarantees,
     TwoPoints,
     TwoResponses,
     UniformBalls,
+    Zeroed,
 )
 from dpbounds.privacy.routes import grouping
 from dpbounds.privacy.routes.grouping import between, costs_of, with_costs
@@ -46,6 +59,7 @@ ALPHAS = [-3.0, -1.0, -0.3, -0.05, 0.0, 0.05, 0.3, 1.0, 2.5]  # their logarithms
 GROUPED: list[Pair] = [
     ShiftedGaussians(HALF),
     ShiftedLaplaces(HALF),
+    ShiftedDiscreteLaplaces(HALF, 3),
     UniformBalls(HALF, 3),
     Responses(HALF),
     Responses(HALF, 5),
@@ -60,14 +74,25 @@ GROUPED: list[Pair] = [
         for slots in (1, 3)
         for base in (ShiftedGaussians(HALF), ShiftedLaplaces(HALF), FourPoints(HALF, TENTH))
     ),
+    *(Zeroed(direction, Draws(TENTH, 1), ShiftedGaussians(HALF)) for direction in (Direction.REMOVE, Direction.ADD)),
     *(DrawnGaussians(direction, Draws(TENTH, 3), HALF) for direction in (Direction.REMOVE, Direction.ADD)),
+    *(Diluted(TENTH, base) for base in (ShiftedLaplaces(HALF), FourPoints(HALF, TENTH))),
     SampledLaplaces(TENTH, HALF),
     SampledBalls(TENTH, HALF, 3),
 ]
 ALONE: list[Pair] = [
     TwoPoints(TENTH, HALF),
+    ShiftedDiscreteGaussians(HALF, 2),
+    CrowdedGaussians(Direction.REMOVE, TENTH, 3, 9, Fraction(1), HALF, Other.NOTHING),
+    Allocated(Direction.REMOVE, 3, ((ShiftedGaussians(HALF), 3),)),
+    AllocatedTo(Direction.REMOVE, 3, 2, ShiftedGaussians(HALF)),
+    ShuffledBatches(Direction.REPLACE, ShiftedGaussians(HALF), 10),
+    MixedGaussians(Direction.REMOVE, ((Fraction(0), TENTH), (HALF, HALF), (Fraction(1), HALF - TENTH))),
+    OpposedGaussians(Direction.REMOVE, TENTH, HALF),
+    TaggedGaussians(((TENTH, HALF), (HALF, HALF))),
     RenyiProfile(((Fraction(2), HALF),)),
     TwoGuarantees(TENTH, ShiftedLaplaces(HALF), ShiftedLaplaces(Fraction(1))),
+    Tagged(((HALF, ShiftedGaussians(HALF)), (HALF, ShiftedLaplaces(HALF)))),
     Combined(((ShiftedLaplaces(HALF), 2),)),
     Discrete(((Fraction(0), HALF),), HALF),
 ]
@@ -179,10 +204,10 @@ def _schedule(levels, weaker=1.0):
 
 @pytest.fixture
 def little_time(monkeypatch):
-    monkeypatch.setattr(accountants, "_MANY", 3)
-    monkeypatch.setattr(accountants, "_FEWEST_GROUPS", 4)
-    monkeypatch.setattr(accountants, "_EXACT_WORK", 1)
-    monkeypatch.setattr(accountants, "_GROUPED_WORK", 1)
+    monkeypatch.setattr(routing, "_MANY", 3)
+    monkeypatch.setattr(routing, "_FEWEST_GROUPS", 4)
+    monkeypatch.setattr(routing, "_EXACT_WORK", 1)
+    monkeypatch.setattr(routing, "_GROUPED_WORK", 1)
 
 
 @pytest.mark.rotating(2)

@@ -6,23 +6,20 @@ import random
 import resource
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
-from itertools import product as cartesian
+from itertools import pairwise, product as cartesian
 from unittest.mock import Mock
 
 import flint
 import mpmath
 import pytest
 from flint import arb, fmpq
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Direction, Draws, Sampled, ShiftedGaussians, ShiftedLaplaces
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.lattice import bounds as lattice
-from dpbounds.privacy.routes.lattice import delta_bounds, epsilon_bounds, saddle
+from dpbounds.privacy.routes.lattice import bounds as lattice, delta_bounds, epsilon_bounds, saddle
 from dpbounds.privacy.routes.lattice.composed import compose, discretise
 from dpbounds.privacy.routes.lattice.discretisation import RoundingDown, lower_atoms, pieces_of, upper_atoms
 from dpbounds.privacy.routes.lattice.integer_measures import (

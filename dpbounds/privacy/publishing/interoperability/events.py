@@ -2,16 +2,18 @@
 
 An event says what ran, but not under which neighbouring relation; its numbers are doubles. Reading is exact wherever
 the event's own parameters are ours. Writing rounds what no double holds to the safe side (noise down, rates and ρ up).
-The parameters are those that the docstrings of dp-accounting 0.6.0 define; events of other versions, and subclasses,
-are refused by name. The table of all events is in ``docs/names.md``.
+The parameters are those that the docstrings of dp-accounting define, in 0.6.0 and in its repository in August 2026,
+which has four events more; events of other versions, and subclasses, are refused by name. The table of all events is in
+``docs/names.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpbounds.errors import DpboundsError, InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.enclosure import ball_end
@@ -19,66 +21,66 @@ from dpbounds.expressions.exact import exact, positive_integer, to_float
 from dpbounds.expressions.working import working
 from dpbounds.privacy import mechanisms
 from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.mechanisms.additive import positive
+from dpbounds.privacy.mechanisms.algebra import listed
 from dpbounds.privacy.mechanisms.refusals import refuse
-from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.pairs.domination import neighbour_classes, nested
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.routes.closed_forms import ball
+from dpbounds.privacy.values import at_least_zero, probability
 
 if TYPE_CHECKING:
-    from dp_accounting import DpEvent
+    from dp_accounting import DpEvent, NeighboringRelation
 
 _PRECISION = 192
+_ROUNDING = Fraction(1, 2**40)  # what the sum of an event's chances may miss of 1, in doubles
 
-# (0, 0)-DP under add-or-remove-one and hence, a record being removed and another one added, under replace-one.
-_NOTHING = mechanisms.ApproximateDP(0, 0, relation=Relation.ADD_OR_REMOVE_ONE)
+# of dp-accounting's ``NeighboringRelation``: what each is called here
+_RELATIONS = {
+    "ADD_OR_REMOVE_ONE": Relation.ADD_OR_REMOVE_ONE,
+    "REPLACE_ONE": Relation.REPLACE_ONE,
+    "REPLACE_SPECIAL": Relation.ZERO_OUT_ONE,
+}
 
 _REFUSED = {
-    "TruncatedSubsampledGaussianDpEvent": "truncated-poisson",
     "SingleEpochTreeAggregationDpEvent": "tree-aggregation",
     "RepeatAndSelectDpEvent": "repeat-and-select",
-    "MixtureOfGaussiansDpEvent": "mixture-of-gaussians",
-    "DiscreteLaplaceDpEvent": "discrete-laplace",
-    # of later versions
-    "DiscreteGaussianDpEvent": "discrete-gaussian",
-    "PermuteAndFlipDpEvent": "permute-and-flip",
-    "RandomAllocationDpEvent": "random-allocation",
 }
 
 _UNREADABLE = {
     "NonPrivateDpEvent": "what ran has no guarantee: every ε is exceeded",
     "UnsupportedDpEvent": "the event says that what ran is not described",
     "DpEvent": "the bare base class describes nothing",
-    "EpsilonDeltaDpEvent": "not an event of dp-accounting 0.6, which is read here; write ApproximateDP(epsilon, delta, "
-    "relation=...) with the relation for which it was established",
-    "ExponentialMechanismDpEvent": "not an event of dp-accounting 0.6, which is read here; write "
-    "ExponentialMechanism(epsilon, relation=...) for weights exp(ε u / 2Δu), with the relation for which Δu holds",
+    "RandomAllocationDpEvent": "write RandomlyAllocated(mechanism, steps, participations) for each epoch",
 }
 
 _UNWRITABLE: dict[type[Mechanism], str] = {
     mechanisms.UniformBall: "there is no event with noise on a ball, and none that stands for its (0, δ) guarantee",
-    mechanisms.ExponentialMechanism: "there is no event for it; ZCDP(loss_range**2 / 8, relation=...) is what it "
-    "satisfies",
     mechanisms.AboveThreshold: "there is no event for it; ZCDP(epsilon**2 / 2, relation=...) is what it satisfies",
-    mechanisms.PureDP: "there is no event for it; ZCDP(epsilon**2 / 2, relation=...) is what it satisfies",
-    mechanisms.ApproximateDP: "there is no event for an (ε, δ) guarantee",
     mechanisms.RenyiDP: "there is no event for a Rényi guarantee at finitely many orders",
+    mechanisms.MatrixMechanism: "there is no event for correlated noise; without samples it spends what one Gaussian "
+    "release does, with the noise divided by its sensitivity",
+    mechanisms.TruncatedPoisson: "the event for truncated samples knows one Gaussian release only",
+    mechanisms.RandomlyAllocated: "there is no event for steps that are allocated in secret",
+    mechanisms.BallsInBins: "there is no event for steps that are allocated in secret",
     mechanisms.InParallel: "there is no event for blocks of a partition; under add-or-remove-one write the block that "
     "spends most",
 }
 
 
-def from_dp_event(event: DpEvent, relation: str | Relation | None = None) -> Mechanism:
+def from_dp_event(event: DpEvent, relation: str | Relation | NeighboringRelation | None = None) -> Mechanism:
     """Return the mechanism that an event tree of dp-accounting describes.
 
     Args:
-        event: An event of dp-accounting 0.6, with events of that version inside.
-        relation: The relation under which a black box's guarantee (``ZCDpEvent``) was established. Nothing else needs
-            it, and events do not carry it.
+        event: An event of dp-accounting, with its events inside.
+        relation: The relation under which a black box's guarantee (``ZCDpEvent``, ``EpsilonDeltaDpEvent``), or the
+            sensitivity of scores (``ExponentialMechanismDpEvent``), was established, or dp-accounting's name of it
+            (REPLACE_SPECIAL is ``zero-out-one``). Nothing else needs it, and events do not carry it.
 
     Returns:
         The mechanism, with the event's doubles taken as the exact binary numbers that they hold. The ε of randomised
         response, ln(1 + k(1-p)/p), is rounded up to a double. What releases nothing is left out of a composition;
-        alone it is ``ApproximateDP(0, 0)``.
+        alone it is ``ApproximateDP(0, 0)``, under the relation or else under add-or-remove-one.
 
     Raises:
         UnsupportedMechanism: No analysis is proven here for one of the events; the message names it, says why, and
@@ -96,19 +98,22 @@ def from_dp_event(event: DpEvent, relation: str | Relation | None = None) -> Mec
     library = _events_of_dp_accounting()
     if not isinstance(event, library.DpEvent):
         raise InvalidValue("event", event, "an event of dp_accounting")
-    declared = None if relation is None else as_relation(relation)
+    declared = None if relation is None else as_our_relation(relation)
     found = _Reader(library, declared).read(event)
-    return _NOTHING if found is None else found
+    if found is None:  # under add-or-remove-one, and hence, a record being removed and another one added, replace-one
+        return mechanisms.ApproximateDP(0, 0, relation=declared or Relation.ADD_OR_REMOVE_ONE)
+    return found
 
 
-def to_dp_event(mechanism: Mechanism, relation: str | Relation | None = None) -> DpEvent:
+def to_dp_event(mechanism: Mechanism, relation: str | Relation | NeighboringRelation | None = None) -> DpEvent:
     """Return the event tree of dp-accounting that describes a mechanism.
 
     Args:
         mechanism: Anything that an event exists for.
-        relation: The relation under which the event will be accounted for. Needed for a ZCDP, which must have been
-            declared under that relation, and for noise that is given with its final sensitivity, because the event
-            wants it per unit of the per-record bound. If given, what is not proven under it is refused.
+        relation: The relation under which the event will be accounted for, or dp-accounting's name of it. Needed for a
+            guarantee (ZCDP, PureDP, ApproximateDP, ExponentialMechanism), which must have been declared under that
+            relation, and for noise that is given with its final sensitivity, because the event wants it per unit of the
+            per-record bound. If given, what is not proven under it is refused.
 
     Returns:
         The event. Noise is rounded down to a double and rates, ρ and what else costs privacy up, so that the event
@@ -122,10 +127,53 @@ def to_dp_event(mechanism: Mechanism, relation: str | Relation | None = None) ->
         DpboundsError: dp-accounting is not installed.
     """
     library = _events_of_dp_accounting()
-    asked = None if relation is None else as_relation(relation)
+    asked = None if relation is None else as_our_relation(relation)
     if asked is not None:
         neighbour_classes(mechanism, asked)
     return _Writer(library, asked).write(mechanism)
+
+
+def as_our_relation(relation: str | Relation | NeighboringRelation) -> Relation:
+    """Our relation of that name, or of dp-accounting's; ``InvalidValue`` where there is none."""
+    from dp_accounting import NeighboringRelation
+
+    if isinstance(relation, NeighboringRelation):
+        if relation.name not in _RELATIONS:
+            raise InvalidValue("relation", relation.name, "one of " + ", ".join(_RELATIONS))
+        return _RELATIONS[relation.name]
+    return as_relation(relation)
+
+
+def as_their_relation(relation: Relation) -> NeighboringRelation:
+    """The relation as dp-accounting has it."""
+    from dp_accounting import NeighboringRelation
+
+    return next(NeighboringRelation[name] for name, ours in _RELATIONS.items() if ours is relation)
+
+
+def protects_nothing(event: DpEvent) -> bool:
+    """Whether an event of dp-accounting is non-private: by its name, or because there is no noise; or part of it is."""
+    name = type(event).__name__
+    if type(event) is not getattr(_events_of_dp_accounting(), name, None):
+        return False
+    match name:
+        case "NonPrivateDpEvent":
+            return True
+        case "GaussianDpEvent" | "LaplaceDpEvent" | "TruncatedSubsampledGaussianDpEvent":
+            return bool(event.noise_multiplier == 0)
+        case "DiscreteGaussianDpEvent":
+            return bool(event.sigma == 0)
+        case "RandomizedResponseDpEvent":
+            return bool(event.noise_parameter == 0 and event.num_buckets > 1)
+        case "ZCDpEvent":
+            return bool(event.rho == math.inf)
+        case "ComposedDpEvent":
+            return any(map(protects_nothing, event.events))
+        case "SelfComposedDpEvent" | "PoissonSampledDpEvent":
+            return protects_nothing(event.event)
+        case "SampledWithoutReplacementDpEvent" | "SampledWithReplacementDpEvent":
+            return protects_nothing(event.event)
+    return False
 
 
 def _events_of_dp_accounting() -> ModuleType:
@@ -164,6 +212,20 @@ class _Reader:
                 return self._randomized_response(event)
             case "ZCDpEvent":
                 return self._zcdp(event)
+            case "EpsilonDeltaDpEvent":
+                return mechanisms.ApproximateDP(event.epsilon, event.delta, relation=self._declared(name))
+            case "ExponentialMechanismDpEvent":
+                return self._of_range(event, name)
+            case "PermuteAndFlipDpEvent":
+                return self._permute_and_flip(event, name)
+            case "DiscreteLaplaceDpEvent":
+                return self._discrete_laplace(event)
+            case "DiscreteGaussianDpEvent":
+                if event.sensitivity == 0:
+                    return None
+                return mechanisms.DiscreteGaussian(event.sigma, event.sensitivity, dimension=event.dimension)
+            case "MixtureOfGaussiansDpEvent":
+                return _mixture(event)
             case "ComposedDpEvent":
                 return _composed((self.read(part), 1) for part in event.events)
             case "SelfComposedDpEvent":
@@ -172,6 +234,8 @@ class _Reader:
                 return self._poisson(event)
             case "SampledWithoutReplacementDpEvent" | "SampledWithReplacementDpEvent":
                 return self._fixed_size(event, name)
+            case "TruncatedSubsampledGaussianDpEvent":
+                return self._truncated(event)
         if name in _REFUSED:
             refuse(_REFUSED[name], name)
         raise UnsupportedMechanism(f"{name}: {_UNREADABLE.get(name, 'an event that is not known here')}")
@@ -197,13 +261,27 @@ class _Reader:
                 "ZCDpEvent with xi > 0: no pair is proven here for (xi, rho)-zCDP; take it at some orders λ, "
                 "RenyiDP({λ: xi + rho * λ, ...}, relation=...)"
             )
-        if rho == 0:
-            return None
+        return None if rho == 0 else mechanisms.ZCDP(rho, relation=self._declared("ZCDpEvent"))
+
+    def _of_range(self, event: DpEvent, name: str) -> Mechanism | None:
+        """A selection whose losses span ε: as where the weights are exp(ε u / 2Δu) for scores of sensitivity Δu."""
+        epsilon = at_least_zero(event.epsilon)
+        return None if epsilon == 0 else mechanisms.ExponentialMechanism(epsilon, relation=self._declared(name))
+
+    def _permute_and_flip(self, event: DpEvent, name: str) -> Mechanism | None:
+        epsilon = at_least_zero(event.epsilon)
+        return None if epsilon == 0 else mechanisms.PermuteAndFlip(epsilon, relation=self._declared(name))
+
+    def _discrete_laplace(self, event: DpEvent) -> Mechanism | None:
+        parameter = positive(event.noise_parameter, "noise_parameter")
+        return None if event.sensitivity == 0 else mechanisms.DiscreteLaplace(1 / parameter, event.sensitivity)
+
+    def _declared(self, name: str) -> Relation:
         if self.relation is None:
             raise InvalidValue(
-                "relation", None, "the relation under which the guarantee of ZCDpEvent was established", "give it"
+                "relation", None, f"the relation under which the guarantee of {name} was established", "give it"
             )
-        return mechanisms.ZCDP(rho, relation=self.relation)
+        return self.relation
 
     def _poisson(self, event: DpEvent) -> Mechanism | None:
         rate, inner = exact(event.sampling_probability, "sampling_probability"), self.read(event.event)
@@ -221,6 +299,40 @@ class _Reader:
             else mechanisms.SampledWithReplacement
         )
         return scheme(inner, event.sample_size, event.source_dataset_size)
+
+    def _truncated(self, event: DpEvent) -> Mechanism | None:
+        rate = exact(event.sampling_probability, "sampling_probability")
+        if not 0 <= rate <= 1:
+            raise InvalidValue("sampling_probability", event.sampling_probability, "a number between 0 and 1")
+        if rate == 0 or event.truncated_batch_size == 0:
+            return None
+        noise = mechanisms.Gaussian(event.noise_multiplier)
+        return mechanisms.TruncatedPoisson(noise, rate, event.truncated_batch_size, event.dataset_size)
+
+
+def _mixture(event: DpEvent) -> Mechanism | None:
+    """The mixture; what the doubles' sum lacks to 1 goes to the largest norm, a surplus is taken from the smallest."""
+    norms, chances = (
+        listed(event.sensitivities, "sensitivities", "numbers"),
+        listed(event.sampling_probs, "sampling_probs", "numbers"),
+    )
+    if len(norms) != len(chances) or not norms:
+        raise InvalidValue("sampling_probs", event.sampling_probs, "as many numbers as sensitivities, one at least")
+    read = sorted(
+        (at_least_zero(norm, "sensitivity"), probability(chance, "sampling_prob"))
+        for norm, chance in zip(norms, chances, strict=True)
+    )
+    lacking = 1 - sum((chance for _, chance in read), Fraction(0))
+    if abs(lacking) > _ROUNDING:
+        raise InvalidValue("sampling_probs", event.sampling_probs, "numbers that sum to 1")
+    kept = [*read, (read[-1][0], max(lacking, Fraction(0)))]
+    surplus = max(-lacking, Fraction(0))
+    for index, (norm, chance) in enumerate(kept):
+        taken = min(chance, surplus)
+        kept[index], surplus = (norm, chance - taken), surplus - taken
+    if all(norm == 0 for norm, chance in kept if chance):
+        return None
+    return mechanisms.MixtureOfGaussians(event.standard_deviation, kept)
 
 
 def _composed(parts: Iterable[tuple[Mechanism | None, int]]) -> Mechanism | None:
@@ -246,24 +358,99 @@ class _Writer:
                 with working(_PRECISION):
                     p = k / (ball(epsilon).exp() + k - 1)
                     return events.RandomizedResponseDpEvent(to_float(ball_end(p, "down"), "down"), k)
-            case mechanisms.ZCDP(rho=rho, relation=declared):
-                if self.relation is not declared:
-                    raise InvalidValue(
-                        "relation", self.relation, f"{declared}, for which this ZCDP was declared", "events carry none"
-                    )
+            case mechanisms.ZCDP(rho=rho):
+                self._demand_declared(mechanism)
                 return events.ZCDpEvent(to_float(rho, "up"))
+            case mechanisms.PureDP(epsilon=epsilon):
+                return self._black_box(mechanism, epsilon, Fraction(0))
+            case mechanisms.ApproximateDP(epsilon=epsilon, delta=delta):
+                return self._black_box(mechanism, epsilon, delta)
+            case mechanisms.ExponentialMechanism(loss_range=loss_range):
+                event = self._newer("ExponentialMechanismDpEvent", mechanism)
+                self._demand_declared(mechanism)
+                return event(to_float(loss_range, "up"))
+            case mechanisms.PermuteAndFlip(largest_loss=largest_loss):
+                event = self._newer("PermuteAndFlipDpEvent", mechanism)
+                self._demand_declared(mechanism)
+                return event(to_float(largest_loss, "up"))
+            case mechanisms.DiscreteLaplace(noise_scale=scale, bound=bound):
+                return events.DiscreteLaplaceDpEvent(to_float(1 / scale, "up"), bound)
+            case mechanisms.DiscreteGaussian(noise_stddev=stddev, bound=bound, dimension=dimension):
+                return self._discrete_gaussian(mechanism, stddev, bound, dimension)
+            case mechanisms.MixtureOfGaussians(noise_stddev=stddev, norms=norms):
+                return self._mixture(stddev, norms)
             case mechanisms.PoissonSampled(mechanism=inner, sample_rate=rate):
+                self._demand_bounds(inner)
                 return events.PoissonSampledDpEvent(to_float(rate, "up"), self.write(inner))
             case mechanisms.SampledWithoutReplacement(mechanism=inner, batch_size=b, dataset_size=n):
                 return events.SampledWithoutReplacementDpEvent(n, b, self.write(inner))
             case mechanisms.SampledWithReplacement(mechanism=inner, batch_size=b, dataset_size=n):
                 return events.SampledWithReplacementDpEvent(n, b, self.write(inner))
+            case mechanisms.TruncatedPoisson(
+                mechanism=mechanisms.Gaussian(noise_multiplier=multiplier, sensitivity=None),
+                sample_rate=rate,
+                max_batch_size=b,
+                dataset_size=n,
+            ):
+                return events.TruncatedSubsampledGaussianDpEvent(
+                    n, to_float(rate, "up"), b, self._per_record(multiplier, None, None)
+                )
             case mechanisms.Composed(parts=((only, count),)):
                 return events.SelfComposedDpEvent(self.write(only), count)
             case mechanisms.Composed(parts=parts):
                 return events.ComposedDpEvent([self._repeated(part, count) for part, count in parts])
         reason = _UNWRITABLE.get(type(mechanism), "no event is known for it")
-        raise UnsupportedMechanism(f"{type(mechanism).__name__} as an event of dp-accounting 0.6: {reason}")
+        raise UnsupportedMechanism(f"{type(mechanism).__name__} as an event of dp-accounting: {reason}")
+
+    def _demand_bounds(self, inner: Mechanism) -> None:
+        """A final distance under replace-one bounds no record by itself, as noise of an event on a sample does."""
+        if self.relation is not None and self.relation.sensitivity_factor > 1:
+            for part in nested(inner):
+                if getattr(part, "sensitivity", None) is not None:
+                    raise UnsupportedMechanism(
+                        f"{type(part).__name__} with its final distance on a Poisson sample under replace-one has no "
+                        "event: an event's noise is per unit of the per-record bound; give noise_multiplier"
+                    )
+
+    def _black_box(self, mechanism: Mechanism, epsilon: Fraction, delta: Fraction) -> DpEvent:
+        event = self._newer("EpsilonDeltaDpEvent", mechanism)
+        self._demand_declared(mechanism)
+        return event(to_float(epsilon, "up"), to_float(delta, "up"))
+
+    def _discrete_gaussian(
+        self, mechanism: Mechanism, stddev: Fraction, bound: Fraction, dimension: int | None
+    ) -> DpEvent:
+        """Smaller σ is not proven to spend more: it must be a double."""
+        event = self._newer("DiscreteGaussianDpEvent", mechanism)
+        if exact(to_float(stddev, "down")) != stddev:
+            raise UnsupportedMechanism(
+                f"DiscreteGaussian as an event: noise_stddev {stddev} is no double, and its neighbours are other laws; "
+                f"take {to_float(stddev, 'up')!r}"
+            )
+        return event(to_float(stddev, "down"), to_float(bound, "up"), dimension)
+
+    def _mixture(self, stddev: Fraction, norms: Sequence[tuple[Fraction, Fraction]]) -> DpEvent:
+        """Chances rounded down, but for that of the largest norm: it takes what the others lack."""
+        below = [to_float(chance, "down") for _, chance in norms[:-1]]
+        last = to_float(1 - sum(map(exact, below), Fraction(0)), "up")
+        event = self.library.MixtureOfGaussiansDpEvent
+        return event(to_float(stddev, "down"), [to_float(norm, "up") for norm, _ in norms], [*below, last])
+
+    def _demand_declared(self, mechanism: Any) -> None:
+        """Events do not carry the relation for which a guarantee was declared: it must be the one asked for."""
+        if self.relation is not mechanism.relation:
+            kind = type(mechanism).__name__
+            allowed = f"{mechanism.relation}, for which this {kind} was declared"
+            raise InvalidValue("relation", self.relation, allowed, "events carry none")
+
+    def _newer(self, name: str, mechanism: Mechanism) -> Any:
+        """An event that dp-accounting 0.6.0 does not have."""
+        if not hasattr(self.library, name):
+            raise UnsupportedMechanism(
+                f"{type(mechanism).__name__} as an event: the installed dp-accounting has no {name}, as its repository "
+                "has since 2026; install a newer one"
+            )
+        return getattr(self.library, name)
 
     def _repeated(self, mechanism: Mechanism, count: int) -> DpEvent:
         event = self.write(mechanism)

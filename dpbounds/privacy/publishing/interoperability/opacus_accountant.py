@@ -47,14 +47,16 @@ class CertifiedAccountant:
             ``UniformWithReplacementSampler`` at the rate that is written down, and rate, divisor (the expected batch
             size) and clipping norm are public constants. Opacus computes the first two from the number of records,
             which is data under add-or-remove-one, and draws no Poisson sample with ``poisson_sampling=False``.
+        relation: What is asked where a question names none; Opacus' own accountants know add-or-remove-one alone.
 
     Attributes:
         sampling: As declared.
+        relation: As given.
         history: (noise multiplier, sample rate, number of steps) of consecutive equal steps, as Opacus keeps them. The
             rate is the one asked for; what is accounted is ``drawn_rate`` of it.
 
     Raises:
-        InvalidValue: Nothing, or something else, is declared.
+        InvalidValue: Nothing, or something else, is declared, or there is no such relation.
 
     >>> accountant = CertifiedAccountant(sampling="poisson")
     >>> for _ in range(100):
@@ -65,8 +67,9 @@ class CertifiedAccountant:
     0.718039
     """
 
-    def __init__(self, sampling: str | None = None) -> None:
+    def __init__(self, sampling: str | None = None, *, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE) -> None:
         self.sampling = _declared(sampling)
+        self.relation = as_relation(relation)
         self.history: list[tuple[float, float, int]] = []
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
@@ -100,12 +103,16 @@ class CertifiedAccountant:
         """
         return _composition(tuple(self.history)) if self.history else None
 
-    def account(self, delta: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE) -> Account:
+    def asked(self, relation: str | Relation | None) -> Relation:
+        """The relation of a question: the one it names, else the accountant's."""
+        return self.relation if relation is None else as_relation(relation)
+
+    def account(self, delta: ExactLike, relation: str | Relation | None = None) -> Account:
         """What all steps so far spend at δ, with its proof; asked again of the same steps, it is not proven again.
 
         Args:
             delta: In (0, 1).
-            relation: The neighbouring relation.
+            relation: None for the accountant's.
 
         Raises:
             InvalidValue: δ or the relation is not allowed, there is no step yet, or one had no noise.
@@ -113,7 +120,7 @@ class CertifiedAccountant:
         """
         if not self.history:
             raise InvalidValue("number of steps", 0, "at least 1", "nothing was released yet")
-        return _account(tuple(self.history), open_unit(delta), as_relation(relation))
+        return _account(tuple(self.history), open_unit(delta), self.asked(relation))
 
     def get_epsilon(
         self,
@@ -122,7 +129,7 @@ class CertifiedAccountant:
         *,
         eps_error: object = None,
         delta_error: object = None,
-        relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+        relation: str | Relation | None = None,
     ) -> float:
         """The proven upper end of ε(δ) of all steps so far.
 
@@ -131,7 +138,7 @@ class CertifiedAccountant:
             alphas: Accepted, like the next two, because Opacus' accountants have them; without effect.
             eps_error: As above.
             delta_error: As above.
-            relation: The neighbouring relation; Opacus' own know add-or-remove-one alone.
+            relation: None for the accountant's.
 
         Returns:
             A float, rounded up: 0 before the first step, infinity after a step without noise.
@@ -140,7 +147,7 @@ class CertifiedAccountant:
             InvalidValue: δ or the relation is not allowed.
             NotCertified: The proof did not close.
         """
-        failure, neighbours = open_unit(delta), as_relation(relation)
+        failure, neighbours = open_unit(delta), self.asked(relation)
         if any(z == 0 for z, _, _ in self.history):
             return math.inf
         return self.account(failure, neighbours).enclosure.upper if self.history else 0.0
@@ -213,7 +220,7 @@ class CertifiedAccountant:
                 "states of older versions do not say it: where it is true of all their steps, add the key",
             )
         history = state_dict["history"]
-        loaded = CertifiedAccountant(self.sampling)
+        loaded = CertifiedAccountant(self.sampling, relation=self.relation)
         if not isinstance(history, list | tuple):
             raise InvalidValue("history", history, "a list of steps")
         for entry in history:

@@ -7,13 +7,18 @@ last frequency, ``curve`` adds up the pieces and inverts. The proof is ``proof.m
 asserted in code, every free choice is sound.
 """
 
-from dpbounds.privacy.routes.contour.curve import (
-    ACCURACY,
-    chernoff_bound,
-    contour_at_most,
-    contour_delta,
-    contour_deltas,
-    contour_epsilon,
-)
+from typing import TYPE_CHECKING
 
-__all__ = ["ACCURACY", "chernoff_bound", "contour_at_most", "contour_delta", "contour_deltas", "contour_epsilon"]
+from dpbounds.by_need import names_by_need
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.routes.contour.curve import (
+        ACCURACY as ACCURACY,
+        chernoff_bound as chernoff_bound,
+        contour_at_most as contour_at_most,
+        contour_delta as contour_delta,
+        contour_deltas as contour_deltas,
+        contour_epsilon as contour_epsilon,
+    )
+
+__getattr__, __dir__, __all__ = names_by_need(__name__)

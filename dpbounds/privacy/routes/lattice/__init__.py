@@ -7,23 +7,18 @@ choices (``saddle``) are made in floating point; ``bounds`` draws the conclusion
 ``fourier.md``.
 """
 
-from dpbounds.privacy.routes.lattice.bounds import (
-    delta_bounds,
-    delta_bounds_at,
-    epsilon_bounds,
-    estimated_profile,
-    expected_log_delta,
-)
-from dpbounds.privacy.routes.lattice.combination import resolved
-from dpbounds.privacy.routes.lattice.integer_measures import LARGEST_WORK, Work
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "LARGEST_WORK",
-    "Work",
-    "delta_bounds",
-    "delta_bounds_at",
-    "epsilon_bounds",
-    "estimated_profile",
-    "expected_log_delta",
-    "resolved",
-]
+from dpbounds.by_need import names_by_need
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.routes.lattice.bounds import (
+        delta_bounds as delta_bounds,
+        delta_bounds_at as delta_bounds_at,
+        epsilon_bounds as epsilon_bounds,
+        estimated_profile as estimated_profile,
+        expected_log_delta as expected_log_delta,
+    )
+    from dpbounds.privacy.routes.lattice.integer_measures import LARGEST_WORK as LARGEST_WORK, Work as Work
+
+__getattr__, __dir__, __all__ = names_by_need(__name__)

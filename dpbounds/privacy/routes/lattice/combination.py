@@ -9,7 +9,6 @@ atoms dominate; they and the mass at infinity make one exactly.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -18,7 +17,7 @@ from flint import arb
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import Combined, Discrete, Pair, Product, Sampled, TwoGuarantees
+from dpbounds.privacy.pairs.pairs import Discrete, Product
 from dpbounds.privacy.routes.lattice import saddle as choices
 from dpbounds.privacy.routes.lattice.bounds import certainly_infinite, cut_sketches, sketches_of, steps_of
 from dpbounds.privacy.routes.lattice.composed import Choices, compose, discretise
@@ -31,22 +30,6 @@ _NEGLIGIBLE = math.exp(_LOG_NEGLIGIBLE)
 _BITS = 1100  # of the integers: rounding loses less than that
 _FINENESS = 6e-4  # variance that the lattice may add, relative
 _MOST_POINTS = 1 << 14
-
-
-def resolved(product: Product) -> Product:
-    """The same product with every combination in it replaced by a discrete pair that dominates it."""
-    return tuple((_resolved(pair), count) for pair, count in product)
-
-
-def _resolved(pair: Pair) -> Pair:
-    match pair:
-        case Combined(product=product):
-            return as_discrete(resolved(product))
-        case Sampled(base=base):
-            return replace(pair, base=_resolved(base))
-        case TwoGuarantees(present=present, replaced=replaced):
-            return replace(pair, present=_resolved(present), replaced=_resolved(replaced))
-    return pair
 
 
 @lru_cache(maxsize=32)

@@ -22,10 +22,13 @@ from dpbounds.privacy.pairs.pairs import (
     Direction,
     DrawnGaussians,
     Draws,
+    OpposedGaussians,
     Pair,
     Sampled,
     SampledGaussians,
     ShiftedGaussians,
+    Tagged,
+    Zeroed,
 )
 from dpbounds.privacy.proofs import Declined
 
@@ -245,7 +248,9 @@ class LossStep:
     @property
     def extra_bits(self) -> int:
         """Bits that its masses lose to cancellation, beyond those lost to the spacing."""
-        rate = self.draws.rate if isinstance(self.pair, Sampled) else Fraction(1)
+        if isinstance(self.pair, Tagged):
+            return max(as_step(part).extra_bits for _, part in self.pair.parts) + _LAW_BITS
+        rate = Fraction(1) if isinstance(self.pair, DrawnGaussians) else self.draws.rate
         base = self.pair.base if isinstance(self.pair, Sampled) else self.pair
         sums = self.draws.slots > 1 and isinstance(base, ShiftedGaussians | DrawnGaussians)
         return (-_SUM_BITS if sums else _LAW_BITS) + max(0, -2 * exponent_of(rate))
@@ -253,7 +258,12 @@ class LossStep:
     @property
     def draws(self) -> Draws:
         """How often the record takes part."""
-        return self.pair.draws if isinstance(self.pair, Sampled | DrawnGaussians) else Draws(Fraction(1))
+        match self.pair:
+            case Sampled(draws=draws) | DrawnGaussians(draws=draws) | Zeroed(draws=draws):
+                return draws
+            case OpposedGaussians(rate=rate):
+                return Draws(rate)
+        return Draws(Fraction(1))
 
     def largest_loss(self) -> arb | None:
         """The least upper bound of the finite losses, or None."""

@@ -12,8 +12,7 @@ from flint import arb, ctx
 from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.closed_forms import closed_form_delta
-from dpbounds.privacy.routes.contour import contour_at_most, contour_delta, contour_epsilon
-from dpbounds.privacy.routes.contour import curve as curve_module
+from dpbounds.privacy.routes.contour import contour_at_most, contour_delta, contour_epsilon, curve as curve_module
 from dpbounds.privacy.routes.contour.choices import Bulk
 from dpbounds.privacy.routes.contour.curve import ContourCurve
 from dpbounds.privacy.routes.contour.moments import Moments

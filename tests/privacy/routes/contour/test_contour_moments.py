@@ -7,8 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 from flint import acb, arb, ctx
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpbounds.privacy.pairs.pairs import Direction
 from dpbounds.privacy.proofs import Declined

@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from flint import ctx
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians

@@ -6,8 +6,7 @@ import math
 import numpy as np
 import pytest
 from flint import acb, arb
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpbounds.expressions.working import working
 from dpbounds.privacy.proofs import Declined

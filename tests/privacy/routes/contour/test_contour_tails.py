@@ -6,8 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from dpbounds.privacy.pairs.pairs import Direction
 from dpbounds.privacy.proofs import Declined

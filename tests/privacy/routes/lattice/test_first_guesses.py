@@ -7,8 +7,13 @@ import pytest
 
 from dpbounds.privacy.pairs.pairs import Direction, Draws, Product, Sampled, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.lattice import bounds, delta_bounds, epsilon_bounds, expected_log_delta
-from dpbounds.privacy.routes.lattice import rough as transforms
+from dpbounds.privacy.routes.lattice import (
+    bounds,
+    delta_bounds,
+    epsilon_bounds,
+    expected_log_delta,
+    rough as transforms,
+)
 from dpbounds.privacy.routes.lattice.saddle import GaussianSaddle, saddle_for_epsilon
 
 SEVERAL: Product = ((Sampled(Direction.REPLACE, Draws(Fraction(1, 50), 5), ShiftedGaussians(Fraction(1, 16))), 40),)

@@ -12,8 +12,7 @@ import flint
 import numpy as np
 import pytest
 from flint import acb, arb
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import ball_end

@@ -1,0 +1,1 @@
+"""What stands behind ``dpbounds.algorithms.estimator``: clipped losses of linear scores, and how they are descended."""

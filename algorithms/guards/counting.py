@@ -1,0 +1,94 @@
+"""What every run counts: each answer has its entry in the run's own ledger, and as much noise as the entry says."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from dpbounds.algorithms.guards.sizes import least_noise, reach
+from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger, Release
+from dpbounds.algorithms.oracles.watching import Question, watched_by
+from dpbounds.algorithms.run import is_shadow
+from dpbounds.errors import BudgetExceeded
+
+_ROUNDING = 1e-9
+
+
+def counted(generators: Sequence[np.random.Generator], ledger: OpenLedger) -> AbstractContextManager[object]:
+    """Count what is answered inside the ``with`` block; not in a shadow, whose answers were counted in its run."""
+    return nullcontext() if is_shadow() else watched_by(Count(generators, ledger))
+
+
+class Count:
+    """Counts answers and entries while a walk goes.
+
+    Args:
+        generators: The run's streams, one per repetition.
+        ledger: Its ledger.
+
+    Raises:
+        BudgetExceeded: Two repetitions have the same stream.
+    """
+
+    def __init__(self, generators: Sequence[np.random.Generator], ledger: OpenLedger) -> None:
+        self._ledger = ledger
+        states = {repr(generator.bit_generator.state) for generator in generators}
+        if len(states) < len(generators):
+            raise BudgetExceeded(f"{len(generators)} repetitions have {len(states)} different streams of noise")
+        self._sized: dict[str, object] = {}
+        self._shares: dict[Any, dict[np.random.Generator, float]] = defaultdict(lambda: defaultdict(float))
+
+    def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
+        """Let the answer be made, and look at what was written meanwhile."""
+        pen: Any = question.ledger
+        within = pen
+        while within is not self._ledger and within is not None:
+            within = getattr(within, "ledger", None)
+        if within is None:
+            raise BudgetExceeded(
+                f"an answer ({question.kind}) was to be written into another ledger than the run's: "
+                "what it gives away would not be counted"
+            )
+        before = pen.taken
+        given = answer()
+        if pen.taken == before:
+            raise BudgetExceeded(f"an answer ({question.kind}) has no entry in the ledger: do not publish it")
+        if question.kind == "path":
+            self._demand_share(question, pen, given)
+            self._demand_size(question, pen.last, given)  # moves differ: each time
+        elif (
+            question.points and self._sized.get(question.kind) is not question.terms[0]
+        ):  # once for each kind and noise
+            self._demand_size(question, pen.last, given)
+        return given
+
+    def _demand_share(self, question: Question, pen: Any, given: Any) -> None:
+        """Answers along a path share one entry: (C/σ)² of them all add up to 1/z² at most."""
+        entry = pen.last.mechanism()
+        moved, shares = given.noise_stddev > 0, self._shares[pen]
+        parts = np.zeros(len(moved))
+        parts[moved] = (reach(question, entry)[moved] / given.noise_stddev[moved]) ** 2
+        for generator, part in zip(question.generators, parts, strict=True):
+            shares[generator] += part
+            if shares[generator] * float(entry.noise_multiplier) ** 2 > 1 + _ROUNDING:
+                raise BudgetExceeded(f"answers along a path cost more than {pen.last} allows for: do not publish them")
+
+    def _demand_size(self, question: Question, entry: Release | DescribedRelease, given: Any) -> None:
+        least = least_noise(question, entry)
+        if least is not None and not least.any():
+            return  # points that did not move tell nothing: ask again
+        self._sized[question.kind] = question.terms[0]
+        if least is None:
+            return
+        drawn = getattr(given, "noise_stddev", None)
+        drawn = np.array(question.about.noise_stddev) if drawn is None else drawn
+        if not (drawn >= least * (1 - _ROUNDING)).all():
+            share = float((drawn / np.where(least > 0, least, 1.0)).min())
+            raise BudgetExceeded(
+                f"an answer ({question.kind}) has {share:.6g} of the noise that {entry} asks for, by the constants of "
+                "the problem: do not publish the output"
+            )

@@ -1,0 +1,335 @@
+"""Tests of the noise in the answers of a run, from outside: whatever the algorithm, however its oracles are written.
+
+What an answer is about is computed again (some of it) from the gradients of single records, how much noise it needs
+follows from the ledger's entry and the constants of the problem, and what is left over is noise:
+
+- size: the standard deviation (or radius) that an answer was given is at least that of its entry, every time;
+- exact part: it is the mean that the entry is about, with the entry's divisor, at the first points of each kind;
+- records: there no record's gradient is longer than G, and no difference longer than min(L ‖x - y‖, 2G);
+- residuals, in units of the noise: mean, variance, distribution (in equally likely classes), products of what two calls
+  in a row, or two repetitions, added;
+- batches: each repetition's size, and how often every record was drawn;
+- choices: where the candidate that was chosen stands in the distribution that its entry says (in classes; and whether
+  good candidates are chosen too often);
+- a record takes part in no more answers about parts of the records than the ledger holds.
+
+Each test has an exact law, or a bound on its tail, where all is right; together they raise a false alarm in one of 1e9
+runs at most. Not tested here: report noisy max, mechanisms of an algorithm's own, noise on a sphere (which promises
+nothing).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import special, stats
+
+from dpbounds.algorithms.guards.sizes import clock, divisor, least_noise, reach, unsampled
+from dpbounds.algorithms.ledger import Ledger
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.oracles import as_vectors, at_least
+from dpbounds.algorithms.oracles.watching import Question
+from dpbounds.algorithms.unreleased import opened
+from dpbounds.errors import BudgetExceeded
+from dpbounds.privacy.mechanisms import (
+    ExponentialMechanism,
+    Mechanism,
+    PoissonSampled,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+    UniformBall,
+)
+
+Stream = np.random.Generator  # held while it counts, so that no other takes its place
+FALSE_ALARM = 1e-9
+_CLASSES = 32
+_AGAIN = 2  # points of each kind at which the exact part is computed again
+_MOST_NUMBERS = 4_000_000  # of a pass over single records
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A test of a run.
+
+    Attributes:
+        name: What was tested.
+        probability: That something as unlikely occurs where all is right; at most, and 0 where it cannot.
+        says: What was found, in words.
+    """
+
+    name: str
+    probability: float
+    says: str
+
+
+class NoiseWrong(BudgetExceeded):
+    """The noise in the answers of a run is not what its ledger says."""
+
+
+@dataclass(slots=True)
+class _Classes:
+    """How many of some numbers, uniform on (0, 1) where all is right, fall in equally likely classes."""
+
+    counts: Any = field(default_factory=lambda: np.zeros(_CLASSES, dtype=np.int64))
+
+    def add(self, uniform: Array) -> None:
+        places = np.clip((uniform * _CLASSES).astype(np.int64), 0, _CLASSES - 1)
+        self.counts += np.bincount(places.ravel(), minlength=_CLASSES)
+
+    def probability(self) -> float:
+        return _extreme(self.counts, int(self.counts.sum()), 1 / _CLASSES)
+
+
+@dataclass(slots=True)
+class _Products:
+    """The sum of products of independent pairs of standard normal numbers."""
+
+    total: float = 0.0
+    pairs: int = 0
+
+    def add(self, ours: Array, theirs: Array) -> None:
+        self.total += float((ours * theirs).sum())
+        self.pairs += ours.size
+
+    def probability(self) -> float:
+        """Chernoff's bound: E exp(tuv) = (1 - t²)^(-1/2), at the best t."""
+        if not self.total:
+            return 1.0
+        size, half = abs(self.total), self.pairs / 2
+        t = (math.hypot(half, size) - half) / size
+        return 2 * math.exp(-t * size - half * math.log1p(-t * t))
+
+
+class _Normals:
+    """Residuals of one kind, standard normal where all is right."""
+
+    def __init__(self) -> None:
+        self.numbers, self.total, self.squares = 0, 0.0, 0.0
+        self.classes = _Classes()
+        self.across = _Products()
+        # two calls in a row: the first with the second, or (from the second call on) the second with the third
+        self.calls = (_Products(), _Products())
+        self._held: tuple[dict[Stream, Array], dict[Stream, Array]] = ({}, {})
+        self._seen: set[Stream] = set()
+
+    def add(self, rows: Array, streams: list[Stream]) -> None:
+        self.numbers += rows.size
+        self.total += float(rows.sum())
+        self.squares += float((rows * rows).sum())
+        self.classes.add(special.ndtr(rows))
+        even = len(rows) // 2 * 2
+        self.across.add(rows[0:even:2], rows[1:even:2])
+        for stream, row in zip(streams, rows, strict=True):
+            self._pair(0, stream, row)
+            if stream in self._seen:
+                self._pair(1, stream, row)
+            self._seen.add(stream)
+
+    def _pair(self, which: int, stream: Stream, row: Array) -> None:
+        before = self._held[which].pop(stream, None)
+        if before is None:
+            self._held[which][stream] = row.copy()
+        else:
+            self.calls[which].add(before, row)
+
+    def findings(self, name: str) -> list[Finding]:
+        if not self.numbers:
+            return []
+        n = self.numbers
+        mean, spread = self.total / n, math.sqrt(self.squares / n)
+        tails = special.chdtr(n, self.squares), special.chdtrc(n, self.squares)
+        return [
+            Finding(f"{name}: mean", 2 * float(special.ndtr(-abs(mean) * math.sqrt(n))), f"mean {mean:.4g} of {n}"),
+            Finding(f"{name}: variance", 2 * float(min(tails)), f"{spread:.6g} of the standard deviation, of {n}"),
+            Finding(f"{name}: distribution", self.classes.probability(), f"{n} numbers in {_CLASSES} classes"),
+            *(_correlated(f"{name}: calls in a row", each) for each in self.calls),
+            _correlated(f"{name}: repetitions", self.across),
+        ]
+
+
+def _correlated(name: str, products: _Products) -> Finding:
+    share = products.total / products.pairs if products.pairs else 0.0
+    return Finding(name, products.probability(), f"correlation {share:.4g} of {products.pairs} pairs")
+
+
+class Residuals:
+    """Hears the answers of a run, and says in the end what is wrong with them."""
+
+    def __init__(self) -> None:
+        self._normals: dict[str, _Normals] = defaultdict(_Normals)
+        self._classes: dict[str, _Classes] = defaultdict(_Classes)
+        self._drawn: dict[str, list[Any]] = {}  # draws, probability, how often each record
+        self._again: dict[str, int] = defaultdict(int)
+        self._better = [0.0, 0.0, 0.0]  # of choices: excess of the scores, its variance, the largest step
+        self._wrong: list[Finding] = []
+        self._uses: dict[Stream, Any] = {}
+        self._ties = np.random.default_rng(314159)
+
+    def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
+        """Let the answer be made, and look at it."""
+        given = answer()
+        entry: Any = getattr(question.ledger, "last", None)
+        if entry is None or question.kind == "mechanism":
+            return given
+        if question.kind == "choice":
+            self._choice(question, entry.mechanism(), given)
+        else:
+            self._noise(question, entry, given)
+        return given
+
+    def _noise(self, question: Question, entry: Any, given: Any) -> None:
+        kind, oracle, written = question.kind, question.about, entry.mechanism()
+        drawn = getattr(given, "noise_stddev", None)
+        drawn = np.full(len(given.noisy), oracle.noise_stddev) if drawn is None else drawn
+        least = least_noise(question, entry)
+        if least is not None and not (drawn >= least * (1 - _ROUNDING)).all():
+            self._alarm(f"{kind}: size", "less noise than the entry asks for by the constants of the problem")
+        moved = drawn > 0
+        residual = given.noisy - opened(given.exact)
+        residual = as_vectors(residual) if kind == "Hessian" else residual.reshape(len(drawn), -1)
+        scaled = residual[moved] / drawn[moved, None]
+        streams = [stream for stream, asks in zip(question.generators, moved, strict=True) if asks]
+        name = f"{kind} {scaled.shape[1]}"
+        if isinstance(unsampled(written), UniformBall):
+            self._classes[f"{name}, in the ball"].add((scaled * scaled).sum(axis=1) ** (scaled.shape[1] / 2))
+        elif oracle.noise in ("gaussian", "secure"):
+            self._normals[name].add(scaled, streams)
+        if self._again[kind] < _AGAIN and moved.any():
+            self._again[kind] += 1
+            self._compute_again(question, written, given)
+        if kind == "batch":
+            self._batches(oracle, written, opened(given.rows))
+        rows = getattr(oracle.problem, "rows", None)
+        if rows is not None:
+            for stream, own in zip(question.generators, rows, strict=True):
+                uses = self._uses.setdefault(stream, np.zeros(oracle.problem.problem.records, dtype=np.int64))
+                uses[own] += 1
+
+    def _alarm(self, name: str, says: str) -> None:
+        self._wrong.append(Finding(name, 0.0, says))
+
+    # --- what an answer is about
+
+    def _compute_again(self, question: Question, written: Mechanism, given: Any) -> None:
+        """The exact part, and how far single records reach, of the first repetition that asks."""
+        oracle, kind = question.about, question.kind
+        problem = getattr(oracle.problem, "problem", oracle.problem)
+        if kind == "Hessian" or not hasattr(problem, "batch_gradient"):
+            return
+        r = int(np.flatnonzero(np.atleast_1d(getattr(given, "noise_stddev", 1.0)))[0])
+        own = getattr(oracle.problem, "rows", None)
+        members = np.arange(problem.records) if own is None else own[r]
+        points = [each[r] for each in question.points]
+        if len(members) * len(points[0]) > _MOST_NUMBERS:
+            return
+        by, G = float(divisor(written, oracle.problem.records)), float(at_least(problem.lipschitz, "lipschitz"))
+        single = _of_each(problem, points[0], members)
+        if len(points) == 2:
+            kept = math.exp(-clock(question)[r]) if kind == "path" else float(oracle.kept)
+            single = single - kept * _of_each(problem, points[1], members)
+        longest = float(np.sqrt((single * single).sum(axis=1)).max())
+        allowed = by * float(np.broadcast_to(reach(question, written), len(given.noisy))[r])
+        if longest > allowed + _ROUNDING * G:
+            self._alarm(f"{kind}: records", f"one moves the sum by {longest:.6g}, more than {allowed:.6g}")
+        if kind == "batch":
+            single = _of_each(problem, points[0], opened(given.rows)[r])
+        elif written is not unsampled(written):
+            return  # which records a difference was about is not told
+        off = float(np.abs(single.sum(axis=0) / by - opened(given.exact)[r]).max())
+        if off > 1e-7 * G:
+            self._alarm(f"{kind}: exact part", f"off by {off:.3g} from the sum over {by:.6g} that the entry is about")
+
+    # --- batches
+
+    def _batches(self, oracle: Any, written: Mechanism, rows: Any) -> None:
+        n = oracle.problem.records
+        sizes = np.array([len(each) for each in rows])
+        counted = self._drawn.setdefault(repr(written), [0, 0.0, np.zeros(n, dtype=np.int64)])
+        for each in rows:
+            counted[2] += np.bincount(each, minlength=n)
+        if isinstance(written, PoissonSampled):
+            rate = float(written.sample_rate)
+            below, at = stats.binom.cdf(sizes - 1, n, rate), stats.binom.pmf(sizes, n, rate)
+            self._classes["batches: sizes"].add(below + self._ties.random(len(sizes)) * at)
+            counted[0], counted[1] = counted[0] + len(rows), rate
+        elif isinstance(written, SampledWithoutReplacement | SampledWithReplacement):
+            b, repeats = written.batch_size, isinstance(written, SampledWithReplacement)
+            if (sizes != b).any() or (not repeats and any(len(np.unique(each)) < b for each in rows)):
+                self._alarm("batches: sizes", f"not {b} different records each")
+            counted[0], counted[1] = counted[0] + len(rows) * (b if repeats else 1), (1 if repeats else b) / n
+
+    # --- choices
+
+    def _choice(self, question: Question, written: Mechanism, chosen: Any) -> None:
+        if not isinstance(written, ExponentialMechanism):
+            return
+        sensitivity = float(question.terms[2])  # type: ignore[arg-type]
+        for scores, index in zip(question.about.scores, chosen, strict=True):
+            weights = special.softmax(scores * (float(written.epsilon) / (2 * sensitivity)))
+            worse = float(weights[scores < scores[index]].sum())
+            tied = float(weights[scores == scores[index]].sum())
+            self._classes["choices"].add(np.array([worse + self._ties.random() * tied]))
+            units = (scores - scores.max()) * (float(written.epsilon) / (2 * sensitivity))
+            mean = float(weights @ units)
+            self._better[0] += float(units[index]) - mean
+            self._better[1] += float(weights @ (units - mean) ** 2)
+            self._better[2] = max(self._better[2], float(units.max() - units.min()))
+
+    # --- the verdict
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers of noise, or choices, were heard."""
+        in_classes = sum(int(classes.counts.sum()) for classes in self._classes.values())
+        return in_classes + sum(normals.numbers for normals in self._normals.values())
+
+    def findings(self, ledger: Ledger | None = None) -> list[Finding]:
+        """All tests, those of what the ledger holds included where it is given."""
+        found = [*self._wrong]
+        for name, normals in sorted(self._normals.items()):
+            found += normals.findings(name)
+        for name, classes in sorted(self._classes.items()):
+            found.append(Finding(name, classes.probability(), f"{int(classes.counts.sum())} in {_CLASSES} classes"))
+        for draws, share, counts in self._drawn.values():
+            found.append(Finding("batches: records", _extreme(counts, draws, share), f"{draws} draws"))
+        excess, variance, largest = self._better
+        if variance:
+            tail = math.exp(-(excess**2) / (2 * (variance + largest * abs(excess) / 3)))  # Bernstein's inequality
+            says = f"{excess:.4g} above what is to be expected, variance {variance:.4g}"
+            found.append(Finding("choices: scores", min(1.0, 2 * tail), says))
+        if self._uses and ledger is not None:
+            most, held = max(int(uses.max()) for uses in self._uses.values()), sum(e.count for e in ledger.releases)
+            says = f"a record took part in {most} answers, the ledger holds {held}"
+            found.append(Finding("parts", float(most <= held), says))
+        return found
+
+    def demand_right(self, ledger: Ledger | None = None) -> list[Finding]:
+        """The findings; ``NoiseWrong`` where one is too unlikely to be chance."""
+        found = self.findings(ledger)
+        for finding in found:
+            if not finding.probability > FALSE_ALARM / len(found):
+                raise NoiseWrong(
+                    f"{finding.name} of the noise is not what the ledger says: {finding.says} "
+                    f"(probability {finding.probability:.1e} where all is right); do not publish the output"
+                )
+        return found
+
+
+def _of_each(problem: Any, point: Array, rows: Any) -> Array:
+    """The gradients of some records at a point, shape (b, p), from batches of one."""
+    if not len(rows):
+        return np.zeros((0, len(point)))
+    found: Array = problem.batch_gradient(np.broadcast_to(point, (len(rows), len(point))), np.asarray(rows)[:, None])
+    return found
+
+
+def _extreme(counts: Any, draws: int, share: float) -> float:
+    """A bound on the probability that one of these counts, binomial each, is as far out as the farthest."""
+    below, above = stats.binom.cdf(counts, draws, share), stats.binom.sf(counts - 1, draws, share)
+    return min(1.0, 2 * len(counts) * float(np.minimum(below, above).min()))

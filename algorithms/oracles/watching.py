@@ -1,0 +1,82 @@
+"""Who is told of what oracles are asked and answer: a run's own count of them, and guards that were called in.
+
+Every oracle, choice and mechanism asks ``answered`` for its answer, whoever made it and whatever ledger it was given.
+So a run sees answers that it did not order, and a guard may see them all, or answer in the place of the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from dpbounds.algorithms.noise import Records
+from dpbounds.algorithms.unreleased import demand_released
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True, eq=False)
+class Question:
+    """What is asked.
+
+    Attributes:
+        kind: "gradient", "batch", "difference", "path", "Hessian", "choice" or "mechanism".
+        points: Where, one array of shape (R, p) each; all that is asked follows from what was released before.
+        terms: By which noise, sampling and the like, as public as the points.
+        generators: The streams of the repetitions that ask.
+        ledger: Where the answer is written down.
+        about: The oracle, if it is one, or ``Scored`` of a choice: for those who know the records.
+    """
+
+    kind: str
+    points: tuple[Any, ...]
+    terms: tuple[object, ...]
+    generators: Sequence[np.random.Generator]
+    ledger: Records
+    about: Any = field(default=None, repr=False)
+
+
+class Watcher(Protocol):
+    """Whoever is asked for the answers of a run."""
+
+    def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
+        """Return the answer: the oracle's own, which ``answer`` makes, or what stands for it."""
+
+
+_WATCHERS: ContextVar[tuple[Watcher, ...]] = ContextVar("watchers", default=())  # the innermost first
+
+
+W = TypeVar("W", bound=Watcher)
+
+
+@contextmanager
+def watched_by(watcher: W) -> Iterator[W]:
+    """Every answer inside the ``with`` block goes through the watcher, and then through those that watch already."""
+    token = _WATCHERS.set((watcher, *_WATCHERS.get()))
+    try:
+        yield watcher
+    finally:
+        _WATCHERS.reset(token)
+
+
+def watchers() -> tuple[Watcher, ...]:
+    """Those that watch here."""
+    return _WATCHERS.get()
+
+
+def answered(question: Question, answer: Callable[[], T]) -> T:
+    """The answer to a question, as whoever watches lets it through.
+
+    Raises:
+        BudgetExceeded: A point was made from what is not released; or a watcher found something.
+    """
+    demand_released("a question", *question.points, *question.terms)
+    for watcher in _WATCHERS.get():
+        answer = partial(watcher.answer, question, answer)
+    return answer()

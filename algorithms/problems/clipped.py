@@ -1,0 +1,128 @@
+"""Gradients cut at a public norm, record by record: for problems of which nothing is proven."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import sympy
+from numpy.typing import ArrayLike
+
+from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum, HasRecordGradients, Indices, record_gradients
+from dpbounds.algorithms.problems.points import checked_points, checked_rows
+from dpbounds.algorithms.problems.problem import checked_bound
+from dpbounds.algorithms.problems.records import clip_rows
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike
+
+_NUMBERS = 1 << 20  # in the gradients that are held at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clipped(FiniteSum):
+    """Any problem with the gradient of every record scaled down to an l2 norm of at most G: privacy rests on G alone.
+
+    A record's gradient g is replaced by g min(1, G/‖g‖), rounded so that its exact norm is at most G (``clip_rows``);
+    one that is not finite counts as 0. So a run is certified whatever constants the problem declares. What has to hold
+    is that ``record_gradients`` (or ``batch_gradient`` of one record) is a function of that record and the point.
+
+    Clipped gradients are those of no F: there are no other constants, ``bound`` refuses, objectives are not a number,
+    and what chooses by the objective, or asks for differences or Hessians, is refused. Steps need a size and a number.
+
+    Args:
+        problem: A ``FiniteSum``, or no more than ``HasRecordGradients``.
+        clip: G > 0, public.
+    """
+
+    problem: FiniteSum | HasRecordGradients = field(repr=False)
+    clip: ExactLike
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "clip", checked_bound(self.clip, "clip"))
+
+    @property
+    def has_objective(self) -> bool:
+        """Whether gradients are those of an objective."""
+        return False
+
+    @property
+    def records(self) -> int:
+        """n, public."""
+        return self.problem.records
+
+    @property
+    def dimension(self) -> int:
+        """The dimension p."""
+        return self.problem.dimension
+
+    @property
+    def initial_point(self) -> Array:
+        """x₁, shape (p,)."""
+        return np.array(self.problem.initial_point, dtype=np.float64)
+
+    @property
+    def lipschitz(self) -> sympy.Expr:
+        """G, enforced."""
+        return sympy.Rational(Fraction(self.clip))
+
+    smoothness = hessian_lipschitz = loss_range = initial_gap = property(
+        lambda self: None, doc="None: nothing is known."
+    )
+
+    @property
+    def radius(self) -> Fraction | None:
+        """Of the ball outside which the problem has no gradients, or None."""
+        radius: Fraction | None = getattr(self.problem, "radius", None)
+        return radius
+
+    @property
+    def l1(self) -> Fraction:
+        """λ of a public term λ‖x‖₁ beside the sum."""
+        weight: Fraction = getattr(self.problem, "l1", Fraction(0))
+        return weight
+
+    def record_gradients(self, x: Array, rows: Indices) -> Array:
+        """The clipped gradients of some records at one point, shape (b, p)."""
+        found = np.array(record_gradients(self.problem, x, rows), dtype=np.float64)
+        if found.shape != (len(rows), self.dimension):
+            raise InvalidValue("record_gradients.shape", found.shape, f"({len(rows)}, {self.dimension})")
+        found[~np.isfinite(found).all(axis=1)] = 0.0
+        return clip_rows(found, Fraction(self.clip))[0]
+
+    def objective(self, X: ArrayLike) -> Array:
+        """There is none: ``InvalidValue``."""
+        raise no_objective()
+
+    def objective_at(self, points: ArrayLike) -> Array:
+        """There is none: ``InvalidValue``."""
+        raise no_objective()
+
+    def hessian(self, X: ArrayLike) -> Array:
+        """There is none: ``InvalidValue``."""
+        raise no_objective()
+
+    def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
+        """NaN, shape (R,), and the mean of the clipped gradients, shape (R, p)."""
+        points = checked_points(X, self.dimension)
+        every = np.arange(self.records)
+        return np.full(len(points), np.nan), np.stack([self._mean(x, every) for x in points])
+
+    def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
+        """The mean of the clipped gradients of each repetition's own records, ``rows`` of shape (R, b)."""
+        points = checked_points(X, self.dimension)
+        chosen = checked_rows(rows, len(points), self.records)
+        return np.stack([self._mean(x, own) for x, own in zip(points, chosen, strict=True)])
+
+    def _mean(self, x: Array, rows: Indices) -> Array:
+        size, total = max(1, _NUMBERS // self.dimension), np.zeros(self.dimension)
+        for start in range(0, len(rows), size):
+            total += self.record_gradients(x, rows[start : start + size]).sum(axis=0)
+        return total / len(rows)
+
+
+def no_objective() -> InvalidValue:
+    """The error where something else than gradients is asked of clipped gradients."""
+    return InvalidValue(
+        "problem", "Clipped", "one whose constants are known", "clipped gradients are those of no function"
+    )

@@ -1,0 +1,314 @@
+"""DP-PN: noise along the path. Gradients at a price per length, and a Hessian where they are small.
+
+The theorem is this library's own, ``dpbounds/second-order-path-noise``: the proven successor of what Ganesh, Liu, Oh &
+Thakurta 2023 wanted of Stochastic Spider, whose way out of saddle points rests on a lemma that is false.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import cache, lru_cache
+from typing import ClassVar
+
+import numpy as np
+import sympy
+from attrs import field, frozen
+from scipy.optimize import minimize
+
+from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.iterates import norms
+from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, OpenRun, Outcome
+from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.oracles.rows import Walk, asked, of_some
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
+from dpbounds.algorithms.problems.domain import demand_all_of_space, hessian_rank
+from dpbounds.algorithms.second_order.guarantees import (
+    CURVATURE,
+    SecondOrderMethod,
+    at_the_smallest,
+    constants,
+    exact_hessians,
+    smallest_eigenvectors,
+    value_of,
+)
+from dpbounds.algorithms.second_order.reserved import reserved
+from dpbounds.expressions import symbols
+from dpbounds.expressions.evaluation import evaluate
+from dpbounds.papers.ours import searches as searches_symbol, second_order_path_noise as theorem
+from dpbounds.privacy.mechanisms import Gaussian
+
+Values = Mapping[sympy.Symbol, sympy.Expr]
+
+_SLACK = Fraction(1, 2**28)  # of the noise that is drawn over the noise that is planned
+_DIGITS = 10**5  # parameters are rounded to so many parts
+
+
+@frozen(field_transformer=fields.named)
+class PathNoiseDescent(SecondOrderMethod):
+    """Descent along gradients whose noise fades with the path, and along noisy negative curvature, on all of R^p.
+
+    ::
+
+        g = ∇F(w) + √V h
+        repeat:
+            if ‖g‖ > (1 - ω)α:  w' = w - g/L
+            else H = ∇²F(w) + symmetric noise (of K at most);
+                 if λ_min(H) < -(1 + c)/2 √(ρ_H α), with eigenvector v:
+                                w' = w ± s √(α/ρ_H) v, the sign for which <g, ·> <= 0
+                 else return w
+            if the move does not fit into the path P, return w
+            u = L ‖w' - w‖/G;  g = e^{-u} g + [∇F(w') - e^{-u} ∇F(w)] + √(V(1 - e^{-2u})) h;  w = w'
+
+    A point is always returned; ``outputs["found"]`` says whether the search found no more negative curvature there, or
+    a cap ended the run (T moves, K Hessians, the path). Measured: "failure", 1 where what is returned is no α-SOSP; the
+    exact "gradient_norm" and "curvature" (the smallest eigenvalue) there, and the length of the "path".
+
+    Attributes:
+        gradient_multiplier: z of the whole path: as one gradient, standard deviation on the sum in units of G.
+        hessian_multiplier: Standard deviation on the sum of Hessians in units of √r L (see ``HessianOracle``).
+        steps: T, how many moves are made, at most.
+        searches: K.
+        path_length: P, in the unit of a distance.
+        stationarity: α > 0, in the unit of a gradient: wanted are ‖∇F‖ <= α and λ_min(∇²F) >= -√(ρ_H α).
+        failure_probability: ζ in (0, 1) of the guarantee.
+        curvature_kept, curvature_length, gradient_error, window: c, s, ω and v of the theorem.
+    """
+
+    title: ClassVar[str] = "path-noise descent"
+
+    gradient_multiplier: Fraction = field(converter=fields.multiplier)
+    hessian_multiplier: Fraction = field(converter=fields.multiplier)
+    steps: int = field(converter=fields.count)
+    searches: int = field(converter=fields.count)
+    path_length: Fraction = field(converter=fields.positive)
+    stationarity: Fraction = field(converter=fields.positive)
+    failure_probability: Fraction = field(default=Fraction(1, 10), converter=fields.share)
+    curvature_kept: Fraction = field(default=Fraction(4, 5), converter=fields.share)
+    curvature_length: Fraction = field(default=Fraction(5, 4), converter=fields.positive)
+    gradient_error: Fraction = field(default=Fraction(1, 10), converter=fields.share)
+    window: Fraction = field(default=Fraction(1, 50), converter=fields.positive)
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+
+    @classmethod
+    def calibrated(
+        cls,
+        problem: FiniteSum,
+        epsilon: ExactLike = 1,
+        delta: ExactLike = "1e-6",
+        stationarity: ExactLike | None = None,
+        failure_probability: ExactLike = "1/10",
+        relation: str | Relation = Relation.REPLACE_ONE,
+    ) -> PathNoiseDescent:
+        """Plan for a budget, see ``Method``: caps and noise of the theorem, at parameters that ask for few records.
+
+        - ``stationarity`` None: the smallest α that n records are enough for; at most L²/ρ_H
+        """
+        budget = PrivacyBudget.of(epsilon, delta, relation)
+        zeta = fields.share(failure_probability, "failure_probability")
+        demand_all_of_space(problem)
+        known = {**constants(problem), symbols.failure_probability: sympy.Rational(zeta)}
+        if known[symbols.lipschitz].is_zero:
+            raise InvalidValue("problem.lipschitz", 0, "greater than 0", "the clock of a path is L/G")
+
+        def at(alpha: Fraction) -> PathNoiseDescent:
+            _demand_curvature(alpha, problem)
+            values = {**known, symbols.stationarity: sympy.Rational(alpha)}
+            chosen = _parameters(tuple(float(values[symbol]) for symbol in _PUBLIC), _rank(problem))
+            values |= {symbol: sympy.Rational(value) for symbol, value in zip(_FREE, chosen, strict=True)}
+            length = Fraction(value_of(theorem.least_path, values))
+            values[theorem.path] = sympy.Rational(length)
+            searches = math.floor(evaluate(theorem.least_searches.subs(values), {}).exact_upper)
+            values[searches_symbol] = sympy.Integer(searches)
+            moves = math.ceil(evaluate(theorem.moves.subs(values), {}).exact_upper)
+            gradients, hessians = _accounts(values, _rank(problem))
+            share = Fraction(round(_DIGITS * gradients / (gradients + hessians)) or 1, _DIGITS)
+            groups = {"gradients": (1, share), "Hessians": (searches, 1 - share)}
+            path, single = planning.multipliers_of_groups(budget, groups).values()
+            c, s, w, v = chosen
+            return cls(path, single, moves, searches, length, alpha, zeta, c, s, w, v, budget)
+
+        if stationarity is not None:
+            return at(fields.positive(stationarity, "stationarity"))
+        return at_the_smallest(at, problem, _largest(problem))
+
+    @property
+    def most_hessians(self) -> int:
+        """K."""
+        return self.searches
+
+    @property
+    def planned(self) -> Mechanism:
+        """What a run releases at most, as a mechanism for the accountants: the gradients of a path, and K Hessians."""
+        return Gaussian(self.gradient_multiplier) @ Gaussian(self.hessian_multiplier) ** self.searches
+
+    def records_needed(self, problem: FiniteSum) -> Enclosure:
+        """Enclose how many records the guarantee asks for, at the noise that is drawn; n is not looked at.
+
+        Times n, the noise is z√(G² + 2GLP) on gradients and z√r L on Hessians of rank r; it may be √V and s_H.
+        """
+        values = self._values(problem)
+        G, L, P = (values[symbol] for symbol in (symbols.lipschitz, symbols.smoothness, theorem.path))
+        drawn = {
+            theorem.gradient_stddev: self.gradient_multiplier * sympy.sqrt(G**2 + 2 * G * L * P),
+            theorem.hessian_stddev: self.hessian_multiplier * sympy.sqrt(_rank(problem)) * L,
+        }
+        gradients, hessians = (
+            evaluate((1 + sympy.Rational(_SLACK)) * amount / allowed.subs(values), {})
+            for allowed, amount in drawn.items()
+        )
+        return gradients.larger(hessians)
+
+    def bound(self, problem: FiniteSum) -> Enclosure:
+        """Bound the probability of ``failure``: ζ, where records and caps are enough.
+
+        Raises:
+            InvalidValue: There are too few records, or T, K or P is smaller than the theorem's; or α is above L²/ρ_H,
+                or a move may lower the risk by less than its error raises it.
+        """
+        values = self._values(problem)
+        _demand_curvature(self.stationarity, problem)
+        if not evaluate(theorem.drop.subs(values), {}).exact_lower > 0:
+            advice = "a move must lower the risk by more than its error may raise it"
+            raise InvalidValue("gradient_error", float(self.gradient_error), "less than cs/2 - s²/6", advice)
+        least = {
+            "path_length": (self.path_length, theorem.least_path),
+            "searches": (Fraction(self.searches), theorem.least_searches),
+            "steps": (Fraction(self.steps), theorem.moves),
+        }
+        for name, (planned, formula) in least.items():
+            needed = evaluate(formula.subs(values), {})
+            if planned < needed.exact_lower:
+                raise InvalidValue(name, float(planned), f"at least {needed.upper:g}", "the risk may fall for so long")
+        return super().bound(problem)
+
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """The pseudo-code above."""
+        values = self._values(problem)
+        steep, bent = value_of(theorem.gradient_threshold, values), value_of(theorem.curvature_threshold, values)
+        length, step_size = value_of(theorem.curvature_move, values), 1 / value_of(symbols.smoothness, values)
+        memory = Walk(problem)
+        gradients = reserved(run.path_gradients(self.gradient_multiplier, self.path_length, memory))
+        hessians = reserved(run.hessians(self.hessian_multiplier), self.searches)
+
+        w = run.repeated(problem.initial_point)
+        walking, found = np.ones(len(w), dtype=bool), np.zeros(len(w), dtype=bool)
+        tests, ended_at = np.zeros((2, len(w)), dtype=np.int64)
+        path = np.zeros(len(w))
+        memory.move(w)
+        g = asked(gradients, walking, w)
+        for k in run.steps(self.steps + 1):
+            ended_at[walking] = k
+            flat = walking & (norms(g) <= steep)
+            tests += flat
+            walking &= tests <= self.searches
+            flat &= walking
+            move = -step_size * g
+            if flat.any():
+                curvature, v = smallest_eigenvectors(asked(hessians, flat, w))
+                rows = np.flatnonzero(flat)
+                uphill = np.einsum("rp,rp->r", g[rows], v) > 0
+                move[rows] = np.where(uphill, -length, length)[:, None] * v
+                found[rows[curvature >= bent]] = True
+            walking &= ~found & (k <= self.steps)
+            if walking.any():
+                y = w + move
+                walking[walking] = of_some(gradients, walking).afforded(y[walking], w[walking])
+            if not walking.any():
+                break
+            u = of_some(gradients, walking).clock(y[walking], w[walking])
+            path[walking] += norms((y - w)[walking])
+            before, w = w, np.where(walking[:, None], y, w)
+            memory.move(w)
+            g[walking] = np.exp(-u)[:, None] * g[walking] + asked(gradients, walking, w, before)
+        steepness, smallest = norms(run.exact(w)[1]), smallest_eigenvectors(exact_hessians(problem, w))[0]
+        alpha, gamma = float(self.stationarity), value_of(CURVATURE, values)
+        good = (steepness <= alpha) & (smallest >= -gamma)
+        return Outcome(
+            w,
+            outputs={"found": found},
+            output_step=ended_at,
+            measured={
+                "failure": (~good).astype(np.float64),
+                "gradient_norm": steepness,
+                "curvature": smallest,
+                "path": path,
+            },
+            parameters={"step_size": step_size, "stationarity": alpha, "curvature_move": length},
+        )
+
+    def _values(self, problem: FiniteSum) -> Values:
+        demand_all_of_space(problem)
+        own = (self.curvature_kept, self.curvature_length, self.gradient_error, self.window)
+        return {
+            **constants(problem),
+            symbols.stationarity: sympy.Rational(self.stationarity),
+            symbols.failure_probability: sympy.Rational(self.failure_probability),
+            **{symbol: sympy.Rational(value) for symbol, value in zip(_FREE, own, strict=True)},
+            theorem.path: sympy.Rational(self.path_length),
+            searches_symbol: sympy.Integer(self.searches),
+        }
+
+
+# --- what a plan chooses
+
+_FREE = (theorem.c, theorem.s, theorem.w, theorem.window)
+_PUBLIC = (
+    symbols.lipschitz,
+    symbols.smoothness,
+    symbols.hessian_lipschitz,
+    symbols.initial_gap,
+    symbols.dimension,
+    symbols.failure_probability,
+    symbols.stationarity,
+)
+
+
+def _largest(problem: FiniteSum) -> Fraction:
+    """L²/ρ_H."""
+    L, bend = at_least(problem.smoothness, "smoothness"), at_least(problem.hessian_lipschitz, "hessian_lipschitz")
+    return L**2 / bend
+
+
+def _demand_curvature(alpha: Fraction, problem: FiniteSum) -> None:
+    if alpha > (largest := _largest(problem)):
+        advice = "beyond that no curvature is too low: ask for a small gradient only"
+        raise InvalidValue("stationarity", float(alpha), f"at most L²/ρ_H = {float(largest):g}", advice)
+
+
+def _rank(problem: FiniteSum) -> int:
+    rank = hessian_rank(problem)
+    return problem.dimension if rank is None else min(rank, problem.dimension)
+
+
+def _accounts(values: Values, rank: int) -> tuple[float, float]:
+    """A_g, and A_h where one record's Hessian has at most that rank."""
+    gradients, hessians = (value_of(formula, values) for formula in (theorem.gradients, theorem.hessian_account))
+    return gradients, hessians * rank / float(values[symbols.dimension])
+
+
+@cache
+def _objective() -> Callable[..., float]:
+    """A_g + A_h rank/d at the least P and K, in doubles: where to look for parameters."""
+    least = {theorem.path: theorem.least_path, searches_symbol: theorem.least_searches}
+    share = sympy.Symbol("rank") / symbols.dimension
+    formula = theorem.gradients.subs(least) + share * theorem.hessian_account.subs(least)
+    compiled: Callable[..., float] = sympy.lambdify((*_FREE, *_PUBLIC, sympy.Symbol("rank")), formula, "math")
+    return compiled
+
+
+@lru_cache(maxsize=256)
+def _parameters(public: tuple[float, ...], rank: int) -> tuple[Fraction, ...]:
+    """c, s, ω and v with few records, rounded; any of them are sound, so that a search in doubles is enough."""
+
+    def cost(point: Array) -> float:
+        c, s, w, v = float(point[0]), float(point[1]), float(point[2]), math.exp(float(point[3]))
+        if not (0 < c < 1 and 0 < w <= 0.25 and c * s / 2 - s * s / 6 - w > 1e-3):
+            return math.inf
+        return math.log(_objective()(c, s, w, v, *public, rank))
+
+    starts = [np.array([c, 1.3, 0.07, -4.5]) for c in (0.72, 0.85)]
+    found = min((minimize(cost, start, method="Nelder-Mead") for start in starts), key=lambda one: float(one.fun))
+    c, s, w, log_v = (float(each) for each in found.x)
+    return tuple(Fraction(round(each * _DIGITS), _DIGITS) for each in (c, s, w, math.exp(log_v)))

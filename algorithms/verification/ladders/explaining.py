@@ -1,0 +1,144 @@
+"""Where a bound loses: ``explain`` measures both sides of every line of its proof in one run.
+
+Nothing of this is private: it looks at exact answers and at the records.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpbounds.algorithms.run import Run
+from dpbounds.algorithms.verification.judging.checks import Verdict, valid_share
+from dpbounds.algorithms.verification.ladders import derivations
+from dpbounds.algorithms.verification.ladders.lines import Due, Line, lines
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A run between what was measured and what was promised.
+
+    Attributes:
+        algorithm: Its title.
+        quantity: What the bound is about, in words.
+        repetitions: R, over which means are taken.
+        steps: T.
+        lines: The proof: the right side of each is the left side of the next, the first left side is measured, and the
+            last right side is the bound.
+        bound: As the algorithm encloses it.
+        subtracted: What was taken from the run's metric because the bound is on an excess: the lowest value found.
+        curvature: The largest eigenvalue of the mean Hessian that was met, and the public constant that the bound has;
+            None where the proof has none.
+        output_rule: The measured quantity for an output drawn among all steps, which the theorem is about, at the last
+            and at the best one; empty where it is measured at the output alone.
+        regime: Dimensionless numbers, by name: where they are small, rates of growth do not show yet.
+    """
+
+    algorithm: str
+    quantity: str
+    repetitions: int
+    steps: int
+    lines: tuple[Line, ...]
+    bound: Enclosure
+    subtracted: float
+    curvature: tuple[float, float] | None
+    output_rule: Mapping[str, float]
+    regime: Mapping[str, float]
+
+    @property
+    def measured(self) -> float:
+        """The first left side."""
+        return self.lines[0].left
+
+    @property
+    def broken(self) -> tuple[Line, ...]:
+        """The lines that do not hold: proof, constants or code are wrong there."""
+        return tuple(line for line in self.lines if line.verdict is Verdict.FAILS)
+
+    def factors(self) -> dict[Due, float]:
+        """The factor lost to each cause, the largest first; together they are bound over measured."""
+        found: dict[Due, float] = {}
+        for line in self.lines:
+            found[line.due] = found.get(line.due, 1.0) * line.factor
+        return dict(sorted(found.items(), key=lambda each: -each[1] if not math.isnan(each[1]) else math.inf))
+
+    def as_json(self) -> dict[str, object]:
+        """As plain data for ``json.dumps``; what is not finite is text."""
+        return {
+            "algorithm": self.algorithm,
+            "quantity": self.quantity,
+            "repetitions": self.repetitions,
+            "steps": self.steps,
+            "measured": plain(self.measured),
+            "bound": {"lower": plain(self.bound.lower), "upper": plain(self.bound.upper)},
+            "subtracted": plain(self.subtracted),
+            "lines": [
+                {
+                    "claim": line.claim,
+                    "due_to": str(line.due),
+                    "left": plain(line.left),
+                    "right": plain(line.right),
+                    "relation": line.relation,
+                    "factor": plain(line.factor),
+                    "error": plain(line.error),
+                    "verdict": str(line.verdict),
+                }
+                for line in self.lines
+            ],
+            "factors": {str(due): plain(factor) for due, factor in self.factors().items()},
+            "curvature": None
+            if self.curvature is None
+            else {"measured": plain(self.curvature[0]), "public": plain(self.curvature[1])},
+            "output_rule": {name: plain(value) for name, value in self.output_rule.items()},
+            "regime": {name: plain(value) for name, value in self.regime.items()},
+        }
+
+
+def plain(value: float) -> float | str:
+    """A number for JSON."""
+    return value if math.isfinite(value) else str(value)
+
+
+def demand_ladder(algorithm: Any, name: str = "") -> None:
+    """Raise ``InvalidValue`` with the reason where an algorithm (by this name) has no ladder."""
+    kind = type(algorithm)
+    if derivations.ladder.dispatch(kind) is derivations.ladder.dispatch(object):
+        called = name or kind.__name__
+        reason = derivations.REASONS.get(kind.__name__, "nobody has written it")
+        raise InvalidValue("algorithm", called, f"one with a ladder; {called} has none: {reason}")
+
+
+def explain(
+    algorithm: Any, problem: Any, run: Run, *, mapping: str = "noisy", confidence: float = 0.999
+) -> Explanation:
+    """Measure every line of the proof of an algorithm's bound in a run of it. Not private.
+
+    Args:
+        algorithm: That made the run.
+        problem: On which it made it.
+        run: At least 2 repetitions, so that errors are known.
+        mapping: Of projected and mirror descent: "noisy" or "exact", as their ``bound`` takes it.
+        confidence: With which no true line is called broken.
+
+    Raises:
+        InvalidValue: There is no ladder for this algorithm (with the reason), or its bound does not hold here.
+    """
+    valid_share("confidence", confidence)
+    demand_ladder(algorithm)
+    ladder = derivations.ladder(algorithm, problem, run, mapping)
+    return Explanation(
+        algorithm=run.algorithm,
+        quantity=ladder.quantity,
+        repetitions=run.repetitions,
+        steps=run.steps,
+        lines=lines(ladder.rungs, confidence),
+        bound=ladder.bound,
+        subtracted=ladder.subtracted,
+        curvature=ladder.curvature,
+        output_rule=ladder.output_rule,
+        regime=ladder.regime,
+    )

@@ -1,0 +1,128 @@
+"""A proof as a ladder of numbers: the first was measured, the last is the bound, and no line is a step down.
+
+A rung is what stands between two signs of inequality. It is computed from means over the repetitions of a run; every
+such mean is taken R + 1 times, over all of them and without each. Whatever is computed from them has the standard error
+of the jackknife (Efron and Stein 1981).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from dpbounds.algorithms.verification.judging.checks import Verdict, finite_samples
+
+Array = NDArray[np.float64]
+Relation = Literal["<=", "=", ">="]
+_ROUNDING = 1e-9  # relative: far above what sums of doubles lose
+
+
+class Due(StrEnum):
+    """What the factor between two rungs is due to."""
+
+    STEP = "step"  # a descent lemma has the curvature of the worst direction for every step
+    CURVATURE = "public curvature"
+    GROWTH = "growth"  # a PL or quasar-convexity constant
+    NOISE = "noise"
+    DESCENT = "descent"  # the walk did not reach the minimum
+    START = "public start"
+    JENSEN = "Jensen"
+    TRIANGLE = "triangle"
+    GRADIENTS = "public gradients"
+    SET = "size of the set"
+    CHOICE = "choice"
+    TRIVIAL = "no theorem"  # what holds without one is less
+    FORMULA = "formula"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rung:
+    """A number of the proof.
+
+    Attributes:
+        values: Over all repetitions and without each, shape (R + 1,), or one number.
+        claim: Why it is at least the rung before.
+        due: What the factor from there is due to; None for the first.
+        relation: Of the rung before to this one: at most; equal, in expectation; or at least, where a bound is cut at
+            what holds without it.
+    """
+
+    values: Array
+    claim: str = "measured"
+    due: Due | None = None
+    relation: Relation = "<="
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a proof, measured.
+
+    Attributes:
+        claim: Why it holds.
+        due: What it loses by.
+        left: What was there before.
+        right: What stands in its place.
+        relation: Of the left side to the right one: "<=", "=" (in expectation) or ">=".
+        error: Standard error of right - left; NaN with a single repetition.
+        verdict: Whether it holds, up to sampling error and rounding; undecided with a single repetition that denies it.
+    """
+
+    claim: str
+    due: Due
+    left: float
+    right: float
+    relation: Relation
+    error: float
+    verdict: Verdict
+
+    @property
+    def factor(self) -> float:
+        """How much is lost: right over left."""
+        return self.right / self.left if self.left > 0 else math.nan
+
+
+def jackknifed(samples: ArrayLike) -> Array:
+    """The mean of independent samples, and the means without each, shape (R + 1,); NaN for the one without the only.
+
+    >>> jackknifed([1.0, 2.0, 6.0]).tolist()
+    [3.0, 4.0, 3.5, 1.5]
+    """
+    values = finite_samples(samples)
+    without = (values.sum() - values) / (len(values) - 1) if len(values) > 1 else [math.nan]
+    return np.concatenate([[values.mean()], without])
+
+
+def constant(value: float) -> Array:
+    """A number that no repetition changes."""
+    return np.array([value])
+
+
+def lines(rungs: Sequence[Rung], confidence: float) -> tuple[Line, ...]:
+    """The lines between rungs, judged so that all together deny a true one with a probability of 1 - confidence."""
+    each = 1 - (1 - confidence) / max(1, len(rungs) - 1)
+    return tuple(_line(low, high, each) for low, high in pairwise(rungs))
+
+
+def _line(low: Rung, high: Rung, confidence: float) -> Line:
+    assert high.due is not None
+    steps = high.values - low.values
+    left, right, step, repetitions = float(low.values[0]), float(high.values[0]), float(steps[0]), len(steps) - 1
+    error = 0.0
+    if repetitions:
+        without = steps[1:]
+        error = math.sqrt((repetitions - 1) / repetitions * float(((without - without.mean()) ** 2).sum()))
+    wrong = {"<=": -step, "=": abs(step), ">=": step}[high.relation]
+    allowed = _ROUNDING * max(abs(left), abs(right))
+    if error > 0:
+        allowed += float(stats.t.ppf((1 + confidence) / 2, repetitions - 1)) * error
+    denied = Verdict.UNDECIDED if math.isnan(error) else Verdict.FAILS
+    verdict = Verdict.HOLDS if wrong <= allowed else denied
+    return Line(high.claim, high.due, left, right, high.relation, error, verdict)

@@ -1,0 +1,135 @@
+"""Options for steps that are allocated in secret: batches of an epoch, and in how many of them a record takes part."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpbounds.cli.printing.output import json_given, plain, plain_text
+from dpbounds.cli.questions.options import missing, note, options, unfit, whole
+from dpbounds.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.mechanisms import Mechanism
+
+RANDOM_ALLOCATION, BALLS_IN_BINS = ALLOCATED = ("random-allocation", "balls-in-bins")
+
+ALLOCATION_OPTIONS = options(
+    click.option("--batches", callback=whole, metavar="M", help="Batches of an epoch, one of which holds the record."),
+    click.option(
+        "--participations", callback=whole, metavar="K", help="With random-allocation, K of them hold it (default 1)."
+    ),
+    click.option(
+        "--redraw/--same-bins", default=None, help="With balls-in-bins: drawn anew in every epoch, or kept throughout."
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """How records are allocated to the batches of all epochs.
+
+    Attributes:
+        batches: Of an epoch.
+        participations: Of a record in an epoch.
+        epochs: A part of an epoch counts the steps that are begun.
+        redraw: Whether every epoch draws anew.
+    """
+
+    batches: int
+    participations: int
+    epochs: Fraction
+    redraw: bool
+
+    @property
+    def steps(self) -> int:
+        """The number of releases."""
+        return math.ceil(self.batches * self.epochs)
+
+    def mechanism(self, release: Mechanism) -> Mechanism:
+        """What is released."""
+        from dpbounds.privacy.mechanisms import BallsInBins, RandomlyAllocated
+
+        if self.redraw and self.epochs.denominator == 1:
+            return RandomlyAllocated(release, self.batches, self.participations) ** int(self.epochs)
+        return BallsInBins(release, self.batches, self.epochs, redraw=self.redraw)
+
+    def in_words(self) -> str:
+        """How batches are drawn, without the noise."""
+        each = "one" if self.participations == 1 else str(self.participations)
+        often = "drawn anew every epoch" if self.redraw else "the same in every epoch"
+        epochs = "1 epoch" if self.epochs == 1 else f"{plain(self.epochs)} epochs, {often}"
+        return f"each record in {each} of {self.batches} batches, {epochs}"
+
+    def as_json(self) -> dict[str, object]:
+        """The same for JSON."""
+        return {
+            "batches": self.batches,
+            "participations": self.participations,
+            "epochs": json_given(self.epochs),
+            "redraw": self.redraw,
+        }
+
+
+def read_allocation(given: dict[str, Any], scheme: str, unknown: str | None) -> Allocation | None:
+    """The allocation that the options describe; None for other samplings.
+
+    Raises:
+        InvalidValue: Options that contradict each other.
+        UsageError: Options that are missing.
+    """
+    if scheme not in ALLOCATED:
+        refuse_allocation(given, f"--sampling {scheme}")
+        return None
+    if unknown not in (None, "noise"):
+        raise InvalidValue(
+            "--solve", unknown, f"noise with --sampling {scheme}", "ask for each number of epochs in turn"
+        )
+    for name in ("sample_rate", "batch_size", "max_batch_size", "steps"):
+        if given[name] is not None:
+            why = f"does not fit --sampling {scheme}, in which every record has its own random batches"
+            raise unfit(_as_given(name, given[name]), why, "give --batches M and --epochs N")
+    for name, wanted in (("batches", "--batches M"), ("epochs", "--epochs N")):
+        if given[name] is None:
+            raise missing(f"--{name}", f"{wanted} with --sampling {scheme}")
+    batches, participations, redraw = given["batches"], given["participations"] or 1, given["redraw"]
+    if scheme == BALLS_IN_BINS:
+        if participations > 1:
+            raise unfit(f"--participations {participations}", f"does not fit --sampling {scheme}", _other(scheme))
+        if redraw is None:
+            raise missing("--redraw", "--redraw (bins drawn anew in every epoch) or --same-bins (which costs far more)")
+    elif redraw is False:
+        raise unfit("--same-bins", f"does not fit --sampling {scheme}, drawn anew in every epoch", _other(scheme))
+    if participations > batches:
+        raise InvalidValue("--participations", participations, f"at most --batches, {batches}")
+    return Allocation(batches, participations, _epochs(given["epochs"], participations), redraw is not False)
+
+
+def refuse_allocation(given: dict[str, Any], where: str) -> None:
+    """Refuse the options of this file where they mean nothing."""
+    for name in ("batches", "participations", "redraw"):
+        if given[name] is not None:
+            also = "shuffled, " if name == "batches" else ""
+            why = f"does not fit {where}, but --sampling {also}{RANDOM_ALLOCATION} or {BALLS_IN_BINS}"
+            raise unfit(_as_given(name, given[name]), why)
+
+
+def _epochs(epochs: Fraction, participations: int) -> Fraction:
+    if epochs.denominator == 1 or participations == 1:
+        return epochs
+    note(f"--epochs {plain_text(epochs)}: a part of an epoch with several participations counts as a whole one")
+    return Fraction(math.ceil(epochs))
+
+
+def _as_given(name: str, value: object) -> str:
+    if name == "redraw":
+        return "--redraw" if value else "--same-bins"
+    return f"--{name.replace('_', '-')} {plain_text(value)}"
+
+
+def _other(scheme: str) -> str:
+    return f"use --sampling {RANDOM_ALLOCATION if scheme == BALLS_IN_BINS else BALLS_IN_BINS}"

@@ -1,0 +1,152 @@
+"""`dpbounds explain`: where a bound loses: every line of its proof with both sides measured in one run.
+
+JSON: {algorithm, quantity, repetitions, steps, measured, bound {lower, upper}, subtracted, lines [{claim, due_to, left,
+right, relation, factor, error, verdict}], factors {cause: factor}, curvature {measured, public} or null, output_rule
+{name: value}, regime {name: value}}.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpbounds.cli import DOES_NOT_HOLD, DONE
+from dpbounds.cli.answers.demo_training import demand_data, prepared
+from dpbounds.cli.printing import output
+from dpbounds.cli.questions.options import (
+    FILE,
+    POSITIVE,
+    PROBABILITY,
+    RECORDS_OPTIONS,
+    number_of_runs,
+    relation_option,
+    unfit,
+    writable,
+)
+from dpbounds.errors import InvalidValue
+from dpbounds.privacy.relations import Relation
+
+if TYPE_CHECKING:
+    from dpbounds.algorithms.verification.ladders import Explanation
+
+_ENDINGS = (".png", ".svg")
+_WORTH_TELLING = 1.01
+_ROW = "  {:>10} {:>8}  {:<17} {}"
+
+
+@click.command("explain", short_help="Where a bound loses, line by line of its proof.")
+@click.argument("name", metavar="ALGORITHM")
+@click.option(
+    "--mapping",
+    type=click.Choice(["noisy", "exact"]),
+    default="noisy",
+    show_default=True,
+    help="Of projected and mirror descent: which bound.",
+)
+@click.option(
+    "--repetitions", callback=number_of_runs, default="64", show_default=True, metavar="R", help="For measuring."
+)
+@click.option("--seed", default=0, type=click.IntRange(min=0), show_default=True, metavar="N")
+@click.option("--epsilon", default="1", callback=POSITIVE, show_default=True, help="That the algorithm is to keep.")
+@click.option("--delta", default="1e-5", callback=PROBABILITY, show_default=True, help="That it is to keep.")
+@relation_option(Relation.REPLACE_ONE)
+@click.option(
+    "--confidence",
+    default="0.999",
+    callback=PROBABILITY,
+    show_default=True,
+    metavar="C",
+    help="With which no true line is called broken.",
+)
+@RECORDS_OPTIONS
+@click.option("--output", "file", type=FILE, callback=writable, metavar="FILE", help="A picture, as PNG or SVG.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(
+    name: str,
+    mapping: str,
+    repetitions: int,
+    seed: int,
+    epsilon: Fraction,
+    delta: Fraction,
+    relation: str,
+    confidence: Fraction,
+    data: Path | None,
+    label: str | None,
+    positive: str | None,
+    ranges: Path | None,
+    file: Path | None,
+    as_json: bool,
+) -> int:
+    """Run an algorithm on its example, and measure both sides of every line of its bound's proof: what is lost where.
+
+    Nothing of this is private: it looks at exact answers. Exit status 1 when a line does not hold: then proof,
+    constants or code are wrong there. ALGORITHM is a name of the table in docs/training.md; for a run of your own there
+    is `dpbounds.algorithms.explain`. With --data it is dp-pgd on your own records, as `dpbounds demo` runs it.
+
+    Example: dpbounds explain dp-spider
+    """
+    if file is not None:
+        if file.suffix.lower() not in _ENDINGS:
+            raise InvalidValue("--output", file, f"a file that ends with {' or '.join(_ENDINGS)}")
+        if find_spec("matplotlib") is None:
+            raise unfit(f"--output {file}", "needs matplotlib to draw a picture", "pip install 'dpbounds[demo]'")
+
+    from dpbounds.algorithms import ProjectedGradientDescent
+    from dpbounds.algorithms.ledger import PrivacyBudget
+    from dpbounds.algorithms.verification.catalogue import example
+    from dpbounds.algorithms.verification.ladders import demand_ladder, explain
+
+    algorithm, problem = example(name).calibrated(PrivacyBudget.of(epsilon, delta, relation))
+    demand_ladder(algorithm, name)
+    demand_data(data, label, positive, ranges)
+    if data is not None:
+        if name != "dp-pgd":
+            raise unfit(f"--data {data}", f"goes with dp-pgd, not with {name}", "of a run of your own, call `explain`")
+        problem = prepared(data, label, positive, ranges, None)[1]
+        algorithm = ProjectedGradientDescent.calibrated(problem, epsilon, delta, relation=relation)
+    run = algorithm.run(problem, seed=seed, repetitions=repetitions)
+    found = explain(algorithm, problem, run, mapping=mapping, confidence=float(confidence))
+    if file is not None:
+        _draw(found, name, file)
+    if as_json:
+        output.print_json(found.as_json())
+    else:
+        _print(found, name)
+        if file is not None:
+            output.print_written(file, before="\n")
+    return DOES_NOT_HOLD if found.broken else DONE
+
+
+def _print(found: Explanation, name: str) -> None:
+    click.echo(f"{name}: {found.quantity}, {found.repetitions} repetitions of {found.steps} steps; not private\n")
+    click.echo(_ROW.format("value", "factor", "due to", "because").rstrip())
+    what = "measured" + (f", less {found.subtracted:.4g}, the lowest value found" if found.subtracted else "")
+    click.echo(_ROW.format(f"{found.measured:.4g}", "", "", what))
+    for line in found.lines:
+        said = {"fails": "  <- does not hold", "undecided": "  <- undecided: run more repetitions"}
+        because = line.claim + said.get(str(line.verdict), "")
+        click.echo(_ROW.format(f"{line.right:.4g}", f"{line.factor:.3g}", line.due, because))
+    worst = [f"{due} {factor:.3g}" for due, factor in found.factors().items() if factor > _WORTH_TELLING][:3]
+    rows = {"  lost": f"{found.bound.upper / found.measured:.3g} in all; most by {', '.join(worst) or 'nothing'}"}
+    if found.curvature is not None:
+        met, public = found.curvature
+        rows["  curvature"] = f"{met:.4g} at most where the run was; the public L is {public:.4g}"
+    if found.output_rule:
+        rows["  output"] = ", ".join(f"{name} {value:.4g}" for name, value in found.output_rule.items())
+    if found.regime:
+        rows["  regime"] = ", ".join(f"{name} = {value:.3g}" for name, value in found.regime.items())
+    click.echo()
+    output.print_rows(rows)
+
+
+def _draw(found: Explanation, name: str, path: Path) -> None:
+    from dpbounds.render.regime_map import save
+    from dpbounds.render.waterfall import Bar, waterfall
+
+    bars = [Bar(str(line.due), line.left, line.right, line in found.broken) for line in found.lines]
+    title = f"{name}: from measured (dotted) to bound (dashed)"
+    save(waterfall(title, bars, found.quantity), path)

@@ -1,0 +1,399 @@
+"""What one product of pairs spends where no closed form says it: by the first route that can prove it well.
+
+The contour integral is good for a dozen digits wherever the loss has an analytic density; the lattice with exact
+integers covers what the contour declines. Two routes that answer the same question must overlap.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from flint import arb
+
+from dpbounds.errors import NotCertified
+from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.expressions.exact import brief
+from dpbounds.expressions.time_limit import TimeIsUp, is_limited
+from dpbounds.expressions.working import working
+from dpbounds.privacy.accountants.questions import (
+    ACCEPTED,
+    CLOSED_FORM_PRECISION,
+    DEFAULT_TOLERANCE,
+    STOPPED,
+    WORK,
+    Question,
+    by_closed_form,
+    epsilon_by_closed_form,
+    relative_width,
+)
+from dpbounds.privacy.pairs.pairs import GaussianProduct, Product, Tagged, as_gaussian, holds_shuffling
+from dpbounds.privacy.proofs import Declined, Proof
+from dpbounds.privacy.routes.beside_gaussian import delta_beside, epsilon_beside, lies_beside
+from dpbounds.privacy.routes.closed_forms import ball, certainly_infinite, closed_form_delta, has_closed_form
+from dpbounds.privacy.routes.contour import (
+    ACCURACY,
+    chernoff_bound,
+    contour_at_most,
+    contour_delta,
+    contour_deltas,
+    contour_epsilon,
+)
+from dpbounds.privacy.routes.contour.estimate import quick_log_delta
+from dpbounds.privacy.routes.contour.landscape import survey
+from dpbounds.privacy.routes.contour.plan import plain_draft
+from dpbounds.privacy.routes.drawn_steps import delta_between, epsilon_between, nearly_full_batch, negligible, plannable
+from dpbounds.privacy.routes.grouping import between as between_groups, by_groups
+from dpbounds.privacy.routes.lattice import delta_bounds, delta_bounds_at, epsilon_bounds
+from dpbounds.privacy.routes.lattice.integer_measures import Work
+from dpbounds.privacy.routes.outcomes import delta_by_outcomes, epsilon_by_outcomes, has_few_outcomes
+from dpbounds.privacy.values import Target
+
+_LATTICE_AIM = 1e-5  # the width, relative, where there is no contour integral, and the lattice is asked first
+_BESIDE_AIM = 1e-4  # the same for one law beside a Gaussian, if it is continuous: a few hundred cells
+_CLONES_AIM = 1e-4  # the same where clones hide the record: what is chosen for them matters more
+_ALLOCATED_AIMS = {"delta": 3e-4, "epsilon": 4e-5}  # the same for steps allocated in secret, by what is given
+_ALLOCATED_FINEST = 1e-5  # the least that is aimed at there
+_LOOSE = 10 * ACCEPTED  # the width at which a lattice's answer is still taken
+_WIDE = 0.03  # relative width at which simple bounds are worth a try
+_MANY = 32  # distinct pairs, above which it is asked what they take together
+_LATTICE_LEVELS, _LATTICE_GROUPS = 100, 48  # distinct pairs for a lattice at ``ACCEPTED``: once, or for each end
+_NODES, _LAW = 250, 70_000  # of a law; and node-frequency products that take as long as what else it takes
+_EXACT_WORK, _GROUPED_WORK = 70_000_000, 25_000_000  # products: some ten seconds, and four for both ends of groups
+_GROUPED_ACCURACY = 1e-7  # of δ: groups are wider
+_FEWEST_GROUPS = 16
+_NOT_PLANNABLE = "these numbers lie beyond what this route can plan in doubles; ask with route='auto'"
+
+
+def shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: float) -> Mapping[Fraction, Proof]:
+    """δ(ε) by the route that :func:`proven` would take, where that one serves many ε at once."""
+    if _infinite_losses(product, Fraction(1)):
+        return {}
+    if has_few_outcomes(product) or lies_beside(product) or nearly_full_batch(product) or len(product) > _MANY:
+        return {}
+    able = [epsilon for epsilon in epsilons if plannable(product, epsilon)]
+    gaussian = as_gaussian(product)
+    if gaussian is None:
+        return delta_bounds_at(product, able, tolerance=_enough(tolerance, _lattice_aim(product)), work=WORK)
+    found = contour_deltas(gaussian, [epsilon for epsilon in able if not negligible(gaussian, epsilon)])
+    enough = tolerance if tolerance < DEFAULT_TOLERANCE else _enough(tolerance, ACCEPTED)
+    return {epsilon: proof for epsilon, proof in found.items() if relative_width(proof) <= enough}
+
+
+def proven(product: Product, asked: Question) -> Proof:
+    """The narrowest enclosure that the routes tried could reach."""
+    if holds_shuffling(product):
+        from dpbounds.privacy.routes.shuffling.enclosed import proven as proven_of_shuffled
+
+        return proven_of_shuffled(product, asked.target, lambda few, target: _without_secret(few, target, asked))
+    any_route = asked.route == "auto"
+    if any_route:
+        found = _without_all_levels(product, asked)
+        if found is not None:
+            return found
+    elif not plannable(product, asked.target.value):
+        raise NotCertified(_NOT_PLANNABLE)
+    try:
+        found = _first_good(product, asked)
+    except NotCertified:
+        if not any_route:
+            raise
+        return _between(product, asked)
+    if not any_route or relative_width(found) <= _WIDE:
+        return found
+    return min(found, _between(product, asked), key=relative_width)
+
+
+def _without_secret(product: Product, target: Target, asked: Question) -> Proof:
+    few = replace(asked, target=target, tolerance=max(asked.tolerance, _CLONES_AIM))
+    return by_closed_form(product, few) or proven(product, few)
+
+
+def allocated(product: Product, asked: Question, prove: Callable[[Product, Question], Proof]) -> Proof:
+    """What a product with steps allocated in secret spends, by two products without; ``prove`` proves what these do."""
+    from dpbounds.privacy.routes.allocation.enclosed import enclosed
+
+    for_epsilon = asked.target.for_epsilon
+    aim = _ALLOCATED_AIMS[asked.target.given]
+    width = max(asked.tolerance, _ALLOCATED_FINEST) if asked.tolerance > DEFAULT_TOLERANCE else aim
+
+    def proven_at(few: Product, target: Fraction, tolerance: float) -> Proof:
+        wanted = replace(asked, target=Target(asked.target.given, target), tolerance=tolerance, work=Work(WORK))
+        if has_closed_form(few) or asked.route != "auto":
+            return prove(few, wanted)
+        try:  # hundreds of atoms: neither listed nor summed over a Gaussian
+            return prove(few, replace(wanted, route="lattice"))
+        except NotCertified:
+            return prove(few, wanted)
+
+    try:
+        return enclosed(product, asked.target.value, for_epsilon, width, proven_at)
+    except Declined as reason:
+        raise NotCertified(f"no route could prove an answer ({reason})") from None
+
+
+def at_once(product: Product, asked: Question) -> Proof:
+    """What closed forms prove in milliseconds; else what always holds."""
+    if holds_shuffling(product):
+        from dpbounds.privacy.routes.shuffling.enclosed import in_known_order, upper_end_of
+
+        plain = in_known_order(product)
+        return upper_end_of(by_closed_form(plain, asked) or at_once(plain, asked))
+    try:
+        return _between(product, asked, refine=False)
+    except (NotCertified, Declined):
+        end = math.inf if asked.target.for_epsilon else Fraction(1)
+        return Proof(Enclosure(Fraction(0), end, STOPPED), "bounds")
+
+
+def at_most(product: Product, least: Fraction, target: Target) -> bool:
+    """Whether a quick bound shows that the product spends no more than ``least`` at the target."""
+    gaussian = as_gaussian(product)
+    if gaussian is None or has_closed_form(product) or not plannable(product, target.value):
+        return False
+    try:
+        if target.for_epsilon:
+            return contour_at_most(gaussian, least, target.value)
+        return least > 0 and contour_at_most(gaussian, target.value, least)
+    except TimeIsUp:
+        return False
+
+
+def in_as_few(product: Product, proof: Proof) -> Product:
+    """A product that dominates this one, in as few groups as the proof took."""
+    groups = proof.parameters.get("groups")
+    return between_groups(product, groups).dearer if isinstance(groups, int) else product
+
+
+def _between(product: Product, asked: Question, *, refine: bool = True) -> Proof:
+    """What is left where every route declines."""
+    between = _epsilon_between if asked.target.for_epsilon else _delta_between
+    return between(product, asked.target.value, refine=refine)
+
+
+def _without_all_levels(product: Product, asked: Question) -> Proof | None:
+    """What needs no contour or lattice for all levels: taken where it is narrow, or where these cannot plan."""
+    if _infinite_losses(product, asked.target.value if asked.target.for_epsilon else Fraction(1)):
+        end = math.inf if asked.target.for_epsilon else Fraction(1)
+        return Proof(Enclosure(end, end, "infinite losses"), "closed form")
+    summed = _summed(product, asked)
+    if summed is not None:
+        return summed
+    if not asked.target.for_epsilon:
+        gaussian = as_gaussian(product)
+        if gaussian is not None and negligible(gaussian, asked.target.value):
+            return _between(product, asked, refine=False)
+    if not plannable(product, asked.target.value):
+        return _between(product, asked)
+    if nearly_full_batch(product):
+        found = _between(product, asked)
+        if relative_width(found) <= max(asked.tolerance, ACCEPTED):
+            return found
+    if asked.tolerance < DEFAULT_TOLERANCE or asked.grouped:
+        return None
+    most = _groups_for(product, asked)
+    wider = replace(asked, tolerance=max(asked.tolerance, ACCEPTED), grouped=True)
+    return (
+        None if most is None else by_groups(product, most, lambda few: by_closed_form(few, wider) or proven(few, wider))
+    )
+
+
+def _summed(product: Product, asked: Question) -> Proof | None:
+    """The sum over few outcomes, or over one other release's losses beside Gaussian ones, if narrow as a lattice's."""
+    by_outcomes, beside = (
+        (epsilon_by_outcomes, epsilon_beside) if asked.target.for_epsilon else (delta_by_outcomes, delta_beside)
+    )
+    try:
+        if has_few_outcomes(product):
+            found = by_outcomes(product, asked.target.value, asked.tolerance)
+        elif lies_beside(product):
+            found = beside(product, asked.target.value, max(asked.tolerance, _BESIDE_AIM))
+        else:
+            return None
+    except (Declined, NotCertified):
+        return None
+    return found if relative_width(found) <= ACCEPTED else None
+
+
+def _infinite_losses(product: Product, delta: Fraction) -> bool:
+    """Whether P(some loss is infinite) is proven to exceed δ, or to be 1: then no ε suffices, or δ(ε) = 1."""
+    with working(CLOSED_FORM_PRECISION):
+        exponent = arb(0)
+        for pair, count in product:
+            if has_closed_form(((pair, 1),)):
+                one = certainly_infinite(pair)
+                if one >= 1:
+                    return True
+                exponent += count * (-one).log1p()
+        return bool(-exponent.expm1() > ball(delta))
+
+
+def _groups_for(product: Product, asked: Question) -> int | None:
+    """How many groups of levels fit into the time of one question; None where all levels do."""
+    if len(product) <= _MANY:
+        return None
+    gaussian = as_gaussian(product)
+    if gaussian is None:
+        return None if len(product) <= _LATTICE_LEVELS else _LATTICE_GROUPS
+    few = as_gaussian(between_groups(product, _FEWEST_GROUPS).dearer)
+    assert few is not None
+    try:
+        each = _LAW + _NODES * _frequencies(few, asked)
+    except Declined:  # no plain contour, and no cheap one
+        each = _EXACT_WORK // _MANY
+    return None if len(product) * each <= _EXACT_WORK else max(_FEWEST_GROUPS, _GROUPED_WORK // (2 * each))
+
+
+def _frequencies(few: GaussianProduct, asked: Question) -> int:
+    """How many frequencies a plain contour for few laws takes, roughly."""
+    target = asked.target.value
+    log_delta = math.log(target.numerator) - math.log(target.denominator) if asked.target.for_epsilon else None
+    epsilon = None if asked.target.for_epsilon else float(target)
+    landscape, saddle = survey(few, 1.0, math.log(ACCURACY), log_delta, epsilon)
+    return plain_draft(few, landscape, saddle, ACCURACY).frequencies
+
+
+def _epsilon_between(product: Product, delta: Fraction, *, refine: bool = True) -> Proof:
+    """Bounds from closed forms and, if doubles can plan it, Chernoff's."""
+    gaussian = as_gaussian(product)
+    if gaussian is None:
+        return _epsilon_by_basic(product, delta)
+    found = epsilon_between(gaussian, delta)
+    low, high = Fraction(found.exact_lower), Fraction(found.exact_upper)
+    method = found.method
+    if refine and plannable(product, delta):
+        floor = low
+        for _ in range(20):
+            middle = (floor + high) / 2
+            if contour_at_most(gaussian, middle, delta):
+                high, method = middle, f"{found.method} and Chernoff bound"
+            else:
+                floor = middle
+    return Proof(Enclosure(low, high, method, found.precision), "bounds")
+
+
+def _delta_between(product: Product, epsilon: Fraction, *, refine: bool = True) -> Proof:
+    """The same for δ(ε)."""
+    gaussian = as_gaussian(product)
+    if gaussian is None:
+        return _delta_by_basic(product, epsilon)
+    found = delta_between(gaussian, epsilon)
+    high = Fraction(found.exact_upper)
+    if refine and plannable(product, epsilon):
+        with contextlib.suppress(Declined, NotCertified):  # what there is stands
+            high = min(high, chernoff_bound(gaussian, epsilon, quick_log_delta(gaussian, float(epsilon), False)))
+    return Proof(Enclosure(min(Fraction(found.exact_lower), high), high, found.method, found.precision), "bounds")
+
+
+def _epsilon_by_basic(product: Product, delta: Fraction) -> Proof:
+    """What is left of other pairs where the lattice declines: the dearest release below, basic composition above.
+
+    Each release at δ/T, T of them: Σ ε_i(δ/T) suffices at δ (Dwork & Roth 2014, Theorem 3.16).
+    """
+    total = sum(count for _, count in product)
+    low, high = Fraction(0), Fraction(0)
+    for pair, count in product:
+        single: Product = ((pair, 1),)
+        lower = epsilon_by_closed_form(single, delta).enclosure.exact_lower
+        upper = epsilon_by_closed_form(single, delta / total).enclosure.exact_upper
+        if isinstance(lower, float) or isinstance(upper, float):  # an infinite loss is likelier than δ/T
+            raise NotCertified(f"at δ = {brief(delta)} not even basic composition of these releases is finite")
+        low, high = max(low, lower), high + count * upper
+    return Proof(Enclosure(low, high, "single release and basic composition"), "bounds")
+
+
+def _delta_by_basic(product: Product, epsilon: Fraction) -> Proof:
+    """The same for δ(ε): the dearest release below, each release at ε/T above."""
+    total = sum(count for _, count in product)
+    low, high = Fraction(0), Fraction(0)
+    for pair, count in product:
+        if not has_closed_form(((pair, 1),)):
+            return Proof(Enclosure(Fraction(0), Fraction(1), "no bound"), "bounds")
+        low = max(low, ball_end(closed_form_delta(pair, epsilon)[0], "down"))
+        high += count * ball_end(closed_form_delta(pair, epsilon / total)[0], "up")
+    return Proof(Enclosure(low, max(low, min(high, Fraction(1))), "single release and basic composition"), "bounds")
+
+
+def _first_good(product: Product, asked: Question) -> Proof:
+    """The contour's answer if it is narrow enough, else the lattice's, else the narrower of the two."""
+    gaussian, route = as_gaussian(product), asked.route
+    if gaussian is None and route == "contour":
+        raise NotCertified("the contour integral needs an analytic density, which these pairs do not have")
+    enough = _enough(asked.tolerance, _lattice_aim(product) if gaussian is None else ACCEPTED)
+    found: list[Proof] = []
+    reasons: list[str] = []
+    if gaussian is not None and route in ("auto", "contour"):
+        contour = contour_epsilon if asked.target.for_epsilon else contour_delta
+        try:
+            found.append(contour(gaussian, asked.target.value, _GROUPED_ACCURACY if asked.grouped else ACCURACY))
+            if relative_width(found[0]) <= enough or route == "contour":
+                return found[0]
+        except Declined as reason:
+            reasons.append(f"contour: {reason}")
+    if route in ("auto", "lattice"):
+        bounds = epsilon_bounds if asked.target.for_epsilon else delta_bounds
+
+        def lattice(width: float, left: Work, kept: list[Proof]) -> Proof:
+            return bounds(product, asked.target.value, tolerance=width, work=left, kept=kept)
+
+        widths = sorted({enough, max(enough, ACCEPTED), max(enough, _LOOSE)})
+        every = route == "auto" or is_limited()
+        found += _by_lattice(widths, lattice, asked.work or Work(), reasons, every=every)
+    if not found:
+        raise NotCertified("no route could prove an answer (" + "; ".join(reasons) + ")")
+    return min(found, key=relative_width)
+
+
+def _enough(tolerance: float, accepted: float) -> float:
+    """The default tolerance is a wish that only the contour can grant: where it does not, ``accepted`` must do."""
+    return tolerance if tolerance > DEFAULT_TOLERANCE else accepted
+
+
+def _by_lattice(
+    widths: list[float],
+    lattice: Callable[[float, Work, list[Proof]], Proof],
+    work: Work,
+    reasons: list[str],
+    every: bool,
+) -> list[Proof]:
+    """What a lattice proves: the first width that it reaches, and what attempts at narrower ones gave (``every`` one).
+
+    Where time is limited, the widest comes first.
+
+    Raises:
+        TimeIsUp: The limit passed before anything was proven.
+    """
+    found: list[Proof] = []
+    kept: list[Proof] = []
+    for width in reversed(widths) if is_limited() else widths:
+        try:
+            found.append(lattice(width, work, kept))
+        except TimeIsUp:
+            if not found + kept:
+                raise
+            break
+        except Declined as reason:
+            reasons.append(f"lattice to {width:g}: {reason}")
+            if any(relative_width(each) <= widths[-1] for each in kept):
+                break
+            work.reserve()
+        else:
+            if not is_limited():
+                break
+    return found + [each for each in kept if every or relative_width(each) <= widths[-1]]
+
+
+def _lattice_aim(product: Product) -> float:
+    """A width that the lattice reaches in about a second; laws of several draws take ten times as long to cut.
+
+    Where sizes of data sets are classes, there are several such products.
+    """
+    if len(product) > _MANY:
+        return ACCEPTED
+    if any(isinstance(pair, Tagged) for pair, _ in product):
+        return 10 * _LATTICE_AIM
+    draws = (getattr(pair, "draws", None) for pair, _ in product)
+    return _LATTICE_AIM if all(each is None or each.slots == 1 for each in draws) else 10 * _LATTICE_AIM

@@ -1,0 +1,107 @@
+"""How large batches must be allowed to be so that cutting them costs next to nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cache
+
+from scipy.special import betainc
+
+from dpbounds.errors import UnsupportedMechanism
+from dpbounds.expressions.exact import ExactLike
+from dpbounds.expressions.working import OUTER_PRECISION, working
+from dpbounds.privacy.accountants.certified import account_at, prove_delta
+from dpbounds.privacy.mechanisms import Mechanism, PoissonSampled, TruncatedPoisson, parts_of
+from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.values import Target, open_unit, positive
+
+_TOLERANCE, _SHARE = 1e-4, 100  # of δ; of a step in δ, to begin with
+_MOST_CLASSES = 16  # of neighbours: eight ranges of sizes, two orders
+
+
+@working(OUTER_PRECISION)
+def least_max_batch_size(
+    mechanism: Mechanism,
+    delta: ExactLike,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+    *,
+    cost: ExactLike = "0.001",
+) -> int:
+    """Return the smallest B at which cutting Poisson samples is proven to cost less than a share of ε.
+
+    What is compared is what is proven: ε(δ) with batches of at most B records against uncut Poisson samples, which no
+    B undercuts. At the answer it is proven; at B - 1 it is not.
+
+    Args:
+        mechanism: A ``TruncatedPoisson``, once or many times. Its own largest size plays no part.
+        delta: In (0, 1).
+        relation: The neighbouring relation.
+        cost: How much larger ε may be, greater than 0; 0.001 is 0.1 %.
+
+    Raises:
+        InvalidValue: δ, the cost or the relation is not allowed.
+        UnsupportedMechanism: It is something else, or nothing is proven for it.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> least_max_batch_size(TruncatedPoisson(Gaussian(4), "0.1", 20, 100), "1e-3")
+    22
+    """
+    target, neighbours = open_unit(delta), as_relation(relation)
+    share = positive(cost, "cost")
+    (part, steps), *others = parts_of(mechanism)
+    if others or not isinstance(part, TruncatedPoisson):
+        raise UnsupportedMechanism(
+            f"how large batches must be is answered for one TruncatedPoisson, repeated, not for {mechanism!r}"
+        )
+    uncut = account_at(PoissonSampled(part.mechanism, part.sample_rate) ** steps, Target("delta", target), neighbours)
+    allowed = Fraction(uncut.enclosure.exact_lower) * (1 + share)
+
+    @cache
+    def spent(most: int, rank: int) -> Fraction:
+        """δ at the ε allowed, by one class of neighbours (past the last one: none)."""
+        cut = TruncatedPoisson(part.mechanism, part.sample_rate, most, part.dataset_size) ** steps
+        classes = list(neighbour_classes(cut, neighbours).every())
+        if rank >= len(classes):
+            return Fraction(0)
+        return Fraction(prove_delta(classes[rank].product, allowed, _TOLERANCE).enclosure.exact_upper)
+
+    def suffices(most: int, ranks: Iterable[int] = (0,)) -> bool:
+        return all(spent(most, rank) <= target for rank in ranks)
+
+    most = part.dataset_size  # at which nothing is cut
+    # what cutting adds to δ is about in proportion to how often it happens: that tells where to look
+    low = high = _seldom(part, float(target) / steps / _SHARE)
+    room = float(target - spent(most, 0))
+    for _ in range(2):
+        added = float(spent(high, 0) - spent(most, 0))
+        if room > 0 and added > 0:
+            low = high = _seldom(part, _chance(part, high) * room / added)
+    width = 1
+    if suffices(high):
+        while (low := max(0, high - width)) and suffices(low):
+            high, width = low, 2 * width
+    else:
+        while (high := min(most, low + width)) < most and not suffices(high):
+            low, width = high, 2 * width
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    while high < most and not suffices(high, range(_MOST_CLASSES)):
+        high += 1
+    return high
+
+
+def _chance(part: TruncatedPoisson, most: int) -> float:
+    """About the chance that a sample exceeds that size."""
+    return float(betainc(most, part.dataset_size - most, float(part.sample_rate)))
+
+
+def _seldom(part: TruncatedPoisson, chance: float) -> int:
+    """The least size that is exceeded with less than about that chance."""
+    low, high = 0, part.dataset_size
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _chance(part, middle) < chance else (middle, high)
+    return high

@@ -1,0 +1,101 @@
+"""The noise, steps or rate at which k records that differ together just keep a budget (``accountants/groups.py``)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.time_limit import TimeIsUp, checkpoint
+from dpbounds.privacy.accountants.groups import group_account, group_products, is_attained
+from dpbounds.privacy.budgets.crossing import PROBES, WHOLE, Crossing, Solve, log_of_safety, parameter_at
+from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.pairs.pairs import Product, holds_shuffling
+from dpbounds.privacy.values import Budget
+
+_CLOSE = 1e-3  # relative, where chains of neighbours are all that is known
+_FARTHEST = 64.0  # nats from what one record needs
+
+OneRecord = Callable[[], tuple[Fraction, Fraction | None]]
+
+
+def calibrated_for_groups(
+    factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int, one_record: OneRecord
+) -> tuple[Fraction, Fraction | None, Enclosure]:
+    """A value that suffices, one that does not, and what the first spends.
+
+    What fails where no pair for the whole group is attained, fails for one record of it.
+
+    Args:
+        factory: From the parameter to a mechanism.
+        budget: For the whole group.
+        solve: Which parameter.
+        group_size: How many records.
+        one_record: What suffices and what fails for one of them.
+
+    Raises:
+        InvalidValue: No value keeps the budget.
+        UnsupportedMechanism: What the group spends is not known, or takes too long to search with.
+        NotCertified: None was proven to.
+    """
+
+    def products(value: Fraction) -> tuple[Product, ...]:
+        return group_products(factory(value), budget.relation, group_size)[0]
+
+    try:
+        _, exact = group_products(factory(PROBES[solve]), budget.relation, group_size)
+    except UnsupportedMechanism:
+        value, fails_at = _along_chains(factory, budget, solve, group_size, one_record)
+    else:
+        safe, fails_at = Crossing(products, budget, solve, "both" if exact else "safe").search()
+        assert safe is not None
+        value = safe
+        if not is_attained(factory(value if fails_at is None else fails_at), budget.relation, group_size):
+            fails_at = one_record()[1]
+    spent = group_account(factory(value), group_size, delta=budget.delta, relation=budget.relation)
+    return value, fails_at, spent
+
+
+def _along_chains(
+    factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int, one_record: OneRecord
+) -> tuple[Fraction, Fraction | None]:
+    """Halve what lies between what one record needs and a value that is proven to suffice for all."""
+    probe = neighbour_classes(factory(PROBES[solve]), budget.relation)
+    if any(holds_shuffling(each.product) for each in probe.every()):
+        raise UnsupportedMechanism(
+            "calibration for groups on shuffled batches: every value tried takes minutes; ask what a noise multiplier "
+            "spends on the group (`group_account`, --group-size), or calibrate as if no order were secret"
+        )
+    alone, fails_at = one_record()
+
+    def suffices(y: float) -> bool:
+        checkpoint()
+        found = group_account(
+            factory(parameter_at(y, solve)), group_size, epsilon=budget.epsilon, relation=budget.relation
+        )
+        return found.exact_upper <= budget.delta
+
+    low = log_of_safety(alone, solve)
+    step = math.log(group_size) * (2 if solve == "steps" else 1)
+    high = low + step
+    while not suffices(high):
+        low, step = high, step / 2
+        high += max(step, math.log(2) / 8)
+        if solve == "steps" and parameter_at(low, solve) == 1:
+            raise InvalidValue(
+                "target_epsilon", float(budget.epsilon), "larger: one step already spends more", "add noise"
+            )
+        if high > log_of_safety(alone, solve) + _FARTHEST:
+            raise NotCertified(f"no {solve} was proven to suffice for {group_size} records; ask for a larger budget")
+    while high - low > _CLOSE and parameter_at(high, solve) != parameter_at(low, solve):
+        if solve in WHOLE and abs(parameter_at(high, solve) - parameter_at(low, solve)) <= 1:
+            break
+        middle = (low + high) / 2
+        try:
+            low, high = (low, middle) if suffices(middle) else (middle, high)
+        except TimeIsUp:
+            break
+    return parameter_at(high, solve), fails_at

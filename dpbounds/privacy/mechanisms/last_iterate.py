@@ -1,0 +1,137 @@
+"""Noisy gradient descent of which only the last iterate is published, or a few checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Literal, get_args
+
+from dpbounds.errors import InvalidValue, demand, demand_one_of
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer, practical
+from dpbounds.privacy.mechanisms.additive import Gaussian, positive
+from dpbounds.privacy.mechanisms.algebra import Mechanism, listed
+
+_MOST = 10**9  # batches and epochs
+_MOST_SCHEDULED = 2_000, 400  # the same where the step size changes
+CONDITION = (
+    "nothing else is published (no other iterate, no loss or average on the way), training is plain noisy gradient "
+    "descent (no momentum, adaptive steps or early stopping), and every record's loss is as smooth as declared"
+)
+
+BatchOrder = Literal["fixed", "shuffled", "secret"]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class LastIterate(Mechanism):
+    """Run x <- Π(x - η (gradient of the batch + noise)) over fixed batches, and publish nothing but the last x.
+
+    What is proven (``last_iterate.md``) assumes plain noisy gradient descent: the next iterate depends on the present
+    one and on public numbers alone, so no momentum, no adaptive or data-dependent step sizes, no averaging, no early
+    stopping; noise in every step, all of the same standard deviation; a gradient that is the sum over a batch of
+    per-record gradients, each clipped to the per-record bound (scaled down to it where it is longer), divided by a
+    public number, at least that of the records in any batch; Π the projection to a public convex set, or nothing;
+    weight decay λ with ηλ <= 2. Each record is in one batch of every epoch, and which one does not depend on what it
+    contains. **Nothing else may be published** that depends on the data: no other iterate, no loss or accuracy along
+    the way, no state of the optimiser.
+
+    Args:
+        mechanism: The noise of one step, :class:`Gaussian`.
+        batches: m, in an epoch. 1 is the full batch, where nothing is gained.
+        epochs: Whole passes over the data.
+        smoothness_step: ηβ > 0, the step size times a bound on how fast any one record's gradient changes with x
+            (β-smooth losses, convex or not). It is declared: nobody can check it here, and for a network that is not
+            made for it no β is known. Where the step size changes, one number per epoch, or one per step: *all* with
+            the same β, because they also say how step sizes compare.
+        weight_decay_step: ηλ from 0 to 1, step size times weight decay: public, and exactly this. 0, the default,
+            covers any weight decay with ηλ <= 2. Above ηβ steps contract, and long runs forget what was long ago. Not
+            where step sizes change.
+        order: How the batches are made: "fixed" by public positions, the same in each epoch; "shuffled" by a fresh,
+            uniformly random and secret permutation of the positions in each epoch; "secret" by one such permutation,
+            kept.
+        checkpoints: The epochs after which the iterate is published, too, in increasing order; the last one always is.
+
+    Raises:
+        InvalidValue: A value is out of its domain.
+
+    >>> from dpbounds.privacy.accountants.certified import epsilon
+    >>> run = LastIterate(Gaussian(4), batches=100, epochs=10, smoothness_step="0.01")
+    >>> epsilon(run, "1e-5", "replace-one").at_most("2.2127")
+    True
+    """
+
+    mechanism: Gaussian
+    batches: int
+    epochs: int
+    smoothness_step: Fraction | tuple[Fraction, ...]
+    order: BatchOrder
+    checkpoints: tuple[int, ...]
+    weight_decay_step: Fraction
+
+    def __init__(
+        self,
+        mechanism: Gaussian,
+        *,
+        batches: int,
+        epochs: int = 1,
+        smoothness_step: ExactLike | Sequence[ExactLike],
+        order: BatchOrder = "fixed",
+        checkpoints: Iterable[int] = (),
+        weight_decay_step: ExactLike = 0,
+    ) -> None:
+        demand("mechanism", mechanism, Gaussian)
+        demand_one_of("order", order, get_args(BatchOrder))
+        rounds = positive_integer(epochs, "epochs", _MOST)
+        released = tuple(positive_integer(each, "checkpoints") for each in listed(checkpoints, "checkpoints", "epochs"))
+        if any(second <= first for first, second in pairwise((*released, rounds))):
+            raise InvalidValue("checkpoints", released, f"epochs in increasing order, each before the last, {rounds}")
+        parts = positive_integer(batches, "batches", _MOST)
+        self._hold(
+            mechanism=mechanism,
+            batches=parts,
+            epochs=rounds,
+            smoothness_step=_steps(smoothness_step, parts, rounds),
+            order=order,
+            checkpoints=released,
+            weight_decay_step=exact(weight_decay_step, "weight_decay_step"),
+        )
+        if not 0 <= self.weight_decay_step <= 1:
+            raise InvalidValue("weight_decay_step", weight_decay_step, "between 0 and 1")
+        if self.weight_decay_step and self.schedule:
+            raise InvalidValue("weight_decay_step", weight_decay_step, "0 where smoothness_step is a list")
+
+    @property
+    def schedule(self) -> tuple[Fraction, ...]:
+        """ηβ of each step, where it changes; () where it does not."""
+        if isinstance(self.smoothness_step, Fraction):
+            return ()
+        times = self.epochs * self.batches // len(self.smoothness_step)
+        return tuple(each for each in self.smoothness_step for _ in range(times))
+
+    @property
+    def stretch(self) -> Fraction:
+        """c, by which a step may move two points apart, where all steps are alike; less than 1 where they contract."""
+        assert isinstance(self.smoothness_step, Fraction)
+        return 1 - self.weight_decay_step + self.smoothness_step
+
+    @property
+    def segments(self) -> tuple[int, ...]:
+        """The numbers of epochs between what is published."""
+        return tuple(second - first for first, second in pairwise((0, *self.checkpoints, self.epochs)))
+
+
+def _steps(given: ExactLike | Sequence[ExactLike], batches: int, epochs: int) -> Fraction | tuple[Fraction, ...]:
+    """One number, or as many as there are epochs or steps, where they are not all the same."""
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        return positive(given, "smoothness_step")
+    found = tuple(positive(practical(each, "smoothness_step"), "smoothness_step") for each in given)
+    if len(found) not in (epochs, epochs * batches):
+        allowed = f"one number, or one per epoch ({epochs}), or one per step ({epochs * batches})"
+        raise InvalidValue("smoothness_step", f"{len(found)} numbers", allowed)
+    if len(set(found)) == 1:
+        return found[0]
+    if batches > _MOST_SCHEDULED[0] or epochs > _MOST_SCHEDULED[1]:
+        allowed = "one number beyond {} batches or {} epochs".format(*_MOST_SCHEDULED)
+        raise InvalidValue("smoothness_step", f"{len(found)} numbers", allowed)
+    return found

@@ -1,0 +1,267 @@
+"""Sums over many steps with noise that is correlated from step to step: DP-FTRL, banded and Toeplitz factors, trees.
+
+What is released is C x + noise, row by row: x_l is the sum of the clipped vectors of step l, and each row has
+independent Gaussian noise. Whatever else is computed from it (prefix sums, models, estimates) is post-processing. What
+one record can change depends on C and on the steps in which it may take part (``matrices.md``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeGuard, get_args
+
+from dpbounds.errors import InvalidValue, demand_one_of
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.limits import DIGITS, MATRIX_ROWS, MATRIX_STEPS
+from dpbounds.privacy.mechanisms.additive import positive, positive_rate
+from dpbounds.privacy.mechanisms.algebra import Mechanism, listed
+
+Participation = Literal["single", "fixed-order", "minimum-separation", "cyclic-poisson", "balls-in-bins"]
+Groups = Literal["position", "independent", "content"]
+
+# with which participations a parameter goes, and whether they need it
+FITTING: dict[str, tuple[tuple[Participation, ...], bool]] = {
+    "separation": (("fixed-order", "minimum-separation", "cyclic-poisson", "balls-in-bins"), True),
+    "at_most": (("minimum-separation",), False),
+    "sample_rate": (("cyclic-poisson",), True),
+}
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Toeplitz:
+    """The lower triangular matrix with the same coefficients in every column, C[i, l] = coefficients[i - l].
+
+    Args:
+        coefficients: From the diagonal down, exact numbers, the first not 0; those that are not given are 0. Or
+            "square-root", binom(2k, k) / 4^k rounded to doubles: the square root of the prefix sums.
+        steps: The number of rows and of columns.
+        bands: How many coefficients count; those after them are left out. Needed nowhere but with "square-root", where
+            it is the number of steps unless given.
+
+    Raises:
+        InvalidValue: There is no coefficient, the first is 0, or a number is no whole one, or too large.
+
+    >>> Toeplitz(["1", "1/2", "1/8"], steps=8, bands=2).coefficients
+    (Fraction(1, 1), Fraction(1, 2))
+    """
+
+    coefficients: tuple[Fraction, ...]
+    steps: int
+
+    def __init__(self, coefficients: Iterable[ExactLike] | str, steps: int, bands: int | None = None) -> None:
+        rows = positive_integer(steps, "steps", MATRIX_STEPS)
+        kept = rows if bands is None else min(rows, positive_integer(bands, "bands"))
+        if isinstance(coefficients, str) and coefficients == "square-root":
+            given: tuple[ExactLike, ...] = _square_root(kept)
+        else:
+            given = listed(coefficients, "coefficients", "numbers, or 'square-root'")
+        read = [exact(value, "coefficients") for value in given[:kept]]
+        while read and read[-1] == 0:
+            read.pop()
+        if not read or read[0] == 0:
+            raise InvalidValue("coefficients", list(given[:3]), "numbers, of which the first is not 0", _DIAGONAL)
+        _common_denominator(read, "coefficients")
+        object.__setattr__(self, "coefficients", tuple(read))
+        object.__setattr__(self, "steps", rows)
+
+    @property
+    def bands(self) -> int:
+        """How many diagonals are not 0, the main one included."""
+        return len(self.coefficients)
+
+
+_DIAGONAL = "without a diagonal a step's own sum is not released, and cannot be worked out"
+
+
+def _square_root(count: int) -> tuple[float, ...]:
+    found = [1.0]
+    for k in range(1, count):
+        found.append(found[-1] * (2 * k - 1) / (2 * k))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class LowerTriangular:
+    """Any lower triangular matrix, without a 0 on its diagonal.
+
+    Args:
+        rows: As many rows as columns, exact numbers; a row may end at its diagonal.
+
+    Raises:
+        InvalidValue: It is not square, not lower triangular, has a 0 on its diagonal, or more than 2048 rows.
+
+    >>> LowerTriangular([["1"], ["1/2", 1]]).steps
+    2
+    """
+
+    denominator: int
+    rows: tuple[tuple[int, ...], ...]  # numerators, each row up to its diagonal
+
+    def __init__(self, rows: Iterable[Iterable[ExactLike]]) -> None:
+        given = [listed(row, "matrix", "numbers") for row in listed(rows, "matrix", "rows, which are lists of numbers")]
+        if not 0 < len(given) <= MATRIX_ROWS:
+            raise InvalidValue(
+                "matrix", f"{len(given)} rows", f"1 to {MATRIX_ROWS} rows", "a Toeplitz matrix may have more"
+            )
+        read = [tuple(_entry(value) for value in row) for row in given]
+        for index, row in enumerate(read):
+            if len(row) not in (index + 1, len(read)):
+                told = f"{len(row)} entries in row {index + 1} of {len(read)}"
+                raise InvalidValue("matrix", told, "square: as many entries in a row as there are rows")
+            if any(row[index + 1 :]):
+                above = "lower triangular: a step's sum may enter its own row and later ones only"
+                raise InvalidValue("matrix", f"an entry above the diagonal in row {index + 1}", above)
+            if row[index] == 0:
+                raise InvalidValue("matrix", f"0 on the diagonal of row {index + 1}", "without a 0 there", _DIAGONAL)
+        common = _common_denominator((value for row in read for value in row), "matrix")
+        numerators = tuple(
+            tuple(value.numerator * (common // value.denominator) for value in row[: index + 1])
+            for index, row in enumerate(read)
+        )
+        object.__setattr__(self, "denominator", common)
+        object.__setattr__(self, "rows", numerators)
+
+    @property
+    def steps(self) -> int:
+        """The number of rows and of columns."""
+        return len(self.rows)
+
+    @property
+    def bands(self) -> int:
+        """How many diagonals it takes to hold all that is not 0, the main one included."""
+        return 1 + max(
+            index - next(column for column, value in enumerate(row) if value) for index, row in enumerate(self.rows)
+        )
+
+
+_ZERO = Fraction(0)
+
+
+def _entry(value: ExactLike) -> Fraction:
+    return _ZERO if isinstance(value, int | float | str) and value in (0, "0") else exact(value, "matrix")
+
+
+def _common_denominator(values: Iterable[Fraction], name: str) -> int:
+    found = 1
+    for value in values:
+        found = math.lcm(found, value.denominator)
+        if found > _LARGEST:
+            told = "numbers whose common denominator is longer"
+            raise InvalidValue(name, told, f"numbers with a common denominator of at most {DIGITS} digits", _DECIMALS)
+    return found
+
+
+_LARGEST = 10**DIGITS
+_DECIMALS = "round them to decimals, as the training does"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class BinaryTree:
+    """The complete blocks of 2^h steps that begin at multiples of 2^h, each released when its last step is done.
+
+    Prefix sums and whatever else is computed from them is post-processing. A tree that is filled up with empty steps is
+    one over as many steps as it then has.
+
+    Args:
+        steps: The number of leaves.
+
+    Raises:
+        InvalidValue: It is no positive whole number, or too large.
+    """
+
+    steps: int
+
+    def __init__(self, steps: int) -> None:
+        object.__setattr__(self, "steps", positive_integer(steps, "steps", MATRIX_STEPS))
+
+
+Encoder = Toeplitz | LowerTriangular | BinaryTree
+
+
+def _is_encoder(value: object) -> TypeGuard[Encoder]:
+    return isinstance(value, Toeplitz | LowerTriangular | BinaryTree)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class MatrixMechanism(Mechanism):
+    """Release C x plus Gaussian noise row by row, x_l the sum of step l, which may depend on rows before.
+
+    Args:
+        noise_multiplier: Standard deviation of the noise of each row and coordinate, in units of the per-record l2
+            bound of one step: the matrix is *not* scaled to sensitivity 1 before.
+        matrix: C, as :class:`Toeplitz`, :class:`BinaryTree`, or rows of a lower triangular matrix.
+        participation: In which steps a record may take part. "single": one at most. "fixed-order": those of one group,
+            the steps l with l mod ``separation`` the same, all of them. "minimum-separation": any that are
+            ``separation`` apart or more, chosen in any way. "cyclic-poisson": as in a fixed order, but in each of its
+            steps with chance ``sample_rate`` only, drawn independently and in secret; the matrix must not have more
+            bands than ``separation``. "balls-in-bins": as in a fixed order, the record's group being drawn uniformly,
+            independently and in secret, once.
+        separation: b; the number of groups.
+        at_most: The largest number of steps of a record, with "minimum-separation"; as many as fit unless given.
+        sample_rate: In (0, 1], with "cyclic-poisson".
+        groups: What puts a record into its group, or says which steps it takes part in: its public "position"; a draw
+            that is "independent" of all content, and may be public; or a function of its "content". Its position unless
+            given; a draw for "balls-in-bins".
+
+    Raises:
+        InvalidValue: A value is out of its domain, or does not go with the others.
+
+    >>> twice = MatrixMechanism(4, Toeplitz([1, "1/2"], steps=20), "fixed-order", separation=10)
+    >>> twice.matrix.bands
+    2
+    """
+
+    noise_multiplier: Fraction
+    matrix: Encoder
+    participation: Participation
+    separation: int | None
+    at_most: int | None
+    sample_rate: Fraction | None
+    groups: Groups
+
+    def __init__(
+        self,
+        noise_multiplier: ExactLike,
+        matrix: Encoder | Iterable[Iterable[ExactLike]],
+        participation: Participation,
+        *,
+        separation: int | None = None,
+        at_most: int | None = None,
+        sample_rate: ExactLike | None = None,
+        groups: Groups | None = None,
+    ) -> None:
+        demand_one_of("participation", participation, get_args(Participation))
+        drawn = participation == "balls-in-bins"
+        kind: Groups = ("independent" if drawn else "position") if groups is None else groups
+        demand_one_of("groups", kind, ["independent"] if drawn else get_args(Groups))
+        encoder = matrix if _is_encoder(matrix) else LowerTriangular(matrix)  # type: ignore[arg-type]
+        given = {"separation": separation, "at_most": at_most, "sample_rate": sample_rate}
+        for name, (fitting, needed) in FITTING.items():
+            if participation not in fitting and given[name] is not None:
+                raise InvalidValue(name, given[name], f"left out with participation {participation}")
+            if participation in fitting and needed and given[name] is None:
+                raise InvalidValue(name, None, f"given with participation {participation}")
+        self._hold(noise_multiplier=positive(noise_multiplier, "noise_multiplier"), matrix=encoder)
+        self._hold(participation=participation, groups=kind)
+        self._hold(separation=None if separation is None else positive_integer(separation, "separation"))
+        self._hold(at_most=None if at_most is None else positive_integer(at_most, "at_most"))
+        self._hold(sample_rate=None if sample_rate is None else positive_rate(sample_rate))
+
+    def with_noise(self, noise_multiplier: ExactLike) -> MatrixMechanism:
+        """The same with another noise multiplier.
+
+        Raises:
+            InvalidValue: It is not positive.
+        """
+        return MatrixMechanism(
+            noise_multiplier,
+            self.matrix,
+            self.participation,
+            separation=self.separation,
+            at_most=self.at_most,
+            sample_rate=self.sample_rate,
+            groups=self.groups,
+        )

@@ -1,0 +1,66 @@
+"""Noise on whole numbers: discrete Laplace (two-sided geometric) and discrete Gaussian.
+
+Answers are sums of vectors of whole numbers. A record's vector has a bounded norm, and the neighbouring relation
+supplies the factor: 1 where a record comes, goes or is zeroed, 2 where it is replaced.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.privacy.mechanisms.additive import positive
+from dpbounds.privacy.mechanisms.algebra import Mechanism
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class DiscreteLaplace(Mechanism):
+    """Add noise with P(x) proportional to e^(-|x|/b) on the whole numbers to each coordinate of a sum.
+
+    Args:
+        noise_scale: b, greater than 0.
+        bound: C, a whole number: one record's vector has l1 norm at most C.
+
+    Raises:
+        InvalidValue: A value is out of its domain.
+
+    >>> DiscreteLaplace("2.5").noise_scale
+    Fraction(5, 2)
+    """
+
+    noise_scale: Fraction
+    bound: int
+
+    def __init__(self, noise_scale: ExactLike, bound: int = 1) -> None:
+        self._hold(noise_scale=positive(noise_scale, "noise_scale"), bound=positive_integer(bound, "bound"))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class DiscreteGaussian(Mechanism):
+    """Add noise with P(x) proportional to e^(-x²/2σ²) on the whole numbers to each coordinate of a sum.
+
+    What it spends is not what continuous noise of the same σ spends, and may be more.
+
+    Args:
+        noise_stddev: The parameter σ, greater than 0; the standard deviation of the noise is below it.
+        bound: C, greater than 0: one record's vector has l2 norm at most C. In one dimension it counts as ⌊C⌋, and
+            must be at least 1.
+        dimension: d, or None where it is not known: one dimension, and distances below √2 in any, have an exact
+            answer.
+
+    Raises:
+        InvalidValue: A value is out of its domain.
+    """
+
+    noise_stddev: Fraction
+    bound: Fraction
+    dimension: int | None
+
+    def __init__(self, noise_stddev: ExactLike, bound: ExactLike = 1, *, dimension: int | None = None) -> None:
+        known = None if dimension is None else positive_integer(dimension, "dimension")
+        least = positive(bound, "bound")
+        if least < 1:
+            raise InvalidValue("bound", bound, "at least 1", "vectors of whole numbers of a smaller norm are all 0")
+        self._hold(noise_stddev=positive(noise_stddev, "noise_stddev"), bound=least, dimension=known)

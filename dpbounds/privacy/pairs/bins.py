@@ -1,0 +1,221 @@
+"""Correlated noise where each record draws one group of steps in secret, and takes part in all of them.
+
+Derived in ``matrices.md``, section 7. Every stride is sound; which one is taken is decided by estimates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from flint import fmpz_mat, fmpz_poly
+from numpy.typing import NDArray
+
+from dpbounds.errors import UnsupportedMechanism
+from dpbounds.limits import MATRIX_ROWS
+from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, MatrixMechanism, Toeplitz
+from dpbounds.privacy.pairs.pairs import Allocated, Combined, Direction, Pair, ShiftedGaussians
+from dpbounds.privacy.pairs.single_releases import StepBound
+from dpbounds.privacy.relations import Order
+
+Floats = NDArray[np.float64]
+
+_DELTA, _HALVINGS = 1e-6, 24  # at which an estimate compares strides, and how finely
+_POINTS = np.linspace(-8.0, 8.0, 97)
+_WEIGHTS = np.exp(-(_POINTS**2) / 2) * (_POINTS[1] - _POINTS[0]) / math.sqrt(2 * math.pi)
+_NODES, _MASSES = np.polynomial.hermite_e.hermegauss(9)
+_MASSES = _MASSES / _MASSES.sum()
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """How the columns of the bins overlap, exactly; c_j is |C| summed over the steps of bin j.
+
+    Attributes:
+        count: b, the number of bins.
+        largest: The largest ‖c_j‖².
+        overlaps: For each distance d from 1 to b - 1, the largest ⟨c_j, c_k⟩ over |j - k| = d.
+        smallest: At most each ‖C 1_j‖², which vectors at right angles attain, one direction to a bin.
+        shared: At most each ⟨c_j, c_k⟩, and 0 unless C >= 0: what vectors in one direction attain.
+    """
+
+    count: int
+    largest: Fraction
+    overlaps: tuple[Fraction, ...]
+    smallest: Fraction
+    shared: Fraction
+
+    def at(self, stride: int) -> tuple[Fraction, Fraction]:
+        """(ρ, v): where j mod stride is revealed, Gram entries are at most ρ off the diagonal, and ρ + v on it."""
+        common = max(self.overlaps[stride - 1 :: stride], default=Fraction(0))
+        assert common <= self.largest  # Cauchy and Schwarz
+        return common, self.largest - common
+
+
+def bins_steps(mechanism: MatrixMechanism, order: Order) -> tuple[tuple[StepBound, int], ...]:
+    """The pairs that dominate, and those that are attained.
+
+    Raises:
+        UnsupportedMechanism: The matrix is too large for the exact work.
+    """
+    assert mechanism.separation is not None
+    found = bins_of(mechanism.matrix, mechanism.separation)
+    unit = 1 / mechanism.noise_multiplier**2
+    # the record that takes another's place may have the vector 0: what is attained by adding or removing one is
+    direction = Direction.REMOVE if order.moves_twice else Direction.of(order)
+    attacks = tuple(
+        _mixture(common, found.smallest - common, found.count, unit, direction)
+        for common in dict.fromkeys((found.shared, Fraction(0)))
+        if found.smallest > 0
+    )
+    if order.moves_twice:  # which bin it is, is revealed: for one in secret no enclosure is written
+        return ((StepBound(ShiftedGaussians(4 * unit * found.largest), attacks), 1),)
+    stride = _best_stride(found, float(unit))
+    return ((StepBound(_mixture(*found.at(stride), found.count // stride, unit, direction), attacks), 1),)
+
+
+def _mixture(common: Fraction, own: Fraction, count: int, unit: Fraction, direction: Direction) -> Pair:
+    """A Gaussian for what is common, and one of ``count`` bins for the rest."""
+    if count == 1 or not own:
+        return ShiftedGaussians(unit * (common + own))
+    bins = Allocated(direction, count, ((ShiftedGaussians(unit * own), count),))
+    return Combined(((ShiftedGaussians(unit * common), 1), (bins, 1))) if common else bins
+
+
+def _best_stride(found: Bins, unit: float) -> int:
+    """The divisor of b for which ε is least by an estimate; any would do."""
+    strides = [stride for stride in range(1, found.count + 1) if found.count % stride == 0]
+    return min(strides, key=lambda stride: _estimate(*found.at(stride), found.count // stride, unit))
+
+
+def _estimate(common: Fraction, own: Fraction, count: int, unit: float) -> float:
+    """About ε at δ = 1e-6, in the order remove: the loss is √ρ Y + ρ/2 + log of (e^(√v Z + v/2) + S) / b.
+
+    Y and Z are standard normal, S is the sum of the other bins' factors, taken as log-normal.
+    """
+    rho, v = float(common) * unit, float(own) * unit
+    others, spread = float(count - 1), math.expm1(min(v, 500.0)) * (count - 1)
+    width = math.sqrt(math.log1p(spread / others**2)) if others else 0.0
+    rest = others * np.exp(width * _NODES - width**2 / 2) if others else np.zeros(1)
+    shares = _MASSES if others else np.ones(1)
+    bins = np.logaddexp(math.sqrt(v) * _POINTS[:, None] + v / 2, np.log(np.maximum(rest, 1e-300))) - math.log(count)
+    losses = (bins[:, :, None] + math.sqrt(rho) * _POINTS + rho / 2).ravel()
+    weights = (_WEIGHTS[:, None, None] * shares[:, None] * _WEIGHTS).ravel()
+    low, high = 0.0, float(losses.max())
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        spent = float((weights * -np.expm1(np.minimum(middle - losses, 0.0))).sum())
+        low, high = (middle, high) if spent > _DELTA else (low, middle)
+    return high
+
+
+# --- Exact overlaps ---------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=32)
+def bins_of(matrix: Encoder, count: int) -> Bins:
+    """How the columns of the bins overlap.
+
+    Raises:
+        UnsupportedMechanism: The matrix is too large.
+    """
+    if isinstance(matrix, Toeplitz) and count <= matrix.steps:
+        return _of_toeplitz(matrix, count)
+    rows = max(matrix.steps, count)
+    if rows > MATRIX_ROWS:
+        raise UnsupportedMechanism(
+            f"balls in bins with a matrix of {rows} rows or bins: overlaps are worked out up to {MATRIX_ROWS}; take a "
+            "Toeplitz matrix, or without amplification participation fixed-order"
+        )
+    (absolute, signs), common = _summed(matrix, count)
+    gram, signed = _gram(absolute), _gram(signs)
+    overlaps = [max(gram[j][j + d] for j in range(count - d)) for d in range(1, count)]
+    square = common**2
+    nonnegative = absolute == signs
+    return Bins(
+        count,
+        Fraction(max(gram[j][j] for j in range(count)), square),
+        tuple(Fraction(value, square) for value in overlaps),
+        Fraction(min(signed[j][j] for j in range(count)), square),
+        Fraction(min(map(min, gram)), square) if nonnegative else Fraction(0),
+    )
+
+
+_Lines = list[list[int]]
+
+
+def _gram(sums: _Lines) -> _Lines:
+    full = fmpz_mat(sums)
+    return [[int(value) for value in line] for line in (full.transpose() * full).tolist()]
+
+
+def _summed(matrix: Encoder, count: int) -> tuple[tuple[_Lines, _Lines], int]:
+    """|C| and C, the columns of each bin added up; and their common denominator."""
+    if isinstance(matrix, BinaryTree):
+        nodes = []
+        for level in range(matrix.steps.bit_length()):
+            for block in range(matrix.steps >> level):
+                line = [0] * count
+                for step in range(block << level, (block + 1) << level):
+                    line[step % count] += 1
+                nodes.append(line)
+        return (nodes, nodes), 1
+    if isinstance(matrix, Toeplitz):
+        numerators, common = _integers(matrix.coefficients)
+        rows: Sequence[Sequence[int]] = [
+            [numerators[row - column] if row - column < len(numerators) else 0 for column in range(row + 1)]
+            for row in range(matrix.steps)
+        ]
+    else:
+        rows, common = matrix.rows, matrix.denominator
+    absolute, signed = [], []
+    for row in rows:
+        first, second = [0] * count, [0] * count
+        for column, value in enumerate(row):
+            first[column % count] += abs(value)
+            second[column % count] += value
+        absolute.append(first)
+        signed.append(second)
+    return (absolute, signed), common
+
+
+def _integers(values: Sequence[Fraction]) -> tuple[list[int], int]:
+    common = math.lcm(*(value.denominator for value in values))
+    return [int(value * common) for value in values], common
+
+
+def _of_toeplitz(matrix: Toeplitz, count: int) -> Bins:
+    """c_j is c_0, j rows further down: ⟨c_j, c_k⟩ is a partial sum of products at distance k - j."""
+    numerators, common = _integers(matrix.coefficients)
+    first, signed = (_pattern(values, matrix.steps, count) for values in ([abs(x) for x in numerators], numerators))
+    steps, square = matrix.steps, common**2
+
+    def products(length: int) -> list[int]:
+        """Σ_{s < length} c_0[s] c_0[s + d] for d < count; rows beyond the last are 0."""
+        turned = fmpz_poly(first[:length][::-1]) * fmpz_poly(first)
+        found = [int(value) for value in turned.coeffs()]
+        return [found[length - 1 + d] if length - 1 + d < len(found) else 0 for d in range(count)]
+
+    most = products(steps)  # of c_0 and c_d: other pairs at that distance have fewer rows
+    least = products(steps - count + 1)  # of the last two that far apart
+    nonnegative = all(value >= 0 for value in numerators)
+    shortest = sum(value * value for value in signed[: steps - count + 1])
+    return Bins(
+        count,
+        Fraction(most[0], square),
+        tuple(Fraction(value, square) for value in most[1:]),
+        Fraction(shortest, square),
+        Fraction(min(least), square) if nonnegative else Fraction(0),
+    )
+
+
+def _pattern(numerators: Sequence[int], steps: int, apart: int) -> list[int]:
+    summed: list[int] = []
+    for row in range(steps):
+        own = numerators[row] if row < len(numerators) else 0
+        summed.append(own + (summed[row - apart] if row >= apart else 0))
+    return summed

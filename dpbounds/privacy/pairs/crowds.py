@@ -1,0 +1,193 @@
+"""An attack on truncated Poisson samples: a crowd that shows how many were drawn, and a record that displaces one.
+
+Every output is sorted into cells, and cells into groups, by rules that are public: that is data processing, so that the
+law of the group is attained. Which cells and groups is chosen in floating point; their masses are balls.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache, lru_cache
+from itertools import pairwise
+
+import numpy as np
+from flint import arb, fmpq
+from numpy.typing import NDArray
+from scipy.special import ndtr
+from scipy.stats import binom
+
+from dpbounds.privacy.pairs.gaussian_sums import upper_tail
+from dpbounds.privacy.pairs.pairs import CrowdedGaussians, Other
+
+Floats = NDArray[np.float64]
+Entry = tuple[int, Fraction, Fraction, int]  # others drawn; then a share, the place along the crowd, the side across
+
+_LEANS = tuple(Fraction(k, 20) for k in (0, 2, 3, 5, 7, 9, 12, 16, 20))
+_WIDTH, _REACH = 1 / 12, 6.0  # of a cell, and beyond the means, in deviations
+_MOST_ALONG, _MOST_ACROSS = 800, 80  # cells
+_SPREAD, _NEGLIGIBLE = 7.0, 1e-32  # how far sample sizes reach, in deviations; a chance that is left out
+_STEP, _NEAR, _LEAST = 0.02, 0.05, 1e-13  # of groups: steps of asinh(loss / near), least mass
+
+
+@lru_cache(maxsize=64)
+def best_crowd(pair: CrowdedGaussians, plain: float) -> CrowdedGaussians | None:
+    """The pair with the best of some leans, or None where it promises less than ``plain``: by χ², in floating point."""
+    found = {lean: _chi_squared(replace(pair, lean=lean)) for lean in _LEANS}
+    best = max(found, key=found.__getitem__)
+    return replace(pair, lean=best) if found[best] > plain else None
+
+
+def _chi_squared(pair: CrowdedGaussians) -> float:
+    p, q = _rough_cells(pair)
+    return float(np.sum(np.divide((p - q) ** 2, q, out=np.zeros_like(p), where=q > 0)))
+
+
+def crowded_masses(pair: CrowdedGaussians) -> list[tuple[arb, arb]]:
+    """P- and Q-mass of each group of cells, for the record in the first data set; at the working precision."""
+    chances = _chances(pair)
+    rest = arb(0).union(1 - sum(chances.values(), arb(0)))  # of sizes left out: where they lie is not said
+    along, across = _edges(pair)
+    deviation, part = _ball(pair.variance).sqrt(), (1 - _ball(pair.lean) ** 2).sqrt()
+
+    @cache
+    def tail(distance: Fraction) -> arb:  # places lie on few lattices, so that the same distances occur again and again
+        return upper_tail(_ball(distance) / deviation)
+
+    def cells(mean: Fraction) -> list[arb]:
+        return [left - right for left, right in pairwise([arb(1), *(tail(edge - mean) for edge in along), arb(0)])]
+
+    def strips(mean: arb) -> list[arb]:
+        tails = [arb(1), *(upper_tail((_ball(edge) - mean) / deviation) for edge in across), arb(0)]
+        return [left - right for left, right in pairwise(tails)]
+
+    sides = {side: strips(side * part) for side in (0, 1, -1)}
+    groups = _groups(pair)
+    sums: list[list[arb]] = []
+    for law in _both(pair):
+        weights: dict[tuple[Fraction, int], arb] = {}
+        for drawn, share, mean, side in law:
+            if drawn in chances:
+                weights[mean, side] = weights.get((mean, side), arb(0)) + chances[drawn] * _ball(share)
+        columns = {side: [arb(0)] * (len(along) + 1) for _, side in weights}
+        for (mean, side), weight in weights.items():
+            columns[side] = [have + weight * mass for have, mass in zip(columns[side], cells(mean), strict=True)]
+        found = [rest] * (int(groups.max()) + 1)
+        for (i, j), group in np.ndenumerate(groups):
+            for side, column in columns.items():
+                found[group] = found[group] + column[i] * sides[side][j]
+        sums.append(found)
+    return list(zip(*sums, strict=True))
+
+
+def _ball(number: Fraction) -> arb:
+    return arb(fmpq(number.numerator, number.denominator))
+
+
+def _both(pair: CrowdedGaussians) -> tuple[list[Entry], list[Entry]]:
+    """Both laws of the sum, in units of the record's bound, for each number of others that are drawn."""
+    drawn = np.flatnonzero(_rough_chances(pair) > _NEGLIGIBLE).tolist()
+    first = [entry for k in drawn for entry in _entries(pair, k, -pair.lean, 1)]
+    match pair.other:
+        case Other.NOTHING:
+            return first, [(k, Fraction(1), Fraction(min(k, pair.most)), 0) for k in drawn]
+        case Other.NULL:
+            return first, [entry for k in drawn for entry in _entries(pair, k, Fraction(0), 0)]
+    return first, [entry for k in drawn for entry in _entries(pair, k, pair.lean, -1)]
+
+
+def _entries(pair: CrowdedGaussians, drawn: int, along: Fraction, side: int) -> Iterator[Entry]:
+    """Where the sum lies if a record with that part along the crowd is in its place."""
+    rate, most = pair.sample_rate, pair.most
+    kept = rate if drawn < most else rate * Fraction(most, drawn + 1)
+    yield drawn, 1 - kept, Fraction(min(drawn, most)), 0
+    yield drawn, kept, min(drawn, most - 1) + along, side
+
+
+def _chances(pair: CrowdedGaussians) -> dict[int, arb]:
+    """The law of the number of others drawn, but for what is negligible."""
+    kept = np.flatnonzero(_rough_chances(pair) > _NEGLIGIBLE)
+    n, low = pair.size - 1, int(kept[0])
+    rate = _ball(pair.sample_rate)
+    odds = rate / (1 - rate)
+    chance = (
+        arb(n + 1).lgamma()
+        - arb(low + 1).lgamma()
+        - arb(n - low + 1).lgamma()
+        + low * rate.log()
+        + (n - low) * (-rate).log1p()
+    ).exp()
+    found = {}
+    for k in range(low, int(kept[-1]) + 1):
+        found[k] = chance
+        chance = chance * odds * (n - k) / (k + 1)
+    return found
+
+
+def _rough_chances(pair: CrowdedGaussians) -> Floats:
+    return np.asarray(binom.pmf(np.arange(pair.size), pair.size - 1, float(pair.sample_rate)))
+
+
+# --- Cells and groups: a choice ---------------------------------------------------------------------------------------
+
+
+def _edges(pair: CrowdedGaussians) -> tuple[list[Fraction], list[Fraction]]:
+    """Where cells end along the crowd and across it."""
+    rate, n = float(pair.sample_rate), pair.size - 1
+    low = max(0, math.floor(n * rate - _SPREAD * math.sqrt(n * rate * (1 - rate))))
+    reach = math.ceil(_REACH * math.sqrt(pair.variance))
+
+    def between(first: int, last: int, cells: int) -> list[Fraction]:
+        """Edges on the lattice of 1/m, or of a whole number."""
+        start, end = first - reach, last + reach
+        wanted = max(_WIDTH * math.sqrt(pair.variance), (end - start) / cells)
+        width = Fraction(1, math.ceil(1 / wanted)) if wanted < 1 else Fraction(math.ceil(wanted))
+        return [start + width * k for k in range(math.ceil((end - start) / width) + 1)]
+
+    across = [] if pair.lean == 1 else between(-1 if pair.other is Other.OPPOSITE else 0, 1, _MOST_ACROSS)
+    return between(min(low, pair.most) - 1, pair.most, _MOST_ALONG), across
+
+
+def _rough_cells(pair: CrowdedGaussians) -> tuple[Floats, Floats]:
+    """Masses of the cells under both laws, in floating point."""
+    along, across = (np.array([-np.inf, *map(float, edges), np.inf]) for edges in _edges(pair))
+    deviation, part = math.sqrt(pair.variance), math.sqrt(1 - float(pair.lean) ** 2)
+    chances = _rough_chances(pair)
+
+    def cells(edges: Floats, means: Floats) -> Floats:
+        scaled = (edges[None, :] - means[:, None]) / deviation
+        flipped = scaled[:, :-1] > 0  # smaller tails
+        upper, lower = (
+            np.where(flipped, -a, b) for a, b in ((scaled[:, :-1], scaled[:, 1:]), (scaled[:, 1:], scaled[:, :-1]))
+        )
+        return np.asarray(ndtr(upper) - ndtr(lower))
+
+    def table(law: list[Entry]) -> Floats:
+        weights: dict[tuple[float, int], float] = {}
+        for drawn, share, mean, side in law:
+            weights[float(mean), side] = weights.get((float(mean), side), 0.0) + chances[drawn] * float(share)
+        rows = np.array(list(weights.values()))[:, None] * cells(along, np.array([mean for mean, _ in weights]))
+        columns = cells(across, np.array([side * part for _, side in weights]))
+        return np.asarray(rows.T @ columns)
+
+    first, second = _both(pair)
+    return table(first), table(second)
+
+
+def _groups(pair: CrowdedGaussians) -> NDArray[np.int64]:
+    """The group of each cell: cells of about the same loss, each group of some mass."""
+    p, q = _rough_cells(pair)
+    losses = np.log(np.maximum(p, 1e-300)) - np.log(np.maximum(q, 1e-300))
+    steps = np.round(np.arcsinh(losses / _NEAR) / _STEP).astype(np.int64)
+    names, index = np.unique(steps, return_inverse=True)
+    masses = np.minimum(np.bincount(index.ravel(), p.ravel()), np.bincount(index.ravel(), q.ravel()))
+    merged, group, held = np.zeros(len(names), dtype=np.int64), 0, 0.0
+    for k, mass in enumerate(masses):
+        merged[k] = group
+        held += mass
+        if held >= _LEAST:
+            group, held = group + 1, 0.0
+    merged = np.minimum(merged, max(0, group - 1))  # what is left over joins the last one
+    return np.asarray(merged[index].reshape(p.shape))

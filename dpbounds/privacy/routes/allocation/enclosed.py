@@ -1,0 +1,393 @@
+"""What secret allocation spends, enclosed between two discrete pairs in its place (``proof.md``)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache, reduce
+from typing import TypeVar
+
+import numpy as np
+from flint import arb
+
+from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.expressions.working import working
+from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_at
+from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Combined, Direction, Discrete, Pair, Product
+from dpbounds.privacy.proofs import Declined, Proof
+from dpbounds.privacy.routes.allocation import above, below
+from dpbounds.privacy.routes.allocation.rounding import UNIT
+from dpbounds.privacy.routes.combined import resolved
+from dpbounds.privacy.routes.lattice.steps import as_step
+
+ROUTE = "allocation"
+_PRECISION = 128
+_LOOK = 64
+_SCALE_BITS = 200
+_NEAREST, _FARTHEST = 1e-9, 600.0  # of a loss, on which a grid is laid
+_FINENESS = 1.4  # h squared, in units of the wanted width and of the relative variance of R, at first
+_COARSEST = 0.04  # of the base loss's deviation
+_SHARE = 0.25  # of the width, that the composition of what is found may take
+_COARSENING = 1 / 4  # 1/2 would let all additions add the same variance to the whole, but a single ratio may decide
+_DECISIVE = 10  # doublings, beyond which it cannot
+_ROUNDS = 4
+_ROUGH, _ROUGHLY_NEGLIGIBLE = 0.02, 1e-24  # of an estimate
+_SUBTLE = 1e-7  # of δ: what may be given up beyond the grid
+
+Prove = Callable[[Product, Fraction, float], Proof]  # of a product without allocated pairs, at a target, to a width
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Choices: the spacing where all ratios are added up, and the mass that may be spread far away."""
+
+    spacing: Fraction
+    negligible: float
+
+    def for_terms(self, few: int, all_: int) -> Fraction:
+        """The spacing for a sum of few ratios of all: what rounding adds to each of many independent sums averages out.
+
+        All spacings are the finest one times a power of two.
+        """
+        doublings = math.log2(max(1, all_ // few))
+        return self.spacing * (1 << int(_COARSENING * (doublings + max(0.0, doublings - _DECISIVE))))
+
+
+@dataclass(frozen=True, slots=True)
+class Dominating:
+    """A pair that dominates up to a factor: δ(ε) of T of them is at most ``factor``^T times that of T of ``pair``."""
+
+    pair: Discrete
+    factor: Fraction
+
+
+_M = TypeVar("_M", above.Above, below.Below)
+
+
+def _repeated(first: _M, times: int, both: Callable[[_M, _M], _M]) -> _M:
+    """So many independent copies joined, by doubling."""
+    doubled, found = first, None
+    while True:
+        if times & 1:
+            found = doubled if found is None else both(found, doubled)
+        times >>= 1
+        if not times:
+            assert found is not None
+            return found
+        doubled = both(doubled, doubled)
+
+
+def _parts(base: Pair) -> Product:
+    """The pairs that a step is made of."""
+    return base.product if isinstance(base, Combined) else ((base, 1),)
+
+
+# --- Choices of a grid ------------------------------------------------------------------------------------------------
+
+
+def _ends(base: Pair, negligible: float) -> tuple[float, float]:
+    """Losses between which all but next to nothing of the base lies: a choice."""
+    with working(_LOOK):
+        law = law_at(base, _LOOK)
+
+        def below_(loss: float) -> bool:
+            return bool(law.head(arb(loss))[1] < negligible)
+
+        def above_(loss: float) -> bool:
+            return bool(law.tail(arb(loss))[0] < negligible)
+
+        points = [float(point.loss) for point in law.points]
+        low, high = (min(points), max(points)) if points else (0.0, 0.0)
+        if not law.discrete:
+            low = min([low, _search(below_, -1.0)] if law.lowest is None else [low, float(law.lowest)])
+            high = max([high, _search(above_, 1.0)] if law.highest is None else [high, float(law.highest)])
+    return low, high
+
+
+def _search(far_enough: Callable[[float], bool], sign: float) -> float:
+    far = 1.0
+    while not far_enough(sign * far):
+        far *= 2
+        if far > 2 * _FARTHEST:
+            raise Declined("allocation: the losses of one step reach too far for a grid")
+    while far > _NEAREST and far_enough(sign * far / 2):
+        far /= 2
+    near = far / 2
+    for _ in range(6):
+        middle = (near + far) / 2
+        near, far = (near, middle) if far_enough(sign * middle) else (middle, far)
+    return sign * far
+
+
+def _marks(base: Pair, spacing: Fraction, negligible: float) -> tuple[int, int]:
+    low, high = _ends(base, negligible)
+    if not -_FARTHEST < low <= high < _FARTHEST:
+        raise Declined("allocation: the losses of one step reach too far for a grid")
+    first, last = math.floor(low / float(spacing)) - 2, math.ceil(high / float(spacing)) + 2
+    if last - first > above.LARGEST_GRID:
+        raise Declined(f"allocation: a grid of {last - first} points is beyond the work limit")
+    return first, last
+
+
+def first_spacing(pair: Allocated | AllocatedTo, width: float) -> float:
+    """A spacing that should do: a choice."""
+    bins, bases = (
+        (pair.bins, [base for base, _ in pair.shares]) if isinstance(pair, Allocated) else (pair.steps, [pair.base])
+    )
+    found = []
+    for base in bases:
+        square, mean_square, count = 0.0, 0.0, 0
+        for inner, times in _parts(base):
+            low, high = _ends(inner, 1e-12)
+            with working(_LOOK):
+                one, loss = _moments(law_at(inner, _LOOK), low, high)
+            square, mean_square, count = square + times * math.log1p(one), mean_square + times * loss, count + times
+        relative = math.expm1(min(square, 300.0)) / bins
+        fine, coarse = math.sqrt(_FINENESS * width * min(relative, 1.0)), _COARSEST * math.sqrt(mean_square)
+        found.append(min(fine, coarse) / math.sqrt(count))
+    return min(found)
+
+
+def _moments(law: LossDistribution, low: float, high: float) -> tuple[float, float]:
+    """Roughly E_Q (X-1)² and E_Q L², in floats."""
+    atoms = [(float(point.loss), float(point.r)) for point in law.points]
+    if not law.discrete:
+        edges = np.linspace(low, high, 400)
+        tails = [float(law.tail(arb(float(edge)))[1]) for edge in edges]
+        atoms += [((float(edges[i]) + float(edges[i + 1])) / 2, max(0.0, tails[i] - tails[i + 1])) for i in range(399)]
+    square = sum((mass * math.expm1(min(loss, 300.0)) ** 2 for loss, mass in atoms), float(law.vanishing))
+    return max(square, 1e-12), max(sum(mass * loss**2 for loss, mass in atoms), min(square, 1.0), 1e-12)
+
+
+# --- The sum of the ratios --------------------------------------------------------------------------------------------
+
+
+def _on_grid(
+    grid: Grid, terms: int, refined: Callable[[_M, Fraction], _M], added: Callable[[_M, _M], _M]
+) -> Callable[[_M, _M], _M]:
+    """Adds two sums of some of all the ratios, on the grid that is meant for so many."""
+
+    def both(one: _M, other: _M) -> _M:
+        spacing = grid.for_terms(one.terms + other.terms, terms)
+        first = refined(one, spacing)
+        return added(first, first if other is one else refined(other, spacing)).trimmed(grid.negligible)
+
+    return both
+
+
+@lru_cache(maxsize=16)
+def _step_above(base: Pair, spacing: Fraction, negligible: float) -> above.Above:
+    def both(one: above.Above, other: above.Above) -> above.Above:
+        return above.multiplied(one, other).trimmed(negligible)
+
+    parts = (
+        _repeated(above.one_ratio(as_step(inner), spacing, _marks(inner, spacing, negligible)), times, both)
+        for inner, times in resolved(_parts(base))
+    )
+    return reduce(both, parts)
+
+
+@lru_cache(maxsize=16)
+def _sum_above(shares: Product, bins: int, grid: Grid) -> above.Above:
+    terms = sum(count for _, count in shares)
+    both = _on_grid(grid, terms, above.refined, above.added)
+    finest = grid.for_terms(1, terms)
+    parts = [_repeated(_step_above(base, finest, grid.negligible), count, both) for base, count in shares]
+    idle = bins - terms
+    return reduce(both, [*parts, above.constant(idle, grid.spacing)] if idle else parts)
+
+
+@lru_cache(maxsize=16)
+def _step_below(base: Pair, most: int, spacing: Fraction, negligible: float) -> below.Below:
+    def both(one: below.Below, other: below.Below) -> below.Below:
+        return below.multiplied(one, other).trimmed(negligible)
+
+    parts = (
+        _repeated(below.one_step(inner, spacing, _marks(inner, spacing, negligible), most), times, both)
+        for inner, times in resolved(_parts(base))
+    )
+    return reduce(both, parts)
+
+
+@lru_cache(maxsize=16)
+def _sum_below(shares: Product, most: int, grid: Grid) -> below.Below:
+    terms = sum(count for _, count in shares)
+    both = _on_grid(grid, terms, below.refined, below.added)
+    finest = grid.for_terms(1, terms)
+    return reduce(
+        both,
+        (_repeated(_step_below(base, most, finest, grid.negligible), count, both) for base, count in shares),
+    )
+
+
+def dominating(pair: Allocated, grid: Grid) -> Dominating:
+    """A discrete pair that dominates, up to a factor that is next to 1."""
+    found = _sum_above(pair.shares, pair.bins, grid)
+    with working(_PRECISION):
+        h, shift = ball(found.spacing), arb(pair.bins).log()
+        removed = pair.direction is Direction.REMOVE
+        offset = ball_end(-shift if removed else shift, "up")
+        masses = {}
+        for i in np.flatnonzero(found.masses):
+            index, q = found.first + int(i), arb(float(found.masses[i]))
+            if removed:
+                masses[offset + index * found.spacing] = ball_end(q * (index * h).exp() / pair.bins, "up")
+            else:
+                masses[offset - index * found.spacing] = ball_end(q, "up")
+        infinite = ball_end(arb(found.infinite) / pair.bins, "up") if removed else Fraction(found.zero)
+    total = sum(masses.values(), infinite)
+    share = min(Fraction(1), Fraction(math.floor((1 << _SCALE_BITS) / total), 1 << _SCALE_BITS))
+    points = tuple((loss, mass * share) for loss, mass in sorted(masses.items()))
+    return Dominating(Discrete(points, 1 - sum((mass for _, mass in points), Fraction(0))), 1 / share)
+
+
+def attained(pair: Allocated | AllocatedTo, grid: Grid) -> Discrete:
+    """What an observer of the attained run sees who tells outcomes apart coarsely; a few outcomes may be missing."""
+    if isinstance(pair, Allocated):
+        most, choices, found = 1, pair.bins, _sum_below(pair.shares, 1, grid)
+        idle = pair.bins - sum(count for _, count in pair.shares)
+    else:
+        most, choices, idle = pair.participations, math.comb(pair.steps, pair.participations), 0
+        found = _sum_below(((pair.base, pair.steps),), most, grid)
+    points: dict[Fraction, Fraction] = {}
+    infinite = Fraction(0)
+    with working(_PRECISION):
+        slack = (arb(found.roundings + 1) * 2 * UNIT).exp()  # >= (1 - u)^-n
+        if pair.direction is Direction.REMOVE:
+            infinite += ball_end(arb(float(found.surely[most])) / choices / slack, "down")
+        without = np.zeros((len(found.counts), 1))
+        without[0] = found.gone
+        for column in np.hstack([found.counts, without]).T:
+            q, p = arb(float(column[0])), (arb(float(column[most])) + idle * arb(float(column[0]))) / choices
+            if pair.direction is not Direction.REMOVE:
+                p, q = q, p
+            if not p > 0:
+                continue
+            mass = ball_end(p / slack, "down")
+            if q > 0:
+                where = ball_end((p / (q * slack * slack)).log(), "down")
+                points[where] = points.get(where, Fraction(0)) + mass
+            else:  # never seen under the other law
+                infinite += mass
+    return Discrete(tuple(sorted(points.items())), infinite)
+
+
+# --- What is spent ----------------------------------------------------------------------------------------------------
+
+
+def enclosed(product: Product, target: Fraction, for_epsilon: bool, width: float, prove: Prove) -> Proof:
+    """Enclose what a product spends by what two products with discrete pairs in place of the allocated ones spend.
+
+    Args:
+        product: Pairs with multiplicities.
+        target: δ where ε is asked for, else ε.
+        for_epsilon: Which.
+        width: Relative width of ε, or width of log δ over max(1, log 1/δ), that will do.
+        prove: Proves what a product without allocated pairs spends at a target.
+
+    Raises:
+        Declined: The losses reach too far for a grid, or doubles do not hold the masses.
+    """
+    allocated = [pair for pair, _ in product if isinstance(pair, Allocated | AllocatedTo)]
+    count = sum(count for _, count in product)
+    spacing = min(first_spacing(pair, width) for pair in allocated)
+    if any(pair.direction is Direction.REPLACE for pair in allocated):
+        raise Declined("allocation: replace one is not enclosed here")
+    attacked = any(isinstance(pair, AllocatedTo) for pair in allocated)
+    small = float(target) if for_epsilon else 1e-12
+    best: Proof | None = None
+    for _ in range(_ROUNDS):
+        grid = Grid(_dyadic(spacing), _round_number(small * _SUBTLE * min(1.0, width / 1e-3) / count))
+        try:
+            proof = _between(product, target, for_epsilon, grid, lambda few, at: prove(few, at, _SHARE * width))
+        except Declined:
+            if best is None:
+                raise
+            break
+        best = proof if best is None else _narrower(best, proof)
+        low, high = best.enclosure.exact_lower, best.enclosure.exact_upper
+        if attacked or high == 0 or low == math.inf:
+            break
+        gap = math.inf if high == math.inf else float((high - low) / high)
+        enough = width if for_epsilon else width * max(1.0, -_log(high))
+        if gap <= enough:
+            break
+        if not for_epsilon and high < small:
+            small = float(high)
+        spacing *= min(0.5, max(0.1, 0.8 * math.sqrt(enough / gap))) if gap < 1 else 0.5
+    assert best is not None
+    return best
+
+
+def _log(number: Fraction | float) -> float:
+    """Roughly the logarithm of a positive number."""
+    number = Fraction(number)
+    return math.log(number.numerator) - math.log(number.denominator)
+
+
+def _round_number(negligible: float) -> float:
+    """A power of 1000, at most so much: one that serves several questions."""
+    return math.pow(10.0, max(-120, 3 * math.floor(math.log10(max(negligible, 1e-300)) / 3)))
+
+
+def _dyadic(spacing: float) -> Fraction:
+    mantissa, exponent = math.frexp(spacing)
+    return Fraction(math.floor(math.ldexp(mantissa, 4))) * Fraction(2) ** (exponent - 4)
+
+
+def _narrower(one: Proof, other: Proof) -> Proof:
+    low = max(one.enclosure.exact_lower, other.enclosure.exact_lower)
+    high = min(one.enclosure.exact_upper, other.enclosure.exact_upper)
+    return replace(other, enclosure=Enclosure(low, high, other.enclosure.method, other.enclosure.precision))
+
+
+def _between(
+    product: Product,
+    target: Fraction,
+    for_epsilon: bool,
+    grid: Grid,
+    prove: Callable[[Product, Fraction], Proof],
+) -> Proof:
+    parameters = {"spacing": float(grid.spacing), "beyond the grid": grid.negligible}
+    lower = tuple(
+        (attained(pair, grid) if isinstance(pair, Allocated | AllocatedTo) else pair, count) for pair, count in product
+    )
+    low = prove(lower, target).enclosure.exact_lower
+    if any(isinstance(pair, AllocatedTo) for pair, _ in product):  # an attack: nothing is proven from above
+        return Proof(Enclosure(low, math.inf if for_epsilon else Fraction(1), ROUTE, _PRECISION), ROUTE, parameters)
+    exponent, upper = arb(0), list[tuple[Pair, int]]()
+    for pair, count in product:
+        if isinstance(pair, Allocated):
+            found = dominating(pair, grid)
+            with working(_PRECISION):
+                exponent = exponent + count * ball(found.factor).log()
+            upper.append((found.pair, count))
+        else:
+            upper.append((pair, count))
+    with working(_PRECISION):
+        factor = ball_end(exponent.exp(), "up")
+    if for_epsilon:
+        least = _rounded_down(target / factor)
+        high = prove(tuple(upper), least).enclosure.exact_upper
+    else:
+        high = min(Fraction(1), prove(tuple(upper), target).enclosure.exact_upper * factor)
+    return Proof(Enclosure(min(low, high), high, ROUTE, _PRECISION), ROUTE, parameters)
+
+
+def _rounded_down(number: Fraction) -> Fraction:
+    """A positive number not above it, of few digits."""
+    bits = number.denominator.bit_length() - number.numerator.bit_length() + _SCALE_BITS
+    return Fraction(math.floor(number * (1 << max(bits, 0))), 1 << max(bits, 0))
+
+
+def rough(product: Product) -> Product:
+    """A product with discrete pairs in place of the allocated ones, for estimates: it proves nothing."""
+    found: list[tuple[Pair, int]] = []
+    for pair, count in product:
+        if isinstance(pair, Allocated | AllocatedTo):
+            grid = Grid(_dyadic(first_spacing(pair, _ROUGH)), _ROUGHLY_NEGLIGIBLE)
+            pair = dominating(pair, grid).pair if isinstance(pair, Allocated) else attained(pair, grid)
+        found.append((pair, count))
+    return tuple(found)

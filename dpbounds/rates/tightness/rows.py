@@ -1,0 +1,95 @@
+"""The table of tightness: every proven bound with constants on what an algorithm is for, beside its instances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dpbounds.rates.promises import GOALS
+from dpbounds.rates.tightness import choices, descents, frank_wolfe, spider, subgradients
+from dpbounds.rates.tightness.instances import Finding, Instance, compare
+from dpbounds.theorems.parts import Bound
+from dpbounds.theorems.record import Metric, Side, Theorem
+from dpbounds.theorems.registry import library
+from dpbounds.theorems.standing import PROVEN, standing
+
+INSTANCES = (
+    *descents.INSTANCES,
+    *spider.INSTANCES,
+    *subgradients.INSTANCES,
+    *choices.INSTANCES,
+    *frank_wolfe.INSTANCES,
+)
+
+_LOWER = "a lower bound, which an algorithm would have to reach: no algorithm's exact minimax risk is known"
+_STEPS = "every step is charged with its worst case; no problem that is bad in all of them is known"
+_TAIL = "an instance needs a quantile of a largest norm, of which only the mean is computed so far"
+_UNIFORM = "pays for uniform convergence, of which no instance with this link is computed"
+OPEN = {
+    "dpbounds/ball-noise-at-fixed-delta": "needs a loss whose records' gradients stay as long as G while the mean's is "
+    "small; at the bound's own step size none is computed",
+    "dpbounds/negative-curvature-descent": _STEPS,
+    "dpbounds/second-order-path-noise": _STEPS,
+    "dpbounds/second-order-path-noise/iterative": _STEPS,
+    "ganesh-liu-oh-thakurta-2023/lemma-3.4": "its bound is a counter-example itself",
+    "ganesh-liu-oh-thakurta-2023/lemma-4.1": "above-threshold on two queries: no instance is computed",
+    "ganesh-liu-oh-thakurta-2023/lemma-4.1/explicit": "above-threshold on two queries: no instance is computed",
+    "ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit": _TAIL,
+    "ganesh-liu-oh-thakurta-2023/theorem-4.6/explicit": _TAIL,
+    "lowy-ullman-wright-2024/corollary-5.3/explicit": "two runs in a row: an instance would have to be bad for both",
+    "lowy-ullman-wright-2024/lemma-e.3": "a union bound over points: no instance is computed",
+    "wang-chen-xu-2019/theorem-5/explicit": _UNIFORM,
+    "wang-chen-xu-2019/theorem-6/explicit": _UNIFORM,
+    "wang-chen-xu-2019/theorem-8/explicit": _STEPS,
+    "wang-chen-xu-2019/theorem-9/explicit": _STEPS,
+}
+_NOT_YET = "no instance yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A statement and what is known of its tightness.
+
+    Attributes:
+        findings: One for each part of which an instance is computed.
+        reason: Why there is none.
+    """
+
+    theorem: Theorem
+    findings: tuple[Finding, ...]
+    reason: str | None
+
+
+def statements() -> Iterator[Theorem]:
+    """Every statement with a proven bound with constants on what an algorithm is for."""
+    for theorem in library():
+        bounds = [part for part in theorem.parts if isinstance(part, Bound)]
+        goal = theorem.metric in GOALS or theorem.metric is Metric.SAMPLE_SIZE
+        if (
+            goal
+            and theorem.side in (Side.UPPER, Side.LOWER)
+            and any(standing(theorem, one) in PROVEN for one in bounds)
+        ):
+            yield theorem
+
+
+def of(theorem: Theorem) -> tuple[Instance, ...]:
+    """The instances of a statement's parts."""
+    return tuple(one for one in INSTANCES if one.statement == theorem.id)
+
+
+def row(theorem: Theorem) -> Row:
+    """What is known of one statement."""
+    findings = tuple(compare(theorem, one) for one in of(theorem))
+    reason = OPEN.get(theorem.id, _LOWER if theorem.side is Side.LOWER else _NOT_YET)
+    return Row(theorem, findings, None if findings else reason)
+
+
+def rows() -> tuple[Row, ...]:
+    """What is known of all."""
+    return tuple(row(theorem) for theorem in statements())
+
+
+def verdict(finding: Finding) -> str:
+    """In words; the factor is rounded up."""
+    return "exact" if finding.exact else f"within {finding.ratio.decimals(4)[1]}"

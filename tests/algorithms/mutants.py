@@ -1,0 +1,395 @@
+"""Seventeen planted bugs that lose privacy, and what notices each: the run itself, a guard, an audit, a check, a test.
+
+A bug is a replacement in the source of one function, which must be found there. ``python -m tests.algorithms.mutants``
+measures everything and writes the table of ``docs/tutorials/audit.md``; as a plugin of pytest (``-p
+tests.algorithms.mutants``) it plants the bug that the variable ``PLANTED`` of the environment names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from dpbounds.algorithms.guards.guarded import examined
+from dpbounds.algorithms.guards.residuals import NoiseWrong, Residuals
+from dpbounds.algorithms.guards.shadow import DataLeaked, shadowed
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.oracles.watching import watched_by
+from dpbounds.algorithms.verification.catalogue import example
+from dpbounds.errors import DpboundsError
+
+ROOT = Path(__file__).parents[2]
+DEFENCES = ("run", "shadow", "residuals", "audit", "verify", "oracle tests", "step by step")
+BEFORE_STEPS = DEFENCES[:-1]
+_PGD = "descents.projected_gradient_descent:ProjectedGradientDescent.walk"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A planted bug.
+
+    Attributes:
+        name: M01 ... M17.
+        flaw: In words.
+        where: Module below ``dpbounds.algorithms`` and the function in it.
+        changes: What is replaced by what, once each.
+        example: Which example shows it; ``verify`` is asked about its first statement.
+        steps: The tests of the algorithm itself, below tests/algorithms.
+    """
+
+    name: str
+    flaw: str
+    where: str
+    changes: tuple[tuple[str, str], ...]
+    example: str
+    steps: str
+
+
+def _pgd(name: str, flaw: str, where: str, *changes: tuple[str, str]) -> Mutant:
+    steps = "descents/test_projected_gradient_descent.py"
+    return Mutant(name, flaw, where, changes, "dp-pgd", steps)
+
+
+def _poisson(name: str, flaw: str, where: str, *changes: tuple[str, str]) -> Mutant:
+    steps = "descents/test_stochastic_gradient_descent.py"
+    return Mutant(name, flaw, where, changes, "dp-sgd-poisson", steps)
+
+
+MUTANTS = (
+    _pgd("M01", "Gaussian noise x 0.97", "noise:gaussian", ("noise *= noise_stddev", "noise *= 0.97 * noise_stddev")),
+    _pgd(
+        "M02",
+        "exact gradient at step 2",
+        _PGD,
+        ("problem.proximal_step(x, g.noisy, gamma)", "problem.proximal_step(x, g.exact if k == 2 else g.noisy, gamma)"),
+    ),
+    _pgd(
+        "M03",
+        "per-record bound halved, the ledger agrees",
+        "oracles.gradients:GradientOracle._bound",
+        ("/ self.problem.records", "/ (2 * self.problem.records)"),
+    ),
+    _poisson(
+        "M04",
+        "Poisson samples at 1.5 times the rate of the ledger",
+        "oracles.batches:draw_rows",
+        ("< float(sampling.sample_rate)", "< 1.5 * float(sampling.sample_rate)"),
+    ),
+    _pgd(
+        "M05",
+        "records clipped by another norm",
+        "problems.problem:clip_rows",
+        ("np.sqrt((direction * direction).sum(axis=1, keepdims=True))", "np.abs(direction).max(axis=1, keepdims=True)"),
+    ),
+    _pgd(
+        "M06",
+        "one stream for all repetitions",
+        "noise:streams",
+        ("in root.spawn(count)", "in [root.spawn(1)[0]] * count"),
+    ),
+    _pgd(
+        "M07",
+        "every second noise is minus the last",
+        "noise:standard_gaussian",
+        (
+            "    for generator, row in zip(",
+            "    key = (tuple(map(id, generators)), dimension)\n"
+            "    last = streams.__dict__.setdefault('last', {})\n"
+            "    if key in last:\n"
+            "        return -last.pop(key)\n"
+            "    for generator, row in zip(",
+        ),
+        ("    return noise\n", "    last[key] = noise.copy()\n    return noise\n"),
+    ),
+    _poisson(
+        "M08",
+        "batches of a fixed size, accounted as Poisson samples",
+        "oracles.batches:draw_rows",
+        (
+            "return np.flatnonzero(generator.random(records) < float(sampling.sample_rate))",
+            "return np.sort(generator.choice(records, round(float(sampling.sample_rate) * records), replace=False))",
+        ),
+    ),
+    Mutant(
+        "M09",
+        "bound of a difference halved",
+        "oracles.differences:GradientDifferenceOracle.per_record_bounds",
+        (("np.minimum(apart * L,", "np.minimum(apart * L * 0.5,"),),
+        "dp-spider",
+        "spider/test_spider.py",
+    ),
+    Mutant(
+        "M10",
+        "noise of a threshold drawn, not used",
+        "selection.above_threshold:AboveThresholdSelection.select",
+        (("values + each <= threshold +", "values + each <= 0 * threshold +"),),
+        "above-threshold",
+        "selection/test_above_threshold.py",
+    ),
+    _poisson(
+        "M11",
+        "mean over the size that a sample happens to have",
+        "oracles.batches:batch_means",
+        ("here[0] * (len(each) / float(by))", "here[0]"),
+    ),
+    _pgd(
+        "M12",
+        "the iterate with the smallest exact gradient is returned",
+        _PGD,
+        (
+            "            g = gradient(x)\n",
+            "            g = gradient(x)\n"
+            "            size = squared_norms(g.exact)\n"
+            "            better = size < (np.inf if k == 1 else best)\n"
+            "            best = np.minimum(size, np.inf if k == 1 else best)\n"
+            "            returned.point[better] = x[better]\n",
+        ),
+    ),
+    Mutant(
+        "M13",
+        "scores doubled in the exponential mechanism",
+        "oracles.choices:_chosen",
+        (("(used + scores).argmax()", "(used + 2 * scores).argmax()"),),
+        "dp-fw-l1",
+        "frank_wolfe/test_vertex_frank_wolfe.py",
+    ),
+    _pgd(
+        "M14",
+        "a second query with a throw-away ledger, averaged",
+        _PGD,
+        (
+            "            g = gradient(x)\n",
+            "            g = gradient(x)\n"
+            "            spare = dataclasses.replace(gradient, ledger=type(run.ledger)())(x)\n"
+            "            g = dataclasses.replace(g, noisy=(g.noisy + spare.noisy) / 2)\n",
+        ),
+    ),
+    _pgd(
+        "M15",
+        "step size from the largest record",
+        _PGD,
+        (
+            "self.step_size_for(problem), run",
+            "self.step_size_for(problem) / float((problem.signed_features**2).sum(axis=1).max()), run",
+        ),
+    ),
+    Mutant(
+        "M16",
+        "pools overlap: records used twice",
+        "spider.population_stochastic_spider:PopulationStochasticSpider.pools",
+        (("Pool(first.end, self.second_batch", "Pool(0, self.second_batch"),),
+        "stochastic-spider-population",
+        "spider/test_population_stochastic_spider.py",
+    ),
+    _pgd(
+        "M17",
+        "noise x 0.9 after it was counted",
+        "oracles.perturbation:perturbed",
+        ("    return drawn\n", "    return values + 0.9 * (drawn - values)\n"),
+    ),
+)
+
+
+@contextlib.contextmanager
+def planted(mutant: Mutant) -> Iterator[None]:
+    """The bug is in the package inside the ``with`` block, wherever the function was imported to."""
+    module_name, _, path = mutant.where.partition(":")
+    module = importlib.import_module(f"dpbounds.algorithms.{module_name}")
+    *owners, name = path.split(".")
+    owner = getattr(module, owners[0]) if owners else module
+    sound = vars(owner)[name]
+    function = getattr(sound, "func", sound)  # of a cached property
+    source = textwrap.dedent(inspect.getsource(function))
+    for old, new in mutant.changes:
+        old, new = (
+            text if not owners else textwrap.dedent(text) if "\n" not in text else _out(text) for text in (old, new)
+        )
+        if source.count(old) != 1:
+            raise LookupError(f"{mutant.name}: {old!r} occurs {source.count(old)} times in {mutant.where}")
+        source = source.replace(old, new)
+    names = {
+        **vars(module),
+        **{each: importlib.import_module(each) for each in ("dataclasses",)},
+        "np": importlib.import_module("numpy"),
+    }
+    made: dict[str, Any] = {}
+    exec(compile(source, f"<{mutant.name}>", "exec"), names, made)  # noqa: S102 (our own text)
+    broken = made[name]
+    if hasattr(broken, "__set_name__"):
+        broken.__set_name__(owner, name)
+    holders = [(owner, name)]
+    if not owners:  # a function: also where it was imported by name
+        packages = [each for each in sys.modules.values() if getattr(each, "__name__", "").startswith("dpbounds.")]
+        holders = [(each, key) for each in packages for key, value in list(vars(each).items()) if value is sound]
+    for holder, key in holders:
+        setattr(holder, key, broken)
+    _forget_problems()
+    try:
+        yield
+    finally:
+        _forget_problems()
+        for holder, key in holders:
+            setattr(holder, key, sound)
+
+
+def _out(text: str) -> str:
+    """Lines of a method's body, as they stand when the method is dedented by one level."""
+    return "".join(line.removeprefix("    ") for line in text.splitlines(keepends=True))
+
+
+def _forget_problems() -> None:
+    """Studies keep their problems, which were made by sound code, or by broken."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("dpbounds.algorithms.verification.studies."):
+            for each in vars(module).values():
+                if hasattr(each, "cache_clear"):
+                    each.cache_clear()
+
+
+BUDGET = PrivacyBudget.of(1, "1e-5")
+
+
+def posed(mutant: Mutant) -> tuple[Any, Any]:
+    """The algorithm and the problem of its example."""
+    algorithm, problem = example(mutant.example).calibrated(BUDGET)
+    if mutant.name == "M16":  # the example's one step takes records from one pool only
+        sizes = {"steps": 4, "fresh_estimates": 2, "first_batch": 4000, "second_batch": 3000}
+        algorithm = attrs.evolve(algorithm, **sizes)
+    return algorithm, problem
+
+
+def noticed(mutant: Mutant, defence: str) -> str | None:
+    """What a defence says of the bug; None where it says nothing, or another one has spoken before."""
+    if defence in ("oracle tests", "step by step"):
+        files = ["oracles", "test_noise.py"] if defence == "oracle tests" else [mutant.steps]
+        return _tested(mutant, files)
+    with planted(mutant):
+        try:
+            return _asked(mutant, defence)
+        except DpboundsError as error:
+            if defence == "shadow" and not isinstance(error, DataLeaked):
+                return None
+            if defence == "residuals" and not isinstance(error, NoiseWrong) and _refuses_itself(mutant):
+                return None
+            return f"{type(error).__name__}: {error}"
+
+
+def _refuses_itself(mutant: Mutant) -> bool:
+    try:
+        return _asked(mutant, "run") is not None
+    except DpboundsError:
+        return True
+
+
+def _asked(mutant: Mutant, defence: str) -> str | None:
+    algorithm, problem = posed(mutant)
+    if defence == "run":
+        algorithm.run(problem, seed=0, repetitions=32)
+    elif defence == "shadow":
+        shadowed(partial(algorithm.run, seed=0, repetitions=4), problem)
+    elif defence == "residuals":
+        for repetitions in (32, 512):
+            residuals = Residuals()
+            with watched_by(residuals):
+                made = algorithm.run(problem, seed=1, repetitions=repetitions)
+            residuals.demand_right(made.ledger)
+    elif defence == "guards":
+        examined(algorithm, problem)
+    elif defence == "audit":
+        from dpbounds.algorithms.verification.attacks.experiments import audit_example
+
+        found = audit_example(mutant.example, BUDGET, runs=4000)
+        return None if found.sound else f"at least {found.audit.epsilon:.3g}"
+    else:
+        return _verified(mutant)
+    return None
+
+
+def _verified(mutant: Mutant) -> str | None:
+    from dpbounds.algorithms.verification.judging.planned_checks import Size
+    from dpbounds.algorithms.verification.suite import failed, run_suite
+    from dpbounds.algorithms.verification.sweeping.store import Store
+
+    with Store(":memory:") as store:
+        wrong = failed(
+            run_suite(Size.QUICK, store, theorems=[example(mutant.example).theorems[0].removesuffix("/explicit")])
+        )
+    return wrong[0].check.reason if wrong else None
+
+
+def _tested(mutant: Mutant, files: list[str]) -> str | None:
+    asked = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-x", "-p", "no:cacheprovider"]
+    asked += ["-p", "tests.algorithms.mutants", *(f"tests/algorithms/{each}" for each in files)]
+    environment = {**os.environ, "PLANTED": mutant.name}
+    done = subprocess.run(asked, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1, 2):
+        raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
+    failures = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return failures[0] if done.returncode else None
+
+
+_KEPT = contextlib.ExitStack()
+
+
+def pytest_configure(config: object) -> None:
+    """As a plugin: plant what the environment names, for as long as this process lives."""
+    name = os.environ.get("PLANTED")
+    if name:
+        (mutant,) = (each for each in MUTANTS if each.name == name)
+        _KEPT.enter_context(planted(mutant))
+
+
+# --- The table
+
+PAGE = ROOT / "docs" / "tutorials" / "audit.md"
+BEGIN, END = "<!-- measured: python -m tests.algorithms.mutants -->\n", "<!-- end -->\n"
+
+
+def table(found: dict[str, dict[str, bool | None]]) -> str:
+    """The outcome as Markdown, with a score for each defence."""
+    lines = ["| planted bug | " + " | ".join(DEFENCES) + " |", "| --- " * (1 + len(DEFENCES)) + "|"]
+    for mutant in MUTANTS:
+        words = {True: "yes", False: "", None: "not measured"}
+        cells = [words[found[mutant.name].get(defence)] for defence in DEFENCES]
+        lines.append(f"| {mutant.name} {mutant.flaw} | " + " | ".join(cells) + " |")
+    scores = [str(sum(bool(each.get(defence)) for each in found.values())) for defence in DEFENCES]
+    lines.append(f"| of {len(MUTANTS)} | " + " | ".join(scores) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def write(found: dict[str, dict[str, bool | None]]) -> None:
+    """Put the table on the page of audits."""
+    page = PAGE.read_text(encoding="utf-8")
+    before, _, rest = page.partition(BEGIN)
+    PAGE.write_text(before + BEGIN + table(found) + END + rest.partition(END)[2], encoding="utf-8")
+
+
+def main(arguments: list[str]) -> None:
+    """Measure, print as it goes, and write the table (where all bugs were measured)."""
+    found: dict[str, dict[str, bool | None]] = {}
+    for mutant in MUTANTS:
+        if arguments and mutant.name not in arguments:
+            continue
+        found[mutant.name] = {}
+        for defence in DEFENCES:
+            said = noticed(mutant, defence)
+            found[mutant.name][defence] = said is not None
+            print(f"{mutant.name} {defence:<13} {said and said[:160]}", flush=True)
+    if not arguments:
+        write(found)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,148 @@
+"""Clipped gradients: no record moves a mean by more than the public bound allows, whatever its gradient is."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+
+from dpbounds.algorithms import StochasticGradientDescent, problems
+from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.problems import Clipped
+from dpbounds.algorithms.problems.finite_sum import record_gradients
+from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
+from dpbounds.algorithms.verification.catalogue import all_examples
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from tests.algorithms.problems.test_every_problem import PROBLEMS, P, in_ball
+
+RNG = np.random.default_rng(0)
+EVERY = np.arange(40)
+
+
+class Own:
+    """As little as a problem of one's own may be: f(x, z) = ‖x - z‖^3, steeper than any constant."""
+
+    dimension = 3
+
+    def __init__(self, z):
+        self.z = np.asarray(z)
+        self.records = len(self.z)
+        self.initial_point = np.zeros(3)
+
+    def record_gradients(self, x, rows):
+        away = x - self.z[rows]
+        return 3 * np.linalg.norm(away, axis=1, keepdims=True) * away
+
+
+def exact_square(row):
+    return sum(Fraction(float(entry)) ** 2 for entry in row)
+
+
+def test_every_record_of_every_problem_has_a_gradient_within_the_bound_exactly():
+    clip = Fraction(1, 7)
+    for name, make in PROBLEMS.items():
+        problem = make()
+        cut = Clipped(problem, clip)
+        for x in in_ball(3):
+            raw, clipped = record_gradients(problem, x, EVERY), cut.record_gradients(x, EVERY)
+            assert max(map(exact_square, clipped)) <= clip**2
+            lengths = np.linalg.norm(raw, axis=1, keepdims=True)
+            assert clipped == pytest.approx(raw * np.minimum(1, float(clip) / np.maximum(lengths, 1e-300)), abs=1e-14)
+            assert raw.mean(axis=0) == pytest.approx(problem.gradient(x[None])[0], abs=1e-13), name
+            assert cut.gradient(x[None])[0] == pytest.approx(clipped.mean(axis=0), abs=1e-14)
+            assert cut.batch_gradient(x[None], [[3, 3, 5]])[0] == pytest.approx(
+                clipped[[3, 3, 5]].mean(axis=0), abs=1e-14
+            )
+
+
+def test_gradients_of_records_are_batches_of_one():
+    for name, make in PROBLEMS.items():
+        problem, x = make(), in_ball(1)[0]
+        batched = problem.batch_gradient(np.tile(x, (40, 1)), EVERY[:, None])
+        assert record_gradients(problem, x, EVERY) == pytest.approx(batched, abs=1e-15), name
+
+
+def test_one_record_moves_a_mean_by_no_more_than_twice_the_bound():
+    z = RNG.standard_normal((50, 3))
+    for wild in (
+        np.full(3, 1e150),
+        np.array([np.nan, 0, 0]),
+        np.array([np.inf, -np.inf, 0]),
+        -z[0],
+        np.full(3, 1e-200),
+    ):
+        other = z.copy()
+        other[0] = wild
+        for x in (np.zeros(3), np.array([1e120, -3.0, 2.0])):
+            with np.errstate(all="ignore"):
+                first, second = (Clipped(Own(each), "1/4").gradient(x[None])[0] for each in (z, other))
+            assert np.isfinite(first).all()
+            assert np.isfinite(second).all()
+            assert np.linalg.norm(first - second) <= 2 * 0.25 / 50 * (1 + 1e-12)
+
+
+def test_a_bound_that_is_never_reached_changes_nothing():
+    problem = PROBLEMS["Cauchy"]()
+    X = in_ball(5)
+    assert Clipped(problem, 100).gradient(X) == pytest.approx(problem.gradient(X), abs=1e-15)
+    assert np.isnan(Clipped(problem, 100).objective_and_gradient(X)[0]).all()
+
+
+def test_a_problem_that_says_too_little_of_itself_keeps_its_budget_when_clipped():
+    """The same records and a wrong constant: what is drawn is made for the bound that is enforced."""
+    problem = problems.sigmoid_loss(RNG.standard_normal((200, P)), np.ones(200), l1=0)
+
+    class Wrong:
+        records, dimension, initial_point = 200, P, np.zeros(P)
+        lipschitz = sympy.Rational(1, 1000)  # in truth 1/4
+        record_gradients = staticmethod(problem.record_gradients)
+
+    cut = Clipped(Wrong(), "1/8")
+    for method in (
+        StochasticGradientDescent.calibrated(cut, 1, "1e-5", distance=2, steps=20),
+        GradientDescent(10, 20, step_size=0.5),
+    ):
+        run = method.run(cut, seed=1, repetitions=3)
+        (release,) = run.ledger.releases
+        assert release.per_record_bound == Fraction(1, 8 * 200)
+        assert run.spent is None or run.spent.upper <= 1
+        assert np.abs(run.output).max() > 0
+
+
+@pytest.mark.thorough_cases("above-threshold*")
+@pytest.mark.rotating(4)
+@pytest.mark.parametrize("one", [each for each in all_examples() if not each.printed], ids=lambda one: one.name)
+def test_an_algorithm_refuses_clipped_gradients_or_keeps_its_budget_and_promises_nothing(one):
+    algorithm, problem = one.calibrated(PrivacyBudget.of(1, "1e-5"))
+    cut = Clipped(problem, "1/20")
+    try:
+        run = algorithm.run(cut, seed=1, repetitions=2)
+    except (InvalidValue, UnsupportedMechanism):
+        assert one.name not in {"dp-sgd", "dp-sgd-poisson", "dp-gld"}
+    else:
+        assert run.spent.upper <= 1
+        for release in run.ledger.gaussian_releases:
+            assert release.per_record_bound * problem.records * (release.sample_rate or 1) == Fraction(1, 20)
+    if hasattr(algorithm, "bound"):
+        with pytest.raises(InvalidValue):
+            algorithm.bound(cut)
+
+
+def test_bounds_with_given_constants_are_refused_too():
+    cut = Clipped(Own(RNG.standard_normal((50, 3))), 1)
+    with pytest.raises(InvalidValue, match="clipped"):
+        StochasticGradientDescent(10, 20, 1).bound(cut, quasar_convexity=1)
+
+
+@pytest.mark.parametrize("clip", [0, -1, math.nan, None, "much"])
+def test_bounds_that_are_none_are_refused(clip):
+    with pytest.raises(InvalidValue, match="clip must be"):
+        Clipped(PROBLEMS["Cauchy"](), clip)
+
+
+def test_gradients_of_another_shape_are_refused():
+    own = Own(RNG.standard_normal((5, 3)))
+    own.record_gradients = lambda x, rows: np.zeros(3)
+    with pytest.raises(InvalidValue, match=r"record_gradients\.shape"):
+        Clipped(own, 1).gradient(np.zeros((1, 3)))

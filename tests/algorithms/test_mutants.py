@@ -1,0 +1,61 @@
+"""Planted bugs are noticed: by the run itself or its guards; the table in the docs says what else notices them."""
+
+import pytest
+
+from tests.algorithms.mutants import BEFORE_STEPS, BEGIN, DEFENCES, END, MUTANTS, PAGE, noticed, planted, table
+
+GUARDS = ("run", "shadow", "residuals")
+every = pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+
+
+def in_the_docs():
+    """What the table says, by bug and defence."""
+    said = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
+    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in said.splitlines()[2:-1]]
+    found = {row[0].split()[0]: {} for row in rows}
+    for line, row in zip(said.splitlines()[2:-1], rows, strict=True):
+        cells = [cell.strip() for cell in line.split("|")[2:-1]]
+        known = {"yes": True, "": False, "not measured": None}
+        found[row[0].split()[0]] = dict(zip(DEFENCES, map(known.__getitem__, cells), strict=True))
+    return found, said
+
+
+@every
+def test_a_bug_is_found_in_the_source_and_taken_out_again(mutant):
+    for _ in range(2):  # found again: it was taken out
+        with planted(mutant):
+            pass
+
+
+def test_the_table_keeps_its_promises():
+    """The run or its replay notices ten at least; all but step-by-step tests together fifteen."""
+    found, said = in_the_docs()
+    assert said == table(found)
+    assert list(found) == [mutant.name for mutant in MUTANTS]
+    assert sum(any(each[defence] for defence in GUARDS) for each in found.values()) >= 16
+    assert sum(any(each[defence] for defence in BEFORE_STEPS) for each in found.values()) == len(MUTANTS)
+    assert all(found[name]["oracle tests"] for name in ("M03", "M07", "M17"))
+
+
+@pytest.mark.rotating(4)
+@every
+def test_what_runs_and_guards_notice_is_what_the_table_says(mutant):
+    found, _ = in_the_docs()
+    assert {defence: noticed(mutant, defence) is not None for defence in GUARDS} == {
+        defence: found[mutant.name][defence] for defence in GUARDS
+    }
+
+
+@pytest.mark.thorough
+@every
+@pytest.mark.parametrize("defence", ["audit", "verify"])
+def test_what_audits_and_checks_notice_is_what_the_table_says(mutant, defence):
+    assert (noticed(mutant, defence) is not None) == in_the_docs()[0][mutant.name][defence]
+
+
+@pytest.mark.slow
+@every
+@pytest.mark.parametrize("defence", ["oracle tests", "step by step"])
+def test_what_tests_notice_is_what_the_table_says(mutant, defence):
+    said = in_the_docs()[0][mutant.name][defence]
+    assert said is None or (noticed(mutant, defence) is not None) == said

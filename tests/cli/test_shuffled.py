@@ -1,0 +1,140 @@
+"""Loaders that shuffle, on the command line: one command says what they spent, and what has no proof is one line."""
+
+from fractions import Fraction
+
+import pytest
+
+import dpbounds as dp
+from dpbounds.cli import main
+from dpbounds.expressions.exact import exact
+from dpbounds.privacy.accountants import certified as accountants
+
+RUN = ["--noise-multiplier", "4", "--sampling", "shuffled", "--batches", "1000", "--epochs", "10"]
+REPLACE = ["--relation", "replace-one"]
+AT = ["--delta", "1e-5"]
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    questions = []
+
+    def account(mechanism, **question):
+        questions.append((mechanism, question["relation"]))
+        return real(dp.Gaussian(5), delta=exact("1e-5"))
+
+    real = accountants.account
+    monkeypatch.setattr(accountants, "account", account)
+    return questions
+
+
+@pytest.mark.parametrize("name", ["shuffled", "shuffle", "shuffling", "shuffled-batches"])
+@pytest.mark.parametrize("relation", ["replace-one", "zero-out-one"])
+@pytest.mark.parametrize(
+    ("how", "batches", "rest"),
+    [
+        ("--batches 7", 7, 0),
+        ("--batch-size 10 --dataset-size 70", 7, 0),
+        ("--batch-size 10 --dataset-size 73", 7, Fraction(3, 73)),
+        ("--batch-size 70 --dataset-size 70", 1, 0),
+    ],
+)
+def test_options_describe_the_mechanism_exactly(name, relation, how, batches, rest, asked, answer):
+    run = ["--noise-multiplier", "3", "--sampling", name, *how.split(), "--epochs", "2"]
+    found, _ = answer("epsilon", *run, *AT, "--relation", relation)
+    assert asked == [(dp.Shuffled(dp.Gaussian(3), batches, rest) ** 2, relation)]
+    assert (found["sampling"], found["batches"], found["epochs"]) == ("shuffled", batches, 2)
+
+
+ERRORS = [  # options, what the one line must say
+    ([], ["replace-one or zero-out-one", "--relation replace-one or --relation zero-out-one"]),
+    ([*REPLACE, "--epochs", "2.5"], ["--epochs must be a whole number", "not 2.5", "round up"]),
+    ([*REPLACE, "--steps", "10"], ["--steps 10", "--sampling shuffled", "--epochs E"]),
+    ([*REPLACE, "--sample-rate", "0.1"], ["--sample-rate 0.1", "--sampling shuffled", "--batches M"]),
+    ([*REPLACE, "--batch-size", "5", "--dataset-size", "9"], ["--batch-size", "either --batches or --batch-size"]),
+    ([*REPLACE, "--certificate", "x.json"], ["--certificate is not possible here"]),
+    ([*REPLACE, "--sampling", "poisson"], ["--batches 1000", "--sampling shuffled"]),
+    ([*REPLACE, "--sampling", "cyclic"], ["shuffled_epochs", "--sampling full-batch", "--sampling shuffled"]),
+]
+
+
+@pytest.mark.parametrize(("options", "told"), ERRORS)
+def test_what_cannot_be_answered_is_one_line(options, told, capsys):
+    assert main(["epsilon", *RUN, *AT, *options]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    for part in told:
+        assert part in error
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--epochs", "3"], ["--batches is missing", "--batch-size B with --dataset-size N"]),
+        (["--batches", "3"], ["--epochs is missing", "--sampling shuffled"]),
+        (["--epochs", "3", "--batch-size", "9", "--dataset-size", "4"], ["--batch-size must be at most", "4"]),
+        (["--epochs", "3", "--batch-size", "9"], ["--batches is missing"]),
+    ],
+)
+def test_what_is_missing_is_named(options, told, capsys):
+    assert main(["epsilon", *RUN[:4], *AT, *REPLACE, *options]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    for part in told:
+        assert part in error
+
+
+@pytest.mark.parametrize(
+    ("solve", "options", "told"),
+    [
+        ("sample-rate", [], ["--solve", "--sampling shuffled"]),
+        ("batches", ["--batches", "9"], ["--batches 9", "--solve batches"]),
+        ("steps", ["--batches", "5", "--epochs", "9"], ["--epochs 9", "--solve steps"]),
+    ],
+)
+def test_what_is_solved_for_is_not_given(solve, options, told, capsys):
+    budget = ["--target-epsilon", "3", "--target-delta", "1e-5", *REPLACE]
+    run = ["--sampling", "shuffled", "--noise-multiplier", "4", *options]
+    assert main(["calibrate", *budget, "--solve", solve, *run]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    for part in told:
+        assert part in error
+
+
+def test_batches_are_solved_for_where_they_are_shuffled_only(capsys):
+    run = ["--target-epsilon", "3", "--target-delta", "1e-5", "--solve", "batches", "--noise-multiplier", "4"]
+    assert main(["calibrate", *run, "--sampling", "full-batch", "--steps", "2"]) == 2
+    assert "--sampling shuffled" in capsys.readouterr().err
+
+
+def test_the_help_says_what_to_do_about_a_loader_that_shuffles(capsys):
+    assert main(["epsilon", "--help"]) == 0
+    assert "Your loader shuffles: dpbounds epsilon" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.thorough
+def test_what_a_shuffled_run_spent_and_why(said):
+    out = said("epsilon", *RUN, *AT, "--relation", "zero-out-one", "--explain")
+    assert out.startswith("epsilon    1.388")
+    for part in ("10 epochs over 1000 shuffled batches", "shuffled.md", "stays secret", "Poisson samples"):
+        assert part in out
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("solve", "given", "field"),
+    [
+        ("noise", ["--batches", "1000", "--epochs", "10"], "noise_multiplier"),
+        ("batches", ["--noise-multiplier", "4", "--epochs", "10"], "batches"),
+        ("steps", ["--noise-multiplier", "4", "--batches", "1000"], "epochs"),
+    ],
+)
+def test_calibration_of_noise_batches_and_epochs(solve, given, field, answer):
+    budget = ["--target-epsilon", "1.5", "--target-delta", "1e-5", "--relation", "zero-out-one"]
+    found, _ = answer("calibrate", *budget, "--solve", solve, "--sampling", "shuffled", *given)
+    whole = {"noise_multiplier": 4.0, "batches": 1000, "epochs": 10, field: found[field]}
+    training = dp.Shuffled(dp.Gaussian(whole["noise_multiplier"]), whole["batches"]) ** whole["epochs"]
+    spent = dp.epsilon(training, "1e-5", "zero-out-one")
+    assert spent.at_most("1.5") is True
+    assert spent.upper > (1.3 if solve == "steps" else 1.495)
+    assert {name: found[name] for name in whole} == whole

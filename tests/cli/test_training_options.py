@@ -1,0 +1,83 @@
+"""No option of a training run is lost: whatever is given changes what is accounted, or is refused."""
+
+import click
+import pytest
+
+from dpbounds.cli.questions.training import SAMPLINGS, TRAINING_OPTIONS, read_training
+from dpbounds.errors import DpboundsError
+
+RUNS = {
+    "full-batch": "--steps 4",
+    "poisson": "--sampling poisson --sample-rate 1/10 --steps 4",
+    "without-replacement": "--sampling without-replacement --batch-size 5 --dataset-size 50 --steps 4",
+    "with-replacement": "--sampling with-replacement --batch-size 5 --dataset-size 50 --steps 4",
+    "truncated-poisson": "--sampling truncated-poisson --sample-rate .1 --max-batch-size 8 --dataset-size 50 --steps 4",
+    "random-allocation": "--sampling random-allocation --batches 5 --epochs 2",
+    "balls-in-bins": "--sampling balls-in-bins --batches 5 --epochs 2 --redraw",
+    "shuffled": "--sampling shuffled --batches 5 --epochs 2",
+    "last-iterate": "--release last-iterate --smoothness-step 1/50 --batches 5 --epochs 2",
+    "correlated": "--toeplitz 1,1/2 --steps 6 --participation fixed-order --separation 3",
+}
+OTHERS = {
+    "noise_multiplier": "--noise-multiplier 7",
+    "noise": "--noise laplace",
+    "bound": "--noise discrete-laplace --bound 3",
+    "sample_rate": "--sample-rate 1/7",
+    "steps": "--steps 9",
+    "epochs": "--epochs 3",
+    "sampling": "--sampling poisson",
+    "dataset_size": "--dataset-size 70",
+    "batch_size": "--batch-size 6",
+    "max_batch_size": "--max-batch-size 9",
+    "batches": "--batches 6",
+    "participations": "--participations 2",
+    "redraw": "--same-bins",
+    "matrix": "--matrix optimal",
+    "toeplitz": "--toeplitz 1,1/3",
+    "tree": "--tree",
+    "bands": "--bands 1",
+    "participation": "--participation single",
+    "separation": "--separation 2",
+    "at_most": "--at-most 1",
+    "groups": "--groups independent",
+    "release": "--release last-iterate",
+    "smoothness_step": "--smoothness-step 1/40",
+    "weight_decay_step": "--weight-decay-step 1/30",
+    "order": "--order shuffled",
+}
+# What need not change anything: a size where n is not part of the mechanism; who is in which group, without samples.
+NEUTRAL = {("full-batch", "dataset_size"), ("poisson", "dataset_size"), ("random-allocation", "dataset_size")}
+NEUTRAL |= {(run, "dataset_size") for run in ("balls-in-bins", "correlated", "shuffled", "last-iterate")}
+
+
+@TRAINING_OPTIONS
+@click.option("--relation", default="replace-one")
+def _nothing(**given):
+    """Takes the options of a training run."""
+
+
+COMMAND = click.command(_nothing)
+
+
+def mechanism(words):
+    context = COMMAND.make_context("training", f"--noise-multiplier 3 {words}".split())
+    return read_training(context.params).mechanism()
+
+
+def test_every_option_and_every_sampling_is_tried():
+    assert set(OTHERS) | {"error", "relation"} >= {one.name for one in COMMAND.params}
+    assert set(RUNS) == {*SAMPLINGS, "correlated", "last-iterate"}
+
+
+@pytest.mark.parametrize("option", OTHERS)
+@pytest.mark.parametrize("run", RUNS)
+def test_an_option_changes_what_is_accounted_or_is_refused(run, option):
+    plain = mechanism(RUNS[run])
+    try:
+        changed = mechanism(f"{RUNS[run]} {OTHERS[option]}")
+    except (DpboundsError, click.ClickException) as error:
+        assert "\n" not in str(error)  # noqa: PT017 (it may as well not raise)
+        return
+    given = OTHERS[option].split()
+    same = (run, option) in NEUTRAL or OTHERS[option] in RUNS[run] or " ".join(given[:2]) in RUNS[run]
+    assert same or changed != plain

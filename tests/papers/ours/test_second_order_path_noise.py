@@ -1,0 +1,112 @@
+"""Noise along the path: how many records, and the inequalities of its proof that code can see."""
+
+import math
+
+import numpy as np
+import pytest
+from mpmath import expm1, mp, mpf
+
+from tests.papers.twins import evaluated
+
+full, iterative = evaluated("dpbounds/second-order-path-noise"), evaluated("dpbounds/second-order-path-noise/iterative")
+UNIT = {"G": 1, "L": 1, "rho_H": 1, "rho": 1, "Delta_F": 1, "zeta": "0.01"}
+SHARED = "curvature_kept curvature_length gradient_error window"
+OWN = "small_ball overgrowth power_noise selection_error check_error restart_ratio"
+
+
+def given(names, parameters, **more):
+    """The values of a point, with the path and the searches that it asks for."""
+    values = dict(zip(names.split(), parameters.split(), strict=True))
+    first = {name: values[name] for name in SHARED.split()} | UNIT | more
+    path, searches = (full(part, **first).value.upper for part in ("path_length", "searches"))
+    return {**values, **UNIT, **more, "path_length": repr(path * (1 + 1e-12)), "searches": math.ceil(searches)}
+
+
+# n√ρ of two derivations of the theorem, by other programs than this one
+@pytest.mark.parametrize(
+    ("dimension", "alpha", "parameters", "expected"),
+    [
+        (10, "0.1", ".787 1.346 .102 .02", 2.21e4),
+        (10, "0.01", ".823 1.374 .124 .02", 5.43e5),
+        (10, "0.001", ".858 1.397 .147 .018", 1.39e7),
+        (100, "0.1", ".707 1.292 .058 .006", 9.45e4),
+        (100, "0.01", ".742 1.309 .075 .009", 2.03e6),
+        (100, "0.001", ".777 1.335 .096 .009", 4.53e7),
+    ],
+)
+def test_how_many_records(dimension, alpha, parameters, expected):
+    found = full(**given(SHARED, parameters, d=dimension, alpha=alpha))
+    assert not found.failing
+    assert found.value.upper == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "parameters", "known"),
+    [
+        ("0.1", ".682 1.2 .0571 .0226 .113 .0265 .542 .0401 .0138 .856", 2.46e5),
+        ("0.01", ".739 1.28 .08 .00655 .0635 .0273 .54 .0377 .0111 .749", 5.18e6),
+        ("0.001", ".779 1.32 .101 .00296 .066 .0287 .639 .0362 .0106 .743", 1.24e8),
+    ],
+)
+def test_how_many_without_hessians(alpha, parameters, known):
+    point = given(f"{SHARED} {OWN}", parameters, d=1000, alpha=alpha)
+    for part in ("power_steps", "restarts_of_a_search", "restarts"):
+        point[part] = math.ceil(iterative(part, **point).value.upper)
+    found = iterative(**point)
+    assert not found.failing
+    assert found.value.upper < 1.03 * known  # less where the best exponent of the restarts is known exactly
+    fewer = iterative(**{**point, "restarts": point["restarts"] - 1})
+    assert [one.why for one in fewer.conditions if one.holds is False] == ["so many restarts are not used up"]
+
+
+def test_the_price_of_a_move_is_never_more_than_its_length():
+    # k² ≤ 2u(1 - e^{-2u}), with equality in the limit u -> 0 alone
+    with mp.workdps(60):
+        shares = []
+        for exponent in np.linspace(-12, 4, 400):
+            u = mpf(10) ** exponent
+            k = -expm1(-u) + u * mp.exp(-u)
+            shares.append(k**2 / (-2 * u * expm1(-2 * u)))
+        assert max(shares) < 1 < max(shares) * (1 + mpf("1e-11"))
+
+
+@pytest.mark.parametrize("restarts", [2, 7, 30])
+@pytest.mark.parametrize("b", [0.3, 0.7, 0.95])
+def test_the_worst_chance_of_a_restart(restarts, b):
+    growth = 1 + restarts * b ** (restarts - 1) / sum(i * b ** (i - 1) for i in range(1, restarts))
+    stated = (growth - b) * (1 - b**restarts) / (1 - b)
+    chances = np.linspace(1e-6, 1, 200_001)
+    found = sum(growth**j * chances * (1 - chances) ** (j - 1) for j in range(1, restarts + 1))
+    assert found.max() == pytest.approx(stated, rel=1e-9)
+    assert found.max() <= stated * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("dimension", [1, 4])
+def test_errors_stay_inside_along_the_longest_path(dimension):
+    # moves that stop near the edge, as an adversary would: P(sup |e| > a√V) with V = 1 and failure probability 0.4
+    rng, clock, window, failure, runs = np.random.default_rng(3), 20.0, 0.05, 0.4, 2000
+    tail = math.log(2 * (math.floor(clock / window) + 1) / failure)
+    radius = math.exp(window) * math.sqrt(dimension + 2 * math.sqrt(dimension * tail) + 2 * tail)
+    error, used, out = rng.standard_normal((runs, dimension)), np.zeros(runs), np.zeros(runs, dtype=bool)
+    while (moving := used < clock).any():
+        size = np.linalg.norm(error, axis=1)
+        out |= size > radius
+        u = np.where(moving, np.minimum(np.where(size > 0.8 * radius, 0.002, 0.3), clock - used), 0.0)[:, None]
+        error = np.exp(-u) * error + np.sqrt(-np.expm1(-2 * u)) * rng.standard_normal(error.shape)
+        used += np.where(moving, np.maximum(u[:, 0], 1e-12), 0.0)
+    assert out.mean() <= failure  # seen: 0.003 and less
+    assert np.abs(error.mean()) < 0.1
+
+
+def test_symmetric_noise_with_half_the_variance_off_the_diagonal():
+    rng, dimension, failure = np.random.default_rng(5), 6, 0.5
+    above = np.triu_indices(dimension, 1)
+    drawn = np.zeros((4000, dimension, dimension))
+    drawn[:, above[0], above[1]] = rng.standard_normal((4000, len(above[0]))) / math.sqrt(2)
+    drawn += drawn.transpose(0, 2, 1)
+    drawn[:, range(dimension), range(dimension)] = rng.standard_normal((4000, dimension))
+    largest = np.linalg.eigvalsh(drawn)[:, -1]
+    limit = math.sqrt(2) * (math.sqrt(dimension) + math.sqrt(math.log(1 / failure)))
+    assert (largest > limit).mean() <= failure
+    assert largest.mean() <= math.sqrt(2 * dimension)
+    assert largest.mean() > 0.7 * math.sqrt(2 * dimension)  # it tends to 1 with d

@@ -1,0 +1,220 @@
+"""Steps that are allocated in secret: the theorem against best responses, and which products stand for a mechanism."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpbounds as dp
+from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Direction, Product, ShiftedGaussians
+
+AR, RE, ZO = dp.Relation
+Law = tuple[tuple[float, float], ...]  # likelihood ratio and probability under Q
+ALPHAS = (0.0, 0.3, 0.8, 1.0, 1.2, 1.7, 2.6)
+
+
+def responses(epsilon: float) -> Law:
+    odds = math.exp(epsilon)
+    return ((odds, 1 / (1 + odds)), (1 / odds, odds / (1 + odds)))
+
+
+BASE = responses(1.0)
+# What is dominated by BASE, of which an adversary may take another at every history: erased, noisier, nothing
+OPTIONS: tuple[Law, ...] = (
+    BASE,
+    responses(0.4),
+    ((1.0, 1.0),),
+    (*((x, 0.6 * q) for x, q in BASE), (1.0, 0.4)),
+)
+
+
+def mean(products: Sequence[float], idle: int = 0) -> float:
+    return (sum(products) + idle) / (len(products) + idle)
+
+
+def best_response(visits: Sequence[int], bins: int, payoff: Callable[[Sequence[float]], float]) -> float:
+    """The largest E_Q of a payoff of the bins' ratios, the law of every visit chosen in view of all before."""
+
+    def value(ratios: tuple[float, ...], left: Sequence[int]) -> float:
+        if not left:
+            return payoff(ratios)
+        at, *later = left
+        return max(
+            sum(q * value((*ratios[:at], ratios[at] * x, *ratios[at + 1 :]), later) for x, q in law) for law in OPTIONS
+        )
+
+    return value((1.0,) * bins, visits)
+
+
+def attained(visits: Sequence[int], bins: int, payoff: Callable[[Sequence[float]], float]) -> float:
+    """The same for BASE throughout."""
+    total = 0.0
+    for outcome in itertools.product(BASE, repeat=len(visits)):
+        ratios = [
+            math.prod(x for (x, _), at in zip(outcome, visits, strict=True) if at == each) for each in range(bins)
+        ]
+        total += math.prod(q for _, q in outcome) * payoff(ratios)
+    return total
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize(("bins", "idle"), [(2, 0), (3, 0), (2, 3)])
+def test_no_adaptive_choice_tells_more_than_the_pair(bins: int, idle: int, alpha: float) -> None:
+    for payoff in (
+        lambda ratios: max(0.0, mean(ratios, idle) - alpha),
+        lambda ratios: max(0.0, 1 - alpha * mean(ratios, idle)),
+    ):
+        claimed = attained(range(bins), bins, payoff)
+        assert best_response(range(bins), bins, payoff) == pytest.approx(claimed, abs=1e-12)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_kept_bins_whose_visits_interleave(alpha: float) -> None:
+    for visits in ((0, 1, 0, 1), (0, 1, 0)):  # two epochs, and one and a half
+        for payoff in (lambda r: max(0.0, mean(r) - alpha), lambda r: max(0.0, 1 - alpha * mean(r))):
+            claimed = attained(visits, 2, payoff)
+            assert best_response(visits, 2, payoff) == pytest.approx(claimed, abs=1e-12)
+
+
+def test_kept_bins_are_no_fresh_bins() -> None:
+    """Two epochs over two bins: products of two means, against the mean of two products."""
+    kept = attained((0, 1, 0, 1), 2, lambda r: max(0.0, mean(r) - 3))
+    fresh = attained((0, 1, 2, 3), 4, lambda r: max(0.0, mean(r[:2]) * mean(r[2:]) - 3))
+    assert kept > 1.5 * fresh
+
+
+def test_a_record_that_displaces_another_is_not_covered() -> None:
+    """Condition (ii): two records, one per step, of which one pushes the other elsewhere: more than the pair says."""
+    # x and o are dealt to two steps, one each (an equal split); without x, o is dealt alone. Steps publish sum + noise.
+    z, edges = 1.0, np.linspace(-9, 9, 721)
+    centres = (edges[1:] + edges[:-1]) / 2
+
+    def step(value: float) -> np.ndarray:
+        density = np.exp(-((centres - value) ** 2) / (2 * z * z))
+        return density / density.sum()
+
+    x, o = 1.0, -1.0
+    together = (np.multiply.outer(step(x), step(o)) + np.multiply.outer(step(o), step(x))) / 2
+    alone = (np.multiply.outer(step(0), step(o)) + np.multiply.outer(step(o), step(0))) / 2
+    pair = (np.multiply.outer(step(1), step(0)) + np.multiply.outer(step(0), step(1))) / 2
+    none = np.multiply.outer(step(0), step(0))
+    alpha = math.exp(0.5)
+    assert np.maximum(together - alpha * alone, 0).sum() > 1.2 * np.maximum(pair - alpha * none, 0).sum()
+
+
+# --- Which products stand for a mechanism ---------------------------------------------------------------------------
+
+
+def products_of(mechanism: dp.Mechanism, relation: dp.Relation = AR) -> list[Product]:
+    return [each.product for each in neighbour_classes(mechanism, relation).every()]
+
+
+UNIT = ShiftedGaussians(Fraction(1))
+
+
+def test_fresh_bins_are_independent_epochs_and_kept_ones_are_not() -> None:
+    fresh = dp.BallsInBins(dp.Gaussian(1), bins=100, epochs=10, redraw=True)
+    kept = dp.BallsInBins(dp.Gaussian(1), bins=100, epochs=10, redraw=False)
+    assert products_of(fresh) == products_of(dp.RandomlyAllocated(dp.Gaussian(1), 100) ** 10)
+    assert products_of(fresh)[0] == ((Allocated(Direction.REMOVE, 100, ((UNIT, 100),)), 10),)
+    assert products_of(kept)[0] == ((Allocated(Direction.REMOVE, 100, ((ShiftedGaussians(Fraction(10)), 100),)), 1),)
+    assert products_of(kept**2) == products_of(kept @ kept)
+    assert products_of(kept**2) != products_of(dp.BallsInBins(dp.Gaussian(1), 100, 20, redraw=False))
+    assert products_of(fresh**2) == products_of(dp.BallsInBins(dp.Gaussian(1), 100, 20, redraw=True))
+
+
+def test_an_epoch_that_is_cut_short() -> None:
+    def shares(epochs: str, redraw: bool) -> list[tuple[Product, int]]:
+        first, _ = products_of(dp.BallsInBins(dp.Gaussian(1), 10, epochs, redraw=redraw))
+        return [(pair.shares, count) for pair, count in first if isinstance(pair, Allocated)]
+
+    assert shares("2.5", True) == [(((UNIT, 10),), 2), (((UNIT, 5),), 1)]
+    assert shares("2.5", False) == [(((ShiftedGaussians(Fraction(3)), 5), (ShiftedGaussians(Fraction(2)), 5)), 1)]
+    assert shares("0.41", True) == shares("0.41", False) == [(((UNIT, 5),), 1)]  # a step that is begun counts
+
+
+def test_where_there_is_nothing_to_hide() -> None:
+    for mechanism, same in (
+        (dp.RandomlyAllocated(dp.Gaussian(2), 1), dp.Gaussian(2)),
+        (dp.RandomlyAllocated(dp.Laplace(2), 7, 7), dp.Laplace(2) ** 7),
+        (dp.BallsInBins(dp.Laplace(2), 1, "2.5", redraw=True), dp.Laplace(2) ** 3),
+        (dp.BallsInBins(dp.Laplace(2), 1, "2.5", redraw=False), dp.Laplace(2) ** 3),
+    ):
+        for relation in dp.Relation:
+            assert products_of(mechanism, relation) == products_of(same, relation)
+
+
+def test_several_participations_are_groups_of_steps() -> None:
+    (first, second) = products_of(dp.RandomlyAllocated(dp.Gaussian(1), 8, 3))
+    assert {(pair.bins, count) for pair, count in first if isinstance(pair, Allocated)} == {(3, 2), (2, 1)}
+    assert len(second) == 2
+    (each, _) = neighbour_classes(dp.RandomlyAllocated(dp.Gaussian(1), 8, 3), AR).every()
+    assert each.attacks == (((AllocatedTo(Direction.REMOVE, 8, 3, UNIT), 1),),)
+    assert not each.tight
+    (mostly, _) = products_of(dp.RandomlyAllocated(dp.Gaussian(1), 5, 4))  # three groups are a single step
+    assert dict(mostly)[ShiftedGaussians(Fraction(3))] == 1
+
+
+@pytest.mark.parametrize("relation", [AR, ZO])
+@pytest.mark.parametrize(
+    "inner",
+    [dp.Gaussian(1), dp.Laplace(1), dp.UniformBall(4, 2), dp.Gaussian(1) @ dp.Laplace(2), dp.Laplace(1) ** 3],
+    ids=["gaussian", "laplace", "ball", "both", "thrice"],
+)
+def test_one_participation_is_attained_where_a_step_is(inner: dp.Mechanism, relation: dp.Relation) -> None:
+    for mechanism in (dp.RandomlyAllocated(inner, 9), dp.BallsInBins(inner, 9, "1.5", redraw=False)):
+        assert neighbour_classes(mechanism, relation).tight
+
+
+def test_what_is_not_attained_at_a_step_is_not_attained_at_a_random_one() -> None:
+    assert not neighbour_classes(dp.RandomlyAllocated(dp.ZCDP("0.5", relation=AR), 9), AR).tight
+
+
+KEEP = dp.RandomlyAllocated(dp.Gaussian(1), 3)
+REFUSED: list[tuple[dp.Mechanism, dp.Relation, str]] = [
+    (KEEP, RE, r"--relation add-or-remove-one or --relation zero-out-one"),
+    (dp.BallsInBins(dp.Gaussian(1), 3, 1, redraw=True), RE, r"--relation add-or-remove-one or --relation zero-out-one"),
+    (
+        dp.RandomlyAllocated(dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 9), 3),
+        AR,
+        "fixed-size samples inside steps",
+    ),
+    (dp.RandomlyAllocated(dp.InParallel((dp.Gaussian(1),)), 3), AR, "blocks in parallel"),
+    (dp.RandomlyAllocated(KEEP, 3), AR, "allocated in secret inside"),
+    (dp.PoissonSampled(KEEP, "0.5"), AR, "allocated in secret inside a Poisson sample"),
+    (dp.SampledWithoutReplacement(KEEP, 2, 5), ZO, "allocated in secret inside a fixed-size sample"),
+    (dp.RandomlyAllocated(dp.PureDP(1, relation=AR), 3), ZO, "may tell whether the record is there"),
+    (dp.RandomlyAllocated(dp.PureDP(1, relation=RE), 3), AR, "says nothing about adding or removing"),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "relation", "told"), REFUSED, ids=str)
+def test_what_has_no_proof_is_refused(mechanism: dp.Mechanism, relation: dp.Relation, told: str) -> None:
+    with pytest.raises(dp.UnsupportedMechanism, match=told):
+        neighbour_classes(mechanism, relation)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: dp.RandomlyAllocated(dp.Gaussian(1), 3, 4), "participations.*at most steps, 3"),
+        (lambda: dp.RandomlyAllocated(dp.Gaussian(1), 0), "steps"),
+        (lambda: dp.RandomlyAllocated("gaussian", 3), "mechanism"),  # type: ignore[arg-type]
+        (lambda: dp.BallsInBins(dp.Gaussian(1), 3, 0, redraw=True), "epochs"),
+        (lambda: dp.BallsInBins(dp.Gaussian(1), 3, 1, redraw="no"), "redraw"),  # type: ignore[arg-type]
+    ],
+)
+def test_numbers_out_of_their_domain(make: Callable[[], dp.Mechanism], told: str) -> None:
+    with pytest.raises(dp.InvalidValue, match=told):
+        make()
+
+
+def test_redraw_has_no_default() -> None:
+    with pytest.raises(TypeError, match="redraw"):
+        dp.BallsInBins(dp.Gaussian(1), 3, 1)  # type: ignore[call-arg]

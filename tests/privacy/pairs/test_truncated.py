@@ -1,0 +1,393 @@
+"""Poisson samples cut to a largest size: the pairs against brute force, and how often they are cut."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import dp_accounting as dpa
+import mpmath
+import numpy as np
+import pytest
+from dp_accounting import NeighboringRelation
+from dp_accounting.pld import PLDAccountant
+from flint import arb
+
+import dpbounds as dp
+from dpbounds.expressions.working import working
+from dpbounds.privacy.pairs import domination
+from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.pairs.losses import law_of
+from dpbounds.privacy.pairs.pairs import (
+    CrowdedGaussians,
+    Direction,
+    Other,
+    Pair,
+    SampledGaussians,
+    ShiftedGaussians,
+    Tagged,
+    UniformBalls,
+)
+from dpbounds.privacy.pairs.truncation import Cut, cut_of, least_rate, size_ranges
+from dpbounds.privacy.routes.combined import resolved
+from tests.privacy.oracle import twins
+from tests.privacy.oracle.attacks import attacks, attained, on_the_line
+from tests.privacy.oracle.noise import Additive, Array, GaussianNoise
+from tests.privacy.oracle.samplings import Order, Truncated
+from tests.privacy.oracle.twins import Cell, profile, profile_of
+
+AR, RE, ZO = dp.Relation
+EPSILONS = np.array([-1.5, -0.3, 0.0, 0.2, 1.0, 2.5])
+SMALL = [(Fraction(3, 5), 1, 3), (Fraction(4, 5), 2, 4), (Fraction(1, 10), 3, 5)]  # rate, largest batch, records
+NOISE: dict[str, tuple[dp.Mechanism, twins.Base]] = {
+    "Gaussian": (dp.Gaussian(1), twins.Gaussian(1.0)),
+    "two Gaussians": (dp.Gaussian(2) ** 2, twins.Gaussian(math.sqrt(2))),
+    "Laplace": (dp.Laplace("1.5", dimension=1), twins.Laplace(1.5)),
+    "ball": (dp.UniformBall(3, 2), twins.Ball(3.0, 2)),
+}
+BIG = dp.TruncatedPoisson(dp.Gaussian(1), "0.01", 100, 10_000)
+
+
+def law_at(pair: Pair, epsilons: Array) -> Array:
+    ((found, _),) = resolved(((pair, 1),))
+    with working(200):
+        law = law_of(found)
+        return np.array([float(law.delta(arb(epsilon)).upper()) for epsilon in epsilons.tolist()])
+
+
+def pairs_of(mechanism: dp.Mechanism, relation: dp.Relation) -> dict[tuple[Order, tuple[str, ...]], Pair]:
+    found = {}
+    for each in neighbour_classes(mechanism, relation).every():
+        ((pair, _),) = each.product
+        found |= {(Order(key.order), key.place): pair for key in each.keys}
+    return found
+
+
+@pytest.mark.thorough_cases("Laplace-*-zero-out-one")
+@pytest.mark.parametrize("relation", [RE, ZO])
+@pytest.mark.parametrize(("rate", "most", "size"), SMALL)
+@pytest.mark.parametrize("noise", NOISE)
+def test_pairs_are_those_of_the_oracle(noise: str, rate: Fraction, most: int, size: int, relation: dp.Relation) -> None:
+    ours, theirs = NOISE[noise]
+    for (order, _), pair in pairs_of(dp.TruncatedPoisson(ours, rate, most, size), relation).items():
+        claimed = profile(Cell(theirs, Truncated(float(rate), most), order, size), np.exp(EPSILONS))
+        hull = noise == "Laplace" and relation is ZO  # of finitely many points
+        assert (law_at(pair, EPSILONS) >= claimed - 1e-9).all()
+        assert law_at(pair, EPSILONS) == pytest.approx(claimed, abs=1e-5 if hull else 1e-9)
+
+
+@pytest.mark.parametrize(("rate", "most", "size"), SMALL)
+@pytest.mark.parametrize("noise", NOISE)
+def test_sizes_are_covered_where_the_number_of_records_is_not_public(
+    noise: str, rate: Fraction, most: int, size: int
+) -> None:
+    """Every size up to the bound lies in some range, whose pair dominates it; at the ends it is the pair itself."""
+    ours, theirs = NOISE[noise]
+    places = {place for _, place in pairs_of(dp.TruncatedPoisson(ours, rate, most, size), AR)}
+    covered = []
+    for (order, place), pair in pairs_of(dp.TruncatedPoisson(ours, rate, most, size), AR).items():
+        low, high = (int(word) for word in place[0].split()[0:3:2]) if place else (1, size)
+        covered += list(range(low, high + 1))
+        for n in range(low, high + 1):
+            claimed = profile(Cell(theirs, Truncated(float(rate), most), order, n), np.exp(EPSILONS))
+            assert (law_at(pair, EPSILONS) >= claimed - 1e-9).all()
+            if low == high:
+                assert law_at(pair, EPSILONS) == pytest.approx(claimed, abs=1e-9)
+    assert sorted(covered) == sorted(2 * list(range(1, size + 1)))
+    assert len(places) <= 8
+
+
+def line_attacks(order: Order, rate: Fraction, most: int, size: int) -> list[tuple[Array, Array]]:
+    return list(attacks(Additive(GaussianNoise(1.0)), Truncated(float(rate), most), on_the_line(order, size)))
+
+
+@pytest.mark.parametrize("relation", list(dp.Relation))
+def test_no_vectors_of_few_records_exceed_the_pairs(relation: dp.Relation) -> None:
+    for rate, most, size in SMALL[:2]:
+        found = pairs_of(dp.TruncatedPoisson(dp.Gaussian(1), rate, most, size), relation)
+        for order in relation.orders:
+            best = np.max([law_at(pair, EPSILONS) for (each, _), pair in found.items() if each == order], axis=0)
+            for n in range(2, size + 1) if relation is AR else [size]:
+                attacked = attained(line_attacks(Order(order), rate, most, n), np.exp(EPSILONS))
+                assert (attacked <= best + 1e-9).all()
+    assert (
+        law_at(found[Order.REPLACE, ()], np.zeros(1))
+        == pytest.approx(attained(line_attacks(Order.REPLACE, rate, most, size), np.ones(1)), abs=1e-4)
+        if relation is RE
+        else True
+    )
+
+
+@pytest.mark.parametrize("lean", [Fraction(0), Fraction(3, 5), Fraction(1)])
+@pytest.mark.parametrize("other", list(Other))
+def test_a_crowd_attains_what_its_law_says(other: Other, lean: Fraction) -> None:
+    """Three records with one vector, one that leans against it: the law of cells stays just below the outputs' own."""
+    crowd, own = [(1.0, 0.0)] * 3, (-float(lean), math.sqrt(1 - float(lean) ** 2))
+    others = {Other.NOTHING: [], Other.NULL: [(0.0, 0.0)], Other.OPPOSITE: [(-own[0], -own[1])]}[other]
+    tables = attacks(Additive(GaussianNoise(1.0), 2, 0.05), Truncated(0.6, 2), [((*crowd, own), (*crowd, *others))])
+    exact = attained(tables, np.exp(EPSILONS))
+    pair = CrowdedGaussians(Direction.REMOVE, Fraction(3, 5), 2, 4, Fraction(1), lean, other)
+    found = law_at(pair, EPSILONS)
+    assert (found <= exact + 1e-4).all()
+    assert found == pytest.approx(exact, abs=2e-3)
+    with working(200):
+        law = law_of(pair)
+        assert sum((point.p for point in law.points), arb(0)).overlaps(arb(1))
+        assert sum((point.r for point in law.points), arb(0)).overlaps(arb(1))
+    relation = {Other.NOTHING: AR, Other.NULL: ZO, Other.OPPOSITE: RE}[other]
+    above = pairs_of(dp.TruncatedPoisson(dp.Gaussian(1), "3/5", 2, 4), relation)
+    first = [law_at(each, EPSILONS) for (order, _), each in above.items() if order == relation.orders[0]]
+    best = np.max(first, axis=0)
+    assert (found <= best + 1e-12).all()
+    assert law_at(replace(pair, direction=Direction.ADD), -EPSILONS) == pytest.approx(
+        1 - np.exp(-EPSILONS) + np.exp(-EPSILONS) * found, abs=1e-12
+    )
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("most", "told"), [(100, 2.33), (80, 4.161)])
+def test_a_crowd_that_is_cut_often_shows_more(most: int, told: float) -> None:
+    """Where most batches are cut, a crowd attains more than those who contribute nothing: 1.828 at any cut."""
+    assert dp.epsilon(replace_cut(most) ** 1000, delta="1e-5").lower > told
+
+
+# --- Planted bugs: each is exceeded by vectors of few records ---------------------------------------------------------
+
+
+def halved(pair: Pair) -> Pair:
+    assert isinstance(pair, Tagged)
+    return Tagged(
+        tuple(
+            (weight, replace(part, variance=Fraction(1)) if isinstance(part, SampledGaussians) else part)
+            for weight, part in pair.parts
+        )
+    )
+
+
+def weights_swapped(pair: Pair) -> Pair:
+    assert isinstance(pair, Tagged)
+    weights, parts = zip(*pair.parts, strict=True)
+    return Tagged(tuple(zip(reversed(weights), parts, strict=True)))
+
+
+def rate_of_the_batch(pair: Pair) -> Pair:
+    """B/n in the place of the chance to be kept, given that so many are drawn: 1/3 for 1/2 or so."""
+    assert isinstance(pair, Tagged)
+    (first, uncut), *_, (_, cut) = pair.parts
+    assert isinstance(cut, SampledGaussians)
+    return Tagged(((first, uncut), (1 - first, replace(cut, sample_rate=cut.sample_rate / 2))))
+
+
+@pytest.mark.parametrize("bug", [halved, weights_swapped, rate_of_the_batch])
+def test_planted_bugs_are_exceeded(bug: Callable[[Pair], Pair]) -> None:
+    rate, most, size = Fraction(9, 10), 1, 4
+    inner = dp.Gaussian(1)
+    found = domination._cut(dp.TruncatedPoisson(inner, rate, most, size), dp.Relation(AR).orders[0], size, size).pair
+    best = attained(line_attacks(Order.REMOVE, rate, most, size), np.exp(EPSILONS))
+    assert (best <= law_at(found, EPSILONS) + 1e-9).all()
+    assert (best > law_at(bug(found), EPSILONS) + 1e-3).any()
+
+
+def test_one_direction_alone_is_exceeded() -> None:
+    found = pairs_of(dp.TruncatedPoisson(dp.Gaussian(1), "0.9", 1, 3), ZO)
+    for order, other in itertools.permutations([Order.ZERO, Order.RESTORE]):
+        best = attained(line_attacks(order, Fraction(9, 10), 1, 3), np.exp(EPSILONS))
+        assert (best > law_at(found[other, ()], EPSILONS) + 1e-3).any()
+
+
+def test_a_lower_bound_on_the_size_is_not_enough() -> None:
+    """Three records where two were promised: nothing was cut then."""
+    promised = pairs_of(dp.TruncatedPoisson(dp.Gaussian(1), "0.9", 2, 2), AR)
+    best = attained(line_attacks(Order.REMOVE, Fraction(9, 10), 2, 3), np.exp(EPSILONS))
+    assert (best > law_at(promised[Order.REMOVE, ()], EPSILONS) + 1e-3).any()
+
+
+# --- How often --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough_cases("1/100-150-*", "1/100-5-*")
+@pytest.mark.parametrize(
+    ("rate", "most", "size"),
+    [("1/100", 150, 10_000), ("1/100", 5, 10_000), ("1/2", 2, 1000), ("1/100", 9990, 10_000), ("99/100", 3, 5)],
+)
+def test_chances_enclose_the_sums_that_define_them(rate: str, most: int, size: int) -> None:
+    q, cut = Fraction(rate), cut_of(Fraction(rate), most, size, size)
+    with mpmath.workdps(60):
+        p = mpmath.mpf(q.numerator) / q.denominator
+        others = [mpmath.binomial(size - 1, k) * p**k * (1 - p) ** (size - 1 - k) for k in range(most, size)]
+        tau = mpmath.fsum(others)
+        kept = mpmath.fsum(p * most / (k + 1) * chance for k, chance in enumerate(others, start=most)) / tau
+        low, high, chance = (
+            mpmath.mpf(each.numerator) / each.denominator for each in (cut.at_least, cut.at_most, cut.kept)
+        )
+        assert low <= tau <= high
+        assert kept * (1 - mpmath.mpf(10) ** -50) <= chance <= p
+        least = least_rate(q, most, size)
+        mean = p * (1 - tau) + tau * kept
+        assert mpmath.mpf(least.numerator) / least.denominator <= mean * (1 + mpmath.mpf(10) ** -50)
+        if tau > mpmath.mpf(10) ** -500:
+            assert high - low < tau * mpmath.mpf(10) ** -25
+            assert chance < kept * (1 + mpmath.mpf(10) ** -25)
+            assert float(least) == pytest.approx(float(mean), rel=1e-12)
+
+
+def test_chances_move_with_the_number_of_records() -> None:
+    """What the ranges rest on: τ grows with n, and the chance to be kept falls."""
+    found = [cut_of(Fraction(1, 10), 7, n, n) for n in range(1, 200)]
+    for first, second in itertools.pairwise(found):
+        assert first.at_least <= second.at_most
+        assert second.kept <= first.kept
+    assert found[0] == Cut(Fraction(0), Fraction(0), Fraction(1, 10))
+
+
+@pytest.mark.parametrize("most", [1, 5, 50, 99, 100, 120, 150, 9999])
+def test_ranges_are_few_and_leave_no_size_out(most: int) -> None:
+    ranges = size_ranges(Fraction(1, 100), most, 10_000, 1.0)
+    assert ranges[0][1] == 10_000
+    assert ranges[-1][0] == 1
+    assert all(later[1] == earlier[0] - 1 for earlier, later in itertools.pairwise(ranges))
+    assert len(ranges) <= 8
+
+
+def test_where_nothing_is_cut_or_everything_drawn_other_samplings_answer() -> None:
+    for relation in dp.Relation:
+        cut = neighbour_classes(dp.TruncatedPoisson(dp.Gaussian(1), "0.1", 20, 20) ** 3, relation)
+        plain = neighbour_classes(dp.PoissonSampled(dp.Gaussian(1), "0.1") ** 3, relation)
+        assert {each.product for each in cut.every()} == {each.product for each in plain.every()}
+        assert cut.tight
+    for relation in (RE, ZO):
+        every = pairs_of(dp.TruncatedPoisson(dp.Gaussian(1), 1, 5, 20), relation)
+        fixed = pairs_of(dp.SampledWithoutReplacement(dp.Gaussian(1), 5, 20), relation)
+        for key, pair in every.items():
+            assert law_at(pair, EPSILONS) == pytest.approx(law_at(fixed[key], EPSILONS), abs=1e-15)
+
+
+# --- Answers ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("most", "told"), [(200, 1.8282), (150, 1.8311), (120, 5.2287), (110, 7.3474), (100, 9.8949)])
+def test_a_thousand_steps(most: int, told: float) -> None:
+    """Floating-point values of others at n = 10 000; fewer records spend hardly more here."""
+    found = dp.epsilon(replace_cut(most) ** 1000, delta="1e-5")
+    assert float(found.upper) <= told * 1.001
+    assert float(found.lower) >= 1.828
+    if most >= 200:
+        assert found.upper < found.lower * 1.001
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("most", [120])
+@pytest.mark.parametrize(("relation", "theirs"), list(zip(dp.Relation, (1, 2, 3), strict=True)))
+def test_no_more_than_a_peer_says(most: int, relation: dp.Relation, theirs: int) -> None:
+    """dp-accounting's second branch is the pair for replacing a record. Its n is that of the larger data set."""
+    event = dpa.SelfComposedDpEvent(dpa.TruncatedSubsampledGaussianDpEvent(10_000, 0.01, most, 1.0), 1000)
+    peer = PLDAccountant(NeighboringRelation(theirs), value_discretization_interval=1e-3).compose(event)
+    assert dp.epsilon(replace_cut(most) ** 1000, "1e-5", relation).upper < peer.get_epsilon(1e-5)
+
+
+@pytest.mark.thorough
+def test_the_least_size_that_costs_next_to_nothing() -> None:
+    training = dp.TruncatedPoisson(dp.Gaussian(4), "0.1", 20, 100) ** 3
+    enough = dp.least_max_batch_size(training, "1e-3")
+    poisson = dp.epsilon(dp.PoissonSampled(dp.Gaussian(4), "0.1") ** 3, "1e-3")
+    for most, cheap in ((enough, True), (enough - 1, False)):
+        cut = dp.epsilon(dp.TruncatedPoisson(dp.Gaussian(4), "0.1", most, 100) ** 3, "1e-3", tolerance=1e-5)
+        assert (cut.upper <= 1.001 * poisson.upper) is cheap
+    with pytest.raises(dp.UnsupportedMechanism, match="one TruncatedPoisson, repeated"):
+        dp.least_max_batch_size(dp.Gaussian(1), "1e-3")
+
+
+def replace_cut(most: int) -> dp.TruncatedPoisson:
+    return dp.TruncatedPoisson(BIG.mechanism, BIG.sample_rate, most, BIG.dataset_size)
+
+
+@pytest.mark.thorough
+def test_noise_is_found_for_a_budget() -> None:
+    found = dp.calibrate(
+        lambda z: dp.TruncatedPoisson(dp.Gaussian(z), "0.01", 150, 10_000) ** 1000, 2, "1e-5", solve="noise"
+    )
+    assert 0.94 < found.value < 0.96
+    assert found.epsilon.upper <= 2
+
+
+def test_several_noises_on_one_data_set_share_its_size() -> None:
+    training = replace_cut(100) ** 10 @ dp.TruncatedPoisson(dp.Gaussian(2), "0.01", 100, 10_000) ** 10
+    classes = list(neighbour_classes(training, AR).every())
+    assert len(classes) == len(list(neighbour_classes(replace_cut(100), AR).every()))
+    assert all(len(each.product) == 2 for each in classes)
+    other = training @ dp.TruncatedPoisson(dp.Gaussian(2), "0.02", 100, 10_000)
+    assert [each.name for each in neighbour_classes(other, AR).every()] == ["remove", "add"]
+
+
+def test_two_steps_dominate_adversaries_who_look_back() -> None:
+    from tests.privacy.oracle.attacks import played
+    from tests.privacy.oracle.games import Grid
+
+    grid, rate, most, size = Grid(0.05, 200, 400), Fraction(4, 5), 1, 3
+    for order in (Order.REPLACE, Order.ZERO, Order.RESTORE, Order.REMOVE, Order.ADD):
+        found = line_attacks(order, rate, most, size)
+        best = played([found] * 2, grid)
+        cell = Cell(twins.Gaussian(1.0), Truncated(float(rate), most), order, size)
+        claimed = twins.composed([profile_of(cell)] * 2, grid)
+        assert (best - claimed)[grid.between(-2.5, 2.5)].max() < 1e-8
+
+
+# --- Refusals ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "relation", "told"),
+    [
+        (dp.TruncatedPoisson(dp.PureDP(1, relation="replace-one"), "0.1", 2, 9), RE, "only noise on sums"),
+        (dp.TruncatedPoisson(dp.Gaussian(noise_stddev=1, sensitivity=2), "0.1", 2, 9), RE, "per-record bound"),
+        (dp.PoissonSampled(dp.TruncatedPoisson(dp.Gaussian(1), "0.1", 2, 9), "0.1"), AR, "truncated samples inside"),
+        (dp.SampledWithoutReplacement(dp.TruncatedPoisson(dp.Gaussian(1), "0.1", 2, 9), 3, 9), RE, "truncated samples"),
+        (dp.InParallel((dp.TruncatedPoisson(dp.Gaussian(1), "0.1", 2, 9),)), AR, "truncated samples inside a block"),
+    ],
+)
+def test_what_has_no_proof_is_refused(mechanism: dp.Mechanism, relation: dp.Relation, told: str) -> None:
+    with pytest.raises(dp.UnsupportedMechanism, match=told):
+        dp.delta(mechanism, 1, relation)
+
+
+@pytest.mark.parametrize("wrong", [{"sample_rate": 0}, {"max_batch_size": 0}, {"dataset_size": "7.5"}])
+def test_values_out_of_their_domain(wrong: dict[str, object]) -> None:
+    with pytest.raises(dp.InvalidValue, match=next(iter(wrong))):
+        dp.TruncatedPoisson(dp.Gaussian(1), **({"sample_rate": "0.1", "max_batch_size": 3, "dataset_size": 9} | wrong))  # type: ignore[arg-type]
+
+
+# --- Tagged pairs -----------------------------------------------------------------------------------------------------
+
+
+def test_a_tagged_law_is_the_weighted_one() -> None:
+    """Continuous and discrete parts, atoms, infinite losses, ends and moments."""
+    parts = (
+        (Fraction(1, 2), ShiftedGaussians(Fraction(1))),
+        (Fraction(1, 3), UniformBalls(Fraction(1), 3)),
+        (Fraction(1, 6), SampledGaussians(domination.Direction.ADD, Fraction(1, 4), Fraction(1))),
+    )
+    with working(200):
+        law, laws = law_of(Tagged(parts)), [law_of(part) for _, part in parts]
+        for epsilon in EPSILONS.tolist():
+            mean = sum(
+                (float(w) * float(each.delta(arb(epsilon))) for (w, _), each in zip(parts, laws, strict=True)), 0.0
+            )
+            assert float(law.delta(arb(epsilon))) == pytest.approx(mean, abs=1e-15)
+        assert law.infinite.overlaps(laws[1].infinite / 3)
+        assert law.highest is None
+        assert law.lowest is None
+        assert not law.symmetric
+    bounded = Tagged(
+        tuple(
+            (Fraction(1, 2), SampledGaussians(domination.Direction.ADD, q, Fraction(1)))
+            for q in (Fraction(1, 4), Fraction(1, 2))
+        )
+    )
+    with working(200):
+        highest = law_of(bounded).highest
+        assert highest is not None
+        assert highest.overlaps(arb(2).log())
