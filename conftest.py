@@ -69,7 +69,7 @@ def pytest_collection_modifyitems(items):
 # --- What tests cost: CPU seconds of a call, relative to a loop whose cost is known ---
 
 _LOOP_SECONDS = 0.01  # of the loop below, on the machine that the limits are meant for
-_COSTLY = 0.5  # a default test above it is listed; .ci/run fails at three times as much
+_COSTLY = 0.5  # a default test above it is listed, at the end; none fails for it: machines differ
 
 
 def _used():
@@ -108,13 +108,11 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
-def pytest_terminal_summary(terminalreporter, config):
-    """Lists the default tests that cost too much; a test that is too dear is no failure here, but see .ci/run."""
+def pytest_terminal_summary(terminalreporter):
+    """Lists the default tests that cost too much."""
     reports = [one for found in terminalreporter.stats.values() for one in found if getattr(one, "costly", 0) > _COSTLY]
     costs = sorted(((one.costly, one.nodeid) for one in reports), reverse=True)
     if costs:
         terminalreporter.section(f"default tests above {_COSTLY} CPU seconds: smaller, or marked thorough")
     for cost, name in costs[:20]:
         terminalreporter.line(f"{cost:5.1f}  {name}")
-    if (cache := getattr(config, "cache", None)) is not None:
-        cache.set("dpbounds/too_costly", [f"{cost:.1f} {name}" for cost, name in costs if cost > 3 * _COSTLY])
