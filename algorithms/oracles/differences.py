@@ -32,7 +32,7 @@ from dpbounds.algorithms.oracles.perturbation import (
 )
 from dpbounds.algorithms.oracles.secured import Rows, secured_means
 from dpbounds.algorithms.unreleased import closed
-from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import to_float
 
 _ROUNDING = 1 + 2.0**-48  # more than the relative error of a handful of operations
@@ -108,8 +108,6 @@ class GradientDifferenceOracle:
         demand_kind(self.noise)
         if not 0 <= self.kept <= 1:
             raise InvalidValue("kept", self.kept, "at least 0 and at most 1")
-        if self.kept != 1 and self.noise == "secure":
-            raise UnsupportedMechanism("secure noise has no proof for differences of which a part is kept")
         if self.sampling is not None:
             demand_all_records(self.sampling, self.problem.records)
         if self.gradients is None:
@@ -179,6 +177,7 @@ class GradientDifferenceOracle:
             noise_multiplier=self.noise_multiplier,
             sampling=self.sampling,
             ledger=self.ledger,
+            kept=self.kept,
         )
 
     @property

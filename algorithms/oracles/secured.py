@@ -32,6 +32,7 @@ def secured_means(
     noise_multiplier: Fraction,
     sampling: Sampling,
     ledger: noise.Records,
+    kept: Fraction = Fraction(1),
 ) -> Array:
     """Write the release, then answer with noisy means of records' gradients, or of how these changed.
 
@@ -44,6 +45,7 @@ def secured_means(
         noise_multiplier: Per unit of C.
         sampling: Of the records.
         ledger: Gets the Gaussian, per unit of C, that dominates what is drawn.
+        kept: How much of the gradient at previous is taken away.
 
     Raises:
         InvalidValue: The multiplier is not allowed, a number is not finite, or the problem knows no single records.
@@ -54,7 +56,7 @@ def secured_means(
     own = _every_row(problem, len(points[0])) if rows is None else rows
     grids = [secure_noise.grid(bound, p) if bound else (0, 0) for bound in bounds]
     totals = [
-        secure_noise.whole_sum(_parts(problem, at, each), k, most) if most else np.zeros(p, np.int64)
+        secure_noise.whole_sum(_parts(problem, at, each, float(kept)), k, most) if most else np.zeros(p, np.int64)
         for at, each, (k, most) in zip(zip(*points, strict=True), own, grids, strict=True)
     ]
     ledger.release(sampled(Gaussian(noise_multiplier), sampling))
@@ -153,7 +155,7 @@ def _every_row(problem: Any, repetitions: int) -> Sequence[Rows]:
     return [np.arange(problem.records)] * repetitions
 
 
-def _parts(problem: Any, at: Sequence[Array], rows: Rows) -> Iterator[Array]:
+def _parts(problem: Any, at: Sequence[Array], rows: Rows, kept: float) -> Iterator[Array]:
     """Blocks of records' gradients at a point, or their differences at two; 0 where no record was drawn."""
     if not len(rows):
         yield np.zeros((1, len(at[0])))
@@ -161,4 +163,4 @@ def _parts(problem: Any, at: Sequence[Array], rows: Rows) -> Iterator[Array]:
     for start in range(0, len(rows), width):
         own = rows[start : start + width]
         here, *before = (record_gradients(problem, x, own) for x in at)
-        yield here - before[0] if before else here
+        yield here - kept * before[0] if before else here

@@ -67,6 +67,7 @@ class Storm(Method[FiniteSum]):
     step_size: float = field(converter=fields.length)
     initial_gap: Fraction | None = field(default=None, converter=fields.initial_gap)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     def __attrs_post_init__(self) -> None:
         if self.momentum > 1:
@@ -81,6 +82,7 @@ class Storm(Method[FiniteSum]):
         relation: str | Relation = Relation.REPLACE_ONE,
         steps: int | None = None,
         initial_gap: ExactLike | None = None,
+        noise: fields.WhichNoise = "gaussian",
     ) -> Storm:
         """Plan for a budget, see ``Method``: k, η and the budget's split by what makes the bound small.
 
@@ -92,10 +94,10 @@ class Storm(Method[FiniteSum]):
         count = None if steps is None else fields.count(steps, "steps")
         T, k, eta, share = _parameters(problem, float(single), gap, count)
         if T == 1:
-            return cls(single, single, 1, k, eta, gap, budget)
+            return cls(single, single, 1, k, eta, gap, budget, noise)
         groups = {"first": (1, share), "differences": (T - 1, 1 - share)}
         first, later = planning.multipliers_of_groups(budget, groups).values()
-        return cls(first, later, T, k, eta, gap, budget)
+        return cls(first, later, T, k, eta, gap, budget, noise)
 
     @property
     def planned(self) -> Mechanism:

@@ -282,6 +282,7 @@ KINDS = {
     "poisson": lambda *rest: BatchGradientOracle(PROBLEM, Poisson("0.3"), *rest, noise="secure"),
     "batch": lambda *rest: BatchGradientOracle(PROBLEM, Batch(7, 50, False), *rest, noise="secure"),
     "difference": lambda *rest: GradientDifferenceOracle(PROBLEM, *rest, noise="secure"),
+    "difference kept": lambda *rest: GradientDifferenceOracle(PROBLEM, *rest, noise="secure", kept=Fraction(3, 4)),
     "difference batch": lambda *rest: GradientDifferenceOracle(
         PROBLEM, *rest, noise="secure", sampling=Batch(7, 50, False)
     ),
