@@ -81,7 +81,7 @@ SECONDS = {"account", "account for delta", "fixed size", "laplace", "calibrate l
 MARKED = [pytest.param(name, marks=pytest.mark.thorough if name in SECONDS else ()) for name in CALLS]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize("name", MARKED)
 def test_the_context_of_the_caller_is_not_seen_and_not_changed(name):
     flint.ctx.default()

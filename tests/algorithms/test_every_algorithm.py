@@ -295,7 +295,7 @@ def test_noise_that_is_one_percent_smaller_than_planned_raises(one, monkeypatch)
     assert not weakened
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.rotating(8)
 @every_sound
 def test_noise_that_is_drawn_too_small_raises(one, monkeypatch):
     """Less noise than is written down: the ledger counts what reached the answers; 3000 numbers show 10 %."""

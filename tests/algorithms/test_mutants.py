@@ -20,6 +20,7 @@ def in_the_docs():
     return found, said
 
 
+@pytest.mark.rotating(4)
 @every
 def test_a_bug_is_found_in_the_source_and_taken_out_again(mutant):
     for _ in range(2):  # found again: it was taken out

@@ -60,6 +60,7 @@ def test_everything_is_written(finished):
     assert (finished / "demo.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.rotating(4)
 def test_the_spent_epsilon_is_that_of_the_ledger(finished, document):
     assert [row["target_epsilon"] for row in document["rows"]] == [1.0, 4.0]
     for row in document["rows"]:

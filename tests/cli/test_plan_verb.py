@@ -76,7 +76,7 @@ def test_few_records(said):
     assert "meaningful from n = 120" in " ".join(out.split())
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.rotating(8)
 def test_words_and_options_say_the_same(said):
     options = said(*NUMBERS, "--json")
     words = said(

@@ -175,7 +175,7 @@ def test_every_mode_clipping_and_optimiser_is_decided_about() -> None:
         assert any(each.__name__.startswith(prefix) for prefix in refused), each
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize("given", [case for cases in ACCOUNTED.values() for case in cases], ids=str)
 def test_what_is_accounted_is_accounted_at_the_rate_that_is_drawn(given: dict[str, Any]) -> None:
     if given.get("noise_generator"):

@@ -629,7 +629,7 @@ NAMED: dict[str, tuple[Callable[[Vector], Mechanism[Vector]], list[Vector], Box]
 
 
 @pytest.mark.thorough_cases("Poisson(rate=0.3)-3-*")
-@pytest.mark.rotating(16)
+@pytest.mark.rotating(32)
 @pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize(("sampling", "size", "_sizes"), BOXED, ids=str)
 def test_boxes_that_have_a_name(name: str, sampling: Sampling, size: int, _sizes: Sequence[int]) -> None:
@@ -736,6 +736,7 @@ def test_two_adaptive_steps(noise: Noise, base: Base, sampling: Sampling, size: 
 
 
 @pytest.mark.thorough_cases("replace")
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", ORDERS)
 def test_steps_of_different_kinds(order: Order) -> None:
     """Three mechanisms, three ways of drawing, each attack chosen after what was published before."""
@@ -751,7 +752,7 @@ def test_steps_of_different_kinds(order: Order) -> None:
         assert (played(found, GRID) - composed(claims, GRID))[SHOWN].max() < 1e-8
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.rotating(16)
 @pytest.mark.parametrize("kind", ["pure", "bounded range", "tabulated"])
 def test_adaptive_steps_of_boxes(kind: str) -> None:
     """The adversary chooses among boxes that share a guarantee."""

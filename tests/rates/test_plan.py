@@ -70,6 +70,7 @@ def test_the_budget_of_any_mechanism_suffices_and_a_thousandth_more_does_not(eps
     assert rho <= gaussian_rho(budget)
 
 
+@pytest.mark.rotating(4)
 def test_dp_spider_by_hand():
     found = by_id(plan("gradient-norm", **NUMBERS))[SPIDER]
     n, d, rho = 1e6, 100, rho_by_scipy(1, 1e-6)
@@ -199,7 +200,7 @@ def test_nothing_vanishes(metric):
 
 
 @pytest.mark.thorough_cases("n-values0-gradient-norm", "epsilon-values1-gradient-norm")
-@pytest.mark.rotating(4)
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize("metric", ["gradient-norm", "excess-empirical-risk", "frank-wolfe-gap"])
 @pytest.mark.parametrize(("name", "values"), [("n", (10**4, 10**5, 10**6)), ("epsilon", ("1/4", "1", "4"))])
 def test_more_data_or_budget_is_never_worse(metric, name, values):
@@ -226,6 +227,7 @@ def test_a_weaker_relation_needs_less_noise():
     assert all(weak[name] < strong[name] for name in (SPIDER, WARM))
 
 
+@pytest.mark.rotating(4)
 def test_too_few_records_are_told_with_the_number_that_would_do():
     few = plan("gradient-norm", **(NUMBERS | {"n": 50}))
     assert few.all_vacuous
@@ -247,7 +249,7 @@ def test_too_few_records_are_told_with_the_number_that_would_do():
     assert str(since.dataset_size) in spider.why
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.rotating(8)
 def test_a_threshold_that_is_not_declared_monotone_holds_there_and_not_one_below():
     few = plan("gradient-norm", **(NUMBERS | {"n": 100}))
     name = "wang-chen-xu-2019/algorithm-4/explicit"
@@ -388,12 +390,14 @@ def test_special_shapes_on_request():
     assert found.ranking[0].id == name
 
 
+@pytest.mark.rotating(4)
 def test_disputed_statements_on_request():
     name = "lowy-ullman-wright-2024/corollary-4.4"
     assert "disputed" in dict(plan("sosp", **EVERYTHING).left_out)[name]
     assert name in by_id(plan("sosp", statuses=["disputed"], **EVERYTHING))
 
 
+@pytest.mark.rotating(4)
 def test_a_limit_on_the_steps():
     name = "wang-chen-xu-2019/algorithm-4/explicit"
     shorter = by_id(plan("gradient-norm", steps_limit=10_000, **NUMBERS))[name]

@@ -127,6 +127,7 @@ def broken(instance):
     return [one.name for one in theorem(instance.statement).assumptions if not CHECKS[one.name](instance)]
 
 
+@pytest.mark.rotating(4)
 @every_instance
 def test_an_instance_satisfies_what_its_statement_assumes(instance):
     assert broken(instance) == []

@@ -29,6 +29,7 @@ def free_names(one):
 
 
 @pytest.mark.thorough_cases("10-*", "12519-*", "250000-*", "100-*")
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize(("limit", "most"), [(10, "0.4265"), (100, "0.1409"), (300, "0.0818"), (1000, "0.0455"),
                                              (12_519, "0.01842"), (250_000, "0.01567")])  # fmt: skip
 def test_a_limit_is_made_the_best_of(limit, most):
@@ -59,6 +60,7 @@ def test_the_value_is_that_of_the_statement_at_the_parameters_that_are_told(metr
 
 
 @pytest.mark.thorough_cases("50", "None")
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("limit", [50, 20_000, None])
 def test_the_choice_is_not_above_the_prescription(limit):
     found = bounds(steps_limit=limit)
@@ -84,6 +86,7 @@ def test_a_looser_limit_is_never_worse():
 
 
 @pytest.mark.thorough_cases("500000", "10000000")
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("gradients", [5 * 10**5, 10**7, 10**9])
 def test_gradients_are_limited(gradients):
     for one in bounds(gradients_limit=gradients, steps_limit=2000).values():
@@ -141,6 +144,7 @@ def test_what_is_declared_free_can_be_searched(statement):
     assert found == set(statement.free)
 
 
+@pytest.mark.rotating(4)
 def test_the_optimum_is_the_textbooks():
     """(Δ/(ηT) + Lη V/2)/(1 - Lη/2) in η, for the noise V of a budget: its minimum by the root of a quadratic."""
     one = bounds(steps_limit=1000)[DESCENT]
@@ -156,6 +160,7 @@ SADDLES = {"d": 10, "hessian_lipschitz": 1, "failure_probability": "0.01"}
 PATH = "dpbounds/second-order-path-noise"
 
 
+@pytest.mark.rotating(4)
 def test_a_number_of_records_is_inverted():
     """So many suffice for the α that is told, by the statement itself, and a thousandth fewer do not."""
     one = bounds(metric="sosp", **SADDLES)[PATH]

@@ -39,7 +39,7 @@ EVERY = sorted({one for each in SETS for one in all_implied(tuple(each))}, key=l
 
 
 @pytest.mark.thorough_cases("*Kurdyka-*")
-@pytest.mark.rotating(8)
+@pytest.mark.rotating(16)
 @pytest.mark.parametrize("assumed", SETS, ids=lambda each: " + ".join(sorted(one.name for one in each)) or "nothing")
 def test_every_set_of_assumptions_has_a_witness(assumed):
     assert contradiction(tuple(assumed)) is None

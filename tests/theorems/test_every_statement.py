@@ -38,7 +38,7 @@ def folder_of(theorem):
 
 
 @pytest.mark.thorough_cases("tholeti-kalyani-2020/equation-5")
-@pytest.mark.rotating(8)
+@pytest.mark.rotating(16)
 @pytest.mark.parametrize("theorem", STATEMENTS, ids=lambda theorem: theorem.id)
 def test_the_record_is_sound(theorem):
     assert index.module_of(theorem.id) == HOMES[theorem.id]

@@ -178,6 +178,7 @@ class Planted(Flattering):
         return replace(run, ledger=replace(run.ledger, releases=(*run.ledger.releases, more)))
 
 
+@pytest.mark.rotating(4)
 def test_a_gaussian_curve_is_inferred_only_where_all_releases_are_gaussian():
     algorithm = ProjectedGradientDescent.calibrated(PROBLEM, epsilon=4, delta="1e-5", steps=5)
     audits = [
@@ -329,7 +330,7 @@ MUTATIONS = {each.name: each for each in mutations()}
 SOUND = [name for name, each in MUTATIONS.items() if not each.broken]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_each_broken_copy_is_caught_and_no_sound_one(name):
     verdict = judged(MUTATIONS[name], runs=4000, seed=2)

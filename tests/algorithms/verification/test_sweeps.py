@@ -102,6 +102,7 @@ def uninterrupted(tmp_path):
     return numbers(path)
 
 
+@pytest.mark.rotating(4)
 def test_numbers_do_not_depend_on_the_number_of_workers(tmp_path, uninterrupted):
     for jobs in (2, 4):
         path = tmp_path / f"{jobs}.db"

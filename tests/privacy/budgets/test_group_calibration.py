@@ -36,6 +36,7 @@ def delta_of(found: Calibration, mechanism: dp.Mechanism) -> dp.Enclosure:
     return dp.group_account(mechanism, found.group_size, epsilon=2, relation=found.relation)
 
 
+@pytest.mark.rotating(4)
 def test_a_full_batch_needs_k_times_the_noise() -> None:
     one, three = calibrated("full batch", 1), calibrated("full batch", 3)
     assert float(three.value) == pytest.approx(3 * float(one.value), rel=1e-9)

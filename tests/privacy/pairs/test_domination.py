@@ -148,7 +148,7 @@ CELLS = [
 ]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize(("mechanism", "base", "sampling", "order"), CELLS)
 def test_pairs_are_what_is_claimed(mechanism: Mechanism, base: twins.Base, sampling: Sampling, order: Order) -> None:
     cell = twins.Cell(base, sampling, order, SIZE)
@@ -185,7 +185,7 @@ def test_concentrated_boxes(sampling: Sampling, order: Order) -> None:
     assert found == pytest.approx(claimed, abs=1e-3)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize(("mechanism", "base", "sampling", "order"), CELLS)
 def test_attacks_stay_below_what_dominates(
     mechanism: Mechanism, base: twins.Base, sampling: Sampling, order: Order

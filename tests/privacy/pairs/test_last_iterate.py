@@ -162,6 +162,7 @@ CASES = [
 ]
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("relation", [RE, ZO])
 @pytest.mark.parametrize(("m", "epochs", "order"), CASES)
 def test_no_tiny_run_tells_neighbours_apart_better_than_is_claimed(m, epochs, order, relation):
@@ -587,6 +588,7 @@ def test_fields_are_checked(change, said):
         dp.LastIterate(given.pop("mechanism"), **given)
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", ["fixed", "shuffled", "secret"])
 @pytest.mark.parametrize(
     ("m", "epochs", "step", "z"),

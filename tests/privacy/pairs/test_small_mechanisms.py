@@ -126,7 +126,7 @@ def sampled(mechanism: Mechanism, sampling: Sampling, size: int) -> Mechanism:
     return mechanism
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.rotating(8)
 @pytest.mark.parametrize("order", list(Order))
 @pytest.mark.parametrize(("sampling", "size"), SCHEMES, ids=str)
 @pytest.mark.parametrize("name", NOISES)
@@ -162,6 +162,7 @@ def test_two_adaptive_steps_on_whole_numbers(name: str, order: Order) -> None:
 PLANE = [(float(x), float(y)) for x, y in itertools.product((-1, 0, 1), repeat=2)]
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("order", list(Order))
 def test_whole_vectors_in_the_plane(order: Order) -> None:
     """Laplace: all of the l1 distance along one axis is the worst. Gaussian: one coordinate, or any vector."""

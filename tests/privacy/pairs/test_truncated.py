@@ -121,6 +121,7 @@ def test_no_vectors_of_few_records_exceed_the_pairs(relation: dp.Relation) -> No
     )
 
 
+@pytest.mark.rotating(4)
 @pytest.mark.parametrize("lean", [Fraction(0), Fraction(3, 5), Fraction(1)])
 @pytest.mark.parametrize("other", list(Other))
 def test_a_crowd_attains_what_its_law_says(other: Other, lean: Fraction) -> None:

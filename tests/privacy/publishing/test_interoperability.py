@@ -309,6 +309,7 @@ def test_every_relation_of_theirs_has_a_name_here() -> None:
     assert read.relation == "zero-out-one"  # the last one, REPLACE_SPECIAL
 
 
+@pytest.mark.rotating(4)
 def test_batches_of_a_fixed_size_with_a_zeroed_record_are_known_here_alone() -> None:
     """Nobody else claims a number, and the Poisson formula's would be too small."""
     event = dpa.SelfComposedDpEvent(dpa.SampledWithoutReplacementDpEvent(1000, 100, dpa.GaussianDpEvent(4.0)), 10)

@@ -390,6 +390,7 @@ def test_where_clones_do_not_help_the_order_might_as_well_be_known() -> None:
         assert {proof.route for _, proof in found.proofs} == {"closed form"}
 
 
+@pytest.mark.rotating(4)
 def test_a_time_limit_leaves_what_holds_without_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     def too_late(*given: object) -> None:
         raise TimeIsUp
