@@ -64,6 +64,21 @@ def made(one, relation=Relation.REPLACE_ONE):
 
 
 @pytest.mark.rotating(8)
+@pytest.mark.thorough_cases("1e-5-1e-100-dp-sgd-selected")
+@every_sound
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [("1e30", "1e-5"), ("1e5", "1e-5"), ("1e-5", "1e-100"), ("1e99", "1e-99")]
+)
+def test_a_huge_or_tiny_budget_is_planned_for_or_refused(one, epsilon, delta):
+    try:
+        algorithm, problem = one.calibrated(PrivacyBudget.of(epsilon, delta))
+        if hasattr(algorithm, "bound"):
+            assert algorithm.bound(problem).upper >= 0
+    except DpboundsError as error:
+        assert str(error)
+
+
+@pytest.mark.rotating(8)
 @every_sound
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 def test_the_ledger_composes_to_what_was_planned_and_keeps_the_budget(one, relation):
