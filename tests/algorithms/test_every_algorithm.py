@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -70,12 +71,10 @@ def made(one, relation=Relation.REPLACE_ONE):
     ("epsilon", "delta"), [("1e30", "1e-5"), ("1e5", "1e-5"), ("1e-5", "1e-100"), ("1e99", "1e-99")]
 )
 def test_a_huge_or_tiny_budget_is_planned_for_or_refused(one, epsilon, delta):
-    try:
+    with suppress(DpboundsError):
         algorithm, problem = one.calibrated(PrivacyBudget.of(epsilon, delta))
         if hasattr(algorithm, "bound"):
             assert algorithm.bound(problem).upper >= 0
-    except DpboundsError as error:
-        assert str(error)
 
 
 @pytest.mark.rotating(8)

@@ -409,11 +409,11 @@ def test_no_bound_is_for_another_parameter_than_its_mechanism(one, metric, name,
     whole = value.denominator == 1
     for factor in (Fraction(1, 10), 10):
         other = Fraction(math.ceil(value * factor)) if whole else value * factor
-        try:
-            again = plan(metric, assuming=assuming, **{**numbers, name: other})
-        except InvalidValue as error:
-            assert error.name == name
+        if name in CALIBRATED:
+            with pytest.raises(InvalidValue, match="left to the plan"):
+                plan(metric, assuming=assuming, **{**numbers, name: other})
             continue
+        again = plan(metric, assuming=assuming, **{**numbers, name: other})
         assert [row for row in again.ranking if row.bound is not None] == []
 
 
