@@ -83,16 +83,24 @@ class Storm(Method[FiniteSum]):
         relation: str | Relation = Relation.REPLACE_ONE,
         steps: int | None = None,
         initial_gap: ExactLike | None = None,
+        step_size: float | None = None,
+        momentum: ExactLike | None = None,
+        first_share: ExactLike | None = None,
     ) -> Storm:
         """Plan for a budget, see ``Method``: k, η and the budget's split by what makes the bound small.
 
         - ``steps`` None: the T that suits η = 1/(2L); given, η is chosen, too
+        - ``step_size``, ``momentum``, ``first_share``: η, k and the first estimate's share of the budget, in place of
+          those that are found
         """
         demand_smooth(problem)
         budget, gap = PrivacyBudget.of(epsilon, delta, relation), fields.initial_gap(initial_gap)
         single = planning.multiplier_of_one(budget)
         count = None if steps is None else fields.count(steps, "steps")
         T, k, eta, share = _parameters(problem, float(single), gap, count)
+        eta = eta if step_size is None else fields.length(step_size, "step_size")
+        k = k if momentum is None else fields.positive(momentum, "momentum")
+        share = share if first_share is None else fields.share(first_share, "first_share")
         if T == 1:
             return cls(single, single, 1, k, eta, gap, budget)
         groups = {"first": (1, share), "differences": (T - 1, 1 - share)}

@@ -238,3 +238,25 @@ def writing(path: Path, content: str | bytes, what: str) -> None:
         documents.write(path, content)
     except OSError as error:
         raise InvalidValue(what, path, "a file that can be written", error.strerror or "") from None
+
+
+def demand_place(path: Path) -> None:
+    """Refuse early, and make nothing, where a directory cannot be made or written to."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # told below
+    except OSError as error:
+        raise InvalidValue("--output", path, "a directory that can be made", error.strerror or "") from None
+    place = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        advice = f"{place} is no directory that can be written to"
+        raise InvalidValue("--output", path, "a directory that can be made", advice)
+
+
+def make_directory(path: Path) -> None:
+    """Make the directory of ``--output``, or raise ``InvalidValue``."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidValue("--output", path, "a directory that can be made", error.strerror or "") from None
