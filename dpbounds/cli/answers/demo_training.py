@@ -106,9 +106,12 @@ def prepared(
     return dataset, problem, (*notes, *problem.notes, *others)
 
 
-def demand_data(data: Path | None, label: str | None, positive: str | None, ranges: Path | None) -> None:
+def demand_data(
+    data: Path | None, label: str | None, positive: str | None, ranges: Path | None, centre: Fraction | None = None
+) -> None:
     """Refuse what says how ``data`` is to be read where there is none."""
-    for option, value in (("--label", label), ("--positive", positive), ("--ranges", ranges)):
+    told = (("--label", label), ("--positive", positive), ("--ranges", ranges), ("--centre", centre))
+    for option, value in told:
         if data is None and value is not None:
             raise unfit(f"{option} {value}", "needs --data")
 

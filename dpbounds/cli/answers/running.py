@@ -133,6 +133,7 @@ def subject_of(
         return Subject(name, algorithm, problem, False, (), notes)
 
     parameters = inspect.signature(type(algorithm).calibrated).parameters
+    known = [each for each, one in parameters.items() if _is_number(one)]
     if name in VARIANTS or "problem" not in parameters:
         raise unfit(" ".join(words) or "--data", f"does not go with {name}, which runs on its own example")
     names: tuple[str, ...] = ()
@@ -142,7 +143,10 @@ def subject_of(
     elif synthetic:
         problem = _synthetic({word: given.pop(word) for word in CONSTANTS if word in given})
         notes = problem.notes
-    chosen = {word: _number(name, parameters, word, value) for word, value in given.items()}
+    if unknown := [word for word in given if word not in known]:
+        rule = f"a parameter of {name} ({', '.join(known) or 'none'}), or, with n and d, a constant of records"
+        raise InvalidValue(unknown[0], given[unknown[0]], rule)
+    chosen = {word: _number(parameters[word], value) for word, value in given.items()}
     if noise != "gaussian":
         if "noise" not in parameters:
             raise unfit(f"--noise {noise}", f"is not known to {name}")
@@ -152,7 +156,7 @@ def subject_of(
             if not (private or synthetic):
                 chosen[each.name] = getattr(algorithm, each.name)
             elif not _is_number(each):
-                raise unfit(name, f"needs a {each.name}, and runs on its own example")
+                raise unfit(name, f"needs its {each.name}, and runs on its own example")
             else:
                 raise InvalidValue(each.name, MISSING, f"given as {each.name}=VALUE", f"{name} needs it")
     spend = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": budget.relation}
@@ -169,17 +173,13 @@ def _synthetic(given: Mapping[str, Fraction]) -> Any:
     return with_constants(**{CONSTANTS[name]: value for name, value in given.items()})
 
 
-def _number(name: str, parameters: Mapping[str, inspect.Parameter], word: str, value: Fraction) -> Any:
+def _number(parameter: inspect.Parameter, value: Fraction) -> int | float | Fraction:
     """A word's value as the parameter takes it."""
-    numbers = [each for each, one in parameters.items() if _is_number(one) and each not in _OTHERWISE]
-    if word not in numbers:
-        known = ", ".join(numbers) or "none"
-        raise InvalidValue(word, value, f"a parameter of {name} ({known}), or, with n and d, a constant of records")
-    kind = str(parameters[word].annotation)
+    kind = str(parameter.annotation)
     if kind.startswith("int"):
-        return positive_integer(value, word)
+        return positive_integer(value, parameter.name)
     return float(value) if kind.startswith("float") else value
 
 
 def _is_number(parameter: inspect.Parameter) -> bool:
-    return str(parameter.annotation).startswith(_NUMBERS)
+    return parameter.name not in _OTHERWISE and str(parameter.annotation).startswith(_NUMBERS)

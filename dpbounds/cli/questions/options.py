@@ -127,6 +127,12 @@ RECORDS_OPTIONS = options(
     click.option("--positive", metavar="V", help="Label that means +1; all others mean -1."),
     click.option("--ranges", type=FILE, metavar="FILE", help="Public ranges: CSV with columns feature, lower, upper."),
 )
+CENTRE_OPTION = click.option(
+    "--centre",
+    callback=number("a number from 0 to 1", lambda x: 0 <= x <= 1),
+    metavar="F",
+    help="Where in its public range a feature counts as zero (default: 1/2, the middle).",
+)
 
 
 def required(

@@ -22,13 +22,13 @@ from dpbounds.cli.answers.demo_training import demand_data
 from dpbounds.cli.answers.running import SQUARES, Ran, Records, ran, subject_of
 from dpbounds.cli.printing import output as printing
 from dpbounds.cli.questions.options import (
+    CENTRE_OPTION,
     FILE,
     POSITIVE,
     PROBABILITY,
     RECORDS_OPTIONS,
     demand_place,
     make_directory,
-    number,
     number_of_runs,
     relation_option,
     required,
@@ -39,7 +39,6 @@ from dpbounds.cli.questions.options import (
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.privacy.relations import Relation
 
-CENTRE = number("a number from 0 to 1", lambda x: 0 <= x <= 1)
 _OUTSIDE = (
     "the preparation of the records, the step size and the number of steps, made from numbers taken to be public",
     "whatever else was run on the same records: each run is a release of its own",
@@ -53,7 +52,7 @@ _OUTSIDE = (
 @required("--delta", "D, a number greater than 0 and less than 1", PROBABILITY, help="The δ to keep.")
 @relation_option(Relation.REPLACE_ONE)
 @RECORDS_OPTIONS
-@click.option("--centre", callback=CENTRE, metavar="F", help="Where in its range a feature counts as zero.")
+@CENTRE_OPTION
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="To repeat an experiment; never for a release.")
 @click.option(
     "--repetitions", callback=number_of_runs, default="1", show_default=True, metavar="R", help="On public records."
@@ -93,9 +92,7 @@ def command(
     """
     from dpbounds.algorithms.ledger import PrivacyBudget
 
-    demand_data(data, label, positive, ranges)
-    if data is None and centre is not None:
-        raise unfit(f"--centre {printing.plain(centre)}", "needs --data")
+    demand_data(data, label, positive, ranges, centre)
     if data is not None and repetitions > 1:
         raise unfit(f"--repetitions {repetitions}", "needs public records: each repetition is a release of its own")
     demand_place(output)
