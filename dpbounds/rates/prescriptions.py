@@ -69,16 +69,17 @@ def sources(formula: Expr, prescribed: Mapping[str, Expr]) -> set[str]:
 
 
 def overruled(theorem: Theorem, part: Bound, given: Mapping[str, Any]) -> list[str]:
-    """What is given although the statement prescribes it, and its mechanism or the bound is for what is prescribed.
+    """What is given although the bound, or the mechanism, is for what the statement prescribes or chooses itself.
 
     A bound that does not depend on it holds at what is prescribed, as far as is known; and a mechanism that does not
     take it releases what is prescribed.
     """
-    taken = {symbol.name for symbol in theorem.free}
-    taken |= {symbol.name for symbol in theorem.privacy.needs} if theorem.privacy is not None else set(given)
-    reached = roots(theorem, part.expression, given)
+    free = [symbol.name for symbol in theorem.free]
     exact = [one.name for one in theorem.parts if isinstance(one, Parameter) and not one.is_order]
-    return [name for name in exact if name in given and name not in BUDGET and not (name in taken and name in reached)]
+    taken = {*free, *(symbol.name for symbol in theorem.privacy.needs)} if theorem.privacy is not None else set(given)
+    reached = roots(theorem, part.expression, given)
+    chosen = [name for name in dict.fromkeys((*exact, *free)) if name in given and name not in BUDGET]
+    return [name for name in chosen if not (name in taken and name in reached)]
 
 
 def settled_at(theorem: Theorem, given: Mapping[str, Fraction], rho: Fraction | None) -> Settled:

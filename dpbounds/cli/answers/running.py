@@ -73,20 +73,20 @@ class Ran:
 
     Attributes:
         account: Of one repetition.
-        bound: On the mean of the run's metric; None where there is none.
+        bounds: On the means of what is measured, by its name: the run's metric first.
         why: Why there is none.
     """
 
     subject: Subject
     run: Run
     account: Account
-    bound: Enclosure | None
+    bounds: Mapping[str, Enclosure]
     why: str
 
-    @property
-    def measured(self) -> float | None:
+    def measured(self, name: str) -> float | None:
         """The mean of what is bounded; None where the records are private, or nothing was found."""
-        found = math.nan if self.subject.private else float(self.run.samples.mean())
+        samples = self.run.samples if name == self.run.metric else self.run.trace[name].per_repetition
+        found = math.nan if self.subject.private else float(samples.mean())
         return found if math.isfinite(found) else None
 
 
@@ -97,13 +97,15 @@ def ran(subject: Subject, seed: int | None, repetitions: int, guarded: bool) -> 
     run = subject.algorithm.run(subject.problem, seed=seed, repetitions=repetitions, guarded=guarded)
     budget = run.budget
     spent = account(run.ledger.mechanism(), delta=budget.delta, relation=budget.relation)
-    bound, why = None, f"none is known of {subject.name}"
+    bounds, why = {}, f"none is known of {subject.name}"
     if hasattr(subject.algorithm, "bound"):
         try:
-            bound = subject.algorithm.bound(subject.problem)
+            bounds[run.metric] = subject.algorithm.bound(subject.problem)
+            if subject.name == PROXIMAL:  # it bounds both mappings
+                bounds["exact"] = subject.algorithm.bound(subject.problem, "exact")
         except DpboundsError as error:
             why = str(error)
-    return Ran(subject, run, spent, bound, why)
+    return Ran(subject, run, spent, bounds, why)
 
 
 def subject_of(

@@ -3,9 +3,9 @@
 JSON: metric, relation, values, ranking [{id, kind ("bound" or "order"), place (among its like), like (with what it is
 ranked), metric, sense, part, meaning, bound {lower, upper} or null, rate {value, formula, hides, logs_hidden} or null,
 vacuous, meaningful_from {dataset_size, monotone, part} or null, rho, privacy, releases [{count, release}], parameters
-{name: {value, meaning, up_to_constant}}, command (that runs it, or null), gradient_evaluations, memory, cost_note, status, assumes, unchecked, notes,
-why}], not_ranked (the same, of orders that hide what decides), all_vacuous, trivial [{value, reason}], lower_bounds
-[{id, value, up_to_constant}], missing [{id, needs}], left_out [{id, reason}].
+{name: {value, meaning, up_to_constant}}, command (that runs it, or null), gradient_evaluations, memory, cost_note,
+status, assumes, unchecked, notes, why}], not_ranked (the same, of orders that hide what decides), all_vacuous, trivial
+[{value, reason}], lower_bounds [{id, value, up_to_constant}], missing [{id, needs}], left_out [{id, reason}].
 """
 
 from __future__ import annotations
@@ -104,9 +104,9 @@ def command(
     """Rank everything in the library that applies: proven bounds by value, and apart from them orders of growth.
 
     Any quantity may be given as an option or as NAME=VALUE: what a statement needs beyond that is said. With --data it
-    is n and d of your records, taken to be public, and the constants of the sigmoid loss that `dpbounds run` minimises on
-    them; no record is looked at. A row that can be run has its command. A FILE.py is executed: read it first if it is
-    not yours.
+    is n and d of your records, taken to be public, and the constants of the sigmoid loss that `dpbounds run` minimises
+    on them, which are no property of a record. A row that can be run has its command. A FILE.py is executed: read it
+    first if it is not yours.
 
     Example: dpbounds plan --metric gradient-norm --n 1e6 --d 100 --epsilon 1 --delta 1e-6 --lipschitz 1 --smoothness 1
     --initial-gap 1

@@ -1,9 +1,9 @@
 """`dpbounds run`: one algorithm on one's own records, or on public ones: a private point, its ledger and statement.
 
-JSON: algorithm, problem, preparation, public (whether the records are), parameters {name: value}, steps, seed,
-epsilon {lower, upper}, delta, relation, metric, bound {lower, upper} or null, no_bound (why, or null), measured (the
-mean of what is bounded; null for private records), point (one repetition's), repetitions, noise_drawn, ledger,
-statement, files.
+JSON: algorithm, records, dimension, public (whether the records are), preparation, parameters {name: value}, steps,
+seed, epsilon {lower, upper}, delta, relation, metric, bounds [{metric, lower, upper, measured}] (of means; the run's
+metric first; measured is null for private records), no_bound (why there is none, or null), point (one repetition's),
+repetitions, noise_drawn, ledger, statement (or null), files.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from dpbounds.cli.questions.options import (
     writing,
 )
 from dpbounds.cli.verbs.evaluate import assignments
+from dpbounds.errors import CertificateError
 from dpbounds.privacy.relations import Relation
 
 _OUTSIDE = (
@@ -111,8 +112,7 @@ def command(
 
 
 def _document(found: Ran) -> dict[str, object]:
-    subject, run, bound = found.subject, found.run, found.bound
-    budget = found.account
+    subject, run, account = found.subject, found.run, found.account
     return {
         "algorithm": subject.name,
         "records": getattr(subject.problem, "records", None),
@@ -122,13 +122,15 @@ def _document(found: Ran) -> dict[str, object]:
         "parameters": dict(run.parameters),
         "steps": run.steps,
         "seed": run.seed,
-        "epsilon": printing.json_ends(budget.enclosure),
-        "delta": printing.json_given(budget.target),
-        "relation": str(budget.relation),
+        "epsilon": printing.json_ends(account.enclosure),
+        "delta": printing.json_given(account.target),
+        "relation": str(account.relation),
         "metric": run.metric,
-        "bound": None if bound is None else printing.json_ends(bound),
-        "no_bound": None if bound is not None else found.why,
-        "measured": found.measured,
+        "bounds": [
+            {"metric": name, **printing.json_ends(bound), "measured": found.measured(name)}
+            for name, bound in found.bounds.items()
+        ],
+        "no_bound": None if found.bounds else found.why,
         "repetitions": run.repetitions,
         "point": [float(x) if math.isfinite(x) else None for x in run.output[0]],
         "noise_drawn": run.noise_drawn,
@@ -137,24 +139,31 @@ def _document(found: Ran) -> dict[str, object]:
     }
 
 
-def _statement(found: Ran) -> str:
+def _statement(found: Ran) -> str | None:
+    """What to publish; None of a mechanism that certificates cannot describe."""
     from dpbounds.privacy.publishing.certificates import statement
 
-    return statement(found.account, noise_drawn=found.run.noise_drawn, outside=_OUTSIDE)
+    try:
+        return statement(found.account, noise_drawn=found.run.noise_drawn, outside=_OUTSIDE)
+    except CertificateError:
+        return None
 
 
 def _write(found: Ran, directory: Path) -> tuple[Path, ...]:
     from dpbounds.privacy.publishing.certificates import write_certificate
 
+    statement = _statement(found)
     texts = {
         "point.csv": _point(found),
         "ledger.json": found.run.ledger.to_json() + "\n",
-        "statement.txt": _statement(found) + "\n",
+        **({} if statement is None else {"statement.txt": statement + "\n"}),
         "run.json": json.dumps(_document(found), indent=2, allow_nan=False) + "\n",
     }
     paths = [directory / name for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         writing(path, text, "--output")
+    if statement is None:
+        return tuple(paths)
     certificate = directory / "certificate.json"
     write_certificate(certificate, found.account)
     return (*paths, certificate)
@@ -181,28 +190,19 @@ def _print(found: Ran, files: tuple[Path, ...]) -> None:
         "epsilon": printing.shown(account.enclosure, limit=run.budget and run.budget.epsilon),
         "delta": f"{printing.plain(account.target)}, {account.relation}",
         "released": "; ".join(str(run.ledger).splitlines()),
-        "bound": _bound(found),
-        "measured": _measured(found),
+        "bound": "; ".join(_bound(found, name) for name in found.bounds) or f"none: {found.why}",
         "noise": run.noise_drawn,
     }
     printing.print_rows(rows)
     for line in subject.notes:
         click.echo(f"- {line}")
-    click.echo(f"\n{_statement(found)}\n")
+    click.echo(f"\n{_statement(found) or 'no statement: certificates do not describe such a mechanism yet'}\n")
     click.echo("Written: " + ", ".join(map(str, files)))
 
 
-def _bound(found: Ran) -> str:
-    if found.bound is None:
-        return f"none: {found.why}"
-    root = f" (its root: {math.sqrt(found.bound.upper):.6g})" if found.run.metric in SQUARES else ""
-    trivial = " (trivial)" if found.bound.method.startswith("trivial") else ""
-    return f"mean of {found.run.metric} <= {found.bound.upper:.6g}{root}{trivial}"
-
-
-def _measured(found: Ran) -> str:
-    if found.subject.private:
-        return "not told: the records are private"
-    if found.measured is None:
-        return "nothing was found"
-    return f"mean of {found.run.metric} {found.measured:.6g} over {found.run.repetitions} repetitions; not private"
+def _bound(found: Ran, name: str) -> str:
+    bound, measured = found.bounds[name], found.measured(name)
+    root = f" (its root: {math.sqrt(bound.upper):.6g})" if name in SQUARES else ""
+    trivial = " (trivial)" if bound.method.startswith("trivial") else ""
+    seen = "" if measured is None else f"; measured {measured:.6g}, not private"
+    return f"mean of {name} <= {bound.upper:.6g}{root}{trivial}{seen}"
