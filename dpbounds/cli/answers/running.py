@@ -96,8 +96,10 @@ def ran(subject: Subject, seed: int | None, repetitions: int, guarded: bool) -> 
 
     run = subject.algorithm.run(subject.problem, seed=seed, repetitions=repetitions, guarded=guarded)
     budget = run.budget
+    assert budget is not None  # it is calibrated to one
     spent = account(run.ledger.mechanism(), delta=budget.delta, relation=budget.relation)
-    bounds, why = {}, f"none is known of {subject.name}"
+    bounds: dict[str, Enclosure] = {}
+    why = f"none is known of {subject.name}"
     if hasattr(subject.algorithm, "bound"):
         try:
             bounds[run.metric] = subject.algorithm.bound(subject.problem)
@@ -124,6 +126,7 @@ def subject_of(
     found = example(name)
     if found.printed:
         raise InvalidValue("ALGORITHM", name, "a repaired one", "what is printed may spend more than its budget")
+    algorithm: Any
     algorithm, problem = found.calibrated(budget)
     given = {by_name()[word].name if word in by_name() else word: value for word, value in words.items()}
     synthetic = any(word in given for word in ("dataset_size", "dimension"))
@@ -148,7 +151,7 @@ def subject_of(
     if unknown := [word for word in given if word not in known]:
         rule = f"a parameter of {name} ({', '.join(known) or 'none'}), or, with n and d, a constant of records"
         raise InvalidValue(unknown[0], given[unknown[0]], rule)
-    chosen = {word: _number(parameters[word], value) for word, value in given.items()}
+    chosen: dict[str, Any] = {word: _number(parameters[word], value) for word, value in given.items()}
     if noise != "gaussian":
         if "noise" not in parameters:
             raise unfit(f"--noise {noise}", f"is not known to {name}")
@@ -172,7 +175,8 @@ def _synthetic(given: Mapping[str, Fraction]) -> Any:
     for letter, name in (("n", "dataset_size"), ("d", "dimension")):
         if name not in given:
             raise InvalidValue(letter, MISSING, f"given as {letter}=VALUE", "synthetic records need it")
-    return with_constants(**{CONSTANTS[name]: value for name, value in given.items()})
+    named: dict[str, Any] = {CONSTANTS[name]: value for name, value in given.items()}
+    return with_constants(**named)
 
 
 def _number(parameter: inspect.Parameter, value: Fraction) -> int | float | Fraction:

@@ -1,9 +1,9 @@
 """`dpbounds run`: one algorithm on one's own records, or on public ones: a private point, its ledger and statement.
 
 JSON: algorithm, records, dimension, public (whether the records are), preparation, parameters {name: value}, steps,
-seed, epsilon {lower, upper}, delta, relation, metric, bounds [{metric, lower, upper, measured}] (of means; the run's
-metric first; measured is null for private records), no_bound (why there is none, or null), point (one repetition's),
-repetitions, noise_drawn, ledger, statement (or null), files.
+seed, epsilon {lower, upper}, delta, relation, metric, bounds [{metric, lower, upper, trivial, measured}] (of means;
+the run's metric first; measured is null for private records), no_bound (why there is none, or null), point (one
+repetition's), repetitions, noise_drawn, ledger, statement (or null), files.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 import math
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -39,6 +40,9 @@ from dpbounds.cli.questions.options import (
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.errors import CertificateError
 from dpbounds.privacy.relations import Relation
+
+if TYPE_CHECKING:
+    from dpbounds.expressions.enclosure import Enclosure
 
 _OUTSIDE = (
     "the preparation of the records, the step size and the number of steps, made from numbers taken to be public",
@@ -127,7 +131,12 @@ def _document(found: Ran) -> dict[str, object]:
         "relation": str(account.relation),
         "metric": run.metric,
         "bounds": [
-            {"metric": name, **printing.json_ends(bound), "measured": found.measured(name)}
+            {
+                "metric": name,
+                **printing.json_ends(bound),
+                "trivial": _is_trivial(bound),
+                "measured": found.measured(name),
+            }
             for name, bound in found.bounds.items()
         ],
         "no_bound": None if found.bounds else found.why,
@@ -187,7 +196,7 @@ def _print(found: Ran, files: tuple[Path, ...]) -> None:
         "algorithm": f"{subject.name}: {run.steps} steps",
         "records": f"{getattr(subject.problem, 'records', '-')} ({whose}), {len(run.output[0])} parameters",
         "parameters": ", ".join(f"{name} {value:.6g}" for name, value in run.parameters.items()) or "-",
-        "epsilon": printing.shown(account.enclosure, limit=run.budget and run.budget.epsilon),
+        "epsilon": printing.shown(account.enclosure, limit=None if run.budget is None else run.budget.epsilon),
         "delta": f"{printing.plain(account.target)}, {account.relation}",
         "released": "; ".join(str(run.ledger).splitlines()),
         "bound": "; ".join(_bound(found, name) for name in found.bounds) or f"none: {found.why}",
@@ -203,6 +212,11 @@ def _print(found: Ran, files: tuple[Path, ...]) -> None:
 def _bound(found: Ran, name: str) -> str:
     bound, measured = found.bounds[name], found.measured(name)
     root = f" (its root: {math.sqrt(bound.upper):.6g})" if name in SQUARES else ""
-    trivial = " (trivial)" if bound.method.startswith("trivial") else ""
+    trivial = " (trivial)" if _is_trivial(bound) else ""
     seen = "" if measured is None else f"; measured {measured:.6g}, not private"
     return f"mean of {name} <= {bound.upper:.6g}{root}{trivial}{seen}"
+
+
+def _is_trivial(bound: Enclosure) -> bool:
+    """Whether it is what holds at any point, which was less than the theorem's."""
+    return bound.method.startswith("trivial")
