@@ -163,7 +163,7 @@ def subject_of(
             elif not _is_number(each):
                 raise unfit(name, f"needs its {each.name}, and runs on its own example")
             else:
-                raise InvalidValue(each.name, MISSING, f"given as {each.name}=VALUE", f"{name} needs it")
+                raise InvalidValue(each.name, MISSING, f"a value, {each.name}=VALUE", f"{name} needs it")
     spend = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": budget.relation}
     made = type(algorithm).calibrated(problem, **spend, **chosen)
     return Subject(name, made, problem, private, names, notes)
@@ -174,7 +174,7 @@ def _synthetic(given: Mapping[str, Fraction]) -> Any:
 
     for letter, name in (("n", "dataset_size"), ("d", "dimension")):
         if name not in given:
-            raise InvalidValue(letter, MISSING, f"given as {letter}=VALUE", "synthetic records need it")
+            raise InvalidValue(letter, MISSING, f"a value, {letter}=VALUE", "synthetic records need it")
     named: dict[str, Any] = {CONSTANTS[name]: value for name, value in given.items()}
     return with_constants(**named)
 

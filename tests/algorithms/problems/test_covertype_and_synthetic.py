@@ -3,6 +3,7 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
+import sympy
 
 from dpbounds.algorithms import problems
 from dpbounds.algorithms.problems import forest_cover as module
