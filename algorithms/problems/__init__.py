@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from dpbounds.algorithms.problems.synthetic import (
         realisable_targets as realisable_targets,
         wang_xu_design as wang_xu_design,
+        with_constants as with_constants,
     )
     from dpbounds.algorithms.problems.wells import gibbs_risk as gibbs_risk, narrow_well as narrow_well
 

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 from attrs import field, frozen
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import no_more_than_slope, squared_norms
@@ -27,6 +28,7 @@ from dpbounds.privacy.mechanisms import Composed, Gaussian
 
 _PARTS = 10**6  # shares and step sizes are rounded to so many parts
 _USUAL_STEP = 0.5  # Lη, where nothing is asked for: smaller steps gain at most 11 %, and cost more of them
+_LONGEST = 80.0  # the logarithm of more steps than a run may take
 _ROUNDED_UP = 1 + Fraction(1, 2**40)
 
 
@@ -82,17 +84,25 @@ class Storm(Method[FiniteSum]):
         relation: str | Relation = Relation.REPLACE_ONE,
         steps: int | None = None,
         initial_gap: ExactLike | None = None,
+        step_size: float | None = None,
+        momentum: ExactLike | None = None,
+        first_share: ExactLike | None = None,
         noise: fields.WhichNoise = "gaussian",
     ) -> Storm:
         """Plan for a budget, see ``Method``: k, η and the budget's split by what makes the bound small.
 
         - ``steps`` None: the T that suits η = 1/(2L); given, η is chosen, too
+        - ``step_size``, ``momentum``, ``first_share``: η, k and the first estimate's share of the budget, in place of
+          those that are found
         """
         demand_smooth(problem)
         budget, gap = PrivacyBudget.of(epsilon, delta, relation), fields.initial_gap(initial_gap)
         single = planning.multiplier_of_one(budget)
         count = None if steps is None else fields.count(steps, "steps")
         T, k, eta, share = _parameters(problem, float(single), gap, count)
+        eta = eta if step_size is None else fields.length(step_size, "step_size")
+        k = k if momentum is None else fields.positive(momentum, "momentum")
+        share = share if first_share is None else fields.share(first_share, "first_share")
         if T == 1:
             return cls(single, single, 1, k, eta, gap, budget, noise)
         groups = {"first": (1, share), "differences": (T - 1, 1 - share)}
@@ -188,6 +198,8 @@ def _parameters(
 
     def square(T: float, k: float, reach: float, share: float) -> float:
         """Of the bound over G²; ``drop`` times L over G² is the problem's only other number."""
+        if not (0 < k <= 1 and 0 < reach < 1 and 0 < share < 1):  # rounded: a search may go that far
+            return math.inf
         later = y * (T - 1) / (1 - share)
         if later * 2 * ((1 - k) * reach) ** 2 > (1 - reach) * k * (2 - k) * (1 - 1e-6):
             return math.inf
@@ -196,9 +208,9 @@ def _parameters(
 
     def unpacked(point: Array) -> tuple[float, float, float, float]:
         free, odds_k, odds_share = (float(each) for each in point)
-        reach = _USUAL_STEP if steps is None else 1 / (1 + math.exp(-free))
-        T = max(1.0, math.exp(free)) if steps is None else float(steps)
-        return T, 1 / (1 + math.exp(-odds_k)), reach, 1 / (1 + math.exp(-odds_share))
+        reach = _USUAL_STEP if steps is None else float(expit(free))
+        T = max(1.0, math.exp(min(free, _LONGEST))) if steps is None else float(steps)
+        return T, float(expit(odds_k)), reach, float(expit(odds_share))
 
     def cost(point: Array) -> float:
         found = square(*unpacked(point))

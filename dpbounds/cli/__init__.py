@@ -22,7 +22,7 @@ TRACEBACK = "DPBOUNDS_TRACEBACK"
 
 # each lives in the module of its name
 _VERBS = (
-    *("demo", "calibrate", "epsilon", "delta", "remaining", "ball", "check"),
+    *("demo", "run", "calibrate", "epsilon", "delta", "remaining", "ball", "check"),
     *("theorems", "show", "evaluate", "compare", "tightness", "errata", "table", "regimes", "plan"),
     *("verify", "audit", "explain"),
 )

@@ -28,7 +28,7 @@ from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.rates.budgets import Budget, Tied, gaussian_rho, tied, tied_rho
 from dpbounds.rates.costs import NOT_STATED, Cost, caveat_of, cost_of, gradients_per_record
-from dpbounds.rates.prescriptions import BUDGET, DIGITS, Prescribed, Settled, roots, settled_at
+from dpbounds.rates.prescriptions import BUDGET, CALIBRATED, DIGITS, Prescribed, Settled, overruled, roots, settled_at
 from dpbounds.rates.promises import (
     ACCEPTED,
     BEST_ITERATE,
@@ -204,7 +204,7 @@ def plan(
 
     Raises:
         InvalidValue: n, d, epsilon or delta is missing; there is no such quantity, metric, class or status; a value is
-            outside its domain.
+            outside its domain, or of what the budget determines (noise, say).
 
     >>> found = plan("gradient-norm", n=10**6, d=100, epsilon=1, delta="1e-6", lipschitz=1, smoothness=1, initial_gap=1)
     >>> found.ranking[0].id, found.ranking[0].bound.less_than("0.005")
@@ -313,8 +313,9 @@ def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) ->
         record = by_name().get(name) or local.get(name)
         if record is None:
             raise InvalidValue(name, value, "a quantity of the symbol table", "such as lipschitz, smoothness, diameter")
-        if record.name == "rho":
-            raise InvalidValue(name, value, "left to the plan, which finds it from epsilon and delta")
+        if record.name in CALIBRATED:
+            rule = "left to the plan, which finds it from epsilon and delta"
+            raise InvalidValue(name, value, rule, "leave it out; `dpbounds evaluate ID` takes it")
         if record.name in given:
             raise InvalidValue(name, value, f"given once only: it is another name of {record.name}")
         number = practical(value, record.name)
@@ -450,6 +451,8 @@ def _bounded(
         raise _Unfit(f"proven under {theorem.relation}; its mechanism is not recorded, so nothing follows here")
     open_steps = not free and step_count.name not in given and _falls_with_steps(theorem, part, given)
     known = {**given, **({step_count.name: Fraction(most_steps)} if open_steps and most_steps else {})}
+    if fixed := overruled(theorem, part, known):
+        raise _Unfit(f"does not apply: it prescribes {', '.join(fixed)} itself, and proves nothing at a given one")
     absent = wanted - set(known) - {"rho"}
     if theorem.privacy is not None:
         for symbol in theorem.privacy.needs:
@@ -597,6 +600,9 @@ def _refuse_borrowed(wanted: set[str]) -> None:
     borrowed = [name for name in FROM_ELSEWHERE if name in wanted]
     if borrowed:
         raise _Unfit(f"a building block: {', '.join(borrowed)} is what another private step reaches, at its own cost")
+    untied = [name for name in CALIBRATED if name in wanted and name not in BUDGET]
+    if untied:
+        raise _Unfit(f"a building block: it does not say which {', '.join(untied)} a budget allows")
 
 
 def _falls_with_steps(theorem: Theorem, part: Bound, given: Mapping[str, Fraction]) -> bool:

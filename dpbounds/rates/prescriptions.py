@@ -12,10 +12,15 @@ from sympy import Expr
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.evaluation import evaluate as value_of
 from dpbounds.expressions.symbols import Quantity, by_name
-from dpbounds.theorems.record import Parameter, Theorem
+from dpbounds.theorems.record import Bound, Parameter, Theorem
 
 DIGITS = 15
 BUDGET = ("epsilon", "delta", "rho")  # what a person chooses; nothing prescribed replaces it
+# What a budget determines: at any other value than the one that was calibrated a bound keeps no budget.
+CALIBRATED = (
+    *("rho", "gaussian_mu", "noise_multiplier", "noise_stddev", "hessian_noise_stddev", "difference_noise_stddev"),
+    *("inverse_temperature", "step_epsilon"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,20 @@ def sources(formula: Expr, prescribed: Mapping[str, Expr]) -> set[str]:
         seen |= names
         pending += [prescribed[name] for name in names if name in prescribed]
     return seen - set(prescribed)
+
+
+def overruled(theorem: Theorem, part: Bound, given: Mapping[str, Any]) -> list[str]:
+    """What is given although the bound, or the mechanism, is for what the statement prescribes or chooses itself.
+
+    A bound that does not depend on it holds at what is prescribed, as far as is known; and a mechanism that does not
+    take it releases what is prescribed.
+    """
+    free = [symbol.name for symbol in theorem.free]
+    exact = [one.name for one in theorem.parts if isinstance(one, Parameter) and not one.is_order]
+    taken = {*free, *(symbol.name for symbol in theorem.privacy.needs)} if theorem.privacy is not None else set(given)
+    reached = roots(theorem, part.expression, given)
+    chosen = [name for name in dict.fromkeys((*exact, *free)) if name in given and name not in BUDGET]
+    return [name for name in chosen if not (name in taken and name in reached)]
 
 
 def settled_at(theorem: Theorem, given: Mapping[str, Fraction], rho: Fraction | None) -> Settled:

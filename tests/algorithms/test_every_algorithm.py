@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -61,6 +62,19 @@ every_sound = pytest.mark.parametrize("one", SOUND, ids=lambda one: one.name)
 def made(one, relation=Relation.REPLACE_ONE):
     """Its algorithm and problem: neither is changed by a run."""
     return one.calibrated(PrivacyBudget.of(1, "1e-5", relation))
+
+
+@pytest.mark.rotating(8)
+@pytest.mark.thorough_cases("1e-5-1e-100-dp-sgd-selected")
+@every_sound
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [("1e30", "1e-5"), ("1e5", "1e-5"), ("1e-5", "1e-100"), ("1e99", "1e-99")]
+)
+def test_a_huge_or_tiny_budget_is_planned_for_or_refused(one, epsilon, delta):
+    with suppress(DpboundsError):
+        algorithm, problem = one.calibrated(PrivacyBudget.of(epsilon, delta))
+        if hasattr(algorithm, "bound"):
+            assert algorithm.bound(problem).upper >= 0
 
 
 @pytest.mark.rotating(8)

@@ -74,6 +74,11 @@ _ARGUMENTS = {
 # A valid command of each verb, and other ways through its code: the fuzzer starts from one of them.
 BASES: dict[str, tuple[str, ...]] = {
     "demo": ("--data d.csv --ranges r.csv --label y --positive 1 --repetitions 2 --epsilon 1 --delta 1e-3 --output o",),
+    "run": (
+        "dp-storm n=50 d=2 steps=3 --epsilon 1 --delta 1e-3 --output o",
+        "dp-gd --data d.csv --ranges r.csv --label y --positive 1 --epsilon 1 --delta 1e-3 --output o steps=3",
+        "dp-fw-l1 --epsilon 1 --delta 1e-3 --output o --guarded",
+    ),
     "calibrate": (
         "--target-epsilon 1 --target-delta 1e-6 --steps 3",
         "--target-epsilon 1 --target-delta 1e-6 --steps 10 --sample-rate 0.01",
@@ -114,6 +119,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "regimes": ("gradient-norm", "excess-empirical-risk --epsilon-power 0"),
     "plan": (
         "--metric gradient-norm --n 1e6 --d 100 --epsilon 1 --delta 1e-6 --lipschitz 1 --smoothness 1 --initial-gap 1",
+        "--metric gradient-norm --data d.csv --ranges r.csv --label y --positive 1 --epsilon 1 --delta 1e-3",
     ),
     "verify": ("wang-xu-2019/theorem-1",),
     "audit": ("dp-pgd --runs 20",),
@@ -122,7 +128,7 @@ BASES: dict[str, tuple[str, ...]] = {
 
 
 MINUTES = {"--full", "--mutations", "--experiments", "all"}  # work that is meant to take long
-_SELDOM = {"demo": 0.2, "verify": 0.2, "audit": 0.3, "table": 0.5, "plan": 0.5}  # they take seconds
+_SELDOM = {"demo": 0.2, "run": 0.4, "verify": 0.2, "audit": 0.3, "table": 0.5, "plan": 0.5}  # they take seconds
 
 
 def drawn(seed: int, case: int, verbs: tuple[str, ...] = tuple(BASES)) -> list[str]:

@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 from fractions import Fraction
 
 import pytest
@@ -9,14 +10,16 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dpbounds.errors import InvalidValue
+from dpbounds.expressions.symbols import QUANTITIES
 from dpbounds.privacy.accountants.certified import delta as certified_delta, epsilon as certified_epsilon
 from dpbounds.privacy.mechanisms import ZCDP
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.rates.budgets import BY_ACCOUNTANT, EXACT, THROUGH_ZCDP, Budget, any_rho, gaussian_rho
 from dpbounds.rates.plan import GOALS, plan
-from dpbounds.rates.promises import DECIDING, shapes, sides_of
-from dpbounds.theorems.record import Bound, Rate, Side
+from dpbounds.rates.prescriptions import CALIBRATED
+from dpbounds.rates.promises import DECIDING, is_special, shapes, sides_of
+from dpbounds.theorems.record import Bound, Parameter, Rate, Side
 from dpbounds.theorems.registry import library, theorem
 from dpbounds.theorems.spending import only_gaussians
 from tests.work import calls
@@ -25,6 +28,10 @@ NUMBERS = {"n": 10**6, "d": 100, "epsilon": 1, "delta": "1e-6", "lipschitz": 1, 
 EVERYTHING = NUMBERS | {
     "diameter": 1, "loss_range": 1, "failure_probability": "0.05", "hessian_lipschitz": 1, "quasar_convexity": "1/2",
     "pl_constant": "1/10", "gaussian_width": 10, "norm_bound": 1,
+}  # fmt: skip
+MORE = EVERYTHING | {
+    "candidates": 8, "enclosing_radius": 1, "l1_diameter": 1, "l1_norm_bound": 1, "lipschitz_l1": 1, "smoothness_l1": 1,
+    "dual_second_moment": 10, "relative_smoothness": 1, "regularisation": 1,
 }  # fmt: skip
 SPIDER = "lowy-ullman-wright-2024/lemma-3.1/explicit"
 WARM = "lowy-ullman-wright-2024/corollary-4.3/explicit"
@@ -363,9 +370,62 @@ def test_what_is_missing_is_said_and_the_rest_is_ranked():
 
 
 def test_building_blocks_are_no_guarantees():
-    reasons = dict(plan("gradient-norm", excess_risk="0.1", noise_stddev=1, steps=10, **NUMBERS).left_out)
+    reasons = dict(plan("gradient-norm", excess_risk="0.1", steps=10, **NUMBERS).left_out)
     assert "building block" in reasons["lowy-ullman-wright-2024/theorem-3.2/explicit"]
-    assert "no privacy budget" in reasons["lowy-ullman-wright-2024/algorithm-1/explicit"]
+    assert "which noise_stddev" in reasons["lowy-ullman-wright-2024/algorithm-1/explicit"]
+
+
+@pytest.mark.parametrize("name", CALIBRATED)
+def test_what_a_budget_determines_is_not_given(name):
+    with pytest.raises(InvalidValue, match=f"{name} must be left to the plan.*`dpbounds evaluate ID` takes it"):
+        plan("gradient-norm", **{name: "1e-9"}, **NUMBERS)
+
+
+def test_every_kind_of_noise_is_what_a_budget_determines():
+    kinds = re.compile("noise|temperature|step_epsilon|gaussian_mu|^rho$")
+    assert {one.name for one in QUANTITIES if kinds.search(one.name)} - {"noise_constant"} == set(CALIBRATED)
+
+
+def prescribed_for_a_budget():
+    """(statement, metric, quantity) of all that a statement with a mechanism prescribes, and does not take."""
+    for one in library():
+        goals = {one.metric, one.reaches} & set(GOALS)
+        if one.privacy is None or not goals or one.side is Side.LOWER:
+            continue
+        names = {each.name for each in (*QUANTITIES, *one.local)} - {"epsilon", "delta"}
+        names -= {symbol.name for symbol in (*one.free, *one.privacy.needs)}
+        for part in one.parts:
+            if isinstance(part, Parameter) and not part.is_order and part.name in names:
+                yield pytest.param(one, min(goals), part.name, id=f"{one.id}-{part.name}")
+
+
+@pytest.mark.rotating(8)
+@pytest.mark.parametrize(("one", "metric", "name"), list(prescribed_for_a_budget()))
+def test_no_bound_is_for_another_parameter_than_its_mechanism(one, metric, name, monkeypatch):
+    """Given a tenth or ten times of what a statement prescribes, it is refused or left out: nothing is said of it."""
+    monkeypatch.setattr("dpbounds.rates.plan.library", lambda: (one,))
+    assuming = [each.name for each in one.assumptions if is_special(each)]
+    numbers = one.own_values(MORE)
+    found = plan(metric, assuming=assuming, **numbers)
+    (value,) = [each.value for row in found.ranking for each in row.parameters if each.name == name] or [Fraction(1)]
+    whole = value.denominator == 1
+    domain = {each.name: each.domain for each in (*QUANTITIES, *one.local)}[name]
+    for factor in (Fraction(1, 10), 10):
+        other = Fraction(math.ceil(value * factor)) if whole else value * factor
+        if not domain.contains(other):
+            continue
+        if name in CALIBRATED:
+            with pytest.raises(InvalidValue, match="left to the plan"):
+                plan(metric, assuming=assuming, **{**numbers, name: other})
+            continue
+        again = plan(metric, assuming=assuming, **{**numbers, name: other})
+        assert [row for row in again.ranking if row.bound is not None] == []
+
+
+def test_a_bound_at_prescribed_steps_is_not_told_of_others():
+    found = by_id(plan("projected-gradient-norm", steps=1, **NUMBERS))[PROXIMAL]
+    assert found.part != "tuned"
+    assert found.bound.upper > 1  # 0.0017 at the steps that it prescribes
 
 
 @pytest.mark.thorough_cases("gradient-norm-ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit")

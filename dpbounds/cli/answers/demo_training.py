@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpbounds.privacy.accountants.certified import Account
 
 RELATION = Relation.REPLACE_ONE
-_L1 = "0.001"
+L1 = "0.001"  # weight of the regulariser
 # Measurements of size and shape are positive and skewed to the right: most lie in the lower half of their range.
 # Taking a quarter of the way up as zero keeps typical records short. It is a rule, not a statistic of the records.
 _CENTRE_OF_MEASUREMENTS, _MIDDLE = Fraction(1, 4), Fraction(1, 2)
@@ -68,7 +68,12 @@ class Baseline:
 
 
 def prepared(
-    data: Path | None, label: str | None, positive: str | None, ranges: Path | None, centre: Fraction | None
+    data: Path | None,
+    label: str | None,
+    positive: str | None,
+    ranges: Path | None,
+    centre: Fraction | None,
+    l1: str = L1,
 ) -> tuple[Dataset, Problem, tuple[str, ...]]:
     """Read the records, move the centre of their public ranges, clip them to norm 1; nothing looks at the data.
 
@@ -97,13 +102,16 @@ def prepared(
             "a quarter of the way up suits measurements that are positive and skewed to the right; people who know "
             "this public data set chose it, which flatters the accuracy: for your own records, fix it beforehand"
         )
-    problem = problems.sigmoid_loss(features, dataset.labels, l1=exact(_L1))
+    problem = problems.sigmoid_loss(features, dataset.labels, l1=exact(l1))
     return dataset, problem, (*notes, *problem.notes, *others)
 
 
-def demand_data(data: Path | None, label: str | None, positive: str | None, ranges: Path | None) -> None:
+def demand_data(
+    data: Path | None, label: str | None, positive: str | None, ranges: Path | None, centre: Fraction | None = None
+) -> None:
     """Refuse what says how ``data`` is to be read where there is none."""
-    for option, value in (("--label", label), ("--positive", positive), ("--ranges", ranges)):
+    told = (("--label", label), ("--positive", positive), ("--ranges", ranges), ("--centre", centre))
+    for option, value in told:
         if data is None and value is not None:
             raise unfit(f"{option} {value}", "needs --data")
 

@@ -127,6 +127,12 @@ RECORDS_OPTIONS = options(
     click.option("--positive", metavar="V", help="Label that means +1; all others mean -1."),
     click.option("--ranges", type=FILE, metavar="FILE", help="Public ranges: CSV with columns feature, lower, upper."),
 )
+CENTRE_OPTION = click.option(
+    "--centre",
+    callback=number("a number from 0 to 1", lambda x: 0 <= x <= 1),
+    metavar="F",
+    help="Where in its public range a feature counts as zero (default: 1/2, the middle).",
+)
 
 
 def required(
@@ -238,3 +244,25 @@ def writing(path: Path, content: str | bytes, what: str) -> None:
         documents.write(path, content)
     except OSError as error:
         raise InvalidValue(what, path, "a file that can be written", error.strerror or "") from None
+
+
+def demand_place(path: Path) -> None:
+    """Refuse early, and make nothing, where a directory cannot be made or written to."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # told below
+    except OSError as error:
+        raise InvalidValue("--output", path, "a directory that can be made", error.strerror or "") from None
+    place = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        advice = f"{place} is no directory that can be written to"
+        raise InvalidValue("--output", path, "a directory that can be made", advice)
+
+
+def make_directory(path: Path) -> None:
+    """Make the directory of ``--output``, or raise ``InvalidValue``."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidValue("--output", path, "a directory that can be made", error.strerror or "") from None

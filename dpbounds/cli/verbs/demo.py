@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -17,6 +16,8 @@ from dpbounds.cli.answers.demo_training import prepared, trained, without_noise
 from dpbounds.cli.questions.options import (
     PROBABILITY,
     RECORDS_OPTIONS,
+    demand_place,
+    make_directory,
     note,
     number,
     number_of_runs,
@@ -80,7 +81,7 @@ def command(
     """
     _require("matplotlib", "rich", *(() if data is not None else ("sklearn",)))
     budgets = _budgets(epsilons)
-    _demand_place(output)
+    demand_place(output)
     dataset, problem, preparation = prepared(data, label, positive, ranges, centre)
     warn_if_delta_is_large(delta, problem.records, "--delta")
     if repetitions == 1:
@@ -94,7 +95,7 @@ def command(
         tick("training without noise")
         baseline = without_noise(problem, dataset.labels)
         tick("writing")
-    _make_directory(output)  # only now: what is refused leaves nothing behind
+    make_directory(output)  # only now: what is refused leaves nothing behind
 
     report = demo_report.Report(dataset, problem, preparation, tuple(rows), baseline, seed)
     files = demo_report.write(report, output)
@@ -117,27 +118,6 @@ def _require(*modules: str) -> None:
         if find_spec(module) is None:
             name = {"sklearn": "scikit-learn"}.get(module, module)
             raise click.UsageError(f"the demo needs {name}, which is not installed: pip install 'dpbounds[demo]'")
-
-
-def _demand_place(path: Path) -> None:
-    """Refuse early, and make nothing, where a directory cannot be made or written to."""
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        pass  # told below
-    except OSError as error:
-        raise InvalidValue("--output", path, "a directory that can be made", error.strerror or "") from None
-    place = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
-    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-        advice = f"{place} is no directory that can be written to"
-        raise InvalidValue("--output", path, "a directory that can be made", advice)
-
-
-def _make_directory(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidValue("--output", path, "a directory that can be made", error.strerror or "") from None
 
 
 @contextmanager

@@ -3,13 +3,14 @@
 JSON: metric, relation, values, ranking [{id, kind ("bound" or "order"), place (among its like), like (with what it is
 ranked), metric, sense, part, meaning, bound {lower, upper} or null, rate {value, formula, hides, logs_hidden} or null,
 vacuous, meaningful_from {dataset_size, monotone, part} or null, rho, privacy, releases [{count, release}], parameters
-{name: {value, meaning, up_to_constant}}, gradient_evaluations, memory, cost_note, status, assumes, unchecked, notes,
-why}], not_ranked (the same, of orders that hide what decides), all_vacuous, trivial [{value, reason}], lower_bounds
-[{id, value, up_to_constant}], missing [{id, needs}], left_out [{id, reason}].
+{name: {value, meaning, up_to_constant}}, command (that runs it, or null), gradient_evaluations, memory, cost_note,
+status, assumes, unchecked, notes, why}], not_ranked (the same, of orders that hide what decides), all_vacuous, trivial
+[{value, reason}], lower_bounds [{id, value, up_to_constant}], missing [{id, needs}], left_out [{id, reason}].
 """
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Callable
 from decimal import Decimal
@@ -21,8 +22,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from dpbounds.cli.answers.commands import command_of
+from dpbounds.cli.answers.demo_training import L1, demand_data, prepared
+from dpbounds.cli.answers.running import CONSTANTS, Records
 from dpbounds.cli.printing import output
-from dpbounds.cli.questions.options import CHOICE_OPTIONS, FILE, relation_option, whole
+from dpbounds.cli.questions.options import (
+    CENTRE_OPTION,
+    CHOICE_OPTIONS,
+    FILE,
+    RECORDS_OPTIONS,
+    relation_option,
+    unfit,
+    whole,
+)
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import to_decimal, to_float
@@ -63,6 +75,8 @@ def _quantity_options(function: Callback) -> Callback:
 @_quantity_options
 @click.option("--steps-limit", "limit", callback=whole, metavar="T", help="The most steps that you would run.")
 @click.option("--gradients-limit", "gradients", callback=whole, metavar="N", help="The most gradients of one record.")
+@RECORDS_OPTIONS
+@CENTRE_OPTION
 @click.option("--with", "files", type=FILE, multiple=True, metavar="FILE.py", help="Your own theorem is ranked, too.")
 @CHOICE_OPTIONS["assuming"]
 @CHOICE_OPTIONS["status"]
@@ -74,6 +88,11 @@ def command(
     metric: str,
     limit: int | None,
     gradients: int | None,
+    data: Path | None,
+    label: str | None,
+    positive: str | None,
+    ranges: Path | None,
+    centre: Fraction | None,
     files: tuple[Path, ...],
     assuming: tuple[str, ...],
     statuses: tuple[str, ...],
@@ -84,8 +103,10 @@ def command(
 ) -> int:
     """Rank everything in the library that applies: proven bounds by value, and apart from them orders of growth.
 
-    Any quantity may be given as an option or as NAME=VALUE: what a statement needs beyond that is said. A FILE.py is
-    executed: read it first if it is not yours.
+    Any quantity may be given as an option or as NAME=VALUE: what a statement needs beyond that is said. With --data it
+    is n and d of your records, taken to be public, and the constants of the sigmoid loss that `dpbounds run` minimises
+    on them, which are no property of a record. A row that can be run has its command. A FILE.py is executed: read it
+    first if it is not yours.
 
     Example: dpbounds plan --metric gradient-norm --n 1e6 --d 100 --epsilon 1 --delta 1e-6 --lipschitz 1 --smoothness 1
     --initial-gap 1
@@ -94,6 +115,11 @@ def command(
     from dpbounds.rates.promises import ACCEPTED
     from dpbounds.theorems.registry import own_statements
 
+    demand_data(data, label, positive, ranges, centre)
+    records = Records(data, label, positive, ranges, centre)
+    values = _values(words, quantities)
+    if data is not None:
+        values = _with_constants(values, records, metric)
     found = plan(
         metric,
         relation=relation,
@@ -102,12 +128,12 @@ def command(
         steps_limit=limit,
         gradients_limit=gradients,
         own=own_statements(files),
-        **_values(words, quantities),
+        **values,
     )
     if as_json:
-        output.print_json(_document(found))
+        output.print_json(_document(found, records))
     else:
-        _print(found, top)
+        _print(found, top, records)
     return 0
 
 
@@ -123,16 +149,30 @@ def _values(words: tuple[str, ...], quantities: dict[str, str | None]) -> dict[s
     return values
 
 
+def _with_constants(values: dict[str, Fraction], records: Records, metric: str) -> dict[str, Fraction]:
+    """With n, d and the constants of a person's records, which are public bounds: nothing is read off the data."""
+    from dpbounds.algorithms.oracles import at_least
+    from dpbounds.expressions.symbols import by_name
+
+    problem = prepared(*records, L1 if metric == "projected-gradient-norm" else "0")[1]
+    sizes = {"dataset_size": Fraction(problem.records), "dimension": Fraction(problem.dimension)}
+    known = {name: sizes.get(name) or at_least(getattr(problem, name), name) for name in CONSTANTS}
+    for word in values:
+        if word in by_name() and by_name()[word].name in known:
+            raise unfit(f"{word} {output.plain(values[word])}", "goes without --data, which has its own")
+    return {**known, **values}
+
+
 # --- For programs ----------------------------------------------------------------------------------------------------
 
 
-def _document(found: Plan) -> dict[str, object]:
+def _document(found: Plan, records: Records) -> dict[str, object]:
     return {
         "metric": str(found.metric),
         "relation": str(found.budget.relation),
         "values": {name: output.json_given(value) for name, value in found.values.items()},
-        "ranking": [_entry(one) for one in found.ranking],
-        "not_ranked": [_entry(one) for one in found.apart],
+        "ranking": [_entry(one, _command(one, found, records)) for one in found.ranking],
+        "not_ranked": [_entry(one, None) for one in found.apart],
         "all_vacuous": found.all_vacuous,
         "trivial": [
             {"value": output.json_number(one.value.exact_upper, "up"), "reason": one.reason} for one in found.trivial
@@ -146,7 +186,7 @@ def _document(found: Plan) -> dict[str, object]:
     }
 
 
-def _entry(one: Guarantee) -> dict[str, object]:
+def _entry(one: Guarantee, command: list[str] | None) -> dict[str, object]:
     since = one.meaningful_from
     return {
         "id": one.id,
@@ -183,6 +223,7 @@ def _entry(one: Guarantee) -> dict[str, object]:
             }
             for each in one.parameters
         },
+        "command": None if command is None else shlex.join(command),
         "gradient_evaluations": one.cost.gradients,
         "memory": one.cost.memory,
         "cost_note": one.cost.note,
@@ -197,7 +238,7 @@ def _entry(one: Guarantee) -> dict[str, object]:
 # --- For people ------------------------------------------------------------------------------------------------------
 
 
-def _print(found: Plan, top: int) -> None:
+def _print(found: Plan, top: int, records: Records) -> None:
     budget = found.budget
     say(
         f"{found.metric} at epsilon = {output.plain(budget.epsilon)}, delta = {output.plain(budget.delta)} "
@@ -212,7 +253,7 @@ def _print(found: Plan, top: int) -> None:
     _print_table(found)
     _print_verdict(found)
     for one in found.ranking[:top]:
-        _print_guarantee(one)
+        _print_guarantee(one, _command(one, found, records))
     if found.apart:
         click.echo("\nnot ranked: what print hides decides")
         for one in found.apart:
@@ -291,7 +332,7 @@ def _print_verdict(found: Plan) -> None:
         say(f"no method is below the order of {value.decimals(4)[0]} on every such problem (~): {name}")
 
 
-def _print_guarantee(one: Guarantee) -> None:
+def _print_guarantee(one: Guarantee, command: list[str] | None) -> None:
     click.echo()
     say(f"{'' if one.bound is not None else '~'}{one.place}. {one.id}: {one.why}")
     if one.meaning:
@@ -302,6 +343,8 @@ def _print_guarantee(one: Guarantee) -> None:
         say(f"run: {rho}{shown} ({one.privacy})", 3)
     if one.parameters:
         say("parameters: " + ", ".join(map(_parameter, one.parameters)), 3)
+    if command is not None:
+        click.echo(_lines(command))
     since = one.meaningful_from
     if since is not None and not one.vacuous:
         more = "" if since.monotone else ", not declared monotone"
@@ -310,6 +353,23 @@ def _print_guarantee(one: Guarantee) -> None:
         say("assumes: " + ", ".join(one.assumes), 3)
         for note in one.remarks:
             say(f"note: {note}", 3)
+
+
+def _command(one: Guarantee, found: Plan, records: Records) -> list[str] | None:
+    given = {name: value for name, value in records._asdict().items() if value is not None}
+    texts = {name: output.plain(value) if isinstance(value, Fraction) else str(value) for name, value in given.items()}
+    options = [word for name, text in texts.items() for word in (f"--{name}", text)]
+    return command_of(one, found.values, found.budget, options)
+
+
+def _lines(command: list[str]) -> str:
+    """A command over as many lines as it takes, as a shell reads it."""
+    lines = ["  "]
+    for word in map(shlex.quote, command):
+        if len(lines[-1]) + len(word) + 3 > _WIDTH:
+            lines.append("      ")
+        lines[-1] += f" {word}"
+    return " \\\n".join(lines)
 
 
 def _parameter(each: Prescribed) -> str:

@@ -83,7 +83,7 @@ class _Beside:
         """ε -> δ(ε) in floating point, for the search: one point per cell, and the atoms."""
         mu = float(self.gaussian.squared_shift) ** 0.5
         masses = [(float(point.p), float(point.loss)) for point in self.law.points]
-        masses += [(float(cell.p), -math.log(float(cell.r / cell.p))) for cell in self.cells if cell.r / cell.p > 0]
+        masses += [(float(cell.p), -float((cell.r / cell.p).log())) for cell in self.cells if cell.r / cell.p > 0]
         p, losses = np.array(masses).T if masses else np.empty((2, 0))
         infinite = float(self.law.infinite)
 

@@ -3,6 +3,7 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
+import sympy
 
 from dpbounds.algorithms import problems
 from dpbounds.algorithms.problems import forest_cover as module
@@ -73,3 +74,38 @@ def test_realisable_targets_leave_no_residual():
     model = problems.geman_mcclure(features, targets, target_bound=bound)
     assert model.objective(best[None])[0] == 0
     assert (model.targets == targets).all()
+
+
+@pytest.mark.parametrize(
+    ("constants", "tight"),
+    [
+        ({}, "smoothness"),
+        ({"lipschitz": 2, "smoothness": 300, "initial_gap": "1/2"}, "lipschitz"),
+        ({"hessian_lipschitz": "1/1000", "loss_range": 1}, "hessian_lipschitz"),
+    ],
+)
+def test_a_problem_with_constants_has_them_and_one_is_attained(constants, tight):
+    problem = problems.with_constants(50, 3, **constants)
+    wanted = {"lipschitz": 1, "smoothness": 1, "initial_gap": 1} | constants
+    assert all(getattr(problem, name) == sympy.Rational(value) for name, value in wanted.items())
+    report = problems.check_problem(problem)  # raises where a record exceeds one
+    assert report.found[tight].share > 0.5
+    assert problem.objective(np.zeros((1, 3)))[0] == pytest.approx(
+        float(min(problem.initial_gap, problem.loss_range / 2))
+    )
+
+
+def test_a_problem_without_a_gap_is_flat():
+    problem = problems.with_constants(5, 2, initial_gap=0)
+    values, gradients = problem.objective_and_gradient(np.ones((1, 2)))
+    assert values[0] == 0
+    assert not gradients.any()
+
+
+def test_constants_that_are_not_allowed():
+    with pytest.raises(InvalidValue, match="at most 1e8 numbers"):
+        problems.with_constants(10**6, 10**6)
+    with pytest.raises(InvalidValue, match="initial_gap must be at least 0"):
+        problems.with_constants(5, 2, initial_gap=-1)
+    with pytest.raises(InvalidValue, match="smoothness must be greater than 0"):
+        problems.with_constants(5, 2, smoothness=0)

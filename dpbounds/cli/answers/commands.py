@@ -1,0 +1,55 @@
+"""The command that runs what a plan recommends, at the plan's rounded parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dpbounds.cli.answers.running import CONSTANTS
+from dpbounds.expressions.exact import to_decimal
+
+if TYPE_CHECKING:
+    from dpbounds.rates.budgets import Budget
+    from dpbounds.rates.plan import Guarantee
+
+# Statements whose value is what the algorithm's own ``bound`` says at the same parameters, or its root.
+ALGORITHMS = {
+    "dpbounds/storm": ("dp-storm", ("steps", "step_size", "momentum", "first_share")),
+    "lowy-ullman-wright-2024/lemma-3.1/explicit": ("dp-spider", ("steps", "anchor_period")),
+    "wang-chen-xu-2019/algorithm-4/explicit": ("dp-gd", ("steps", "step_size")),
+    "wang-xu-2019/theorem-2/explicit": ("dp-pgd", ("steps", "step_size")),
+}
+_LETTERS = {"dataset_size": "n", "dimension": "d"}
+_DIGITS = 60  # of a decimal number, more than a parameter has
+
+
+def command_of(
+    one: Guarantee, given: Mapping[str, Fraction], budget: Budget, records: Sequence[str] = ()
+) -> list[str] | None:
+    """The words of the command, or None where no algorithm has this bound.
+
+    Args:
+        one: A row of a plan.
+        given: The plan's values: constants of the synthetic records that it runs on.
+        budget: What is kept.
+        records: Options that name a person's own records, in place of synthetic ones.
+    """
+    if one.bound is None or one.id not in ALGORITHMS:
+        return None
+    name, parameters = ALGORITHMS[one.id]
+    settled = {**given, **{each.name: each.value for each in one.parameters}}
+    wanted = (*(() if records else CONSTANTS), *parameters)
+    words = [f"{_LETTERS.get(each, each)}={exactly(settled[each])}" for each in wanted if each in settled]
+    spend = ("--epsilon", exactly(budget.epsilon), "--delta", exactly(budget.delta), "--relation", str(budget.relation))
+    return ["dpbounds", "run", name, *words, *records, *spend]
+
+
+def exactly(number: Fraction) -> str:
+    """A number as a command takes it back, whatever its length.
+
+    >>> exactly(Fraction(1, 8)), exactly(Fraction(1, 3)), exactly(Fraction(10**6))
+    ('0.125', '1/3', '1000000')
+    """
+    decimal = to_decimal(number, _DIGITS, "down")
+    return decimal if Fraction(decimal) == number else str(number)

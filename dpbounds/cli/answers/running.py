@@ -1,0 +1,191 @@
+"""One run of an algorithm: which problem, which parameters, what is released and what may be told of it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dpbounds.cli.answers.demo_training import L1, prepared
+from dpbounds.cli.questions.options import unfit
+from dpbounds.errors import MISSING, DpboundsError, InvalidValue
+from dpbounds.expressions.exact import positive_integer
+from dpbounds.expressions.symbols import by_name
+
+if TYPE_CHECKING:
+    from dpbounds.algorithms.ledger import PrivacyBudget
+    from dpbounds.algorithms.run import Run
+    from dpbounds.expressions.enclosure import Enclosure
+    from dpbounds.privacy.accountants.certified import Account
+
+# The constants of synthetic records, and what ``problems.with_constants`` calls them.
+CONSTANTS = {
+    "dataset_size": "records",
+    "dimension": "dimension",
+    **{name: name for name in ("lipschitz", "smoothness", "initial_gap", "loss_range", "hessian_lipschitz")},
+}
+SQUARES = ("mean_square", "exact", "noisy")  # metrics that are squares of norms
+PROXIMAL = "dp-pgd"  # the descent with a proximal step: on a person's records it has the demo's regulariser
+# Those that differ from another name's algorithm by what is no number: they run as their examples do.
+VARIANTS = (
+    *("dp-pmd-l1", "dp-pmd-simplex", "clipped-gd-poisson", "dp-sgd-poisson"),
+    *("above-threshold-doubled", "alternate-sample", "sgd-warm-spider"),
+)
+_NUMBERS = ("int", "float", "ExactLike")  # annotations of what words may give
+_OTHERWISE = ("problem", "epsilon", "delta", "relation", "noise")  # given in other ways
+
+
+class Records(NamedTuple):
+    """How a person's records are read, as for ``dpbounds demo``."""
+
+    data: Path | None = None
+    label: str | None = None
+    positive: str | None = None
+    ranges: Path | None = None
+    centre: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """What is run on what.
+
+    Attributes:
+        private: The records are a person's own: nothing that is measured on them may be told.
+        names: Of the coordinates of a point, where they have names.
+        notes: What was done to the records, in words.
+    """
+
+    name: str
+    algorithm: Any
+    problem: Any
+    private: bool
+    names: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ran:
+    """A run, with what its ledger spends and what is promised of it.
+
+    Attributes:
+        account: Of one repetition.
+        bounds: On the means of what is measured, by its name: the run's metric first.
+        why: Why there is none.
+    """
+
+    subject: Subject
+    run: Run
+    account: Account
+    bounds: Mapping[str, Enclosure]
+    why: str
+
+    def measured(self, name: str) -> float | None:
+        """The mean of what is bounded; None where the records are private, or nothing was found."""
+        samples = self.run.samples if name == self.run.metric else self.run.trace[name].per_repetition
+        found = math.nan if self.subject.private else float(samples.mean())
+        return found if math.isfinite(found) else None
+
+
+def ran(subject: Subject, seed: int | None, repetitions: int, guarded: bool) -> Ran:
+    """Run it, account for the ledger of one repetition, and look for a bound."""
+    from dpbounds.privacy.accountants.certified import account
+
+    run = subject.algorithm.run(subject.problem, seed=seed, repetitions=repetitions, guarded=guarded)
+    budget = run.budget
+    assert budget is not None  # it is calibrated to one
+    spent = account(run.ledger.mechanism(), delta=budget.delta, relation=budget.relation)
+    bounds: dict[str, Enclosure] = {}
+    why = f"none is known of {subject.name}"
+    if hasattr(subject.algorithm, "bound"):
+        try:
+            bounds[run.metric] = subject.algorithm.bound(subject.problem)
+            if subject.name == PROXIMAL:  # it bounds both mappings
+                bounds["exact"] = subject.algorithm.bound(subject.problem, "exact")
+        except DpboundsError as error:
+            why = str(error)
+    return Ran(subject, run, spent, bounds, why)
+
+
+def subject_of(
+    name: str, words: Mapping[str, Fraction], budget: PrivacyBudget, noise: str, records: Records
+) -> Subject:
+    """The algorithm, calibrated to a budget, and its problem.
+
+    That is made of a person's records, of synthetic ones where their number is among the words, and else it is the
+    algorithm's example.
+
+    Raises:
+        InvalidValue: There is no such algorithm, parameter or constant, or it is out of range.
+    """
+    from dpbounds.algorithms.verification.catalogue import example
+
+    found = example(name)
+    if found.printed:
+        raise InvalidValue("ALGORITHM", name, "a repaired one", "what is printed may spend more than its budget")
+    algorithm: Any
+    algorithm, problem = found.calibrated(budget)
+    given = {by_name()[word].name if word in by_name() else word: value for word, value in words.items()}
+    synthetic = any(word in given for word in ("dataset_size", "dimension"))
+    private = records.data is not None
+    if private and synthetic:
+        raise unfit("n, d", "are those of --data")
+    notes: tuple[str, ...] = getattr(problem, "notes", ())
+    if not (private or given or noise != "gaussian"):
+        return Subject(name, algorithm, problem, False, (), notes)
+
+    parameters = inspect.signature(type(algorithm).calibrated).parameters
+    known = [each for each, one in parameters.items() if _is_number(one)]
+    if name in VARIANTS or "problem" not in parameters:
+        raise unfit(" ".join(words) or "--data", f"does not go with {name}, which runs on its own example")
+    names: tuple[str, ...] = ()
+    if private:
+        dataset, problem, notes = prepared(*records, L1 if name == PROXIMAL else "0")
+        names = dataset.feature_names
+    elif synthetic:
+        problem = _synthetic({word: given.pop(word) for word in CONSTANTS if word in given})
+        notes = problem.notes
+    if unknown := [word for word in given if word not in known]:
+        rule = f"a parameter of {name} ({', '.join(known) or 'none'}), or, with n and d, a constant of records"
+        raise InvalidValue(unknown[0], given[unknown[0]], rule)
+    chosen: dict[str, Any] = {word: _number(parameters[word], value) for word, value in given.items()}
+    if noise != "gaussian":
+        if "noise" not in parameters:
+            raise unfit(f"--noise {noise}", f"is not known to {name}")
+        chosen["noise"] = noise
+    for each in parameters.values():
+        if each.default is inspect.Parameter.empty and each.name not in (*chosen, *_OTHERWISE):
+            if not (private or synthetic):
+                chosen[each.name] = getattr(algorithm, each.name)
+            elif not _is_number(each):
+                raise unfit(name, f"needs its {each.name}, and runs on its own example")
+            else:
+                raise InvalidValue(each.name, MISSING, f"a value, {each.name}=VALUE", f"{name} needs it")
+    spend = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": budget.relation}
+    made = type(algorithm).calibrated(problem, **spend, **chosen)
+    return Subject(name, made, problem, private, names, notes)
+
+
+def _synthetic(given: Mapping[str, Fraction]) -> Any:
+    from dpbounds.algorithms.problems import with_constants
+
+    for letter, name in (("n", "dataset_size"), ("d", "dimension")):
+        if name not in given:
+            raise InvalidValue(letter, MISSING, f"a value, {letter}=VALUE", "synthetic records need it")
+    named: dict[str, Any] = {CONSTANTS[name]: value for name, value in given.items()}
+    return with_constants(**named)
+
+
+def _number(parameter: inspect.Parameter, value: Fraction) -> int | float | Fraction:
+    """A word's value as the parameter takes it."""
+    kind = str(parameter.annotation)
+    if kind.startswith("int"):
+        return positive_integer(value, parameter.name)
+    return float(value) if kind.startswith("float") else value
+
+
+def _is_number(parameter: inspect.Parameter) -> bool:
+    return parameter.name not in _OTHERWISE and str(parameter.annotation).startswith(_NUMBERS)

@@ -1,0 +1,222 @@
+"""`dpbounds run`: one algorithm on one's own records, or on public ones: a private point, its ledger and statement.
+
+JSON: algorithm, records, dimension, public (whether the records are), preparation, parameters {name: value}, steps,
+seed, epsilon {lower, upper}, delta, relation, metric, bounds [{metric, lower, upper, trivial, measured}] (of means;
+the run's metric first; measured is null for private records), no_bound (why there is none, or null), point (one
+repetition's), repetitions, noise_drawn, ledger, statement (or null), files.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpbounds import documents
+from dpbounds.cli.answers.demo_training import demand_data
+from dpbounds.cli.answers.running import SQUARES, Ran, Records, ran, subject_of
+from dpbounds.cli.printing import output as printing
+from dpbounds.cli.questions.options import (
+    CENTRE_OPTION,
+    FILE,
+    POSITIVE,
+    PROBABILITY,
+    RECORDS_OPTIONS,
+    demand_place,
+    make_directory,
+    number_of_runs,
+    relation_option,
+    required,
+    unfit,
+    warn_if_delta_is_large,
+    writing,
+)
+from dpbounds.cli.verbs.evaluate import assignments
+from dpbounds.errors import CertificateError
+from dpbounds.privacy.relations import Relation
+
+if TYPE_CHECKING:
+    from dpbounds.expressions.enclosure import Enclosure
+
+_OUTSIDE = (
+    "the preparation of the records, the step size and the number of steps, made from numbers taken to be public",
+    "whatever else was run on the same records: each run is a release of its own",
+)
+
+
+@click.command("run", short_help="One algorithm on your own records or public ones, for a budget.")
+@click.argument("name", metavar="ALGORITHM")
+@click.argument("words", metavar="[NAME=VALUE]...", nargs=-1)
+@required("--epsilon", "E, a number greater than 0", POSITIVE, help="The ε to keep.")
+@required("--delta", "D, a number greater than 0 and less than 1", PROBABILITY, help="The δ to keep.")
+@relation_option(Relation.REPLACE_ONE)
+@RECORDS_OPTIONS
+@CENTRE_OPTION
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="To repeat an experiment; never for a release.")
+@click.option(
+    "--repetitions", callback=number_of_runs, default="1", show_default=True, metavar="R", help="On public records."
+)
+@click.option("--noise", type=click.Choice(["gaussian", "secure"]), default="gaussian", show_default=True)
+@click.option("--guarded", is_flag=True, help="Watch the run for leaks, and test its noise; the result is the same.")
+@click.option(
+    "--output", type=FILE, default=Path("dpbounds-run"), show_default=True, metavar="DIR", help="Where to write it."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(
+    name: str,
+    words: tuple[str, ...],
+    epsilon: Fraction,
+    delta: Fraction,
+    relation: str,
+    data: Path | None,
+    label: str | None,
+    positive: str | None,
+    ranges: Path | None,
+    centre: Fraction | None,
+    seed: int | None,
+    repetitions: int,
+    noise: str,
+    guarded: bool,
+    output: Path,
+    as_json: bool,
+) -> int:
+    """Run an algorithm for a budget, and write the private point, its ledger and the privacy statement to DIR.
+
+    ALGORITHM is a name of the table in docs/training.md. With --data it learns from your records, by the sigmoid loss;
+    of them nothing is told but what was released. With n=VALUE d=VALUE, and if wanted lipschitz, smoothness,
+    initial_gap, loss_range and hessian_lipschitz, it runs on synthetic records with these constants; with neither, on
+    its example. Other words are its parameters, such as steps=100.
+
+    Example: dpbounds run dp-storm n=1000 d=5 steps=30 --epsilon 1 --delta 1e-6
+    """
+    from dpbounds.algorithms.ledger import PrivacyBudget
+
+    demand_data(data, label, positive, ranges, centre)
+    if data is not None and repetitions > 1:
+        raise unfit(f"--repetitions {repetitions}", "needs public records: each repetition is a release of its own")
+    demand_place(output)
+    budget = PrivacyBudget.of(epsilon, delta, relation)
+    records = Records(data, label, positive, ranges, centre)
+    subject = subject_of(name, assignments(words), budget, noise, records)
+    warn_if_delta_is_large(delta, getattr(subject.problem, "records", None), "--delta")
+    found = ran(subject, seed, repetitions, guarded)
+    make_directory(output)
+    files = _write(found, output)
+    if as_json:
+        printing.print_json({**_document(found), "files": [str(file) for file in files]})
+    else:
+        _print(found, files)
+    return 0
+
+
+def _document(found: Ran) -> dict[str, object]:
+    subject, run, account = found.subject, found.run, found.account
+    return {
+        "algorithm": subject.name,
+        "records": getattr(subject.problem, "records", None),
+        "dimension": len(run.output[0]),
+        "public": not subject.private,
+        "preparation": list(subject.notes),
+        "parameters": dict(run.parameters),
+        "steps": run.steps,
+        "seed": run.seed,
+        "epsilon": printing.json_ends(account.enclosure),
+        "delta": printing.json_given(account.target),
+        "relation": str(account.relation),
+        "metric": run.metric,
+        "bounds": [
+            {
+                "metric": name,
+                **printing.json_ends(bound),
+                "trivial": _is_trivial(bound),
+                "measured": found.measured(name),
+            }
+            for name, bound in found.bounds.items()
+        ],
+        "no_bound": None if found.bounds else found.why,
+        "repetitions": run.repetitions,
+        "point": [float(x) if math.isfinite(x) else None for x in run.output[0]],
+        "noise_drawn": run.noise_drawn,
+        "ledger": documents.parsed(run.ledger.to_json(), "ledger"),
+        "statement": _statement(found),
+    }
+
+
+def _statement(found: Ran) -> str | None:
+    """What to publish; None of a mechanism that certificates cannot describe."""
+    from dpbounds.privacy.publishing.certificates import statement
+
+    try:
+        return statement(found.account, noise_drawn=found.run.noise_drawn, outside=_OUTSIDE)
+    except CertificateError:
+        return None
+
+
+def _write(found: Ran, directory: Path) -> tuple[Path, ...]:
+    from dpbounds.privacy.publishing.certificates import write_certificate
+
+    statement = _statement(found)
+    texts = {
+        "point.csv": _point(found),
+        "ledger.json": found.run.ledger.to_json() + "\n",
+        **({} if statement is None else {"statement.txt": statement + "\n"}),
+        "run.json": json.dumps(_document(found), indent=2, allow_nan=False) + "\n",
+    }
+    paths = [directory / name for name in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
+        writing(path, text, "--output")
+    if statement is None:
+        return tuple(paths)
+    certificate = directory / "certificate.json"
+    write_certificate(certificate, found.account)
+    return (*paths, certificate)
+
+
+def _point(found: Ran) -> str:
+    """The released point of one repetition, one coordinate a line."""
+    point = found.run.output[0]
+    names = found.subject.names or tuple(f"x{number}" for number in range(1, len(point) + 1))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("coordinate", "value"))
+    writer.writerows(zip(names, (repr(float(x)) for x in point), strict=True))
+    return text.getvalue()
+
+
+def _print(found: Ran, files: tuple[Path, ...]) -> None:
+    subject, run, account = found.subject, found.run, found.account
+    whose = "private" if subject.private else "public"
+    rows = {
+        "algorithm": f"{subject.name}: {run.steps} steps",
+        "records": f"{getattr(subject.problem, 'records', '-')} ({whose}), {len(run.output[0])} parameters",
+        "parameters": ", ".join(f"{name} {value:.6g}" for name, value in run.parameters.items()) or "-",
+        "epsilon": printing.shown(account.enclosure, limit=None if run.budget is None else run.budget.epsilon),
+        "delta": f"{printing.plain(account.target)}, {account.relation}",
+        "released": "; ".join(str(run.ledger).splitlines()),
+        "bound": "; ".join(_bound(found, name) for name in found.bounds) or f"none: {found.why}",
+        "noise": run.noise_drawn,
+    }
+    printing.print_rows(rows)
+    for line in subject.notes:
+        click.echo(f"- {line}")
+    click.echo(f"\n{_statement(found) or 'no statement: certificates do not describe such a mechanism yet'}\n")
+    click.echo("Written: " + ", ".join(map(str, files)))
+
+
+def _bound(found: Ran, name: str) -> str:
+    bound, measured = found.bounds[name], found.measured(name)
+    root = f" (its root: {math.sqrt(bound.upper):.6g})" if name in SQUARES else ""
+    trivial = " (trivial)" if _is_trivial(bound) else ""
+    seen = "" if measured is None else f"; measured {measured:.6g}, not private"
+    return f"mean of {name} <= {bound.upper:.6g}{root}{trivial}{seen}"
+
+
+def _is_trivial(bound: Enclosure) -> bool:
+    """Whether it is what holds at any point, which was less than the theorem's."""
+    return bound.method.startswith("trivial")

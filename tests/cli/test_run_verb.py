@@ -1,0 +1,130 @@
+"""`dpbounds run`: what is written, what is told of public and of private records, kind refusals."""
+
+import json
+
+import numpy as np
+import pytest
+
+import dpbounds as dp
+from dpbounds.algorithms import GradientDescent, Storm, problems
+from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
+from dpbounds.algorithms.ledger_format import CONDITION
+from dpbounds.algorithms.verification.catalogue import all_examples, example
+from dpbounds.cli.answers.running import VARIANTS
+
+VERB = ("run",)
+BUDGET = ("--epsilon", "1", "--delta", "1e-5")
+SOUND = [each.name for each in all_examples() if not each.printed]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def own(tmp_path):
+    """Options for a small file of records of one's own."""
+    draw = np.random.default_rng(0).uniform(-1, 1, (60, 2))
+    lines = ["a,b,y", *(f"{a},{b},{int(a > b)}" for a, b in draw)]
+    (tmp_path / "d.csv").write_text("\n".join(lines))
+    (tmp_path / "r.csv").write_text("feature,lower,upper\na,-1,1\nb,-1,1\n")
+    return ("--data", "d.csv", "--ranges", "r.csv", "--positive", "1")
+
+
+def test_a_run_on_synthetic_records_is_the_algorithm_s_own(data, tmp_path):
+    found = data("dp-storm", "n=50", "d=2", "lipschitz=2", "steps=4", *BUDGET, "--seed", "3")
+    problem = problems.with_constants(50, 2, lipschitz=2)
+    algorithm = Storm.calibrated(problem, 1, "1e-5", steps=4)
+    run = algorithm.run(problem, seed=3, repetitions=1)
+    (bound,) = found["bounds"]
+    assert found["public"] is True
+    assert found["point"] == run.output[0].tolist()
+    assert (bound["metric"], bound["upper"]) == (run.metric, algorithm.bound(problem).upper)
+    assert bound["measured"] == run.samples.mean()
+    files = {"point.csv", "ledger.json", "statement.txt", "run.json", "certificate.json"}
+    assert {path.name for path in (tmp_path / "dpbounds-run").iterdir()} == files
+    assert json.loads((tmp_path / "dpbounds-run/run.json").read_text()).items() <= found.items()
+
+
+def test_the_ledger_spends_what_is_told_and_the_seed_is_a_condition(data, rows, tmp_path):
+    found = data("dp-gd", "n=50", "d=2", "steps=4", *BUDGET, "--seed", "3")
+    ledger = Ledger.from_json((tmp_path / "dpbounds-run/ledger.json").read_text())
+    spent = dp.epsilon(ledger.mechanism(), "1e-5", "replace-one")
+    assert found["epsilon"] == {"lower": spent.lower, "upper": spent.upper}
+    assert spent.at_most(1) is True
+    assert CONDITION in found["statement"]
+    assert CONDITION in (tmp_path / "dpbounds-run/statement.txt").read_text()
+    assert [float(row["value"]) for row in rows(tmp_path / "dpbounds-run/point.csv")] == found["point"]
+
+
+def test_of_private_records_nothing_is_told_that_was_not_released(said, own, tmp_path):
+    words = ("dp-gd", "steps=5", *own, *BUDGET, "--seed", "1")
+    out = said(*words)
+    written = json.loads((tmp_path / "dpbounds-run/run.json").read_text())
+    assert written["public"] is False
+    assert [bound["measured"] for bound in written["bounds"]] == [None]
+    dataset = problems.read_csv("d.csv", "y", "1", "r.csv", feature_bound=10**6)
+    problem = problems.sigmoid_loss(dataset.features, dataset.labels, l1=0)
+    run = GradientDescent.calibrated(problem, 1, "1e-5", steps=5).run(problem, seed=1, repetitions=1)
+    assert run.output[0].tolist() == written["point"]  # it is the same run: these are its exact numbers
+    told = out + "".join(path.read_text() for path in (tmp_path / "dpbounds-run").iterdir())
+    exact = [f"{value:.4g}" for series in run.trace.values() for value in (*series.per_step, series.mean)]
+    assert len(exact) > 20
+    assert not [text for text in exact if len(text) > 4 and text in told]  # F(0) is 0.5 whatever the records
+    assert "measured" not in out
+    assert (tmp_path / "dpbounds-run/point.csv").read_text().splitlines()[1].startswith("a,")
+
+
+@pytest.mark.thorough
+def test_a_guarded_run_is_the_same(data):
+    words = ("dp-spider", "n=200", "d=2", "steps=8", *BUDGET, "--seed", "2")
+    assert data(*words)["point"] == data(*words, "--guarded")["point"]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", SOUND)
+def test_every_algorithm_runs_on_its_example(name, data):
+    found = data(name, *BUDGET)
+    assert 0 <= found["epsilon"]["lower"] <= 1
+    assert found["bounds"] or found["no_bound"]
+    assert found["public"] is True
+
+
+@pytest.mark.thorough
+def test_variants_are_those_that_share_a_class_with_a_name_before_them():
+    budget = PrivacyBudget.of(1, "1e-5")
+    seen, later = set(), []
+    for name in SOUND:
+        kind = type(example(name).calibrated(budget)[0])
+        later += [name] if kind in seen else []
+        seen.add(kind)
+    assert sorted(later) == sorted(VARIANTS)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("dp-sgd-as-printed",), "ALGORITHM must be a repaired one"),
+        (("nosuch",), "algorithm must be"),
+        (("dp-gd", "momentum=1/2"), "momentum must be a parameter of dp-gd (steps, step_size)"),
+        (("dp-gd", "noise_multiplier=1"), "noise_multiplier must be a parameter of dp-gd"),
+        (("dp-gd", "n=50"), "d is missing: a value, d=VALUE"),
+        (("dp-gd", "n=1e6", "d=1e6"), "at most 1e8 numbers"),
+        (("dp-gd", "steps=1/2", "n=50", "d=2"), "steps must be a positive whole number"),
+        (("dp-fw-l2", "n=50", "d=2"), "needs its constraint"),
+        (("dp-sgd-poisson", "steps=3"), "runs on its own example"),
+        (("dp-gd", "--centre", "1/2"), "--centre 1/2 needs --data"),
+        (("dp-storm", "--noise", "secure"), "--noise secure is not known to dp-storm"),
+        (("dp-nc", "n=50", "d=2", "stationarity=-1"), "stationarity must be greater than 0"),
+    ],
+)
+def test_refusals(words, told, refused, tmp_path):
+    assert told in refused(*words, *BUDGET)
+    assert not (tmp_path / "dpbounds-run").exists()
+
+
+def test_repetitions_on_private_records_and_a_missing_budget_are_refused(own, refused):
+    assert "--repetitions 2 needs public records" in refused("dp-gd", *own, *BUDGET, "--repetitions", "2")
+    assert "n, d are those of --data" in refused("dp-gd", "n=3", *own, *BUDGET)
+    assert "--epsilon is missing" in refused("dp-gd", "--delta", "1e-5")
