@@ -352,6 +352,11 @@ def obstacle(theorem: Theorem, part: Part, side: Side, accepted: set[Status]) ->
     return ""
 
 
+def needs_another(theorem: Theorem, part: Part) -> bool:
+    """Whether a part takes for granted what another private step has to reach first."""
+    return not _needs(theorem, part).isdisjoint(FROM_ELSEWHERE)
+
+
 def _needs(theorem: Theorem, part: Part) -> set[str]:
     """The names of what a part needs after all that is prescribed."""
     return sources(part.expression, {symbol.name: formula for symbol, formula in prescriptions(theorem).items()})
