@@ -490,10 +490,13 @@ def _promise(theorem: Theorem, part: Part, side: Side, order: Restricted) -> Pro
 
 
 def _joined(found: Sequence[Promise]) -> Promise:
-    """One statement's upper bounds as one: the main order; of several bounds with constants the least."""
+    """One statement's upper bounds as one: the main order; of several bounds with constants the least.
+
+    In place of the main order one for a class of problems that is asked about, and more special than the statement's.
+    """
     rates = [one for one in found if not one.explicit]
     if rates:
-        return rates[0]
+        return next((one for one in rates if set(one.shape) > set(rates[0].shape)), rates[0])
     first = found[0]
     same = [one.order.order for one in found if one.order.region == first.order.region]
     least = Restricted(reduce(Order.minimum, same), first.order.region)
