@@ -71,7 +71,7 @@ def test_without_its_lower_bounds_a_metric_is_open_and_not_tight():
 
 def test_a_lower_bound_that_hides_what_decides_is_no_floor():
     record = theorem("cited/arora-et-al-2023/theorem-4.3")
-    hiding = evolve(record, parts=(evolve(record.parts[0], hides=(epsilon,)),), errata=())
+    hiding = evolve(record, parts=(evolve(record.parts[0], hides=(epsilon,)),))
     rest = [one for one in library() if one.metric is Metric.GRADIENT_NORM and one.side.value == "upper"]
     found = compared(promises("gradient-norm", statements=[*rest, hiding]))
     assert {one.verdict for one in found} == {Verdict.OPEN}

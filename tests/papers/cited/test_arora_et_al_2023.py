@@ -58,7 +58,7 @@ def test_a_projection_and_its_lift_are_far_from_the_identity_and_the_bound_holds
 
 
 def test_one_dimension_needs_no_logarithm_of_delta():
-    """Theorem 4.3 as the copy prints it: at d = 1 and δ = 2^-n it is above what an ε-DP choice reaches.
+    """Theorem 4.3 without a condition on d: at d = 1 and δ = 2^-n it is above what an ε-DP choice reaches.
 
     Huber losses of points in [-1, 1]: the mean's derivative rises, and vanishes somewhere in between; of N points of a
     grid one has a derivative of at most L/N, and each derivative changes by at most 2G/n with one record.

@@ -5,7 +5,7 @@ empirical gradient at the output has expected norm of at least the order of $G \
 """
 
 from dpbounds.papers.cited.arora_et_al_2023 import PAPER
-from dpbounds.theorems.language import Condition, Erratum, Min, Rate, log, q, sqrt
+from dpbounds.theorems.language import Condition, Min, Rate, log, q, sqrt
 
 THEOREM = PAPER.theorem(
     id="theorem-4.3",
@@ -21,22 +21,16 @@ THEOREM = PAPER.theorem(
         Condition(q.epsilon <= 1, "ε = O(1)"),
         Condition(q.delta <= 1 / q.n, "and by a power of n smaller, which is not named"),
         Condition(log(1 / q.delta) <= q.n, "δ is 2^(-Ω(n)) at least, up to the constant"),
-        Condition(q.d >= log(1 / q.delta), "not in the copy: see the erratum"),
+        Condition(q.d >= log(1 / q.delta), "not in the copy: see the notes"),
     ),
     parts=Rate(
         q.G * Min(1, sqrt(q.d * log(1 / q.delta)) / (q.n * q.epsilon)),
         meaning="norm of the empirical gradient, at least",
     ),
-    errata=Erratum(
-        printed="no condition on d (in the copy that was read)",
-        right="d is at least of the order of ln(1/δ): an exponential mechanism, whatever δ is, finds a gradient of the "
-        "order of G ln(n)/(nε) where d = 1",
-        severity="false",
-        evidence="test_arora_et_al_2023.py::test_one_dimension_needs_no_logarithm_of_delta",
-        survives="all of it for d above ln(1/δ), which is what follows from dpbounds/lower-bound/gradient-norm, too",
-    ),
     notes="""
     - A gradient is the smallest thing a second-order stationary point bounds, so it holds for those, too.
+    - The copy has no condition on d; whether print has one was not compared. Without one the order would be false: where
+      d = 1 an exponential mechanism, whatever δ is, finds a gradient of the order of G ln(n)/(nε).
     - The proof in the copy was not redone; dpbounds/lower-bound/gradient-norm has one of its own, with constants.
     """,
 )
