@@ -352,6 +352,11 @@ def obstacle(theorem: Theorem, part: Part, side: Side, accepted: set[Status]) ->
     return ""
 
 
+def needs_another(theorem: Theorem, part: Part) -> bool:
+    """Whether a part takes for granted what another private step has to reach first."""
+    return not _needs(theorem, part).isdisjoint(FROM_ELSEWHERE)
+
+
 def _needs(theorem: Theorem, part: Part) -> set[str]:
     """The names of what a part needs after all that is prescribed."""
     return sources(part.expression, {symbol.name: formula for symbol, formula in prescriptions(theorem).items()})
@@ -485,10 +490,13 @@ def _promise(theorem: Theorem, part: Part, side: Side, order: Restricted) -> Pro
 
 
 def _joined(found: Sequence[Promise]) -> Promise:
-    """One statement's upper bounds as one: the main order; of several bounds with constants the least."""
+    """One statement's upper bounds as one: the main order; of several bounds with constants the least.
+
+    In place of the main order one for a class of problems that is asked about, and more special than the statement's.
+    """
     rates = [one for one in found if not one.explicit]
     if rates:
-        return rates[0]
+        return next((one for one in rates if set(one.shape) > set(rates[0].shape)), rates[0])
     first = found[0]
     same = [one.order.order for one in found if one.order.region == first.order.region]
     least = Restricted(reduce(Order.minimum, same), first.order.region)

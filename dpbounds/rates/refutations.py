@@ -2,8 +2,10 @@
 
 Orders of growth, those that follow from constants among them, are compared exactly, as regions of n, d, ε and log 1/δ;
 bounds with constants at random points within the conditions of both. What print hides in a lower bound is taken to be
-1: one that leaves out what decides is found out. A lower bound binds an upper one where its hard examples belong to the
-class for which the other is claimed; one for ε-DP binds ε-DP algorithms only.
+1: one that leaves out what decides is found out. An upper bound whose print leaves out logarithms may have any power of
+log 1/δ: it is compared in n, d and ε alone. A lower bound binds an upper one where its hard examples belong to the
+class for which the other is claimed; one for ε-DP binds ε-DP algorithms only. What needs the result of another private
+step (the α of the points among which it chooses) is no promise at a budget, and bound by nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from fractions import Fraction
 from sympy import sqrt
 
 from dpbounds.errors import InvalidValue, NotCertified
-from dpbounds.expressions.symbols import by_name, dimension, kl_exponent, lipschitz
+from dpbounds.expressions.symbols import by_name, delta, dimension, kl_exponent, lipschitz
 from dpbounds.rates.cones import outside
 from dpbounds.rates.orders import ONE, Order
 from dpbounds.rates.prescriptions import settled_at
@@ -29,11 +31,12 @@ from dpbounds.rates.promises import (
     claims_of,
     is_pure,
     is_special,
+    needs_another,
     obstacle,
     order_in,
 )
 from dpbounds.rates.regimes import Restricted, compare
-from dpbounds.rates.spaces import Space, with_delta
+from dpbounds.rates.spaces import Space, standard, with_delta
 from dpbounds.theorems import assumptions as known
 from dpbounds.theorems.assumptions import Assumption, follow
 from dpbounds.theorems.checking import drawn
@@ -141,9 +144,11 @@ def _above(lower: Claimed, upper: Claimed, seed: int) -> Iterator[Refutation]:
     local = {record.symbol for record in lower.theorem.local}
     if local & lower.part.expression.free_symbols:
         return  # it is a lower bound only if that quantity is as large as it says
+    if needs_another(upper.theorem, upper.part):
+        return
     if isinstance(lower.part, Bound) and isinstance(upper.part, Bound):
         yield from _above_with_constants(lower, upper, seed)
-    space = with_delta()
+    space = standard() if _hides_logarithms(upper.part) else with_delta()
     for fixed in _exponents(lower, upper):
         orders = _orders(lower, upper, space, fixed)
         if orders is None:
@@ -156,6 +161,10 @@ def _above(lower: Claimed, upper: Claimed, seed: int) -> Iterator[Refutation]:
                 lower.metric, lower.name, upper.name, where,
                 f"{lower.name} (at least) exceeds {upper.name} (at most) where {where}",
             )  # fmt: skip
+
+
+def _hides_logarithms(part: Part) -> bool:
+    return isinstance(part, Rate) and (part.logs_hidden or delta in part.hides)
 
 
 def _exponents(*claims: Claimed) -> Iterator[Mapping[object, Fraction]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations, groupby, product
 
@@ -153,6 +154,14 @@ def compare(
     return Comparison(chosen, joined(found[-1]), joined(found[0]), joined(found[1]))
 
 
+class Verdict(StrEnum):
+    """How far the best result of a region is from what is possible, up to constants and logarithms."""
+
+    TIGHT = "tight"
+    GAP = "gap"
+    OPEN = "open"  # no lower bound that compares is known
+
+
 @dataclass(frozen=True, slots=True)
 class Regime:
     """A region with its best results.
@@ -182,6 +191,27 @@ class Regime:
     def gap(self) -> Monomial | None:
         """How far the best result is from the lower bound, up to logarithms: 1 if nothing is left to gain."""
         return None if self.floor is None else self.value / self.floor
+
+    @property
+    def verdict(self) -> Verdict:
+        """Tight, a gap of so much (``gap``), or open."""
+        return _verdict(self.gap)
+
+
+def _verdict(gap: Monomial | None) -> Verdict:
+    if gap is None:
+        return Verdict.OPEN
+    return Verdict.TIGHT if gap == ONE else Verdict.GAP
+
+
+def verdict_in_words(gap: Monomial | None) -> str:
+    """A verdict in words, with the factor of a gap."""
+    match _verdict(gap), gap:
+        case Verdict.GAP, Monomial() as factor:
+            return f"gap: {in_letters(factor)} above the best lower bound"
+        case Verdict.TIGHT, _:
+            return "tight: equals the lower bound"
+    return "open: no lower bound that compares is known"
 
 
 TRIVIAL = "trivial"
@@ -352,5 +382,5 @@ def boundaries(found: Sequence[Regime], space: Space) -> tuple[str, ...]:
 def described(regime: Regime, space: Space) -> str:
     """A regime in one line."""
     where = " and ".join(space.inequalities(regime.cone)) or "everywhere"
-    gap = "" if regime.gap is None else f"; {in_letters(regime.gap)} above the lower bound"
-    return f"{where}: {in_letters(regime.value)} by {', '.join(regime.best)}{gap}"
+    verdict = verdict_in_words(regime.gap)
+    return f"{where}: {in_letters(regime.value)} by {', '.join(regime.best)}; {verdict}"

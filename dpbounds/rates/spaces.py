@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from sympy import Symbol
+from sympy import Ge, Le, Symbol
+from sympy.core.relational import Relational
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.symbols import (
@@ -76,6 +77,15 @@ class Space:
         >>> standard().inequality((1, -1, 1))
         'n ε >= d'
         """
+        left, sign, right = self._sides(normal)
+        return f"{in_letters(left)} {'>=' if sign > 0 else '<='} {in_letters(right)}"
+
+    def relation(self, normal: Vector) -> Relational:
+        """The same as a formula."""
+        left, sign, right = self._sides(normal)
+        return (Ge if sign > 0 else Le)(left.expression, right.expression)
+
+    def _sides(self, normal: Vector) -> tuple[Monomial, int, Monomial]:
         sign = 1 if next(entry for entry in normal if entry) > 0 else -1
         powers = dict(zip(self.axes, (sign * entry for entry in normal), strict=True))
         left = Monomial.of({axis: power for axis, power in powers.items() if power > 0})
@@ -83,7 +93,7 @@ class Space:
         if len({power for _, power in left.powers}) == 1:
             power = left.powers[0][1]
             left, right = left ** (1 / power), right ** (1 / power)
-        return f"{in_letters(left)} {'>=' if sign > 0 else '<='} {in_letters(right)}"
+        return left, sign, right
 
     def reduced(self, monomial: Monomial) -> Monomial:
         """In the axes alone: tied quantities replaced, constants and logarithms dropped."""
@@ -91,8 +101,12 @@ class Space:
 
     def inequalities(self, cone: Cone) -> tuple[str, ...]:
         """What describes a cone, less what is true everywhere."""
+        return tuple(map(self.inequality, self.facets(cone)))
+
+    def facets(self, cone: Cone) -> tuple[Vector, ...]:
+        """The normals of what describes a cone, less those of what is true everywhere."""
         known = {primitive(self.form(one)) for one in self.at_least_one}
-        return tuple(self.inequality(facet) for facet in sorted(cone.facets - known, reverse=True))
+        return tuple(sorted(cone.facets - known, reverse=True))
 
 
 _LETTERS = {record.name: letter(record.latex) for record in QUANTITIES} | {

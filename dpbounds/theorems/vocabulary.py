@@ -65,6 +65,8 @@ class Read(Word):
     """What of the source was read here."""
 
     FULL_TEXT = "full text"
+    CONVERTED = "converted text"  # of the full text, by a machine: formulas may be garbled
+    SUMMARY = "summary"  # by others
     ABSTRACT = "abstract only"
     QUOTED = "as quoted by another paper"
     HERE = "derived here"

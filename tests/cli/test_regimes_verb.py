@@ -13,7 +13,8 @@ def test_for_programs(data):
     warm = next(one for one in found["regions"] if one["winner"] == "lowy-ullman-wright-2024/corollary-4.3")
     assert warm["where"] == ["a - b >= 1"]
     assert warm["conditions"] == ["n ε >= d"]
-    assert (warm["value"], warm["gap"]) == ("d^(2/3)/(n ε)", "d^(1/6)")
+    assert (warm["value"], warm["verdict"], warm["gap"]) == ("d^(2/3)/(n ε)", "gap", "d^(1/6)")
+    assert {one["verdict"] for one in found["regions"]} == {"gap", "tight"}
     assert set(found["crossovers"]) == {"n ε = d", "n ε = √d"}
     assert {"id", "reason"} == set(found["left_out"][0])
     assert found["statuses"]["lowy-ullman-wright-2024/corollary-4.3"] == "proved"
@@ -23,7 +24,9 @@ def test_for_people(said):
     out = said("gradient-norm")
     warm = "lowy-ullman-wright-2024/corollary-4.3"
     assert f"where n ε >= d\n  d^(2/3)/(n ε)  by {warm}, {warm}/explicit\n" in out
-    assert "equals the lower bound" in out
+    assert "\n  tight: equals the lower bound\n" in out
+    assert "\n  gap: d^(1/6) above the best lower bound\n" in out
+    assert "\n  open: no lower bound that compares is known\n" in said("projected-gradient-norm")
     assert "boundaries: " in out
     assert "not compared" in out
 

@@ -180,7 +180,7 @@ def test_no_growth_of_delta_is_assumed():
 
 def test_in_one_line():
     (regime,) = [one for one in regimes(EMPIRICAL, {"floor": FLOORS["empirical"]}) if one.best == ("warm",)]
-    assert described(regime, standard()) == "n ε >= d: d^(2/3)/(n ε) by warm; d^(1/6) above the lower bound"
+    assert described(regime, standard()) == "n ε >= d: d^(2/3)/(n ε) by warm; gap: d^(1/6) above the best lower bound"
 
 
 def test_a_tied_epsilon_must_not_grow():

@@ -54,7 +54,7 @@ def test_by_default_a_part_is_as_its_statement():
         ("ganesh-liu-oh-thakurta-2023/table-1", "excess-lower", "claimed"),
         ("ganesh-liu-oh-thakurta-2023/table-3", "wang-xu-2020", "claimed"),
         ("ganesh-liu-oh-thakurta-2023/table-3", "population", "disputed"),
-        ("lowy-ullman-wright-2024/lemma-6.5", "rate", "disputed"),
+        ("lowy-ullman-wright-2024/lemma-6.5", "rate", "repaired"),
         ("lowy-ullman-wright-2024/lemma-6.5", "survives", "claimed"),
         ("wang-chen-xu-2019/theorem-3", "rate", "claimed"),
         ("wang-chen-xu-2019/theorem-3", "polynomial", "false"),

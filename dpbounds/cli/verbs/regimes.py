@@ -1,9 +1,9 @@
 """`dpbounds regimes`: who wins where, exactly.
 
-JSON: metric, space, regions [{winner, ties, where (in the exponents), conditions (in n, d, ε), value, gap,
-by_logarithms, pure (those of the winners that are ε-DP), pure_gap (to the best lower bound for ε-DP)}], crossovers,
-left_out [{id, reason}], statuses, derived (ids whose order follows from a bound with constants), advice (options with
-which there would be more to compare). Where nothing can be compared there are no regions.
+JSON: metric, space, regions [{winner, ties, where (in the exponents), conditions (in n, d, ε), value, verdict (tight,
+gap, or open), gap, by_logarithms, pure (those of the winners that are ε-DP), pure_gap (to the best lower bound for
+ε-DP)}], crossovers, left_out [{id, reason}], statuses, derived (ids whose order follows from a bound with constants),
+advice (options with which there would be more to compare). Where nothing can be compared there are no regions.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def command(
     """
     from dpbounds.rates.planes import exponent_inequalities
     from dpbounds.rates.promises import ACCEPTED, compared, promises
-    from dpbounds.rates.regimes import boundaries
+    from dpbounds.rates.regimes import boundaries, verdict_in_words
     from dpbounds.rates.spaces import at_epsilon, in_letters, standard, with_rank, with_width
     from dpbounds.theorems.registry import library, own_statements
 
@@ -106,6 +106,7 @@ def command(
                         "where": list(exponent_inequalities(regime.cone, space)),
                         "conditions": list(space.inequalities(regime.cone)),
                         "value": in_letters(regime.value),
+                        "verdict": str(regime.verdict),
                         "gap": None if regime.gap is None else in_letters(regime.gap),
                         "by_logarithms": list(regime.by_logarithms),
                         "pure": list(regime.pure),
@@ -131,13 +132,9 @@ def command(
         click.echo(f"  {in_letters(regime.value)}  by {', '.join(regime.best)}")
         if regime.by_logarithms and regime.by_logarithms != regime.best:
             click.echo(f"  fewest logarithms: {', '.join(regime.by_logarithms)}")
-        pure_gap = regime.pure_gap if regime.pure_gap != regime.gap else None
-        for gap, under in ((regime.gap, ""), (pure_gap, "for ε-DP: ")):
-            if gap is not None:
-                text = in_letters(gap)
-                click.echo(
-                    f"  {under}" + ("equals the lower bound" if text == "1" else f"{text} above the best lower bound")
-                )
+        click.echo(f"  {verdict_in_words(regime.gap)}")
+        if regime.pure_gap is not None and regime.pure_gap != regime.gap:
+            click.echo(f"  for ε-DP {verdict_in_words(regime.pure_gap)}")
     edges = boundaries(found, space)
     if edges:
         click.echo(f"\nboundaries: {'; '.join(edges)}")

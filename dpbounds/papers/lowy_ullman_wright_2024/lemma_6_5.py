@@ -13,7 +13,7 @@ THEOREM = PAPER.theorem(
     statement=__doc__,
     where="Section 6, Lemma 6.5",
     bounds="gradient-norm, lower, expectation",
-    status="disputed",
+    status="repaired",
     assumptions="Lipschitz, smooth, Kurdyka-Łojasiewicz",
     conditions=Condition(q.k > 1, "k is bounded away from 1"),
     parts=(
@@ -27,18 +27,20 @@ THEOREM = PAPER.theorem(
             relies_on="cited/menart-et-al-2023/theorem-1",
         ),
     ),
-    relies_on="cited/menart-et-al-2023/theorem-1 cited/arora-et-al-2023/theorem-4.3",
+    relies_on="dpbounds/lower-bound/gradient-norm",
     errata=Erratum(
         printed="the bound follows from the excess risk's lower bound and Definition 6.1",
         right="E[F - inf F] >= (γc)ᵏ and F - inf F <= γᵏ|∇F|ᵏ give E|∇F|ᵏ >= cᵏ, which does not give E|∇F| >= c: "
         "Jensen's inequality points the other way for k > 1; in version 1",
         severity="gap",
         evidence="test_lemma_6_5.py::test_a_large_mean_power_does_not_make_the_mean_large",
-        survives="E|∇F| >= cᵏ/G^(k-1), as |∇F| <= G; the printed bound for k = 2, directly from Arora et al. 2023, "
-        "Theorem 4.3; and the printed bound wherever the excess risk is large with constant probability",
+        survives="the statement, directly: within the ball of radius G/(2L) the hard losses of "
+        "dpbounds/lower-bound/gradient-norm are quadratic, so |∇F|² = 2L(F - inf F); as |∇F| <= G, they are KL for "
+        "every 1 <= k <= 2, with γᵏ = G^(2-k)/(2L)",
     ),
     notes="""
-    - Outputs outside the ball, where the KL inequality is not assumed, are not covered by the argument.
-    - Menart et al. 2023 was not read here. The statement itself is not refuted.
+    - The argument gives E|∇F| >= cᵏ/G^(k-1), and the printed bound wherever the excess risk is large with constant
+      probability. Outputs outside the ball, where the KL inequality is not assumed, it does not cover.
+    - Menart et al. 2023 was not read here.
     """,
 )

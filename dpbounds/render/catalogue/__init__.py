@@ -14,6 +14,7 @@ from dpbounds.errors import InvalidValue, one_of
 from dpbounds.render.catalogue.by_metric import METRICS, by_metric
 from dpbounds.render.catalogue.derived import derived
 from dpbounds.render.catalogue.explicit import explicit_bounds
+from dpbounds.render.catalogue.open_problems import open_problems
 from dpbounds.render.catalogue.printed import PRINTED, printed
 from dpbounds.render.catalogue.spent import ball_noise, noise_constants, privacy_as_printed
 from dpbounds.render.catalogue.tightness import tightness
@@ -39,6 +40,7 @@ def _on_a_grid() -> dict[str, Callable[[], Table]]:
         "ball-noise": ball_noise,
         "derived-rates": derived,
         "tightness": tightness,
+        "open-problems": open_problems,
     }
 
 

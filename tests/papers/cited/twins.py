@@ -23,6 +23,28 @@ def kairouz_oh_viswanath_2015_theorem_3_3_pure_delta(q):
     return total
 
 
+def arora_tree_batch(q):
+    return max(cbrt(q.n) ** 2, sqrt(q.n / q.epsilon) * root(q.d, 4))
+
+
+def arora_tree_depth(q):
+    """The solution of D 2^(D+1) = b, by bisection."""
+    low, high = mpf(0), mpf(10) ** 3
+    for _ in range(5 * mp.dps):
+        middle = (low + high) / 2
+        low, high = (middle, high) if middle * 2 ** (middle + 1) < arora_tree_batch(q) else (low, middle)
+    return low
+
+
+def arora_tree_bound(q):
+    depth = arora_tree_depth(q)
+    trees = q.n / arora_tree_batch(q) / (1 + depth / 2)
+    chances = ln(2 * trees * 2 ** (depth + 1)) - ln(q.zeta)
+    start = 4 * q.L * q.Delta_F * sqrt(depth * (2 + depth)) / q.G**2
+    rate = sqrt(max(1 / cbrt(q.n) ** 2, sqrt(q.d) / (q.n * q.epsilon)))
+    return sqrt(18) * q.G * rate * (256 * (ln(mpf("1.25")) - ln(q.delta)) * chances + start)
+
+
 TWINS = {
     "abadi-et-al-2016/theorem-1": {
         "noise_multiplier": lambda q: q.c * sqrt(-q.T * log1p(q.delta - 1) * q.q**2 / q.epsilon**2)
@@ -37,7 +59,21 @@ TWINS = {
             + q.G * sqrt(-q.d * ln(q.delta)) / (q.n * q.epsilon)
         )
     },
-    "arora-et-al-2023/theorem-4.3": {"rate": lambda q: q.G * sqrt(min(mpf(1), q.d / (q.n * q.epsilon) ** 2))},
+    "arora-et-al-2023/theorem-4.3": {
+        "rate": lambda q: q.G * sqrt(min(mpf(1), -q.d * ln(q.delta) / (q.n * q.epsilon) ** 2))
+    },
+    "arora-et-al-2023/theorem-3.2": {
+        "bound": arora_tree_bound,
+        "tree-batch": arora_tree_batch,
+        "tree-depth": arora_tree_depth,
+    },
+    "kornowski-2026/main-result": {
+        "rate": lambda q: root(q.d, 4) / sqrt(q.n * q.epsilon) + root(q.lower_dimension, 6) / cbrt(q.n * q.epsilon)
+    },
+    "tao-et-al-2025/main-result": {"rate": lambda q: 1 / cbrt(q.n) + root(q.d, 5) / root(q.n * q.epsilon, 5) ** 2},
+    "zhang-et-al-2024/main-result": {
+        "rate": lambda q: (q.d / q.alpha + q.d * sqrt(q.d) / sqrt(2 * q.rho)) / (q.goldstein_radius * q.alpha**2)
+    },
     "arora-et-al-2023/theorem-6.1": {
         "rate": lambda q: 1 / sqrt(q.n) + min(root(q.r / (q.n * q.epsilon) ** 2, 3), 1 / root(q.n * q.epsilon, 5) ** 2),
         "projection-dimension": lambda q: root(q.n * q.epsilon, 5) ** 4,

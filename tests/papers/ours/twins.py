@@ -1,6 +1,6 @@
 """The formulas of statements of our own, a second time."""
 
-from mpmath import beta, cbrt, ceil, erf, exp, floor, ln, log, log1p, mpf, ncdf, pi, root, sqrt
+from mpmath import beta, cbrt, ceil, e, erf, exp, expm1, floor, ln, log, log1p, mpf, ncdf, pi, root, sqrt
 
 from tests.papers.tholeti_kalyani_2020.twins import mass
 
@@ -172,6 +172,43 @@ def path_noise_unit(q):
     return -q.d * ln(q.delta) / (q.n * q.epsilon) ** 2
 
 
+def overlap(q):
+    """What two outputs share, at least, where a group has e^ε' = 3e^ε and a δ' of 1/2."""
+    return 2 * mpf("0.5") / (1 + 3 * exp(q.epsilon))
+
+
+def packed(q, points, records):
+    """min(1, λ/records) for so many points, of which a quarter is enough, as is a δ of 1/4."""
+    return min(1, min(ln(points / 4), ln(expm1(q.epsilon)) - ln(4 * q.delta)) / records)
+
+
+def traced(q, crowd, per_record, records):
+    """min(1, √(dτ)/(c·records)): the crowd is d/τ at least."""
+    tau = min(q.d / crowd, ln(expm1(q.epsilon) / 3) - ln(q.delta) - ln(q.d) / 2)
+    return min(1, sqrt(q.d) * sqrt(tau) / per_record / records)
+
+
+def in_data(q):
+    return q.epsilon * q.n
+
+
+def in_draws(q):
+    return q.n * expm1(q.epsilon)
+
+
+def huber_slope(q):
+    return min(q.G, sqrt(8 * q.L * q.Delta_F)) / 2
+
+
+def smooth_slope(q):
+    return min(q.G / 2, sqrt(q.L) * sqrt(q.Delta_F), cbrt(q.rho_H) * cbrt(q.Delta_F) ** 2)
+
+
+def risk_scale(q):
+    slope = min(q.G, q.D * q.mu) / 2
+    return slope**2 / q.mu / 2
+
+
 TWINS = {
     "ball-noise-and-gaussian-noise": {
         "ball": lambda q: mass(q.Delta_g / (2 * q.r_u), q.d),
@@ -275,5 +312,40 @@ TWINS = {
             + root(path_noise_unit(q) ** 2 * q.L**4 * q.Delta_F**2 / q.rho_H, 5)
             + sqrt(path_noise_unit(q)) * q.G
         )
+    },
+    "lower-bound/gradient-norm": {
+        "bound": lambda q: huber_slope(q) / 12 * traced(q, 128, 16, in_data(q)),
+        "packing": lambda q: huber_slope(q) / 8 / 2 * packed(q, mpf(2) ** q.d, in_data(q)),
+        "two_points": lambda q: huber_slope(q) * overlap(q) * min(1, 1 / in_data(q)),
+    },
+    "lower-bound/sosp": {
+        "bound": lambda q: smooth_slope(q) / 24 * traced(q, 128, 16, in_data(q)),
+        "packing": lambda q: smooth_slope(q) / 4 / 2 * packed(q, mpf(2) ** q.d, in_data(q)),
+        "two_points": lambda q: smooth_slope(q) * min(1, 1 / in_data(q)),
+    },
+    "lower-bound/population-gradient-norm": {
+        "bound": lambda q: huber_slope(q) / 12 * traced(q, 128, 12, in_draws(q)),
+        "packing": lambda q: huber_slope(q) / 8 * packed(q, mpf(2) ** q.d, in_draws(q)),
+        "sampling": lambda q: huber_slope(q) * mpf("0.2") / sqrt(q.n),
+    },
+    "lower-bound/population-sosp": {
+        "bound": lambda q: smooth_slope(q) / 24 * traced(q, 128, 12, in_draws(q)),
+        "packing": lambda q: smooth_slope(q) / 4 * packed(q, mpf(2) ** q.d, in_draws(q)),
+        "sampling": lambda q: smooth_slope(q) / sqrt(4 * q.n),
+    },
+    "lower-bound/convex": {
+        "bound": lambda q: q.G * q.D / 24 * traced(q, 1152, 48, in_data(q)),
+        "packing": lambda q: q.G * q.D / 60 * packed(q, e ** (q.d / 8), in_data(q)),
+        "two_points": lambda q: q.G * q.D / 2 * overlap(q) * min(1, 1 / in_data(q)),
+    },
+    "lower-bound/strongly-convex": {
+        "bound": lambda q: risk_scale(q) / 48 * traced(q, 128, 16, in_data(q)) ** 2,
+        "packing": lambda q: risk_scale(q) / 32 * (packed(q, mpf(2) ** q.d, in_data(q)) / 2) ** 2,
+        "two_points": lambda q: risk_scale(q) * overlap(q) * min(1, 1 / in_data(q)) ** 2,
+    },
+    "lower-bound/population-convex": {
+        "bound": lambda q: q.G * q.D / 24 * traced(q, 1152, 34, in_draws(q)),
+        "packing": lambda q: q.G * q.D / 30 * packed(q, e ** (q.d / 8), in_draws(q)),
+        "sampling": lambda q: q.G * q.D / sqrt(100 * q.n),
     },
 }
