@@ -48,8 +48,8 @@ def from_file(path: Path) -> Theorem:
         InvalidValue: There is no such file, it cannot be read, it ends with an error (the message says in which line),
             or there is no ``THEOREM`` in it.
     """
-    if not path.is_file():
-        raise InvalidValue("file", path, "an existing Python file with a record named THEOREM")
+    if not path.is_file() or path.suffix != ".py":
+        raise InvalidValue("file", path, "an existing Python file, *.py, with a record named THEOREM")
     specification = importlib.util.spec_from_file_location(path.stem, path)
     assert specification is not None
     assert specification.loader is not None

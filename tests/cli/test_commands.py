@@ -11,6 +11,7 @@ from dpbounds.cli.answers.running import SQUARES
 
 SMALL = {"n": "2000", "d": "3", "lipschitz": "1", "smoothness": "1", "initial-gap": "1"}
 BUDGET = ("--epsilon", "1", "--delta", "1e-6")
+CHANCE = ("--failure-probability", "0.1")
 EXACT_MAPPING = ("wang-xu-2019/theorem-2/explicit", "bound")
 CLOSED_FORM = ("wang-xu-2019/theorem-2/explicit", "tuned")  # at any number of steps: what is run may be a little better
 
@@ -37,6 +38,10 @@ def held(data, *words):
     rows = [row for row in data("plan", *words)["ranking"] if row["command"]]
     for row in rows:
         ran = data(*shlex.split(row["command"])[1:])
+        if ran["metric"] == "failure":  # the probability of missing α
+            assert ran["parameters"]["stationarity"] == pytest.approx(row["bound"]["upper"], rel=1e-12)
+            assert ran["bounds"][0]["upper"] <= float(CHANCE[1])
+            continue
         wanted = "exact" if (row["id"], row["part"]) == EXACT_MAPPING else ran["metric"]
         (bound,) = [one for one in ran["bounds"] if one["metric"] == wanted]
         value = bound["upper"] ** 0.5 if wanted in SQUARES else bound["upper"]
@@ -75,11 +80,21 @@ def test_every_command_has_the_plan_s_bound(metric, words, data):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    "words", [options(n="5000", d="2"), options(n="100000", smoothness="2", lipschitz="1/3")], ids=str
+)
+def test_a_second_order_point_is_run_for(words, data):
+    found = held(data, "--metric", "sosp", *words, "--hessian-lipschitz", "1", *CHANCE, *BUDGET)
+    assert found == {"dpbounds/second-order-path-noise"}
+
+
+@pytest.mark.thorough
 def test_every_statement_of_the_table_has_a_command(data):
     found = [
         held(data, "--metric", metric, *options(), *BUDGET) for metric in ("gradient-norm", "projected-gradient-norm")
     ]
-    assert set().union(*found) == set(ALGORITHMS)
+    second_order = {"dpbounds/second-order-path-noise"}
+    assert set().union(second_order, *found) == set(ALGORITHMS)
 
 
 @pytest.mark.thorough

@@ -65,3 +65,9 @@ def test_an_id_stands_for_one_statement(copy_of, tmp_path):
     taken.write_text('from dpbounds.theorems.registry import theorem\nTHEOREM = theorem("wang-xu-2019/theorem-2")\n')
     with pytest.raises(InvalidValue, match="wang-xu-2019/theorem-2 stands already"):
         own_statements([taken])
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path, capsys):
+    (tmp_path / "c.json").write_text("{}")
+    assert main(["plan", "--metric", "gradient-norm", *NUMBERS, "--with", str(tmp_path / "c.json")]) == 2
+    assert "an existing Python file" in capsys.readouterr().err

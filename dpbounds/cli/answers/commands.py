@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from dpbounds.rates.budgets import Budget
     from dpbounds.rates.plan import Guarantee
 
-# Statements whose value is what the algorithm's own ``bound`` says at the same parameters, or its root.
+# Statements whose value is what the algorithm's own ``bound`` says at the same parameters, or its root; of second-order
+# points the α that is missed with at most the probability of ``bound``.
 ALGORITHMS = {
+    "dpbounds/second-order-path-noise": ("path-noise", ("stationarity", "failure_probability")),
     "dpbounds/storm": ("dp-storm", ("steps", "step_size", "momentum", "first_share")),
     "lowy-ullman-wright-2024/lemma-3.1/explicit": ("dp-spider", ("steps", "anchor_period")),
     "wang-chen-xu-2019/algorithm-4/explicit": ("dp-gd", ("steps", "step_size")),

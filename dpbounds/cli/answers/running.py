@@ -14,7 +14,6 @@ from dpbounds.cli.answers.demo_training import L1, prepared
 from dpbounds.cli.questions.options import unfit
 from dpbounds.errors import MISSING, DpboundsError, InvalidValue
 from dpbounds.expressions.exact import positive_integer
-from dpbounds.expressions.symbols import by_name
 
 if TYPE_CHECKING:
     from dpbounds.algorithms.ledger import PrivacyBudget
@@ -122,6 +121,7 @@ def subject_of(
         InvalidValue: There is no such algorithm, parameter or constant, or it is out of range.
     """
     from dpbounds.algorithms.verification.catalogue import example
+    from dpbounds.expressions.symbols import by_name
 
     found = example(name)
     if found.printed:

@@ -38,6 +38,7 @@ from dpbounds.cli.questions.options import (
     writing,
 )
 from dpbounds.cli.verbs.evaluate import assignments
+from dpbounds.cli.verbs.plan import releases
 from dpbounds.errors import CertificateError
 from dpbounds.privacy.relations import Relation
 
@@ -198,7 +199,7 @@ def _print(found: Ran, files: tuple[Path, ...]) -> None:
         "parameters": ", ".join(f"{name} {value:.6g}" for name, value in run.parameters.items()) or "-",
         "epsilon": printing.shown(account.enclosure, limit=None if run.budget is None else run.budget.epsilon),
         "delta": f"{printing.plain(account.target)}, {account.relation}",
-        "released": "; ".join(str(run.ledger).splitlines()),
+        "released": "; ".join(f"{count} x {text}" for count, text in releases(account.mechanism)),
         "bound": "; ".join(_bound(found, name) for name in found.bounds) or f"none: {found.why}",
         "noise": run.noise_drawn,
     }
