@@ -7,7 +7,7 @@ from attrs import evolve
 from sympy import log, sqrt
 
 from dpbounds.expressions.symbols import Unit, dataset_size, delta, diameter, dimension, epsilon, lipschitz
-from dpbounds.rates.promises import DECIDING, GOALS, claims_of, promises
+from dpbounds.rates.promises import DECIDING, GOALS, claims_of, needs_another, promises
 from dpbounds.rates.refutations import Claimed, _binds, refutations
 from dpbounds.theorems.assumptions import LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
 from dpbounds.theorems.evaluation import evaluate
@@ -119,7 +119,8 @@ def test_constants_decide_where_orders_agree():
 @pytest.mark.rotating(4)
 def test_a_lower_bound_for_pure_privacy_binds_pure_algorithms_only():
     def little():
-        return lipschitz * diameter * (sqrt(dimension / dataset_size) + log(1 / delta) / (dataset_size * epsilon))
+        private = sqrt(dimension * log(1 / delta)) / (dataset_size * epsilon)
+        return lipschitz * diameter * (sqrt(dimension / dataset_size) + private)
 
     mine = evolve(MINE, parts=(Rate(formula=little, unit=Unit(loss=1)),))
     assert told(mine) == []
@@ -156,6 +157,26 @@ def test_a_lower_bound_in_another_norm_does_not_pass_on_to_a_larger_class():
         "excess-empirical-risk", statements=(full,), assuming=["l1 ball or simplex", "Lipschitz in l1", "convex"]
     )
     assert [one.id for one in there.lowers] == [f"{LASSO}"]
+
+
+def test_hidden_logarithms_are_no_contradiction():
+    """√(d ln(1/δ))/(nε) is no upper bound of which print leaves the logarithm out; the same with none is refuted."""
+
+    def plain():
+        private = sqrt(dimension) / (dataset_size * epsilon)
+        return lipschitz * diameter * (sqrt(dimension / dataset_size) + private)
+
+    part = evolve(MINE.parts[0], formula=plain)
+    lower = "dpbounds/lower-bound/population-convex (at least) exceeds mine/theorem-1 (at most) where"
+    assert any(text.startswith(lower) for text in told(evolve(MINE, parts=(part,))))
+    assert told(evolve(MINE, parts=(evolve(part, logs_hidden=True),))) == []
+
+
+def test_a_choice_among_points_that_are_given_is_no_promise():
+    """Lemma 4.1: the α of the points is a value that is put in, however small."""
+    lemma = theorem("ganesh-liu-oh-thakurta-2023/lemma-4.1/explicit")
+    assert needs_another(lemma, lemma.bound)
+    assert told(lemma) == []
 
 
 def test_the_example_of_the_documents_contradicts_nothing():

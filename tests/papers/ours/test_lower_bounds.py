@@ -420,3 +420,15 @@ def test_the_logarithm_has_to_be_capped():
     for d, digits in ((1, 10**7), (200, 10**9)):
         uncapped = sqrt(d * digits * log(10)) / 192
         assert uncapped > 2 * d  # in units of 1/(εn)
+
+
+@pytest.mark.parametrize(("d", "alpha", "records"), [(100, 0.1, 9.45e4), (1000, 0.01, 5.18e6)])
+def test_what_noise_along_the_path_reaches_is_not_below(d, alpha, records):
+    # so many records n√ρ are enough for an α-second-order point (its test); ρ-zCDP is (ρ + 2√(ρ ln 1/δ), δ)-DP
+    rho, logarithm = 0.01, 9 * log(10)
+    values = {"G": 1, "L": 1, "Delta_F": 1, "rho_H": 1, "zeta": "0.01"}
+    point = {"n": round(records / sqrt(rho)), "epsilon": f"{rho + 2 * sqrt(rho * logarithm):.6f}", "delta": "1e-9"}
+    packing = BOUND["sosp"]("packing", **values, **point, d=d)
+    pair = BOUND["sosp"]("two_points", **values, **point)
+    assert packing.applies is pair.applies is True
+    assert 0 < max(packing.value.lower, pair.value.lower) < alpha
