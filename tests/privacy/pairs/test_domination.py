@@ -212,14 +212,10 @@ def test_the_adaptive_attack_on_fixed_size_steps_stays_below() -> None:
     # attained by an adversary who reacts to the first output (test_cells); composing the two directions separately and
     # taking the larger at the end gives .47998 and .35066
     two = dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 2) ** 2
-    for epsilon, attained, separately, symmetric in (
-        ("0.1", 0.50039, 0.47998, 0.52081),
-        (1, 0.36599, 0.35066, 0.38134),
-    ):
+    for epsilon, attained, symmetric in (("0.1", 0.50039, 0.52081), (1, 0.36599, 0.38134)):
         found = account(two, epsilon=epsilon, relation=RE)
-        assert found.enclosure.upper > attained
         assert found.enclosure.upper == pytest.approx(symmetric, abs=2e-3)
-        assert found.enclosure.lower == pytest.approx(separately, abs=2e-3)
+        assert attained - 1e-3 < found.enclosure.lower < attained + 2e-5
 
 
 @pytest.mark.rotating(4)
