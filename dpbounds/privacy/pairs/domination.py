@@ -58,6 +58,7 @@ from dpbounds.privacy.pairs.pairs import (
     Pair,
     Product,
     Repeated,
+    ReplacedGaussians,
     Sampled,
     SampledBalls,
     SampledGaussians,
@@ -657,10 +658,10 @@ def _with_replacement(mechanism: SampledWithReplacement, order: Order) -> _Choic
         if isinstance(base, ShiftedGaussians):
             return {(): ((StepBound.attained(DrawnGaussians(direction, draws, base.squared_shift), n), 1),)}
         return {(): ((StepBound(Sampled(direction, draws, base), ()), 1),)}
-    attacks: tuple[Pair, ...] = ()
     if isinstance(base, ShiftedGaussians) and n > 1:
         attacks = tuple(DrawnGaussians(way, draws, base.squared_shift) for way in (Direction.REMOVE, Direction.ADD))
-    return {(): ((StepBound(Sampled(direction, draws, base), attacks, size=n), 1),)}
+        return {(): ((StepBound(ReplacedGaussians(draws, base.squared_shift), attacks, size=n), 1),)}
+    return {(): ((StepBound(Sampled(direction, draws, base), (), size=n), 1),)}
 
 
 def _truncated(members: Sequence[tuple[TruncatedPoisson, int]], order: Order) -> _Choices:

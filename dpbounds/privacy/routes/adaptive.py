@@ -1,9 +1,9 @@
 """What an adversary attains who chooses each run's attack by what was published before: a proven lower end.
 
 The runs of one step are cut into phases. Between two phases the adversary remembers one whole number, a *cell*, and by
-it decides which of the attacks the next phase plays; at the end an event is a set of cells. What such a strategy attains
-is computed as it is, from the probabilities of the cells under both data sets. How cells are laid, which attack each
-cell chooses and which event is tested are choices; why any choice is sound is written out in ``adaptive.md``.
+it decides which of the attacks the next phase plays; at the end an event is a set of cells. What such a strategy
+attains is computed as it is, from the probabilities of the cells under both data sets. How cells are laid, which attack
+each cell chooses and which event is tested are choices; why any choice is sound is written out in ``adaptive.md``.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Remembered:
 
     Attributes:
         first: The first cell.
-        masses: Row 0: at most the P-mass of each cell, row 1: at least its Q-mass; the cells not listed are in no event.
+        masses: Row 0: at most the P-mass of each cell, row 1: at least its Q-mass; cells not listed are in no event.
         roundings: But for a factor (1 ± 2^-53) to this power.
     """
 
@@ -257,7 +257,7 @@ def _look(pair: Pair) -> tuple[float, float, float]:
             low = min(low, -_search(lambda far: bool(law.head(arb(-far))[1] < _FARTHEST)))
             high = max(high, _search(lambda far: bool(law.tail(arb(far))[0] < _FARTHEST)))
         apart = float(law.delta(arb(0)).mid())
-    if not (apart > 0 and -_MOST_EXPONENT < low and high < _MOST_EXPONENT):
+    if not (apart > 0 and low > -_MOST_EXPONENT and high < _MOST_EXPONENT):
         raise Declined("adaptive attack: the losses of one run reach too far for cells")
     return low, high, max(apart, 1e-12) / _NEAREST
 
