@@ -792,6 +792,8 @@ def _replaced_gaussians(draws: pairs.Draws, shift: arb) -> LossDistribution:
     terms = [(weight, k * shift, (-k * k * shift * shift / 2).exp()) for k, weight in enumerate(weights, start=1)]
     logs = np.array([float(weight.log()) for weight in weights])
     steps = np.arange(1, len(weights) + 1) * float(shift)
+    further = tuple(accumulate(reversed(weights)))[::-1]  # from each term on
+    negligible = arb(2) ** -working_bits()
 
     def excess(t: arb, alpha: arb) -> tuple[arb, arb]:
         """The sum less (α-1) p_0, and its derivative."""
@@ -803,6 +805,8 @@ def _replaced_gaussians(draws: pairs.Draws, shift: arb) -> LossDistribution:
                 value, slope = value + weight * positive_part(low - alpha), slope + weight * step * low
             if not high <= 1:
                 value, slope = value - weight * positive_part(high - 1), slope + weight * step * high
+            elif low <= alpha and t > 0 and step >= t:  # both exponents fall from here on
+                break
         return value, slope
 
     def exceeds(t: float, loss: float) -> bool:
@@ -819,15 +823,17 @@ def _replaced_gaussians(draws: pairs.Draws, shift: arb) -> LossDistribution:
         high = low + 1
         while not exceeds(high, near):
             high = low + 2 * (high - low)
-        for _ in range(50):
+        for _ in range(12):
             middle = (low + high) / 2
             low, high = (low, middle) if exceeds(middle, near) else (middle, high)
         t, width = arb(high), arb(1)
-        for _ in range(_ROOT_STEPS):
-            value, slope = excess(t, alpha)
-            move = (value / slope).mid()
+        for step in range(_ROOT_STEPS):
+            bits = min(working_bits(), _TERM_BITS << step)
+            with working(bits):
+                value, slope = excess(t, alpha)
+                move = (value / slope).mid()
             t, before, width = (t - move).mid(), width, arb(abs(move))
-            if width >= before / 2:
+            if bits == working_bits() and width >= before / 2:
                 break
         for _ in range(_ROOT_STEPS):
             width = (4 * width + arb(2) ** (_SPARE_BITS - working_bits())).mid()
@@ -839,8 +845,11 @@ def _replaced_gaussians(draws: pairs.Draws, shift: arb) -> LossDistribution:
         if not (loss <= 0 or loss > 0):
             raise Declined("a loss cannot be told from 0 at this precision")
         t = place(loss) if loss > 0 else shift / 2
-        p = r = absent * upper_tail(t)
+        whole = upper_tail(t)
+        p = r = absent * whole
         for index, (weight, step, _) in enumerate(terms):
+            if further[index] < r * negligible:  # F̄(y + D) is at most F̄(t)
+                return p + arb(0).union(further[index]), r + arb(0).union(further[index] * whole)
             bits = working_bits() + math.ceil(logs[index] / math.log(2)) + _TERM_BITS
             with working(min(working_bits(), max(bits, _TERM_BITS))):
                 y = (loss / step - step / 2).max(t - step).min(t)
