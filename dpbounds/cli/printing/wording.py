@@ -218,6 +218,11 @@ def pair_in_words(pair: Pair) -> str:
             laws = "a mixture of N(ks, 1)", "N(0, 1)"
             first, second = laws[::-1] if order is Direction.ADD else laws
             return f"{first} against {second}, s² = {plain(squared)}, k the draws of a record {_draws(draws)}"
+        case pairs.ReplacedGaussians(draws=draws, squared_shift=squared):
+            return (
+                f"three Gaussian laws, each ks from the others at most, s² = {plain(squared)}, k the draws of a record "
+                f"{_draws(draws)}"
+            )
         case pairs.Zeroed(draws=draws, base=base):
             return f"[{pair_in_words(base)}] zeroed for a record {_draws(draws)}, in whose place another stands else"
         case pairs.OpposedGaussians(rate=rate, squared_shift=squared):
@@ -325,6 +330,8 @@ def source_of(pair: Pair) -> str:
             return "shuffled.md (clones: Feldman, McMillan & Talwar 2021, derived there for adaptive Gaussian batches)"
         case pairs.Allocated() | pairs.AllocatedTo():
             return "allocation.md (any secret choice of steps, derived there)"
+        case pairs.ReplacedGaussians():
+            return "sampling.md, section 6 (three laws, the number of draws hidden, derived there)"
         case pairs.DrawnGaussians():
             return "sampling.md, section 6 (Gaussian comparison, derived there)"
     return "sampling.md"

@@ -31,9 +31,9 @@ from dpbounds.privacy.accountants.questions import (
 )
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.algebra import listed
-from dpbounds.privacy.pairs.domination import NeighbourClasses, neighbour_classes
+from dpbounds.privacy.pairs.domination import NeighbourClass, NeighbourClasses, neighbour_classes
 from dpbounds.privacy.pairs.pairs import Product, holds_allocation, holds_shuffling
-from dpbounds.privacy.proofs import Proof
+from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.routes.closed_forms import has_closed_form
 from dpbounds.privacy.routes.combined import resolved
@@ -301,7 +301,30 @@ def _attacked(classes: NeighbourClasses, questions: Sequence[Question], proofs: 
             with contextlib.suppress(NotCertified):  # what an attack attains is not known then: the upper end stands
                 for index, proof in zip(worth, _answered(product, [questions[index] for index in worth]), strict=True):
                     found[index] += ((each.name, proof),)
+        _chosen_by_outputs(each, worth, questions, found)
     return found
+
+
+def _chosen_by_outputs(
+    each: NeighbourClass, worth: Sequence[int], questions: Sequence[Question], found: list[Named]
+) -> None:
+    """Add what an attack attains that chooses in each run, where that is more than what fixed ones attain."""
+    if each.tight or not worth or any(questions[index].route != "auto" for index in worth):
+        return
+    for repeated in each.adaptive:
+        from dpbounds.privacy.routes.adaptive import attained_ends
+
+        known = [
+            max(
+                (Fraction(proof.enclosure.exact_lower) for name, proof in found[index] if name == each.name),
+                default=Fraction(0),
+            )
+            for index in worth
+        ]
+        with contextlib.suppress(Declined, TimeIsUp):  # the others stand
+            proofs = attained_ends(repeated, [questions[index].target for index in worth], known)
+            for index, proof in zip(worth, proofs, strict=True):
+                found[index] += () if proof is None else ((each.name, proof),)
 
 
 def _at_most(product: Product, first: Proof, least: Fraction, target: Target) -> bool:

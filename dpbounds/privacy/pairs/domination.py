@@ -57,6 +57,8 @@ from dpbounds.privacy.pairs.pairs import (
     Other,
     Pair,
     Product,
+    Repeated,
+    ReplacedGaussians,
     Sampled,
     SampledBalls,
     SampledGaussians,
@@ -104,12 +106,14 @@ class NeighbourClass:
         product: Dominates the mechanism for these classes.
         attacks: Products, each attained by some mechanism of this description and two data sets of one of the classes
             (or by what remains after leaving out some of the outputs). Empty where none is known.
+        adaptive: Attacks among which each run of a step may choose by what was published before.
     """
 
     keys: tuple[Key, ...]
     name: str
     product: Product
     attacks: tuple[Product, ...]
+    adaptive: tuple[Repeated, ...] = ()
 
     @property
     def tight(self) -> bool:
@@ -164,14 +168,22 @@ def neighbour_classes(mechanism: Mechanism, relation: Relation) -> NeighbourClas
     """
     keys: dict[Product, list[Key]] = {}
     attacks: dict[Product, list[Product]] = {}
+    adaptive: dict[Product, list[Repeated]] = {}
     for order in relation.orders:
         for place, steps in _classes(mechanism, order).items():
             product = _product((bound.pair, count) for bound, count in steps)
             keys.setdefault(product, []).append(Key(order, place))
             attacks.setdefault(product, []).extend(_attacks(steps, product))
+            adaptive.setdefault(product, []).extend(_adaptive(steps))
     return NeighbourClasses(
         tuple(
-            NeighbourClass(tuple(found), _name(found, product), product, tuple(dict.fromkeys(attacks[product])))
+            NeighbourClass(
+                tuple(found),
+                _name(found, product),
+                product,
+                tuple(dict.fromkeys(attacks[product])),
+                tuple(dict.fromkeys(adaptive[product])),
+            )
             for product, found in keys.items()
         )
     )
@@ -189,10 +201,31 @@ def _name(keys: Sequence[Key], product: Product) -> str:
     )
 
 
-def _attacks(steps: _Steps, product: Product, *, on_its_own: bool = True) -> tuple[Product, ...]:
+def _usable(steps: _Steps) -> list[tuple[StepBound, int]]:
+    """The data sets of an attack have one size; leaving out the outputs of the other steps is post-processing."""
     largest = max((bound.size for bound, _ in steps if bound.size is not None), default=None)
-    # the data sets of an attack have one size; leaving out the outputs of the other steps is post-processing
-    usable = [(bound, count) for bound, count in steps if bound.attacks and bound.size in (None, largest)]
+    return [(bound, count) for bound, count in steps if bound.attacks and bound.size in (None, largest)]
+
+
+def _adaptive(steps: _Steps) -> tuple[Repeated, ...]:
+    """One step whose runs choose among its attacks; the others may run before or after, so that they choose nothing."""
+    known = [(attacks, count) for bound, count in _usable(steps) if (attacks := _with_law(bound.attacks))]
+    several = [index for index, (attacks, count) in enumerate(known) if count > 1 and len(attacks) > 1]
+    if not several:
+        return ()
+    options, count = known.pop(max(several, key=lambda index: known[index][1]))
+    most = max((len(attacks) for attacks, _ in known), default=1)
+    besides = (_product((attacks[min(i, len(attacks) - 1)], times) for attacks, times in known) for i in range(most))
+    return tuple(dict.fromkeys(Repeated(options, count, beside) for beside in besides))
+
+
+def _with_law(attacks: Iterable[Pair]) -> tuple[Pair, ...]:
+    """Those whose loss has a law in closed form."""
+    return tuple(dict.fromkeys(pair for pair in attacks if not isinstance(pair, Allocated | AllocatedTo | Combined)))
+
+
+def _attacks(steps: _Steps, product: Product, *, on_its_own: bool = True) -> tuple[Product, ...]:
+    usable = _usable(steps)
     if len(usable) == len(steps) and all(bound.tight for bound, _ in steps):
         return (product,)
     if on_its_own and len(steps) == 1 and steps[0][1] == 1 and steps[0][0].only_once:
@@ -625,10 +658,10 @@ def _with_replacement(mechanism: SampledWithReplacement, order: Order) -> _Choic
         if isinstance(base, ShiftedGaussians):
             return {(): ((StepBound.attained(DrawnGaussians(direction, draws, base.squared_shift), n), 1),)}
         return {(): ((StepBound(Sampled(direction, draws, base), ()), 1),)}
-    attacks: tuple[Pair, ...] = ()
     if isinstance(base, ShiftedGaussians) and n > 1:
         attacks = tuple(DrawnGaussians(way, draws, base.squared_shift) for way in (Direction.REMOVE, Direction.ADD))
-    return {(): ((StepBound(Sampled(direction, draws, base), attacks, size=n), 1),)}
+        return {(): ((StepBound(ReplacedGaussians(draws, base.squared_shift), attacks, size=n), 1),)}
+    return {(): ((StepBound(Sampled(direction, draws, base), (), size=n), 1),)}
 
 
 def _truncated(members: Sequence[tuple[TruncatedPoisson, int]], order: Order) -> _Choices:

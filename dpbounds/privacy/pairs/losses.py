@@ -9,6 +9,7 @@ The derivations, also of what sampling makes of a base pair's law, are in ``loss
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -145,6 +146,8 @@ def law_of(pair: pairs.Pair) -> LossDistribution:
             return _sampled(order, draws, base)
         case pairs.DrawnGaussians(direction=order, draws=draws, squared_shift=squared):
             return _drawn_gaussians(order, draws, squared)
+        case pairs.ReplacedGaussians(draws=draws, squared_shift=squared):
+            return _replaced_gaussians(draws, ball(squared).sqrt())
         case pairs.Zeroed(direction=order, draws=draws, base=base):
             law = _zeroed(draws, base)
             return _swapped(law) if order is pairs.Direction.ADD else law
@@ -774,6 +777,88 @@ def _drawn_gaussians(direction: pairs.Direction, draws: pairs.Draws, squared_shi
     infinite = arb(0) if rest.is_zero() else arb(0).union(rest)
     law = LossDistribution(tail, head, absent.log(), None, infinite=infinite, symmetric=False)
     return law if direction is pairs.Direction.REMOVE else _swapped(law)
+
+
+_SPARE_BITS = 24  # of the working precision, that a place need not have
+_ROOT_STEPS = 40
+_TERM_BITS = 48  # of a term, beyond what its weight makes visible
+_MOST_LOG = 600.0
+
+
+def _replaced_gaussians(draws: pairs.Draws, shift: arb) -> LossDistribution:
+    """What lies above a loss is seen where a sum that grows with t reaches (α-1) p_0 (``sampling.md``, section 6)."""
+    weights, rest = _counts(draws)
+    absent = (draws.slots * (-ball(draws.rate)).log1p()).exp()
+    terms = [(weight, k * shift, (-k * k * shift * shift / 2).exp()) for k, weight in enumerate(weights, start=1)]
+    logs = np.array([float(weight.log()) for weight in weights])
+    steps = np.arange(1, len(weights) + 1) * float(shift)
+    further = tuple(accumulate(reversed(weights)))[::-1]  # from each term on
+    negligible = arb(2) ** -working_bits()
+
+    def excess(t: arb, alpha: arb) -> tuple[arb, arb]:
+        """The sum less (α-1) p_0, and its derivative."""
+        factor, power, value, slope = (shift * t).exp(), arb(1), -(alpha - 1) * absent, arb(0)
+        for weight, step, shrunk in terms:
+            power = power * factor
+            low, high = power * shrunk, alpha * shrunk / power
+            if not low <= alpha:
+                value, slope = value + weight * positive_part(low - alpha), slope + weight * step * low
+            if not high <= 1:
+                value, slope = value - weight * positive_part(high - 1), slope + weight * step * high
+            elif low <= alpha and t > 0 and step >= t:  # both exponents fall from here on
+                break
+        return value, slope
+
+    def exceeds(t: float, loss: float) -> bool:
+        """Whether it is positive, roughly."""
+        gains = np.clip(steps * t - steps**2 / 2 - loss, 0.0, _MOST_LOG)
+        losses = np.clip(loss - steps * t - steps**2 / 2, 0.0, _MOST_LOG)
+        found = np.exp(logs) @ np.expm1(gains) - np.exp(logs - loss) @ np.expm1(losses)
+        return bool(found > -math.expm1(-loss) * float(absent))
+
+    def place(loss: arb) -> arb:
+        """The t of the supremum, for a loss above 0."""
+        near, alpha = float(loss), loss.exp()
+        low = float((near / steps + steps / 2).min())
+        high = low + 1
+        while not exceeds(high, near):
+            high = low + 2 * (high - low)
+        for _ in range(12):
+            middle = (low + high) / 2
+            low, high = (low, middle) if exceeds(middle, near) else (middle, high)
+        t, width = arb(high), arb(1)
+        for step in range(_ROOT_STEPS):
+            bits = min(working_bits(), _TERM_BITS << step)
+            with working(bits):
+                value, slope = excess(t, alpha)
+                move = (value / slope).mid()
+            t, before, width = (t - move).mid(), width, arb(abs(move))
+            if bits == working_bits() and width >= before / 2:
+                break
+        for _ in range(_ROOT_STEPS):
+            width = (4 * width + arb(2) ** (_SPARE_BITS - working_bits())).mid()
+            if excess(t - width, alpha)[0] < 0 and excess(t + width, alpha)[0] > 0:
+                return (t - width).union(t + width)
+        raise Declined("the place of a supremum cannot be told at this precision")
+
+    def tail(loss: arb) -> Masses:
+        if not (loss <= 0 or loss > 0):
+            raise Declined("a loss cannot be told from 0 at this precision")
+        t = place(loss) if loss > 0 else shift / 2
+        whole = upper_tail(t)
+        p = r = absent * whole
+        for index, (weight, step, _) in enumerate(terms):
+            if further[index] < r * negligible:  # F̄(y + D) is at most F̄(t)
+                return p + arb(0).union(further[index]), r + arb(0).union(further[index] * whole)
+            bits = working_bits() + math.ceil(logs[index] / math.log(2)) + _TERM_BITS
+            with working(min(working_bits(), max(bits, _TERM_BITS))):
+                y = (loss / step - step / 2).max(t - step).min(t)
+                first, second = weight * upper_tail(y), weight * upper_tail(y + step)
+            p, r = p + first, r + second
+        return p, r
+
+    infinite = arb(0) if rest.is_zero() else arb(0).union(rest)  # drawn more often than is summed: revealed
+    return _symmetrised(LossDistribution(tail, nothing, arb(0), None, infinite=infinite))
 
 
 def mixed_gaussians(direction: pairs.Direction, parts: Sequence[tuple[Fraction, Fraction]]) -> LossDistribution:

@@ -248,6 +248,18 @@ class DrawnGaussians:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplacedGaussians:
+    """Gaussian noise, a record that is drawn k ~ ``draws`` times is replaced; s² = ``squared_shift`` for one link.
+
+    With F̄ the tail of N(0, 1): H_α = sup_t Σ_k p_k max_{t-ks<=y<=t} (F̄(y) - α F̄(y+ks)) for α >= 1, mirrored below. How
+    often it was drawn is not revealed, as it is by ``Sampled``. Derived in ``sampling.md``, section 6.
+    """
+
+    draws: Draws
+    squared_shift: Fraction
+
+
+@dataclass(frozen=True, slots=True)
 class Zeroed:
     """A batch of fixed size in which a record is zeroed: the batch that holds it lacks some other record.
 
@@ -466,6 +478,7 @@ Pair = (
     | MixedGaussians
     | Sampled
     | DrawnGaussians
+    | ReplacedGaussians
     | Zeroed
     | OpposedGaussians
     | TaggedGaussians
@@ -482,6 +495,22 @@ Pair = (
     | Discrete
 )
 Product = tuple[tuple[Pair, int], ...]  # independent pairs with multiplicities
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A step that is run several times, and attacks of which each run may be any, whatever was published before.
+
+    Attributes:
+        options: Attained, each by some mechanism of the description and the same two data sets.
+        count: How many runs.
+        beside: What is attained in the other steps; which of them run before or after is not known.
+    """
+
+    options: tuple[Pair, ...]
+    count: int
+    beside: Product = ()
+
 
 GaussianPair = ShiftedGaussians | SampledGaussians  # those whose loss has an analytic density
 GaussianProduct = tuple[tuple[GaussianPair, int], ...]

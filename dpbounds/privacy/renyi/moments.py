@@ -31,6 +31,7 @@ from dpbounds.privacy.pairs.pairs import (
     Pair,
     Product,
     RenyiProfile,
+    ReplacedGaussians,
     Sampled,
     SampledGaussians,
     SampledLaplaces,
@@ -158,7 +159,9 @@ def has_exact_moments(pair: Pair) -> bool:
         return all(has_exact_moments(part) for _, part in pair.parts)
     if isinstance(pair, Diluted):
         return has_exact_moments(pair.base)
-    return not isinstance(pair, RenyiProfile | Combined | TwoGuarantees | Zeroed | MixedGaussians | ShuffledBatches)
+    return not isinstance(
+        pair, RenyiProfile | Combined | TwoGuarantees | Zeroed | MixedGaussians | ShuffledBatches | ReplacedGaussians
+    )
 
 
 def has_moments_of_its_own(pair: Pair) -> bool:
@@ -166,7 +169,7 @@ def has_moments_of_its_own(pair: Pair) -> bool:
 
     Not so where a class of pairs stands behind one profile, whose divergences can be smaller than the profile's.
     """
-    if isinstance(pair, ShuffledBatches):  # those of its base, whose pair is among what is known of it
+    if isinstance(pair, ShuffledBatches | ReplacedGaussians):  # those of a pair that spends no less than what is known
         return True
     if isinstance(pair, BoundedRangeProfile):
         return False
@@ -218,6 +221,8 @@ def _log_moment(pair: Pair, order: Fraction) -> arb:
             return _sampled_bounded_range(pair, a)
         case Sampled(direction=Direction.REPLACE, draws=draws, base=ShiftedGaussians(squared_shift=squared)):
             return _replaced_gaussians(draws, ball(squared), a)
+        case ReplacedGaussians(draws=draws, squared_shift=squared):  # the same, the number of draws revealed
+            return _log_moment(Sampled(Direction.REPLACE, draws, ShiftedGaussians(squared)), order)
         case Sampled(base=base) if has_integral(base):
             return _integrated(pair, a)
         case Sampled(direction=way, draws=draws, base=base):

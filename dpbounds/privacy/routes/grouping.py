@@ -28,6 +28,7 @@ from dpbounds.privacy.pairs.pairs import (
     Pair,
     Product,
     RenyiProfile,
+    ReplacedGaussians,
     Responses,
     Sampled,
     SampledBalls,
@@ -78,7 +79,7 @@ def costs_of(pair: Pair) -> Costs | None:
             return rate, 1 / variance
         case Sampled(draws=draws, base=base) | Zeroed(draws=draws, base=base):
             return draws.rate, *(costs_of(base) or ())
-        case DrawnGaussians(draws=draws, squared_shift=squared):
+        case DrawnGaussians(draws=draws, squared_shift=squared) | ReplacedGaussians(draws=draws, squared_shift=squared):
             return draws.rate, squared
         case Diluted(rate=rate, base=base):
             return rate, *(costs_of(base) or ())
@@ -99,7 +100,7 @@ def with_costs(pair: Pair, costs: Costs) -> Pair:
             return replace(pair, draws=replace(draws, rate=costs[0]), base=with_costs(base, costs[1:]))
         case Diluted(base=base):
             return Diluted(costs[0], with_costs(base, costs[1:]))
-        case DrawnGaussians(draws=draws):
+        case DrawnGaussians(draws=draws) | ReplacedGaussians(draws=draws):
             return replace(pair, draws=replace(draws, rate=costs[0]), squared_shift=costs[1])
     changes: dict[str, Any] = dict(zip(_FIELDS[type(pair)], costs, strict=True))
     return replace(pair, **changes)
@@ -146,7 +147,7 @@ def _weight(pair: Pair) -> float:
     match pair:
         case SampledGaussians(sample_rate=rate, variance=variance):
             return float(rate) ** 2 * math.expm1(min(1 / float(variance), _MOST_EXPONENT))
-        case DrawnGaussians(draws=draws, squared_shift=squared):
+        case DrawnGaussians(draws=draws, squared_shift=squared) | ReplacedGaussians(draws=draws, squared_shift=squared):
             return (float(draws.rate) * draws.slots) ** 2 * math.expm1(min(float(squared), _MOST_EXPONENT))
         case Sampled(draws=draws, base=base) | Zeroed(draws=draws, base=base):
             return (float(draws.rate) * draws.slots) ** 2 * math.expm1(min(_weight(base), _MOST_EXPONENT))

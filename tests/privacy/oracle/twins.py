@@ -576,6 +576,8 @@ def _with_replacement(cell: Cell, batch: int) -> Profile:
         z = cell.base.noise_multiplier
         moved = _mixture([(float(times[k]), 2.0 * k) for k in range(batch + 1)], z)
         return _upper_tails(moved, _mixture([(1.0, 0.0)], z), -40 * z - 2, 40 * z + 2.0 * batch + 2)
+    if cell.order is Order.REPLACE and isinstance(cell.base, Gaussian) and slot < 1 and batch > 1:
+        return symmetrised(_three_gaussians(times, 2 / cell.base.noise_multiplier))
     groups = [cell.base.swaps(k) for k in range(1, batch + 1)]
     drawn = 1 - (1 - slot) ** batch
 
@@ -589,6 +591,32 @@ def _with_replacement(cell: Cell, batch: int) -> Profile:
     if cell.order is Order.REPLACE:
         return symmetrised(tagged)
     return lambda alphas: np.where(alphas > 1 - drawn, tagged(alphas), 1 - alphas)
+
+
+def _three_gaussians(times: Array, shift: float) -> Profile:
+    """Without the record an event is as likely as N(0, 1) > t: the most that each number of draws adds to that."""
+
+    def added(t: Array, alphas: Array) -> Array:
+        total = -(alphas - 1) * times[0] * stats.norm.sf(t)
+        for k in range(1, len(times)):
+            far = k * shift
+            # F̄(y) - α F̄(y + far) rises until the densities' ratio is α, and falls from there on
+            y = np.clip(np.log(alphas) / far - far / 2, t - far, t)
+            total = total + times[k] * (stats.norm.sf(y) - alphas * stats.norm.sf(y + far))
+        return np.asarray(total)
+
+    def largest(alphas: Array) -> Array:
+        shape, alphas = alphas.shape, np.ravel(alphas)
+        places = np.linspace(-10, 10 + shift * (len(times) - 1), 3001)
+        best = added(places[:, None], alphas[None, :]).argmax(axis=0)
+        low, high = places[np.maximum(best - 1, 0)], places[np.minimum(best + 1, len(places) - 1)]
+        for _ in range(60):
+            left, right = low + (high - low) / 3, high - (high - low) / 3
+            rising = added(left, alphas) < added(right, alphas)
+            low, high = np.where(rising, left, low), np.where(rising, high, right)
+        return added((low + high) / 2, alphas).reshape(shape)
+
+    return largest
 
 
 # --- A record that is zeroed, in its place ----------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from dpbounds.privacy.accountants.certified import account
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.domination import NeighbourClass, neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
-from dpbounds.privacy.pairs.pairs import Direction, Product
+from dpbounds.privacy.pairs.pairs import Direction, DrawnGaussians, Draws, Product, ReplacedGaussians
 from dpbounds.privacy.relations import Order as PairOrder, Relation
 from dpbounds.privacy.routes.combined import resolved
 from tests.privacy.oracle import twins
@@ -212,14 +212,10 @@ def test_the_adaptive_attack_on_fixed_size_steps_stays_below() -> None:
     # attained by an adversary who reacts to the first output (test_cells); composing the two directions separately and
     # taking the larger at the end gives .47998 and .35066
     two = dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 2) ** 2
-    for epsilon, attained, separately, symmetric in (
-        ("0.1", 0.50039, 0.47998, 0.52081),
-        (1, 0.36599, 0.35066, 0.38134),
-    ):
+    for epsilon, attained, symmetric in (("0.1", 0.50039, 0.52081), (1, 0.36599, 0.38134)):
         found = account(two, epsilon=epsilon, relation=RE)
-        assert found.enclosure.upper > attained
         assert found.enclosure.upper == pytest.approx(symmetric, abs=2e-3)
-        assert found.enclosure.lower == pytest.approx(separately, abs=2e-3)
+        assert attained - 1e-3 < found.enclosure.lower < attained + 2e-5
 
 
 @pytest.mark.rotating(4)
@@ -449,3 +445,34 @@ def test_one_sample_for_several_releases_costs_more_than_samples_of_their_own() 
     together = account(dp.PoissonSampled(dp.Laplace(2) ** 8, "0.1"), delta="1e-3").enclosure
     apart = account(dp.PoissonSampled(dp.Laplace(2), "0.1") ** 8, delta="1e-3").enclosure
     assert together.upper > apart.upper
+
+
+# --- Drawn with replacement, replaced: how often stays hidden ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("batch", "size", "noise"), [(2, 2, 1), (3, 2, 2), (5, 50, 1), pytest.param(40, 100, 4, marks=pytest.mark.thorough)]
+)
+def test_a_record_that_is_drawn_and_replaced_has_the_largest_of_three_laws(batch: int, size: int, noise: int) -> None:
+    pair = ReplacedGaussians(Draws(Fraction(1, size), batch), Fraction(4, noise**2))
+    claim = twins.profile(twins.Cell(twins.Gaussian(float(noise)), WithReplacement(batch), Order.REPLACE, size), ALPHAS)
+    assert curve_of(pair, ALPHAS) == pytest.approx(claim, abs=1e-9)
+
+
+def test_either_direction_alone_of_drawing_with_replacement_is_exceeded() -> None:
+    # mutants of the pair: as if only the first data set held the odd one, or only the second
+    draws, base = Draws(Fraction(1, 2), 2), Fraction(4)
+    alphas = np.array([0.5, 2.0])
+    removed, added = (curve_of(DrawnGaussians(way, draws, base), alphas) for way in (Direction.REMOVE, Direction.ADD))
+    claim = curve_of(ReplacedGaussians(draws, base), alphas)
+    assert (np.maximum(removed, added) <= claim + 1e-12).all()
+    assert added[0] > removed[0] + 1e-3  # attained, and beyond the first mutant
+    assert removed[1] > added[1] + 1e-3  # and beyond the second
+
+
+@pytest.mark.thorough
+def test_ten_steps_of_batches_with_replacement() -> None:
+    # the number of draws revealed: 2.231; its law in floating point, rounded up to cells of 2e-4: .8964
+    found = account(dp.SampledWithReplacement(dp.Gaussian(4), 100, 1000) ** 10, delta="1e-5", relation=RE).enclosure
+    assert 0.8955 < found.upper < 0.8956
+    assert 0.878 < found.lower < 0.879

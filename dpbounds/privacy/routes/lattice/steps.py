@@ -24,6 +24,7 @@ from dpbounds.privacy.pairs.pairs import (
     Draws,
     OpposedGaussians,
     Pair,
+    ReplacedGaussians,
     Sampled,
     SampledGaussians,
     ShiftedGaussians,
@@ -259,7 +260,12 @@ class LossStep:
     def draws(self) -> Draws:
         """How often the record takes part."""
         match self.pair:
-            case Sampled(draws=draws) | DrawnGaussians(draws=draws) | Zeroed(draws=draws):
+            case (
+                Sampled(draws=draws)
+                | DrawnGaussians(draws=draws)
+                | ReplacedGaussians(draws=draws)
+                | Zeroed(draws=draws)
+            ):
                 return draws
             case OpposedGaussians(rate=rate):
                 return Draws(rate)
