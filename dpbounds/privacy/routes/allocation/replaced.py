@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -39,10 +39,11 @@ _LARGEST_LOSS = 60.0
 _ROW = 256  # numbers that are summed one after the other
 _OUTSIDE = math.log(1e-17)  # of the sum's law, that may lie outside the window: a choice
 _RATES = np.geomspace(1e-3, 30.0, 28)  # of Chernoff bounds, in units of one over a deviation: a choice
-_DEVIATIONS = 6.0  # of the sum, by which a bin's ratio may exceed what outweighs the other bins: a choice
 _CORE = 4.0  # the y whose deviation that is
 _WIDE = 4.0  # deviations, from which on losses lie farther apart: a choice
 _LOST, _UNKNOWN = 3, 0.5  # so many points in a row of which so much is not known end the transforms: a choice
+_ENOUGH, _BETTER, _PATIENCE = 5e-3, 0.75, 8  # when other choices are tried, kept, and tried again: choices
+_MORE_BITS, _SHORTEST = 2, 0.8
 _SPARSE = 0.1  # distance of losses where the bin may as well be published, in units of the shift: a choice
 _MASS_BITS = 200
 _TARGET = 2.0**-60  # the norm of frequencies that may be left out
@@ -211,14 +212,28 @@ class Point:
     seen: Fraction
     mistaken: Fraction
 
+    @property
+    def width(self) -> float:
+        """How much of the profile is not known, as a share of it; at most 1."""
+        known = max(Fraction(0), self.seen - self.alpha * self.mistaken)
+        return float((self.profile - known) / self.profile) if self.profile else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Fineness:
-    """Choices: cells of y per unit, 2^bits points of the sum, losses per deviation of the loss of all bins."""
+    """Choices.
+
+    Attributes:
+        cells: Of y, per unit.
+        bits: 2^bits points of the sum.
+        losses: Per deviation of the loss of all bins.
+        reach: Deviations of the sum, by which a bin's ratio may exceed what outweighs the other bins.
+    """
 
     cells: int
     bits: int
     losses: int
+    reach: float = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +256,7 @@ def point(pair: Allocated, alpha: float, fineness: Fineness) -> Point:
         assert isinstance(base, ShiftedGaussians)  # the pair of ``pairs.md``, section 5, holds for no other noise
         kinds.append((cells_of(base.squared_shift, fineness.cells), count))
     resting = pair.bins - sum(count for _, count in pair.shares)
-    ends = [_ends(cells, alpha, pair.bins) for cells, _ in kinds]
+    ends = [_ends(cells, alpha, pair.bins, fineness.reach) for cells, _ in kinds]
     window = _window(kinds, ends, resting, alpha, fineness.bits)
     bins = [
         rounded(cells, alpha, window.spacing, cut, count) for (cells, count), cut in zip(kinds, ends, strict=True)
@@ -313,6 +328,12 @@ class _Sum:
                 )
             )
             origin += count * (each.start + int(used[0]))
+        if len(laws) == 1 and laws[0].count == 1:  # nothing is added up, and all of it lies in the window
+            start = origin - window.start
+            if 0 <= start and start + laws[0].length <= window.length:
+                masses = np.zeros(window.length)
+                masses[start + np.array(laws[0].positions)] = laws[0].nearest
+                return cls(window, masses, 0.0, 0.0)
         spectrum = ComposedSpectrum.of(laws, window.length, _TARGET)
         values, error = spectrum.masses([])
         masses = np.roll(np.maximum(values, 0.0), -((window.start - origin) % window.length))
@@ -331,19 +352,17 @@ class _Sum:
 
     def weighed(self, each: Bin, weights: Floats, side: int) -> float:
         """E of the weights of one more bin over the outcomes with a positive sum: not below (1), not above (-1)."""
-        sums, slip = _sums_from_right(weights)
+        sums, sizes = _sums_from_right(weights), _sums_from_right(np.abs(weights))
         first = 1 - each.start - self.window.start  # at the window's first point, of the first weight that counts
         places = np.clip(first - np.arange(self.window.length), 0, len(weights))
-        found = sums[places]
-        terms = self.masses * found
-        value = float(_by_rows(terms).sum(axis=1).sum())
-        of_masses = float(self.masses.sum()) * 1.001
-        rows = _ROW + self.window.length // _ROW + 8
-        largest = float(np.max(np.abs(sums)))
-        norm = math.sqrt(float(np.sum(found * found))) * 1.001
-        slack = norm * self.off + 2 * (largest + slip) * self.outside + slip * of_masses
-        slack += 2 * rows * UNIT * largest * of_masses
-        return value + side * slack * 1.001
+        found, size = sums[places], sizes[places]
+        value = _summed(self.masses * found)
+        # sums of rows, of numbers of rows, products: of both sums
+        roundings = 2 * (_ROW + (self.window.length + len(weights)) // _ROW + 8) * UNIT
+        slack = 2 * roundings * _summed(self.masses * size)
+        if self.off or self.outside:
+            slack += 1.001 * (math.sqrt(float(np.sum(found * found))) * self.off + 2 * float(sizes[0]) * self.outside)
+        return value + side * slack
 
 
 def _by_rows(values: Floats) -> Floats:
@@ -354,14 +373,16 @@ def _by_rows(values: Floats) -> Floats:
     return found.reshape(rows, _ROW)
 
 
-def _sums_from_right(values: Floats) -> tuple[Floats, float]:
-    """Σ_{i >= j} of the values for j = 0, ..., length; and at least by how much each may be off."""
+def _summed(values: Floats) -> float:
+    return float(_by_rows(values).sum(axis=1).sum())
+
+
+def _sums_from_right(values: Floats) -> Floats:
+    """Σ_{i >= j} of the values for j = 0, ..., length: each of so many additions as there are rows, and in a row."""
     turned = _by_rows(values[::-1])
     inside = np.cumsum(turned, axis=1)
     before = np.concatenate([[0.0], np.cumsum(inside[:, -1])[:-1]])
-    sums = np.concatenate([[0.0], (inside + before[:, None]).reshape(-1)[: len(values)]])[::-1]
-    slip = 2 * (_ROW + len(turned) + 4) * UNIT * float(np.abs(values).sum()) * 1.001
-    return sums, slip
+    return np.concatenate([[0.0], (inside + before[:, None]).reshape(-1)[: len(values)]])[::-1]
 
 
 # --- Two discrete pairs -----------------------------------------------------------------------------------------------
@@ -447,15 +468,22 @@ def _down(mass: Fraction) -> Fraction:
 def _points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[Point]:
     """Thresholds from 1 on until the profile is negligible, or no longer told from the transform's round-off."""
     deviation = _deviation(pair)
-    step, loss, lost = deviation / fineness.losses, 0.0, 0
+    step, loss, lost, patience = deviation / fineness.losses, 0.0, 0, 0
     reach = max(float(base.squared_shift) for base, _ in pair.shares if isinstance(base, ShiftedGaussians))
+    most = fineness.bits + _MORE_BITS
     while loss < _LARGEST_LOSS and lost < _LOST:
         found = point(pair, math.exp(loss), fineness)
+        if found.width > _ENOUGH and found.profile > negligible and patience <= 0:
+            patience = _PATIENCE
+            for other in _neighbours(fineness, most):
+                tried = point(pair, math.exp(loss), other)
+                if tried.width < _BETTER * found.width:
+                    found, fineness, patience = tried, other, 1
+                    break
         yield found
         if found.profile <= negligible:
             return
-        unknown = found.profile - max(Fraction(0), found.seen - found.alpha * found.mistaken)
-        lost = lost + 1 if unknown > _UNKNOWN * found.profile else 0
+        lost, patience = (lost + 1 if found.width > _UNKNOWN else 0), patience - 1
         loss += step * max(1.0, loss / (_WIDE * deviation))
         checkpoint()
     least = found.profile
@@ -470,6 +498,14 @@ def _points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[
         loss += _SPARSE * math.sqrt(reach)
 
 
+def _neighbours(fineness: Fineness, most: int) -> Iterator[Fineness]:
+    """A shorter reach leaves more points for what matters where noise is little; then more points."""
+    if fineness.reach > _SHORTEST:
+        yield replace(fineness, reach=fineness.reach / 2)
+    if fineness.bits < most:
+        yield replace(fineness, bits=fineness.bits + 1)
+
+
 def _deviation(pair: Allocated) -> float:
     """Roughly that of log P/Q: of Σ (u_i - w_i) / m, or of one bin alone."""
     shifts = [(float(base.squared_shift), n) for base, n in pair.shares if isinstance(base, ShiftedGaussians)]
@@ -477,7 +513,7 @@ def _deviation(pair: Allocated) -> float:
     return math.sqrt(min(shared, 4 * max(s for s, _ in shifts)))
 
 
-def _ends(cells: Cells, alpha: float, bins: int) -> tuple[int, int]:
+def _ends(cells: Cells, alpha: float, bins: int, reach: float) -> tuple[int, int]:
     """Cuts beyond which a single bin decides, whatever the others show."""
     low, high = _values(cells, alpha)
     middle, half = (low + high) / 2, (len(low) - 1) // 2
@@ -485,7 +521,7 @@ def _ends(cells: Cells, alpha: float, bins: int) -> tuple[int, int]:
     values, masses = (middle[core] + middle[core.start - 1 : core.stop - 1]) / 2, cells.none[core]
     mean = float(np.sum(values * masses) / np.sum(masses))
     deviation = math.sqrt(float(np.sum((values - mean) ** 2 * masses) / np.sum(masses)))
-    cap = bins * (alpha - 1) + _DEVIATIONS * math.sqrt(bins) * deviation
+    cap = bins * (alpha - 1) + reach * math.sqrt(bins) * deviation
     top = min(int(np.searchsorted(middle, cap)) + 1, len(low) - 1)
     bottom = max(int(np.searchsorted(middle, -1.5 * cap)) - 1, 0)
     return min(bottom, half - 1), max(top, half + 1)
