@@ -410,6 +410,9 @@ class Allocated:
     of them are not run. With X_i independent copies of their likelihood ratios and f steps run, the ratio of the whole
     is R = (bins - f + X_1 + ... + X_f) / bins under Q. Remove: (R Q, Q); add: the same two, swapped. Its law has no
     closed form; ``routes/allocation`` encloses it. Derived in ``allocation.md``. Attained where the bases are.
+
+    Replace: Gaussian bases alone. With (N(μ), N(0)) the pair of a step, the record moves its step by μ and the record in
+    its place another one by -μ: the mean of N(μ e_i) against the mean of N(-μ e_i). ``allocation.md``, section 6.
     """
 
     direction: Direction

@@ -262,11 +262,11 @@ def point(pair: Allocated, alpha: float, fineness: Fineness) -> Point:
         rounded(cells, alpha, window.spacing, cut, count) for (cells, count), cut in zip(kinds, ends, strict=True)
     ]
     bins += [idle(resting, alpha, window.spacing)] if resting else []
-    total = upper = seen = mistaken = 0.0
+    total, upper, seen, mistaken = Fraction(0), 0.0, 0.0, 0.0
     for index, each in enumerate(bins):
         others = _others(bins, index)
         found = _Sum.of(others, window)
-        total += each.count * found.weighed(each, each.none * each.multiples, 1)
+        total += each.count * Fraction(found.weighed(each, each.none * each.multiples, 1))
         seen += each.count * found.weighed(each, each.first, -1)
         mistaken += each.count * found.weighed(each, each.second, 1)
         upper += each.count * (each.moved + each.lost)
@@ -274,7 +274,7 @@ def point(pair: Allocated, alpha: float, fineness: Fineness) -> Point:
     if not grown < 2.0**-10:
         raise Declined("allocation: too many roundings in floating point")
     more, less = Fraction(1 + 4 * grown), Fraction(1 - 4 * grown)
-    profile = (Fraction(max(total, 0.0)) * Fraction(window.spacing) * more + Fraction(upper)) / pair.bins * more
+    profile = (max(total, Fraction(0)) * Fraction(window.spacing) + Fraction(upper)) / pair.bins * more
     return Point(
         Fraction(alpha),
         min(profile, _revealed(pair, alpha)),
