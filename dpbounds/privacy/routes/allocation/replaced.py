@@ -92,9 +92,7 @@ def cells_of(squared_shift: Fraction, per_unit: int) -> Cells:
 def _masses(cuts: Sequence[arb], mean: arb) -> Floats:
     """The masses of the cells between the cuts, and beyond them, under N(mean, 1)."""
     below, above = [upper_tail(mean - y) for y in cuts], [upper_tail(y - mean) for y in cuts]
-    inner = [
-        below[i + 1] - below[i] if cuts[i] < mean else above[i] - above[i + 1] for i in range(len(cuts) - 1)
-    ]
+    inner = [below[i + 1] - below[i] if cuts[i] < mean else above[i] - above[i + 1] for i in range(len(cuts) - 1)]
     found = [below[0], *inner, above[-1]]
     if any(mass.rel_accuracy_bits() < _ACCURATE or not mass > 2.0**-900 for mass in found):
         raise Declined("allocation: the mass of a cell is not known well enough")
@@ -258,14 +256,12 @@ def point(pair: Allocated, alpha: float, fineness: Fineness) -> Point:
     resting = pair.bins - sum(count for _, count in pair.shares)
     ends = [_ends(cells, alpha, pair.bins, fineness.reach) for cells, _ in kinds]
     window = _window(kinds, ends, resting, alpha, fineness.bits)
-    bins = [
-        rounded(cells, alpha, window.spacing, cut, count) for (cells, count), cut in zip(kinds, ends, strict=True)
-    ]
+    bins = [rounded(cells, alpha, window.spacing, cut, count) for (cells, count), cut in zip(kinds, ends, strict=True)]
     bins += [idle(resting, alpha, window.spacing)] if resting else []
     total, upper, seen, mistaken = Fraction(0), 0.0, 0.0, 0.0
     for index, each in enumerate(bins):
-        others = _others(bins, index)
-        found = _Sum.of(others, window)
+        without = window if index < len(kinds) else replace(window, start=window.start - each.start)
+        found = _Sum.of(_others(bins, index), without)
         total += each.count * Fraction(found.weighed(each, each.none * each.multiples, 1))
         seen += each.count * found.weighed(each, each.first, -1)
         mistaken += each.count * found.weighed(each, each.second, 1)
