@@ -411,8 +411,8 @@ class Allocated:
     is R = (bins - f + X_1 + ... + X_f) / bins under Q. Remove: (R Q, Q); add: the same two, swapped. Its law has no
     closed form; ``routes/allocation`` encloses it. Derived in ``allocation.md``. Attained where the bases are.
 
-    Replace: Gaussian bases alone. With (N(μ), N(0)) the pair of a step, the record moves its step by μ and the record in
-    its place another one by -μ: the mean of N(μ e_i) against the mean of N(-μ e_i). ``allocation.md``, section 6.
+    Replace: Gaussian bases alone. With (N(μ), N(0)) the pair of a step: the mean of N(μ e_i) against that of N(-μ e_i);
+    the record moves one step, the record in its place moves one the other way. ``allocation.md``, section 6.
     """
 
     direction: Direction

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from flint import arb
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import ndtr
 
 import dpbounds as dp
@@ -39,7 +38,7 @@ def pair_of(bins: int, *shares: tuple[str, int]) -> Allocated:
 
 
 def one_more(rest: Floats, mu: float, alpha: float) -> Floats:
-    """E (V + s)_+ for each s, V = e^(μy - μ²/2) - α e^(-μy - μ²/2), y normal: V increases, so a root and three tails."""
+    """E (V + s)_+ for each s, V = e^(μy - μ²/2) - α e^(-μy - μ²/2), y normal: one root, as V increases, and tails."""
     c = math.exp(-mu * mu / 2)
     u = (-rest / c + np.sqrt((rest / c) ** 2 + 4 * alpha)) / 2  # c (u - α/u) = -s
     y = np.log(u) / mu
@@ -238,7 +237,7 @@ WINDOWS = {
 
 
 def summed(weights: Floats) -> Fraction:
-    """Σ of the weights of one more bin like SMALL over outcomes with a positive sum, two of SMALL and OTHER beside it."""
+    """Σ of the weights of one more bin like SMALL where the sum is positive, two of SMALL and OTHER beside it."""
     total = F(0)
     for outcome in itertools.product(range(5), range(5), range(3)):
         mass = F(SMALL.none[outcome[0]]) * F(SMALL.none[outcome[1]]) * F(OTHER.none[outcome[2]])

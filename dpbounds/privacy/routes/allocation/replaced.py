@@ -107,7 +107,7 @@ class Bin:
         count: n.
         start: The multiple at which the arrays begin.
         none, first, second: Masses under N(0, 1), with the record, with its replacement: doubles, each off by a factor
-            (1 ± ``off``) at most. (Where nothing is run: all bins like that in one, the last two their number times so.)
+            (1 ± ``off``) at most. (Where nothing is run: all such bins in one, the last two times their number.)
         off: That.
         moved: At least E |V - V'| in real units for a law V' of these multiples that is off no more than that, V being
             exact, but capped and spread: what rounding the weights of the spread may have moved.
@@ -326,7 +326,7 @@ class _Sum:
             origin += count * (each.start + int(used[0]))
         if len(laws) == 1 and laws[0].count == 1:  # nothing is added up, and all of it lies in the window
             start = origin - window.start
-            if 0 <= start and start + laws[0].length <= window.length:
+            if start >= 0 and start + laws[0].length <= window.length:
                 masses = np.zeros(window.length)
                 masses[start + np.array(laws[0].positions)] = laws[0].nearest
                 return cls(window, masses, 0.0, 0.0)
