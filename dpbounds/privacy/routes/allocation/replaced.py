@@ -160,7 +160,7 @@ def rounded(cells: Cells, alpha: float, spacing: float, ends: tuple[int, int], c
     length = max(int(above.max(initial=cap)), cap) - start + 1
 
     def placed(masses: Floats) -> Floats:
-        found = np.bincount(below - start, masses[inner] * (1 - share), length)
+        found: Floats = np.bincount(below - start, masses[inner] * (1 - share), length).astype(np.float64)
         found += np.bincount(above - start, masses[inner] * share, length)
         found[floor - start] += masses[: bottom + 1].sum()
         found[cap - start] += masses[top + 1 :].sum()
