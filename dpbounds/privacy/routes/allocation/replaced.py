@@ -45,7 +45,7 @@ _LOST, _UNKNOWN = 3, 0.5  # so many points in a row of which so much is not know
 _ENOUGH, _BETTER, _PATIENCE = 5e-3, 0.75, 8  # when other choices are tried, kept, and tried again: choices
 _MORE_BITS, _SHORTEST = 2, 0.8
 _SPARSE = 0.1  # distance of losses where the bin may as well be published, in units of the shift: a choice
-_MASS_BITS = 200
+_MASS_BITS = 1100
 _TARGET = 2.0**-60  # the norm of frequencies that may be left out
 
 
@@ -505,7 +505,7 @@ def _neighbours(fineness: Fineness, most: int) -> Iterator[Fineness]:
 def _deviation(pair: Allocated) -> float:
     """Roughly that of log P/Q: of Σ (u_i - w_i) / m, or of one bin alone."""
     shifts = [(float(base.squared_shift), n) for base, n in pair.shares if isinstance(base, ShiftedGaussians)]
-    shared = sum(n * 2 * (math.exp(s) - math.exp(-s)) for s, n in shifts) / pair.bins**2
+    shared = sum(n * 4 * math.sinh(min(s, _LARGEST_SHIFT)) for s, n in shifts) / pair.bins**2
     return math.sqrt(min(shared, 4 * max(s for s, _ in shifts)))
 
 
