@@ -253,6 +253,8 @@ def pair_in_words(pair: Pair) -> str:
             return f"[{pair_in_words(base)}] in one of {number} shuffled batches, which one being secret"
         case pairs.Diluted(rate=rate, base=base):
             return f"[{pair_in_words(base)}] with chance {plain(rate)}, else nothing; which of the two is known"
+        case pairs.Allocated(direction=Direction.REPLACE, bins=bins, shares=shares):
+            return f"one of {bins} steps, at random, moved forth against one of them moved back, {_shares(shares)}"
         case pairs.Allocated(bins=bins, shares=shares):
             return f"one of {bins} steps, at random, with the record against none, {_shares(shares)}"
         case pairs.AllocatedTo(steps=steps, participations=k, base=base):
@@ -328,6 +330,8 @@ def source_of(pair: Pair) -> str:
             return "truncated.md (one tag for a cut sample, derived there)"
         case pairs.ShuffledBatches():
             return "shuffled.md (clones: Feldman, McMillan & Talwar 2021, derived there for adaptive Gaussian batches)"
+        case pairs.Allocated(direction=Direction.REPLACE):
+            return "allocation.md, section 6 (Gaussian comparison, pairs.md, section 5)"
         case pairs.Allocated() | pairs.AllocatedTo():
             return "allocation.md (any secret choice of steps, derived there)"
         case pairs.ReplacedGaussians():

@@ -72,7 +72,7 @@ def bins_steps(mechanism: MatrixMechanism, order: Order) -> tuple[tuple[StepBoun
         for common in dict.fromkeys((found.shared, Fraction(0)))
         if found.smallest > 0
     )
-    if order.moves_twice:  # which bin it is, is revealed: for one in secret no enclosure is written
+    if order.moves_twice:  # which bin it is, is revealed: for one in secret nothing is derived in ``matrices.md``
         return ((StepBound(ShiftedGaussians(4 * unit * found.largest), attacks), 1),)
     stride = _best_stride(found, float(unit))
     return ((StepBound(_mixture(*found.at(stride), found.count // stride, unit, direction), attacks), 1),)

@@ -828,6 +828,11 @@ def _allocated(mechanism: RandomlyAllocated, order: Order) -> _Choices:
         return _classes(Composed(((inner, t),)), order)
     if k == 1:
         return {(): ((_one_bin(inner, t, ((1, t),), order), 1),)}
+    if order is Order.REPLACE:
+        raise UnsupportedMechanism(
+            f"several participations, here {k} of {t} steps, have no proven pair under replace-one: take one per epoch "
+            "(participations=1, --participations 1), or ask under add-or-remove-one or zero-out-one"
+        )
     (base, attained), direction = _at_a_step(inner, order), Direction.of(order)
     groups: list[tuple[Pair, int]] = []
     for size, count in ((t // k + 1, t % k), (t // k, k - t % k)):
@@ -866,7 +871,10 @@ def _one_bin(inner: Mechanism, bins: int, visits: Iterable[tuple[int, int]], ord
 
 
 def _at_a_step(inner: Mechanism, order: Order) -> tuple[Pair, tuple[Pair, ...]]:
-    """The pair of a step with the record (first) and without it, and pairs that are attained."""
+    """The pair of a step with the record (first) and without it, and pairs that are attained.
+
+    Under replace-one a step with either record; both attain it at once, with opposite vectors.
+    """
     where = "steps allocated in secret"
     _demand_no_fixed_size(
         inner, f"{where}, whose batches have random sizes", "a fixed-size sample of the whole data set"
@@ -875,11 +883,13 @@ def _at_a_step(inner: Mechanism, order: Order) -> tuple[Pair, tuple[Pair, ...]]:
     _demand_no_allocation(inner, where)
     if order in (Order.ZERO, Order.RESTORE):
         _demand_blind(inner, f"at {where}, which hold the record or not")
-    if order is Order.REPLACE:
-        raise UnsupportedMechanism(
-            f"{where} have no proven pair here under replace-one: ask under add-or-remove-one or zero-out-one "
-            "(--relation add-or-remove-one or --relation zero-out-one)"
-        )
+    if order is Order.REPLACE:  # ± the record's vector; several releases, even chosen one by one, are as good as one
+        if not all(isinstance(part, Gaussian) for part, _ in parts_of(inner)):
+            raise UnsupportedMechanism(
+                f"{where} have a proven pair under replace-one for Gaussian noise alone: ask under add-or-remove-one "
+                "or zero-out-one (--relation add-or-remove-one or --relation zero-out-one)"
+            )
+        _demand_no_final_distance(inner, f"in {where} a record and its replacement are hardly ever at the same one")
     present = Order.ZERO if order in (Order.ZERO, Order.RESTORE) else Order.REMOVE
     ((_, steps),) = _classes(inner, present).items()  # one class: there are no blocks inside
     product = _product((bound.pair, count) for bound, count in steps)

@@ -422,6 +422,9 @@ class Allocated:
     of them are not run. With X_i independent copies of their likelihood ratios and f steps run, the ratio of the whole
     is R = (bins - f + X_1 + ... + X_f) / bins under Q. Remove: (R Q, Q); add: the same two, swapped. Its law has no
     closed form; ``routes/allocation`` encloses it. Derived in ``allocation.md``. Attained where the bases are.
+
+    Replace: Gaussian bases alone. With (N(μ), N(0)) the pair of a step: the mean of N(μ e_i) against that of N(-μ e_i);
+    the record moves one step, the record in its place moves one the other way. ``allocation.md``, section 6.
     """
 
     direction: Direction

@@ -172,14 +172,38 @@ def test_one_participation_is_attained_where_a_step_is(inner: dp.Mechanism, rela
         assert neighbour_classes(mechanism, relation).tight
 
 
+@pytest.mark.parametrize(
+    "inner", [dp.Gaussian(2), dp.Gaussian(2) ** 3, dp.Gaussian(2) @ dp.Gaussian(3)], ids=["one", "thrice", "both"]
+)
+def test_gaussian_steps_under_replace_one(inner: dp.Mechanism) -> None:
+    """Each record moves its step by its own bound: the shift of presence, attained by opposite vectors."""
+    ((shift, _),) = products_of(inner)[0]
+    assert isinstance(shift, ShiftedGaussians)
+    for mechanism, shares in (
+        (dp.RandomlyAllocated(inner, 9), ((shift, 9),)),
+        (
+            dp.BallsInBins(inner, 9, "1.5", redraw=False),
+            ((ShiftedGaussians(2 * shift.squared_shift), 5), (shift, 4)),
+        ),
+    ):
+        classes = neighbour_classes(mechanism, RE)
+        assert [each.product for each in classes.every()] == [((Allocated(Direction.REPLACE, 9, shares), 1),)]
+        assert classes.tight
+
+
 def test_what_is_not_attained_at_a_step_is_not_attained_at_a_random_one() -> None:
     assert not neighbour_classes(dp.RandomlyAllocated(dp.ZCDP("0.5", relation=AR), 9), AR).tight
 
 
 KEEP = dp.RandomlyAllocated(dp.Gaussian(1), 3)
 REFUSED: list[tuple[dp.Mechanism, dp.Relation, str]] = [
-    (KEEP, RE, r"--relation add-or-remove-one or --relation zero-out-one"),
-    (dp.BallsInBins(dp.Gaussian(1), 3, 1, redraw=True), RE, r"--relation add-or-remove-one or --relation zero-out-one"),
+    *(
+        (whole, RE, r"Gaussian noise alone.*--relation add-or-remove-one or --relation zero-out-one")
+        for inner in (dp.Laplace(1), dp.Gaussian(1) @ dp.Laplace(1), dp.PoissonSampled(dp.Gaussian(1), "0.5"))
+        for whole in (dp.RandomlyAllocated(inner, 3), dp.BallsInBins(inner, 3, 2, redraw=False))
+    ),
+    (dp.RandomlyAllocated(dp.Gaussian(1), 3, 2), RE, "several participations, here 2 of 3 steps.*--participations 1"),
+    (dp.RandomlyAllocated(dp.Gaussian(noise_stddev=1, sensitivity=1), 3), RE, "final distance.*noise_multiplier"),
     (
         dp.RandomlyAllocated(dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 9), 3),
         AR,

@@ -17,7 +17,7 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_at
 from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Combined, Direction, Discrete, Pair, Product
 from dpbounds.privacy.proofs import Declined, Proof
-from dpbounds.privacy.routes.allocation import above, below
+from dpbounds.privacy.routes.allocation import above, below, replaced
 from dpbounds.privacy.routes.allocation.rounding import UNIT
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.routes.lattice.steps import as_step
@@ -33,18 +33,35 @@ _SHARE = 0.25  # of the width, that the composition of what is found may take
 _COARSENING = 1 / 4  # 1/2 would let all additions add the same variance to the whole, but a single ratio may decide
 _DECISIVE = 10  # doublings, beyond which it cannot
 _ROUNDS = 4
-_ROUGH, _ROUGHLY_NEGLIGIBLE = 0.02, 1e-24  # of an estimate
+_ROUGH, _ROUGHLY_NEGLIGIBLE, _ROUGHLY_LEAST = 0.02, 1e-24, 1e-13  # of an estimate
 _SUBTLE = 1e-7  # of δ: what may be given up beyond the grid
+_HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
+# under replace-one, by the width from which they do; the last for all that is narrower
+_FINENESSES = (
+    (5e-3, replaced.Fineness(cells=48, bits=14, losses=8)),
+    (1e-3, replaced.Fineness(cells=64, bits=15, losses=16)),
+    (0.0, replaced.Fineness(cells=64, bits=16, losses=20)),
+)
+_ROUGHLY_REPLACED = replaced.Fineness(cells=32, bits=12, losses=5)
 
 Prove = Callable[[Product, Fraction, float], Proof]  # of a product without allocated pairs, at a target, to a width
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Choices: the spacing where all ratios are added up, and the mass that may be spread far away."""
+    """Choices.
+
+    Attributes:
+        spacing: Where all ratios are added up.
+        negligible: The mass that may be spread far away.
+        fineness: How finely the profile is looked at under replace-one.
+        least: The δ per epoch that may be given up there.
+    """
 
     spacing: Fraction
     negligible: float
+    fineness: replaced.Fineness = _ROUGHLY_REPLACED
+    least: float = 0.0
 
     def for_terms(self, few: int, all_: int) -> Fraction:
         """The spacing for a sum of few ratios of all: what rounding adds to each of many independent sums averages out.
@@ -224,6 +241,8 @@ def _sum_below(shares: Product, most: int, grid: Grid) -> below.Below:
 
 def dominating(pair: Allocated, grid: Grid) -> Dominating:
     """A discrete pair that dominates, up to a factor that is next to 1."""
+    if pair.direction is Direction.REPLACE:
+        return Dominating(replaced.between(pair, grid.fineness, grid.least)[0], Fraction(1))
     found = _sum_above(pair.shares, pair.bins, grid)
     with working(_PRECISION):
         h, shift = ball(found.spacing), arb(pair.bins).log()
@@ -245,6 +264,8 @@ def dominating(pair: Allocated, grid: Grid) -> Dominating:
 
 def attained(pair: Allocated | AllocatedTo, grid: Grid) -> Discrete:
     """What an observer of the attained run sees who tells outcomes apart coarsely; a few outcomes may be missing."""
+    if isinstance(pair, Allocated) and pair.direction is Direction.REPLACE:
+        return replaced.between(pair, grid.fineness, grid.least)[1]
     if isinstance(pair, Allocated):
         most, choices, found = 1, pair.bins, _sum_below(pair.shares, 1, grid)
         idle = pair.bins - sum(count for _, count in pair.shares)
@@ -292,14 +313,15 @@ def enclosed(product: Product, target: Fraction, for_epsilon: bool, width: float
     """
     allocated = [pair for pair, _ in product if isinstance(pair, Allocated | AllocatedTo)]
     count = sum(count for _, count in product)
-    spacing = min(first_spacing(pair, width) for pair in allocated)
-    if any(pair.direction is Direction.REPLACE for pair in allocated):
-        raise Declined("allocation: replace one is not enclosed here")
+    spaced = [pair for pair in allocated if pair.direction is not Direction.REPLACE]
+    spacing = min((first_spacing(pair, width) for pair in spaced), default=1.0)
+    fineness = next(each for least, each in _FINENESSES if width >= least)
     attacked = any(isinstance(pair, AllocatedTo) for pair in allocated)
     small = float(target) if for_epsilon else 1e-12
     best: Proof | None = None
     for _ in range(_ROUNDS):
-        grid = Grid(_dyadic(spacing), _round_number(small * _SUBTLE * min(1.0, width / 1e-3) / count))
+        negligible = _round_number(small * _SUBTLE * min(1.0, width / 1e-3) / count)
+        grid = Grid(_dyadic(spacing), negligible, fineness, _round_number(small * _HARDLY / count))
         try:
             proof = _between(product, target, for_epsilon, grid, lambda few, at: prove(few, at, _SHARE * width))
         except Declined:
@@ -308,7 +330,7 @@ def enclosed(product: Product, target: Fraction, for_epsilon: bool, width: float
             break
         best = proof if best is None else _narrower(best, proof)
         low, high = best.enclosure.exact_lower, best.enclosure.exact_upper
-        if attacked or high == 0 or low == math.inf:
+        if attacked or high == 0 or low == math.inf or not spaced:  # under replace-one the work is bounded instead
             break
         gap = math.inf if high == math.inf else float((high - low) / high)
         enough = width if for_epsilon else width * max(1.0, -_log(high))
@@ -387,7 +409,9 @@ def rough(product: Product) -> Product:
     found: list[tuple[Pair, int]] = []
     for pair, count in product:
         if isinstance(pair, Allocated | AllocatedTo):
-            grid = Grid(_dyadic(first_spacing(pair, _ROUGH)), _ROUGHLY_NEGLIGIBLE)
+            known = pair.direction is Direction.REPLACE
+            spacing = Fraction(1) if known else _dyadic(first_spacing(pair, _ROUGH))
+            grid = Grid(spacing, _ROUGHLY_NEGLIGIBLE, _ROUGHLY_REPLACED, _ROUGHLY_LEAST)
             pair = dominating(pair, grid).pair if isinstance(pair, Allocated) else attained(pair, grid)
         found.append((pair, count))
     return tuple(found)
