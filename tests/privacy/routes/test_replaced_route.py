@@ -415,6 +415,6 @@ def test_sums_of_many_bins_against_a_law_of_large_numbers() -> None:
 def test_noise_is_calibrated() -> None:
     """The search ends although no proof is finer than 1e-3."""
     found = dp.calibrate(lambda z: dp.RandomlyAllocated(dp.Gaussian(z), 10) ** 2, 1, "1e-5", RE)
-    assert found.unsafe is not None
-    assert found.unsafe < found.value < found.unsafe * F(1002, 1000)
+    assert found.fails_at is not None
+    assert found.fails_at < found.value < found.fails_at * F(1002, 1000)
     assert dp.epsilon(dp.RandomlyAllocated(dp.Gaussian(found.value), 10) ** 2, "1e-5", RE).exact_upper <= 1
