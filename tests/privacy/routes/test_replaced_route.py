@@ -409,3 +409,12 @@ def test_sums_of_many_bins_against_a_law_of_large_numbers() -> None:
     found = prove_delta(((pair_of(400, ("1/4", 400)), 1),), F(0), 1e-2).enclosure
     deviation = math.sqrt(2 * (math.exp(0.25) - math.exp(-0.25)))
     assert found.lower == pytest.approx(deviation / math.sqrt(2 * math.pi * 400), rel=2e-2)
+
+
+@pytest.mark.slow
+def test_noise_is_calibrated() -> None:
+    """The search ends although no proof is finer than 1e-3."""
+    found = dp.calibrate(lambda z: dp.RandomlyAllocated(dp.Gaussian(z), 10) ** 2, 1, "1e-5", RE)
+    assert found.fails_at is not None
+    assert found.fails_at < found.value < found.fails_at * F(1002, 1000)
+    assert dp.epsilon(dp.RandomlyAllocated(dp.Gaussian(found.value), 10) ** 2, "1e-5", RE).exact_upper <= 1
