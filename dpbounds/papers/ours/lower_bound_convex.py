@@ -38,6 +38,7 @@ THEOREM = PAPER.theorem(
             conditions=fingerprint_room(1152),
             bases="loss length",
             increasing_in="d",
+            decreasing_in="epsilon",
         ),
         Bound(
             span / 60 * Min(1, of_records(sign_packing)),

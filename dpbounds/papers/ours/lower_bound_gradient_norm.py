@@ -39,6 +39,7 @@ THEOREM = PAPER.theorem(
             conditions=fingerprint_room(128),
             bases="loss length",
             increasing_in="d",
+            decreasing_in="epsilon",
         ),
         Bound(
             slope / 16 * Min(1, of_records(ball_packing)),

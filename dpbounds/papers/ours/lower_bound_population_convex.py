@@ -33,6 +33,7 @@ THEOREM = PAPER.theorem(
             conditions=fingerprint_room_of_draws(1152),
             bases="loss length",
             increasing_in="d",
+            decreasing_in="epsilon",
         ),
         Bound(
             span / 30 * Min(1, of_draws(sign_packing)),

@@ -35,6 +35,7 @@ THEOREM = PAPER.theorem(
             conditions=fingerprint_room_of_draws(128),
             bases="loss length",
             increasing_in="d",
+            decreasing_in="epsilon",
         ),
         Bound(
             slope / 4 * Min(1, of_draws(ball_packing)),

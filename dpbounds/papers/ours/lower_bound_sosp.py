@@ -41,6 +41,7 @@ THEOREM = PAPER.theorem(
             conditions=fingerprint_room(128),
             bases="loss length",
             increasing_in="d",
+            decreasing_in="epsilon",
         ),
         Bound(
             slope / 8 * Min(1, of_records(ball_packing)),

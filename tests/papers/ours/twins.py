@@ -179,7 +179,7 @@ def overlap(q):
 
 def packed(q, points, records):
     """min(1, λ/records) for so many points, of which a quarter is enough, as is a δ of 1/4."""
-    return min(1, min(ln(points / 4), ln(expm1(q.epsilon)) - ln(4 * q.delta)) / records)
+    return min(1, max(0, min(ln(points / 4), ln(expm1(q.epsilon)) - ln(4 * q.delta))) / records)
 
 
 def traced(q, crowd, per_record, records):
