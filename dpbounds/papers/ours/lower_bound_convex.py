@@ -46,7 +46,6 @@ THEOREM = PAPER.theorem(
             "the same, in few dimensions",
             conditions=(*sign_packing_room, packing_delta),
             bases="loss length",
-            increasing_in="d",
         ),
         Bound(
             span / 2 * two_points_overlap * two_points,

@@ -49,7 +49,6 @@ THEOREM = PAPER.theorem(
             "the same, in few dimensions",
             conditions=(*ball_packing_room, packing_delta),
             bases="loss length",
-            increasing_in="d",
         ),
         Bound(
             slope * two_points,

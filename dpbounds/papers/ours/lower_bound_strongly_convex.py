@@ -47,7 +47,6 @@ THEOREM = PAPER.theorem(
             "the same, in few dimensions",
             conditions=(*ball_packing_room, packing_delta),
             bases="loss length",
-            increasing_in="d",
         ),
         Bound(
             scale * two_points_overlap * two_points**2,
