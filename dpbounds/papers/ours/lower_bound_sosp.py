@@ -49,6 +49,7 @@ THEOREM = PAPER.theorem(
             "the same, in few dimensions",
             conditions=(*ball_packing_room, packing_delta),
             bases="loss length",
+            decreasing_in="epsilon",
         ),
         Bound(
             slope * two_points,
