@@ -18,7 +18,7 @@ two_points = Min(1, 1 / (q.epsilon * q.n))  # the share of records that differ
 two_points_overlap = 1 / (1 + 3 * exp(q.epsilon))
 
 # Packing: what min(d, ln 1/δ) costs (section 3)
-packing_delta = Condition(q.delta <= (1 - exp(-q.epsilon)) / 4, "ln((e^ε - 1)/(4δ)) is at least ε")
+packing_delta = Condition(q.delta <= exp(-1) * (1 - exp(-q.epsilon)) / 4, "ln((e^ε - 1)/(4δ)) is at least 1 + ε")
 packing_delta_of_draws = Condition(q.delta <= growth_of_odds / 4, "ln((e^ε - 1)/(4δ)) is not negative")
 _packing_logarithm = log(growth_of_odds / (4 * q.delta))
 ball_packing = Max(0, Min((q.d - 2) * log(2), _packing_logarithm))

@@ -4,7 +4,7 @@ R^d$ with $F(w_0) - \inf F \le \Delta_F$, an expected gradient norm of at least 
 \frac{e^\varepsilon - 1}{3\delta\sqrt d}, \frac d{128}\big) \ge \max(1, \varepsilon)$, $\varepsilon n \ge 1$. For all
 $d$ it is at least $\frac s{1 + 3e^\varepsilon} \min(1, \frac1{\varepsilon n})$, and at least $\frac s{16} \min(1,
 \frac\lambda{\varepsilon n})$ for $\lambda = \min\big((d - 2)\ln 2, \ln\frac{e^\varepsilon - 1}{4\delta}\big) \ge
-\varepsilon$.
+\varepsilon$, its logarithm at least $1 + \varepsilon$.
 """
 
 from dpbounds.papers.ours import PAPER
@@ -47,7 +47,7 @@ THEOREM = PAPER.theorem(
             "the same, in few dimensions",
             conditions=(*ball_packing_room, packing_delta),
             bases="loss length",
-            increasing_in="d",
+            decreasing_in="epsilon",
         ),
         Bound(
             slope * two_points_overlap * two_points,

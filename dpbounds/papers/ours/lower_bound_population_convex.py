@@ -41,7 +41,6 @@ THEOREM = PAPER.theorem(
             "the same, in few dimensions",
             conditions=(Condition(q.d >= 8 * log(4), "e^(d/8) points"), packing_delta_of_draws),
             bases="loss length",
-            increasing_in="d",
         ),
         Bound(span / (10 * sqrt(q.n)), "sampling", "every algorithm, private or not", bases="loss length"),
     ),

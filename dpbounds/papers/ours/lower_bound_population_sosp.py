@@ -43,7 +43,6 @@ THEOREM = PAPER.theorem(
             "the same, in few dimensions",
             conditions=(Condition(q.d >= 2, "2^d points"), packing_delta_of_draws),
             bases="loss length",
-            increasing_in="d",
         ),
         Bound(slope / (2 * sqrt(q.n)), "sampling", "every algorithm, private or not", bases="loss length"),
     ),

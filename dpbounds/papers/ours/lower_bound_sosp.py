@@ -49,7 +49,7 @@ THEOREM = PAPER.theorem(
             "the same, in few dimensions",
             conditions=(*ball_packing_room, packing_delta),
             bases="loss length",
-            increasing_in="d",
+            decreasing_in="epsilon",
         ),
         Bound(
             slope * two_points,

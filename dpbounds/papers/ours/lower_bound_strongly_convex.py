@@ -4,7 +4,7 @@ of diameter at most $D$ in $\mathbb R^d$, an expected excess empirical risk of a
 1}{3\delta\sqrt d}, \frac d{128}\big) \ge \max(1, \varepsilon)$, $\varepsilon n \ge 1$. For all $d$ it is at least
 $\frac{\min(G, \mu D)^2}{8\mu (1 + 3e^\varepsilon)} \min(1, \frac1{\varepsilon n})^2$, and at least $\frac{\min(G, \mu
 D)^2}{1024\mu} \min(1, \frac\lambda{\varepsilon n})^2$ for $\lambda = \min\big((d - 2)\ln 2, \ln\frac{e^\varepsilon -
-1}{4\delta}\big) \ge \varepsilon$.
+1}{4\delta}\big) \ge \varepsilon$, its logarithm at least $1 + \varepsilon$.
 """
 
 from dpbounds.papers.ours import PAPER
@@ -47,7 +47,7 @@ THEOREM = PAPER.theorem(
             "the same, in few dimensions",
             conditions=(*ball_packing_room, packing_delta),
             bases="loss length",
-            increasing_in="d",
+            decreasing_in="epsilon",
         ),
         Bound(
             scale * two_points_overlap * two_points**2,
