@@ -72,6 +72,9 @@ class _InALine(Latex):
     def _print_exp(self, expr: Any, exp: Any = None) -> str:
         return f"e^{{{self._print(expr.args[0])}}}"
 
+    def _print_LambertW(self, expr: Any, exp: Any = None) -> str:
+        return f"W({self._print(expr.args[0])})"
+
     def _print_Min(self, expr: Any, exp: Any = None) -> str:
         return self._choice(r"\min", expr)
 
@@ -117,7 +120,8 @@ class _InALine(Latex):
         inside = " ".join(self._factor(base) if len(bases) > 1 or power == 1 else self._print(base) for base in bases)
         if power == 1:
             return inside
-        if power == _HALF and (self.roots_of_sums or not any(base.is_Add for base in bases)):
+        of_sums = any(one.is_Add for base in bases for one in Mul.make_args(base))
+        if power == _HALF and (self.roots_of_sums or not of_sums):
             return rf"\sqrt{{{inside}}}"
         raised = self._print(power)
         only = bases[0]
