@@ -314,16 +314,16 @@ def _chosen_by_outputs(
     for repeated in each.adaptive:
         from dpbounds.privacy.routes.adaptive import attained_ends
 
-        known = [
-            max(
-                (Fraction(proof.enclosure.exact_lower) for name, proof in found[index] if name == each.name),
-                default=Fraction(0),
+        ends = {
+            index: max(
+                (proof.enclosure.exact_lower for name, proof in found[index] if name == each.name), default=Fraction(0)
             )
             for index in worth
-        ]
+        }
+        known = {index: end for index, end in ends.items() if not isinstance(end, float)}  # not infinite
         with contextlib.suppress(Declined, TimeIsUp):  # the others stand
-            proofs = attained_ends(repeated, [questions[index].target for index in worth], known)
-            for index, proof in zip(worth, proofs, strict=True):
+            proofs = attained_ends(repeated, [questions[index].target for index in known], [*known.values()])
+            for index, proof in zip(known, proofs, strict=True):
                 found[index] += () if proof is None else ((each.name, proof),)
 
 
