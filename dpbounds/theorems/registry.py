@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,13 @@ def theorem(name: str) -> Theorem:
     return _statement_in(found, name)
 
 
+class _Reader(SourceFileLoader):
+    """Leaves no compiled file beside a person's own."""
+
+    def set_data(self, path: str, data: Any, *, _mode: int = 0o666) -> None:
+        """Write nothing."""
+
+
 def from_file(path: Path) -> Theorem:
     """The statement in a Python file outside the library. The file is executed: read it first if it is not yours.
 
@@ -50,7 +58,7 @@ def from_file(path: Path) -> Theorem:
     """
     if not path.is_file() or path.suffix != ".py":
         raise InvalidValue("file", path, "an existing Python file, *.py, with a record named THEOREM")
-    specification = importlib.util.spec_from_file_location(path.stem, path)
+    specification = importlib.util.spec_from_file_location(path.stem, path, loader=_Reader(path.stem, str(path)))
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)

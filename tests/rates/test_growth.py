@@ -76,8 +76,8 @@ def point(power, ray):
     sizes = {name: Fraction(2) ** int(power * exponent) for name, exponent in values.items()}
     fixed = dict.fromkeys(("lipschitz", "smoothness", "initial_gap", "loss_range", "diameter", "enclosing_radius"), 1)
     local = dict.fromkeys(("norm_bound", "lipschitz_l1", "smoothness_l1", "pl_constant", "quasar_convexity"), 1)
-    rho = sizes["epsilon"] ** 2 / 4 / 2773  # ε²/(4 ln(1/δ)), for a δ below every power that occurs
-    return {**fixed, **local, **sizes, "delta": Fraction(1, 2**4000), "failure_probability": Fraction(1, 20)}, rho
+    rho = sizes["epsilon"] ** 2 / 4 / 2287  # ε²/(4 ln(1/δ)), for a δ below every power that occurs
+    return {**fixed, **local, **sizes, "delta": Fraction(1, 2**3300), "failure_probability": Fraction(1, 20)}, rho
 
 
 def slope(statement, part, ray):

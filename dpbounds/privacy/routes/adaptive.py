@@ -363,7 +363,7 @@ def _reach(run: Floats, count: int, log_small: float) -> tuple[float, float]:
 def _rules(game: _Game, epsilon: float) -> list[Rule]:
     """For each phase the attack that promises most from each cell on: backwards, in floating point."""
     cells = np.arange(game.low, game.high + 1)
-    value = np.maximum(0.0, -np.expm1(epsilon - cells * game.spacing))
+    value = -np.expm1(np.minimum(0.0, epsilon - cells * game.spacing))
     rules: list[Rule] = []
     for phases in reversed(game.phases):
         checkpoint()
