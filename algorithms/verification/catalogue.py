@@ -85,6 +85,11 @@ def studies_of(theorems: Iterable[str]) -> frozenset[str]:
     return frozenset(name for theorem in theorems for name in _index()["statements"][theorem])
 
 
+def example_names() -> tuple[str, ...]:
+    """The names of all examples, those as printed included."""
+    return tuple(_index()["examples"])
+
+
 @cache
 def all_examples() -> tuple[Example, ...]:
     """Every example there is, those as printed included; names are unique."""

@@ -8,6 +8,8 @@ import shlex
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import partial
+from itertools import chain
 from typing import TextIO
 
 import click
@@ -21,11 +23,12 @@ _INTERRUPTED, _NOT_READ = 130, 141  # as a shell says it: 128 and the number of 
 TRACEBACK = "DPBOUNDS_TRACEBACK"
 
 # each lives in the module of its name
-_VERBS = (
-    *("demo", "run", "calibrate", "epsilon", "delta", "remaining", "ball", "check"),
-    *("theorems", "show", "evaluate", "compare", "tightness", "errata", "table", "regimes", "plan"),
-    *("verify", "audit", "explain"),
-)
+_GROUPS = {
+    "Account": ("calibrate", "epsilon", "delta", "remaining", "ball", "check"),
+    "Theorems": (*("theorems", "show", "evaluate", "compare", "tightness", "errata", "table", "regimes", "plan"),),
+    "Runs": ("demo", "run", "verify", "audit", "explain"),
+}
+_VERBS = tuple(chain.from_iterable(_GROUPS.values()))
 
 
 class _Verbs(click.Group):
@@ -40,6 +43,12 @@ class _Verbs(click.Group):
         command = importlib.import_module(f"dpbounds.cli.verbs.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, verbs in _GROUPS.items():
+            found = ((verb, self.get_command(ctx, verb)) for verb in verbs)
+            with formatter.section(title):
+                formatter.write_dl([(verb, one.get_short_help_str(80)) for verb, one in found if one is not None])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -68,6 +77,8 @@ def _commands(ctx: click.Context) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status; errors are one line on standard error.
 
+    With ``--json`` an error is an object on standard output, too.
+
     Args:
         arguments: What follows ``dpbounds``; the process's own arguments by default.
 
@@ -78,17 +89,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         _print_what_can_be_printed(stream)
+    say = partial(_say, given)
     try:
         status = _commands.main(args=given, prog_name="dpbounds", standalone_mode=False)
         click.echo(nl=False)  # flushes, while what goes wrong can still be told
     except (click.Abort, KeyboardInterrupt):
-        return _say("interrupted", _INTERRUPTED)
+        return say("interrupted", _INTERRUPTED)
     except click.ClickException as error:
-        return _say(error.format_message(), BAD_INPUT)
+        return say(error.format_message(), BAD_INPUT)
     except (BudgetExceeded, CertificateError, NotCertified) as error:
-        return _say(str(error), DOES_NOT_HOLD)
+        return say(str(error), DOES_NOT_HOLD)
     except DpboundsError as error:
-        return _say(str(error), BAD_INPUT)
+        return say(str(error), BAD_INPUT)
     except BrokenPipeError:
         return _nobody_reads()
     except OSError as error:
@@ -96,11 +108,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         except OSError:
             _drop_output()
-        return _say(_of_the_system(error), BAD_INPUT)
-    except SystemExit:  # in this way, with status 1, Click leaves where nobody reads; nothing else does
-        return _nobody_reads()
+        return say(_of_the_system(error), BAD_INPUT)
+    except (
+        SystemExit
+    ) as left:  # so Click leaves when it has told a shell its completions, or, with 1, where nobody reads
+        return _nobody_reads() if left.code else DONE
     except Exception as error:  # the one place for what nobody foresaw: the status of a verdict must not be its own
-        return _defect(error, given)
+        return say(_defect(error, given), DEFECT)
     return status if isinstance(status, int) else DONE
 
 
@@ -111,12 +125,12 @@ def _of_the_system(error: OSError) -> str:
     return f"the system reports {error.strerror or str(error) or type(error).__name__}"
 
 
-def _defect(error: BaseException, given: Sequence[str]) -> int:
+def _defect(error: BaseException, given: Sequence[str]) -> str:
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
     what = shortened(f"{type(error).__name__}: {error}", SHOWN)
     command = shortened(shlex.join(["dpbounds", *given]), LINE // 3)
-    return _say(f"a defect of dpbounds, please report it: {what}; the command was: {command}", DEFECT)
+    return f"a defect of dpbounds, please report it: {what}; the command was: {command}"
 
 
 def _nobody_reads() -> int:
@@ -129,8 +143,18 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _say(message: str, status: int) -> int:
-    print("dpbounds:", shortened(printable(" ".join(message.split())), LINE - len("dpbounds: ")), file=sys.stderr)
+def _say(given: Sequence[str], message: str, status: int) -> int:
+    line = shortened(printable(" ".join(message.split())), LINE - len("dpbounds: "))
+    print("dpbounds:", line, file=sys.stderr)
+    if "--json" in given:
+        from dpbounds.cli.printing.output import print_json
+
+        try:
+            print_json(
+                {"error": {"message": line, "status": status}}, next((one for one in given if one in _VERBS), None)
+            )
+        except OSError:
+            _drop_output()
     return status
 
 

@@ -8,6 +8,7 @@ import pytest
 import dpbounds
 import dpbounds.privacy.accountants.groups  # before anything is replaced: it remembers what it imports
 from dpbounds.cli import main
+from dpbounds.cli.printing.output import SCHEMA_VERSION
 from dpbounds.errors import (
     BudgetExceeded,
     CertificateError,
@@ -24,11 +25,12 @@ ALLOCATED = ["--delta", "1e-6", *RUN[:2], "--sampling", "random-allocation", "--
 REPLACED = [*RUN[:2], "--sampling", "with-replacement"]
 POISSON = ["--sampling", "poisson"]
 BALL = ["--sensitivity", "2", "--dimension", "3", "--dataset-size", "100", "--steps", "10"]
-VERBS = (
-    *("demo", "calibrate", "epsilon", "delta", "remaining", "ball", "check"),
-    *("theorems", "show", "evaluate", "compare", "tightness", "errata", "table", "regimes", "plan"),
-    *("verify", "audit", "explain"),
-)
+GROUPS = {
+    "Account": ["calibrate", "epsilon", "delta", "remaining", "ball", "check"],
+    "Theorems": ["theorems", "show", "evaluate", "compare", "tightness", "errata", "table", "regimes", "plan"],
+    "Runs": ["demo", "run", "verify", "audit", "explain"],
+}
+VERBS = tuple(verb for verbs in GROUPS.values() for verb in verbs)
 EXPLICIT = "wang-xu-2019/theorem-2/explicit"
 NUMBERS = (
     *("--metric", "gradient-norm", "--n", "1e6", "--d", "100", "--epsilon", "1", "--delta", "1e-6"),
@@ -301,10 +303,18 @@ def test_every_error_has_its_status_and_one_line(error, status, capsys, monkeypa
         raise error
 
     monkeypatch.setattr("dpbounds.privacy.accountants.certified.account", fail)
-    assert main(["epsilon", *RUN, "--delta", "1e-6", "--json"]) == status
+    words = ["epsilon", *RUN, "--delta", "1e-6"]
+    assert main(words) == status
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1
+    assert main([*words, "--json"]) == status
+    again = capsys.readouterr()
+    assert again.err == captured.err
+    assert json.loads(again.out) == {
+        "schema_version": SCHEMA_VERSION, "dpbounds_version": dpbounds.__version__, "verb": "epsilon",
+        "error": {"message": again.err.removeprefix("dpbounds: ").rstrip("\n"), "status": status},
+    }
 
 
 @pytest.mark.parametrize(
@@ -393,11 +403,65 @@ def test_a_slip_is_answered_with_what_may_have_been_meant(words, capsys):
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])
-def test_help_lists_every_verb(arguments, capsys):
+def test_help_lists_every_verb_in_its_group(arguments, capsys):
     assert main(arguments) == 0
-    out = capsys.readouterr().out
-    for verb in VERBS:
-        assert f"\n  {verb} " in out
+    lines = capsys.readouterr().out.splitlines()
+    for group, verbs in GROUPS.items():
+        first = lines.index(f"{group}:") + 1
+        assert [line.split()[0] for line in lines[first : first + len(verbs)]] == verbs
+
+
+def test_an_error_of_no_verb_is_json_too(capsys):
+    assert main(["--json"]) == main(["spend", "--json"]) == 2
+    found = capsys.readouterr()
+    for document in found.out.replace("}\n{", "}\n\n{").split("\n\n"):
+        assert json.loads(document)["verb"] is None
+
+
+def test_an_error_where_nothing_can_be_written_has_its_status(capsys, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("dpbounds.cli.printing.output.print_json", full)
+    monkeypatch.setattr("dpbounds.cli._drop_output", lambda: None)
+    assert main(["epsilon", "--json"]) == 2
+    assert capsys.readouterr().err.startswith("dpbounds: --delta is missing")
+
+
+# What a shell asks for when Tab is pressed after these words.
+COMPLETED = [
+    ("cal", {"calibrate"}),
+    ("show dpbounds/noisy-d", {"dpbounds/noisy-descent-exact"}),
+    ("compare dpbounds/storm dpbounds/stor", {"dpbounds/storm"}),
+    ("plan --metric population-s", {"population-sosp"}),
+    ("theorems --status disp", {"disputed"}),
+    ("theorems --paper wang-x", {"wang-xu-2019"}),
+    ("errata --paper tho", {"tholeti-kalyani-2020"}),
+    ("run dp-st", {"dp-storm"}),
+    ("audit dp-spi", {"dp-spider", "dp-spider-as-printed"}),
+    ("explain clipped-gd-p", {"clipped-gd-poisson"}),
+    ("verify dpbounds/sto", {"dpbounds/storm"}),
+    ("tightness dpbounds/geometric", {"dpbounds/geometric-noise-under-pl"}),
+    ("table open-", {"open-problems"}),
+    ("regimes frank", {"frank-wolfe-gap"}),
+    ("epsilon --relation z", {"zero-out-one"}),
+]
+
+
+@pytest.mark.parametrize(("words", "offered"), COMPLETED)
+def test_a_shell_completes_what_is_begun(words, offered, capsys, monkeypatch):
+    monkeypatch.setenv("_DPBOUNDS_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", f"dpbounds {words}")
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
+    assert main([]) == 0
+    assert set(capsys.readouterr().out.split()) == {f"plain,{word}" for word in offered}
+
+
+@pytest.mark.parametrize(
+    ("verb", "why"), [("epsilon", "is accounted under elsewhere"), ("plan", "what the theorems are about")]
+)
+def test_a_default_relation_has_its_reason_beside_it(verb, why, said):
+    assert why in " ".join(said(verb, "--help").split())
 
 
 @pytest.mark.parametrize("verb", VERBS)

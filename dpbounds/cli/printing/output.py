@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpbounds import __version__
 from dpbounds.expressions.exact import Direction, to_decimal, to_float
 
 if TYPE_CHECKING:
     from dpbounds.expressions.enclosure import Enclosure
     from dpbounds.privacy.proofs import Proof
 
+SCHEMA_VERSION = 1  # of what --json prints: it rises where a field is renamed, dropped or changes its meaning
 _SMALLEST_JSON_NUMBER = Fraction(1, 10**300)
 _DIGITS_OF_A_DOUBLE = 15
 _DEFAULT_DIGITS = 10
@@ -141,9 +143,21 @@ def print_rows(rows: Mapping[str, str]) -> None:
         click.echo(f"{name:<{width}}{value}")
 
 
-def print_json(document: Mapping[str, object] | Sequence[object]) -> None:
-    """One object (or one list) on standard output."""
-    click.echo(json.dumps(document, indent=2, allow_nan=False))
+def print_json(document: Mapping[str, object] | Sequence[Mapping[str, object]], verb: str | None = None) -> None:
+    """One object, or one list of them, on standard output; each says which verb of which version made it.
+
+    Args:
+        document: Plain data.
+        verb: The verb that runs, by default.
+    """
+    running = click.get_current_context(silent=True)
+    head = {
+        "schema_version": SCHEMA_VERSION,
+        "dpbounds_version": __version__,
+        "verb": running.info_name if verb is None and running is not None else verb,
+    }
+    whole = {**head, **document} if isinstance(document, Mapping) else [{**head, **one} for one in document]
+    click.echo(json.dumps(whole, indent=2, allow_nan=False))
 
 
 def _data(value: object) -> object:

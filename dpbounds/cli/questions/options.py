@@ -148,6 +148,12 @@ def required(
     return click.option(name, callback=read, metavar=wanted.partition(",")[0], **given)
 
 
+_WHY_THE_DEFAULT = {
+    Relation.ADD_OR_REMOVE_ONE: "what training on Poisson samples is accounted under elsewhere",
+    Relation.REPLACE_ONE: "what the theorems are about",
+}
+
+
 def relation_option(default: Relation) -> Callable[[Callback], Callback]:
     """The neighbouring relation."""
     return click.option(
@@ -155,7 +161,8 @@ def relation_option(default: Relation) -> Callable[[Callback], Callback]:
         type=click.Choice([str(relation) for relation in Relation]),
         default=str(default),
         show_default=True,
-        help="Which data sets must be hard to tell apart; zero-out-one: a record contributes nothing, its place stays.",
+        help="Which data sets must be hard to tell apart; zero-out-one: a record contributes nothing, its place stays. "
+        f"The default is {_WHY_THE_DEFAULT[default]}.",
     )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +23,8 @@ import click
 from dpbounds import __version__
 from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.printing import output
+from dpbounds.cli.printing.progress import progress_bar
+from dpbounds.cli.questions.completion import ALGORITHMS
 from dpbounds.cli.questions.options import (
     AT_LEAST_ZERO,
     FILE,
@@ -68,7 +71,7 @@ _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
 
 
 @click.command("audit", short_help="An empirical lower bound on epsilon.")
-@click.argument("name", metavar="[ALGORITHM]", required=False)
+@click.argument("name", metavar="[ALGORITHM]", required=False, shell_complete=ALGORITHMS)
 @click.option("--mutations", "broken", is_flag=True, help="Audit deliberately broken copies: caught or not caught.")
 @click.option("--one-run", is_flag=True, help="One run on many canaries, instead of many runs on two data sets.")
 @click.option(
@@ -236,12 +239,15 @@ def _everything(
 
     findings, names = [], [example.name for example in all_examples()]
     each = confidence_of(1 - confidence, len(names))
-    for finding in audit_examples(names, budget, **ends, confidence=each, seed=seed, jobs=jobs):
-        findings.append(finding)
-        if not as_json:
-            if len(findings) == 1:
-                click.echo(_LINE.format(*_HEADINGS))
-            click.echo(_LINE.format(*_cells(finding)))
+    with progress_bar("audits", shown=as_json or not sys.stdout.isatty()) as progress:
+        for finding in audit_examples(names, budget, **ends, confidence=each, seed=seed, jobs=jobs):
+            findings.append(finding)
+            if progress is not None:
+                progress(len(findings), len(names))
+            if not as_json:
+                if len(findings) == 1:
+                    click.echo(_LINE.format(*_HEADINGS))
+                click.echo(_LINE.format(*_cells(finding)))
     if folder is not None:
         asked = " ".join(f"--{name} {value:g}" for name, value in ends.items() if math.isfinite(value))
         command = f"dpbounds audit all {asked} --confidence {confidence:g} --seed {seed} --relation {budget.relation}"

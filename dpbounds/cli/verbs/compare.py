@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli.printing import output
+from dpbounds.cli.questions.completion import IDS
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.expressions.enclosure import Enclosure
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 
 @click.command("compare", short_help="Two statements at the same values.")
-@click.argument("first", metavar="ID")
-@click.argument("second", metavar="ID")
+@click.argument("first", metavar="ID", shell_complete=IDS)
+@click.argument("second", metavar="ID", shell_complete=IDS)
 @click.argument("words", metavar="NAME=VALUE...", nargs=-1)
 @click.option("--parts", metavar="A,B", help="The parts to compare; by default the bounds, else the rates.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")

@@ -11,6 +11,7 @@ import textwrap
 import click
 
 from dpbounds.cli.printing import output
+from dpbounds.cli.questions.completion import PAPERS
 from dpbounds.errors import InvalidValue, one_of
 from dpbounds.theorems.index import listing
 
@@ -18,7 +19,7 @@ SEVERITIES = ("typo", "harmless", "constant", "gap", "false", "privacy")
 
 
 @click.command("errata", short_help="What is wrong in print, and why.")
-@click.option("--paper", metavar="P", help="Of one paper, such as wang-xu-2019.")
+@click.option("--paper", metavar="P", shell_complete=PAPERS, help="Of one paper, such as wang-xu-2019.")
 @click.option("--severity", metavar="S", help="One of " + ", ".join(SEVERITIES) + ".")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on standard output.")
 def command(paper: str | None, severity: str | None, as_json: bool) -> int:

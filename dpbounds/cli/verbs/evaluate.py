@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli.printing import output
+from dpbounds.cli.questions.completion import IDS
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact, to_decimal
 from dpbounds.privacy.relations import Relation
@@ -42,7 +43,7 @@ def assignments(words: tuple[str, ...]) -> dict[str, Fraction]:
 
 
 @click.command("evaluate", short_help="The value of a statement's formula, to any precision.")
-@click.argument("name", metavar="ID")
+@click.argument("name", metavar="ID", shell_complete=IDS)
 @click.argument("words", metavar="NAME=VALUE...", nargs=-1)
 @click.option(
     "--part", metavar="PART", help="bound, rate, spent or a part's own name; by default the bound, else the rate."

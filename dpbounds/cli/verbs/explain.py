@@ -17,6 +17,7 @@ import click
 from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.answers.demo_training import demand_data, prepared
 from dpbounds.cli.printing import output
+from dpbounds.cli.questions.completion import ALGORITHMS
 from dpbounds.cli.questions.options import (
     FILE,
     POSITIVE,
@@ -39,7 +40,7 @@ _ROW = "  {:>10} {:>8}  {:<17} {}"
 
 
 @click.command("explain", short_help="Where a bound loses, line by line of its proof.")
-@click.argument("name", metavar="ALGORITHM")
+@click.argument("name", metavar="ALGORITHM", shell_complete=ALGORITHMS)
 @click.option(
     "--mapping",
     type=click.Choice(["noisy", "exact"]),

@@ -26,6 +26,7 @@ from dpbounds.cli.answers.commands import command_of
 from dpbounds.cli.answers.demo_training import L1, demand_data, prepared
 from dpbounds.cli.answers.running import CONSTANTS, Records
 from dpbounds.cli.printing import output
+from dpbounds.cli.questions.completion import METRICS
 from dpbounds.cli.questions.options import (
     CENTRE_OPTION,
     CHOICE_OPTIONS,
@@ -71,7 +72,13 @@ def _quantity_options(function: Callback) -> Callback:
 
 @click.command("plan", short_help="The best guarantee for given numbers.")
 @click.argument("words", metavar="[NAME=VALUE]...", nargs=-1)
-@click.option("--metric", metavar="METRIC", required=True, help="What is to be small, such as gradient-norm.")
+@click.option(
+    "--metric",
+    metavar="METRIC",
+    required=True,
+    shell_complete=METRICS,
+    help="What is to be small, such as gradient-norm.",
+)
 @_quantity_options
 @click.option("--steps-limit", "limit", callback=whole, metavar="T", help="The most steps that you would run.")
 @click.option("--gradients-limit", "gradients", callback=whole, metavar="N", help="The most gradients of one record.")

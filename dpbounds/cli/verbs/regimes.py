@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli.printing import output
+from dpbounds.cli.questions.completion import METRICS
 from dpbounds.cli.questions.options import AT_LEAST_ZERO, CHOICE_OPTIONS, FILE, unfit, writable
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.errors import InvalidValue
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command("regimes", short_help="Who wins where: exact regions and crossovers.")
-@click.argument("metric", metavar="METRIC")
+@click.argument("metric", metavar="METRIC", shell_complete=METRICS)
 @click.option(
     "--epsilon-power",
     "power",

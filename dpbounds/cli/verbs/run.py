@@ -22,6 +22,7 @@ from dpbounds import documents
 from dpbounds.cli.answers.demo_training import demand_data
 from dpbounds.cli.answers.running import SQUARES, Ran, Records, ran, subject_of
 from dpbounds.cli.printing import output as printing
+from dpbounds.cli.questions.completion import ALGORITHMS
 from dpbounds.cli.questions.options import (
     CENTRE_OPTION,
     FILE,
@@ -52,7 +53,7 @@ _OUTSIDE = (
 
 
 @click.command("run", short_help="One algorithm on your own records or public ones, for a budget.")
-@click.argument("name", metavar="ALGORITHM")
+@click.argument("name", metavar="ALGORITHM", shell_complete=ALGORITHMS)
 @click.argument("words", metavar="[NAME=VALUE]...", nargs=-1)
 @required("--epsilon", "E, a number greater than 0", POSITIVE, help="The ε to keep.")
 @required("--delta", "D, a number greater than 0 and less than 1", PROBABILITY, help="The δ to keep.")

@@ -9,11 +9,12 @@ from __future__ import annotations
 import click
 
 from dpbounds.cli.printing import output
+from dpbounds.cli.questions.completion import IDS
 from dpbounds.errors import InvalidValue
 
 
 @click.command("show", short_help="Tell one statement: claim, conditions, formulas, errata, source.")
-@click.argument("name", metavar="ID")
+@click.argument("name", metavar="ID", shell_complete=IDS)
 @click.option("--latex", is_flag=True, help="In LaTeX.")
 @click.option("--markdown", is_flag=True, help="In Markdown, with formulas in LaTeX.")
 @click.option("--bibtex", is_flag=True, help="The source as a BibTeX entry.")

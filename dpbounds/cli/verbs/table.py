@@ -16,6 +16,8 @@ import click
 
 from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.printing import output
+from dpbounds.cli.printing.progress import progress_bar
+from dpbounds.cli.questions.completion import TABLES
 from dpbounds.cli.questions.options import FILE, unfit, writing
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.errors import InvalidValue, one_of
@@ -29,7 +31,7 @@ _FORMATS = ("md", "latex", "bib", "html", "csv")
 
 
 @click.command("table", short_help="Comparison tables, and pages of the library.")
-@click.argument("name", metavar="NAME|all")
+@click.argument("name", metavar="NAME|all", shell_complete=TABLES)
 @click.option("--format", "form", default="md", metavar="F", help="md (the default), latex, bib, html, csv.")
 @click.option("--at", "point", metavar="n=1e6,d=100,...", help="Values: adds columns with numbers, and sorts by them.")
 @click.option("--with", "own", type=FILE, multiple=True, metavar="FILE.py", help="Your own theorem, in a row, too.")
@@ -169,8 +171,12 @@ def _everything() -> dict[str, str]:
     from dpbounds.theorems.references import bibliography, references
 
     files = {BIBLIOGRAPHY: bibliography(references())}
-    for name in (*catalogue.names(), *pages.names()):
-        files.update(_committed(name))
+    names = (*catalogue.names(), *pages.names())
+    with progress_bar("tables", shown=True) as progress:
+        for done, name in enumerate(names, start=1):
+            files.update(_committed(name))
+            if progress is not None:
+                progress(done, len(names))
     return files
 
 

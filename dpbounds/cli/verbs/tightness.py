@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpbounds.cli.printing import output
+from dpbounds.cli.questions.completion import IDS
 from dpbounds.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("tightness", short_help="How far each bound is from the worst problem known.")
-@click.argument("name", metavar="[ID]", required=False)
+@click.argument("name", metavar="[ID]", required=False, shell_complete=IDS)
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on standard output.")
 def command(name: str | None, as_json: bool) -> int:
     """Hold bounds with constants against problems on which what they bound is computed, with proof.

@@ -16,6 +16,7 @@ from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.answers import verification_report as report
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import progress_bar
+from dpbounds.cli.questions.completion import CHECKED
 from dpbounds.cli.questions.options import FILE, number_of_processes, writable
 from dpbounds.errors import InvalidValue
 
@@ -29,7 +30,7 @@ _EXPORTS = (".csv", ".parquet")
 
 
 @click.command("verify", short_help="Theory against empirical behaviour.")
-@click.argument("names", metavar="[ID...]", nargs=-1)
+@click.argument("names", metavar="[ID...]", nargs=-1, shell_complete=CHECKED)
 @click.option("--quick", is_flag=True, help="Every check at small size, in minutes (the default).")
 @click.option("--full", is_flag=True, help="Every check at full size, overnight.")
 @click.option("--store", "store", type=FILE, callback=writable, metavar="FILE", help="Keep finished cells; resumable.")

@@ -1,0 +1,62 @@
+"""What a shell offers when Tab is pressed: ids, metrics, algorithms, tables, by their beginning.
+
+Click makes the shells' scripts; nothing here imports a statement or an algorithm's study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import click
+
+Completion = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def _of(names: Callable[[], Iterable[str]]) -> Completion:
+    return lambda ctx, parameter, begun: sorted({name for name in names() if name.startswith(begun)})
+
+
+def _ids() -> Iterable[str]:
+    from dpbounds.theorems.index import listing
+
+    return (entry.id for entry in listing())
+
+
+def _papers() -> Iterable[str]:
+    from dpbounds.theorems.index import PAPERS, listing
+
+    return (*PAPERS, *(entry.paper for entry in listing()))
+
+
+def _metrics() -> Iterable[str]:
+    from dpbounds.theorems.vocabulary import Metric
+
+    return map(str, Metric)
+
+
+def _statuses() -> Iterable[str]:
+    from dpbounds.theorems.vocabulary import Status
+
+    return map(str, Status)
+
+
+def _algorithms() -> Iterable[str]:
+    from dpbounds.algorithms.verification.catalogue import example_names
+
+    return example_names()
+
+
+def _checked() -> Iterable[str]:
+    from dpbounds.algorithms.verification.catalogue import checked_statements
+
+    return checked_statements()
+
+
+def _tables() -> Iterable[str]:
+    from dpbounds.render import catalogue, pages
+
+    return ("all", *catalogue.names(), *pages.names())
+
+
+IDS, PAPERS, METRICS, STATUSES = _of(_ids), _of(_papers), _of(_metrics), _of(_statuses)
+ALGORITHMS, CHECKED, TABLES = _of(_algorithms), _of(_checked), _of(_tables)
