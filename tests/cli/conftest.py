@@ -2,11 +2,30 @@
 
 import csv
 import json
+from functools import cache
+from pathlib import Path
 
+import jsonschema
 import pytest
 
 from dpbounds.algorithms.ledger_format import write_releases
 from dpbounds.cli import main
+
+SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
+
+
+@cache
+def _schema(verb):
+    return jsonschema.Draft202012Validator(json.loads((SCHEMAS / f"{verb}.json").read_text(encoding="utf-8")))
+
+
+def read_answer(text):
+    """A JSON answer, which must be as its verb's schema says."""
+    answer = json.loads(text)
+    verb = answer[0]["verb"] if isinstance(answer, list) else answer["verb"]
+    wrong = jsonschema.exceptions.best_match(_schema(verb).iter_errors(answer))
+    assert wrong is None, f"{wrong.json_path}: {wrong.message}"
+    return answer
 
 
 @pytest.fixture
@@ -27,7 +46,7 @@ def answer(capsys, request):
     def ask(*arguments):
         assert main([*getattr(request.module, "VERB", ()), *arguments, "--json"]) == 0
         captured = capsys.readouterr()
-        return json.loads(captured.out), captured.err
+        return read_answer(captured.out), captured.err
 
     return ask
 
@@ -35,7 +54,7 @@ def answer(capsys, request):
 @pytest.fixture
 def data(said):
     """The JSON answer alone."""
-    return lambda *arguments, status=0: json.loads(said(*arguments, "--json", status=status))
+    return lambda *arguments, status=0: read_answer(said(*arguments, "--json", status=status))
 
 
 @pytest.fixture
@@ -45,7 +64,10 @@ def refused(capsys, request):
     def refuse(*arguments):
         assert main([*getattr(request.module, "VERB", ()), *arguments]) == 2
         captured = capsys.readouterr()
-        assert captured.out == ""
+        if "--json" in arguments:
+            assert captured.err == f"dpbounds: {read_answer(captured.out)['error']['message']}\n"
+        else:
+            assert captured.out == ""
         assert captured.err.count("\n") == 1
         return captured.err
 

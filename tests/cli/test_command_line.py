@@ -17,6 +17,7 @@ from dpbounds.errors import (
     NotCertified,
     UnsupportedMechanism,
 )
+from tests.cli.conftest import read_answer
 
 RUN = ["--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "100"]
 FIXED = [*RUN[:2], "--sampling", "without-replacement", "--batch-size", "10", "--dataset-size", "1000"]
@@ -311,8 +312,10 @@ def test_every_error_has_its_status_and_one_line(error, status, capsys, monkeypa
     assert main([*words, "--json"]) == status
     again = capsys.readouterr()
     assert again.err == captured.err
-    assert json.loads(again.out) == {
-        "schema_version": SCHEMA_VERSION, "dpbounds_version": dpbounds.__version__, "verb": "epsilon",
+    assert read_answer(again.out) == {
+        "schema_version": SCHEMA_VERSION,
+        "dpbounds_version": dpbounds.__version__,
+        "verb": "epsilon",
         "error": {"message": again.err.removeprefix("dpbounds: ").rstrip("\n"), "status": status},
     }
 
@@ -409,6 +412,15 @@ def test_help_lists_every_verb_in_its_group(arguments, capsys):
     for group, verbs in GROUPS.items():
         first = lines.index(f"{group}:") + 1
         assert [line.split()[0] for line in lines[first : first + len(verbs)]] == verbs
+
+
+def test_a_schema_refuses_what_is_missing_unknown_or_of_another_kind(data):
+    answer = data("ball", *BALL, "--radius", "1")
+    assert (answer["schema_version"], answer["verb"]) == (SCHEMA_VERSION, "ball")
+    less = {name: value for name, value in answer.items() if name != "tight"}
+    for wrong in (less, {**answer, "extra": 1}, {**answer, "delta": 0.5}, {**answer, "error": {}}):
+        with pytest.raises(AssertionError, match=r"\$"):
+            read_answer(json.dumps(wrong))
 
 
 def test_an_error_of_no_verb_is_json_too(capsys):

@@ -120,7 +120,7 @@ def test_stale_missing_and_superfluous_files_are_found(data, said, monkeypatch, 
     (folder / "runs").mkdir()
     (folder / "runs" / "verification.md").write_text("")  # measurements are not re-made
     found = data("all", "--output", str(folder), "--check", status=1)
-    assert {kind: [Path(one).name for one in files] for kind, files in found.items()} == {
+    assert {kind: [Path(one).name for one in found[kind]] for kind in ("stale", "missing", "superfluous")} == {
         "stale": ["ball-noise.csv"],
         "missing": ["errata.md"],
         "superfluous": ["other.tex"],

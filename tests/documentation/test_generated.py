@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,24 @@ def test_generated_parts_are_fresh(generated):
         parts += re.findall("<!-- generated: (.*) -->", text)
         assert generated.refreshed(text) == text, f"{page} is not fresh: run python docs/generated.py"
     assert sorted(parts) == sorted(generated.PARTS)
+
+
+@pytest.fixture(scope="module")
+def json_shapes():
+    pytest.importorskip("pydantic")
+    specification = importlib.util.spec_from_file_location("json_shapes", DOCS / "json_shapes.py")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules["json_shapes"] = module  # where the types find one another
+    specification.loader.exec_module(module)
+    yield module
+    del sys.modules["json_shapes"]
+
+
+@pytest.mark.thorough
+def test_schemas_are_fresh(json_shapes):
+    assert {path.stem for path in json_shapes.HOME.iterdir()} == set(VERBS)
+    for path, text in json_shapes.schemas().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path} is not fresh: run python docs/json_shapes.py"
 
 
 def test_a_stale_part_would_be_noticed(generated):

@@ -1,12 +1,4 @@
-"""`dpbounds audit`: an empirical lower bound on ε, held against the certified upper bound and the claim.
-
-JSON: {algorithm, runs, ended, limit, seed, lower {epsilon, delta, confidence, attack, method}, unassuming, reach,
-certified, claim {epsilon, delta, relation}, sound, claim_refuted}, where unassuming is the bound without a ledger's
-word, reach about the ε of the pair that was run (null where unknown), limit what kept the bound low (or ""); with all
-{findings: [the same], confidence}; with --mutations {copies: [{name, flaw, broken, claim {epsilon, delta}, lower {...},
-caught}], all_as_expected, confidence}. The confidence of a table is that of all its lines together; each line's own, in
-``lower``, is higher.
-"""
+"""`dpbounds audit`: an empirical lower bound on ε, held against the certified upper bound and the claim."""
 
 from __future__ import annotations
 

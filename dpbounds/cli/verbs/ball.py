@@ -1,9 +1,4 @@
-"""`dpbounds ball`: noise that is uniform on a ball, one random record per step: δ for a radius, the radius for a δ.
-
-JSON: delta {lower, upper}; radius; where it was solved for, fails_at (null: no noise is needed) and target_delta;
-total_variation {lower, upper} of a step's two balls; printed_delta and printed_ratio {lower, upper}; relation; tight;
-certified; sensitivity, dimension, dataset_size, steps.
-"""
+"""`dpbounds ball`: noise that is uniform on a ball, one random record per step: δ for a radius, the radius for a δ."""
 
 from __future__ import annotations
 

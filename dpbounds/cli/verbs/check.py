@@ -1,8 +1,4 @@
-"""`dpbounds check`: verify a certificate, by another route than the one that made it.
-
-JSON: holds; verdict; lines (how it was checked); claims [{role, relation, relation_in_words, given, target, lower,
-upper (exact, as text), releases (in words), digest}]; assumptions; ledger {file, digest, matches} with --ledger.
-"""
+"""`dpbounds check`: verify a certificate, by another route than the one that made it."""
 
 from __future__ import annotations
 

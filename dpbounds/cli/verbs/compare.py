@@ -1,8 +1,4 @@
-"""`dpbounds compare`: two statements at the same values, side by side, with what each assumes.
-
-JSON: statements [{id, part, kind, value, up_to_constant, applies}], ratio {lower, upper} (first over second),
-same_kind, assumptions {first_only, second_only, shared}.
-"""
+"""`dpbounds compare`: two statements at the same values, side by side, with what each assumes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""`dpbounds errata`: what is wrong in print, and how that is known.
-
-JSON: a list of id, where, printed, right, severity, evidence, survives, relation,
-also (ids of statements with the same fault).
-"""
+"""`dpbounds errata`: what is wrong in print, and how that is known."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""`dpbounds evaluate`: the value of a part of a statement, to any precision, with its conditions checked.
-
-JSON: id, part, kind, value {lower, upper} (text), digits, conditions [{text, holds, why, missing}]; a rate or a
-parameter that is printed as an order has up_to_constant true, and its value is that of the formula inside the O(.).
-With --part spent: claim, relation, promised, kept beside.
-"""
+"""`dpbounds evaluate`: the value of a part of a statement, to any precision, with its conditions checked."""
 
 from __future__ import annotations
 

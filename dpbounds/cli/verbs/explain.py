@@ -1,9 +1,4 @@
-"""`dpbounds explain`: where a bound loses: every line of its proof with both sides measured in one run.
-
-JSON: {algorithm, quantity, repetitions, steps, measured, bound {lower, upper}, subtracted, lines [{claim, due_to, left,
-right, relation, factor, error, verdict}], factors {cause: factor}, curvature {measured, public} or null, output_rule
-{name: value}, regime {name: value}}.
-"""
+"""`dpbounds explain`: where a bound loses: every line of its proof with both sides measured in one run."""
 
 from __future__ import annotations
 

@@ -1,12 +1,4 @@
-"""`dpbounds plan`: the best guarantee for given numbers.
-
-JSON: metric, relation, values, ranking [{id, kind ("bound" or "order"), place (among its like), like (with what it is
-ranked), metric, sense, part, meaning, bound {lower, upper} or null, rate {value, formula, hides, logs_hidden} or null,
-vacuous, meaningful_from {dataset_size, monotone, part} or null, rho, privacy, releases [{count, release}], parameters
-{name: {value, meaning, up_to_constant}}, command (that runs it, or null), gradient_evaluations, memory, cost_note,
-status, assumes, unchecked, notes, why}], not_ranked (the same, of orders that hide what decides), all_vacuous, trivial
-[{value, reason}], lower_bounds [{id, value, up_to_constant}], missing [{id, needs}], left_out [{id, reason}].
-"""
+"""`dpbounds plan`: the best guarantee for given numbers."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""`dpbounds regimes`: who wins where, exactly.
-
-JSON: metric, space, regions [{winner, ties, where (in the exponents), conditions (in n, d, ε), value, verdict (tight,
-gap, or open), gap, by_logarithms, pure (those of the winners that are ε-DP), pure_gap (to the best lower bound for
-ε-DP)}], crossovers, left_out [{id, reason}], statuses, derived (ids whose order follows from a bound with constants),
-advice (options with which there would be more to compare). Where nothing can be compared there are no regions.
-"""
+"""`dpbounds regimes`: who wins where, exactly."""
 
 from __future__ import annotations
 

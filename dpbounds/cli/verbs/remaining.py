@@ -1,9 +1,4 @@
-"""`dpbounds remaining`: what a ledger spent of a budget, and what still fits.
-
-JSON: epsilon {lower, upper} at the target_delta; within (true, false, or null where neither is proven); target_epsilon;
-target_delta; relation; noise_multiplier (of one more full-batch Gaussian release; null where none is proven to fit) and
-noise_fails_at; more (releases like the last, in words in last) and more_fails_at; tight; certified; ledger.
-"""
+"""`dpbounds remaining`: what a ledger spent of a budget, and what still fits."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""`dpbounds run`: one algorithm on one's own records, or on public ones: a private point, its ledger and statement.
-
-JSON: algorithm, records, dimension, public (whether the records are), preparation, parameters {name: value}, steps,
-seed, epsilon {lower, upper}, delta, relation, metric, bounds [{metric, lower, upper, trivial, measured}] (of means;
-the run's metric first; measured is null for private records), no_bound (why there is none, or null), point (one
-repetition's), repetitions, noise_drawn, ledger, statement (or null), files.
-"""
+"""`dpbounds run`: one algorithm on one's own records, or on public ones: a private point, its ledger and statement."""
 
 from __future__ import annotations
 

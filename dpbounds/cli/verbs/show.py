@@ -1,8 +1,4 @@
-"""`dpbounds show`: one statement, as a careful colleague would tell it at a whiteboard.
-
-JSON: what `dpbounds theorems --json` has, and statement, assumptions, conditions, parts (name, kind, meaning, formula,
-latex, quantities, status, side, under, assumptions), errata, notes, relies_on, superseded_by, where, read, defects.
-"""
+"""`dpbounds show`: one statement, as a careful colleague would tell it at a whiteboard."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`dpbounds table`: comparison tables and pages made from the library, and whether the committed ones are fresh.
-
-JSON (with --check): stale, missing and superfluous files.
-"""
+"""`dpbounds table`: comparison tables and pages made from the library, and whether the committed ones are fresh."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""`dpbounds theorems`: the statements of the library, one line each.
-
-JSON: a list of id, paper, number, title, metric, side, mode, status, parts, part_statuses (what is known of each),
-algorithm, errata (their severities).
-"""
+"""`dpbounds theorems`: the statements of the library, one line each."""
 
 from __future__ import annotations
 

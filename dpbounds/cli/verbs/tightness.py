@@ -1,8 +1,4 @@
-"""`dpbounds tightness`: a bound beside a problem on which it is nearly attained.
-
-JSON: a list of id, instances [{part, verdict, ratio, bound, instance (proven ends each), loss, run, gap, at (text)}],
-open (why there is no instance, or null).
-"""
+"""`dpbounds tightness`: a bound beside a problem on which it is nearly attained."""
 
 from __future__ import annotations
 

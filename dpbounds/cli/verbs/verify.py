@@ -1,8 +1,4 @@
-"""`dpbounds verify`: theory against empirical behaviour, statement by statement.
-
-JSON: checks [{theorem, name, kind, predicted, measured {mean, low, high}, verdict, reason, seconds}], counts,
-suite_error, experiments [{theorem, name, findings}].
-"""
+"""`dpbounds verify`: theory against empirical behaviour, statement by statement."""
 
 from __future__ import annotations
 

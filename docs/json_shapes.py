@@ -1,0 +1,778 @@
+"""What ``--json`` prints, verb by verb.
+
+``python docs/json_shapes.py`` writes it as JSON Schema into ``docs/schemas``. A test says when that is needed, and each
+answer that the verbs' tests read is held against its schema.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict  # Pydantic asks for this one below Python 3.12
+
+Number = float | str
+"""A number; text where a double does not reach (as 1e-400, inf) or more than 15 digits were asked for."""
+Given = float | str | None
+"""What was asked for, or null where it does not apply."""
+
+
+class Head(TypedDict):
+    """Every object, and every entry of a list."""
+
+    schema_version: int
+    """Rises where a field is renamed, dropped or changes its meaning."""
+    dpbounds_version: str
+    verb: str | None
+
+
+class Told(TypedDict):
+    message: str
+    """The line on standard error, without its "dpbounds: "."""
+    status: int
+    """The exit status."""
+
+
+class Failure(Head):
+    """What any verb prints instead when it does not end with an answer."""
+
+    error: Told
+
+
+class Ends(TypedDict):
+    """Both are proven; rounded outwards."""
+
+    lower: Number
+    upper: Number
+
+
+class Explained(TypedDict):
+    order: str
+    """Which data set is the first of the two."""
+    role: Literal["dominates", "attack"]
+    enclosure: Ends
+    route: str
+    precision: int
+    parameters: dict[str, Any]
+    error_budget: dict[str, float]
+
+
+class Trained(TypedDict, total=False):
+    """The training run that the options describe; absent with a ledger."""
+
+    noise_multiplier: Given
+    noise: str
+    bound: Given
+    sampling: str
+    sample_rate: Given
+    steps: int | None
+    batch_size: int | None
+    dataset_size: int | None
+    max_batch_size: int | None
+    batches: int | None
+    participations: int | None
+    epochs: Given
+    redraw: bool | None
+    bands: int | None
+    participation: str
+    separation: int | None
+    at_most: int | None
+    groups: str | None
+    release: str
+    order: str
+    smoothness_step: Given | list[Given]
+    weight_decay_step: Given
+    checkpoints: list[int]
+    condition: str
+    """On which everything here depends, such as a seed that has to stay secret."""
+    ledger: str
+
+
+class Spent(Head, Trained):
+    relation: str
+    method: str
+    certified: bool
+    digits: int | None
+    """How many both ends share."""
+    route: NotRequired[str]
+    complete: NotRequired[bool]
+    """Whether the time limit was not reached."""
+    tight: NotRequired[bool]
+    """Whether an attack attains the upper end."""
+    attained: NotRequired[Ends | None]
+    """Where it is not tight: what an explicit attack attains, or null where none is known."""
+    group_size: NotRequired[int]
+    total_variation: NotRequired[Ends]
+    explain: NotRequired[list[Explained]]
+    statement: NotRequired[str]
+    value: NotRequired[Given]
+    """With another method than the certified one: what it says."""
+    ratio: NotRequired[float | None]
+    why: NotRequired[str | None]
+
+
+class Epsilon(Spent):
+    epsilon: NotRequired[Ends]
+    delta: Number
+
+
+class Delta(Spent):
+    delta: NotRequired[Ends]
+    epsilon: Number
+
+
+class Method(TypedDict):
+    method: str
+    epsilon: NotRequired[Ends]
+    delta: NotRequired[Ends]
+    value: NotRequired[Given]
+    """Of a method that proves nothing, or null where it does not answer."""
+    certified: bool
+    ratio: float | None
+    """To the certified value."""
+    why: str | None
+
+
+class Methods(Head, Trained):
+    """With ``--method all``."""
+
+    methods: list[Method]
+    epsilon: NotRequired[Number]
+    delta: NotRequired[Number]
+    relation: str
+
+
+class Calibrated(Head, Trained):
+    fails_at: Given
+    """Proven not to suffice: a hair less noise, one step more, a hair higher rate; null where all suffice."""
+    epsilon: Ends
+    target_epsilon: Number
+    target_delta: Number
+    relation: str
+    certified: bool
+    tight: bool
+    complete: NotRequired[bool]
+    group_size: NotRequired[int]
+    coefficients: NotRequired[list[Number]]
+    error: NotRequired[str]
+    error_of_sums: NotRequired[Given]
+    statement: NotRequired[str]
+
+
+class Remaining(Head):
+    epsilon: Ends
+    within: bool | None
+    """Null where neither is proven."""
+    target_epsilon: Number
+    target_delta: Number
+    relation: str
+    noise_multiplier: Given
+    """Of one more full-batch Gaussian release; null where none is proven to fit."""
+    noise_fails_at: Given
+    more: int | None
+    """Releases like the last, which is told in words."""
+    more_fails_at: int | None
+    last: str
+    tight: bool
+    certified: bool
+    complete: NotRequired[bool]
+    ledger: str
+
+
+class Ball(Head):
+    delta: Ends
+    radius: Number
+    fails_at: NotRequired[Given]
+    """Null where no noise is needed."""
+    target_delta: NotRequired[Number]
+    total_variation: Ends
+    """Of a step's two balls."""
+    printed_delta: Ends
+    printed_ratio: Ends
+    relation: str
+    tight: bool
+    certified: bool
+    sensitivity: Number
+    dimension: int
+    dataset_size: int
+    steps: int
+
+
+class Claim(TypedDict):
+    """Ends are exact, as text."""
+
+    role: str
+    relation: str
+    relation_in_words: str
+    given: str
+    target: str
+    lower: str
+    upper: str
+    releases: list[str]
+    digest: str
+
+
+class LedgerOf(TypedDict):
+    file: str
+    digest: str
+    matches: bool
+
+
+class Checked(Head):
+    holds: bool
+    verdict: str
+    lines: list[str]
+    """How it was checked."""
+    claims: list[Claim]
+    assumptions: list[str]
+    ledger: NotRequired[LedgerOf]
+
+
+class Listed(TypedDict):
+    id: str
+    paper: str
+    number: str
+    title: str
+    metric: str
+    side: str | None
+    mode: str | None
+    status: str
+    algorithm: str | None
+
+
+class Entry(Head, Listed):
+    parts: list[str]
+    part_statuses: dict[str, str]
+    errata: list[str]
+    """Their severities."""
+
+
+class Assumed(TypedDict):
+    name: str
+    text: str
+
+
+class Required(TypedDict):
+    text: str
+    why: str
+
+
+class Part(TypedDict):
+    name: str
+    kind: Literal["bound", "rate", "parameter"]
+    meaning: str
+    formula: str
+    latex: str
+    quantities: list[str]
+    status: str
+    side: str | None
+    under: str | None
+    assumptions: list[str]
+
+
+class Wrong(TypedDict):
+    """Something wrong in print."""
+
+    printed: str
+    right: str
+    severity: Literal["typo", "harmless", "constant", "gap", "false", "privacy"]
+    evidence: str
+    """The test that derives it or exhibits the example."""
+    survives: str | None
+    relation: str | None
+    also: list[str]
+    """Ids of statements with the same fault."""
+
+
+class Shown(Head, Listed):
+    relation: str | None
+    sampling: str | None
+    statement: str
+    assumptions: list[Assumed]
+    conditions: list[Required]
+    parts: list[Part]
+    errata: list[Wrong]
+    letters: dict[str, str]
+    notes: list[str]
+    relies_on: list[str]
+    superseded_by: list[str]
+    makes_explicit: str | None
+    where: str
+    read: str
+    defects: list[str]
+
+
+class Erratum(Head, Wrong):
+    id: str
+    where: str
+
+
+class Condition(TypedDict):
+    text: str
+    holds: bool | None
+    why: str | None
+    missing: list[str]
+
+
+class Evaluated(Head):
+    id: str
+    part: str
+    kind: Literal["bound", "rate", "parameter"]
+    value: Ends
+    """Of a rate, or a parameter printed as an order: that of the formula inside the O(.)."""
+    digits: int
+    conditions: list[Condition]
+    up_to_constant: NotRequired[bool]
+    claim: NotRequired[str]
+    """This and what follows: with ``--part spent``."""
+    relation: NotRequired[str]
+    promised: NotRequired[Number]
+    kept: NotRequired[bool | None]
+
+
+class Side(TypedDict):
+    id: str
+    part: str
+    kind: str
+    value: Ends
+    up_to_constant: bool
+    applies: bool | None
+
+
+class Assumptions(TypedDict):
+    shared: list[str]
+    first_only: list[str]
+    second_only: list[str]
+
+
+class Compared(Head):
+    statements: list[Side]
+    ratio: Ends | None
+    """The first over the second."""
+    same_kind: bool
+    assumptions: Assumptions
+
+
+class Instance(TypedDict):
+    part: str
+    verdict: str
+    ratio: Ends
+    bound: Ends
+    instance: Ends
+    loss: str
+    run: str
+    gap: str
+    at: dict[str, str]
+
+
+class Tightness(Head):
+    id: str
+    instances: list[Instance]
+    open: str | None
+    """Why there is no instance."""
+
+
+class Files(Head):
+    """With ``--check``."""
+
+    stale: list[str]
+    missing: list[str]
+    superfluous: list[str]
+
+
+class Region(TypedDict):
+    winner: str
+    ties: list[str]
+    where: list[str]
+    """Inequalities in the exponents."""
+    conditions: list[str]
+    """The same in n, d and ε."""
+    value: str
+    verdict: Literal["tight", "gap", "open"] | None
+    gap: str | None
+    by_logarithms: list[str]
+    pure: list[str]
+    """Those of the winners that are ε-DP."""
+    pure_gap: str | None
+    """To the best lower bound for ε-DP."""
+
+
+class LeftOut(TypedDict):
+    id: str
+    reason: str
+
+
+class Regimes(Head):
+    metric: str
+    space: list[str]
+    regions: list[Region]
+    """None where nothing can be compared."""
+    crossovers: list[str]
+    left_out: list[LeftOut]
+    statuses: dict[str, str]
+    derived: list[str]
+    """Ids whose order follows from a bound with constants."""
+    advice: list[str]
+    """Options with which there would be more to compare."""
+
+
+class RateAt(TypedDict):
+    value: Number
+    formula: str
+    hides: list[str]
+    logs_hidden: bool
+
+
+class Since(TypedDict):
+    dataset_size: int
+    monotone: bool
+    part: str
+
+
+class Released(TypedDict):
+    count: int
+    release: str
+
+
+class PlannedParameter(TypedDict):
+    value: Given
+    meaning: str | None
+    up_to_constant: bool
+
+
+class Guarantee(TypedDict):
+    id: str
+    kind: Literal["bound", "order"]
+    place: int | None
+    """Among its like."""
+    like: str
+    """With what it is ranked."""
+    metric: str
+    sense: str | None
+    part: str
+    meaning: str | None
+    bound: Ends | None
+    rate: RateAt | None
+    vacuous: bool | None
+    meaningful_from: Since | None
+    rho: Given
+    privacy: str
+    releases: list[Released]
+    parameters: dict[str, PlannedParameter]
+    command: str | None
+    """That runs it."""
+    gradient_evaluations: float | None
+    memory: float | None
+    cost_note: str
+    status: str
+    assumes: list[str]
+    unchecked: list[str]
+    notes: list[str]
+    why: str
+
+
+class Trivial(TypedDict):
+    value: Number
+    reason: str
+
+
+class Floor(TypedDict):
+    id: str
+    value: Number
+    up_to_constant: bool
+
+
+class Needs(TypedDict):
+    id: str
+    needs: list[str]
+
+
+class Planned(Head):
+    metric: str
+    relation: str
+    values: dict[str, Given]
+    ranking: list[Guarantee]
+    not_ranked: list[Guarantee]
+    """Orders that hide what decides."""
+    all_vacuous: bool
+    trivial: list[Trivial]
+    lower_bounds: list[Floor]
+    missing: list[Needs]
+    left_out: list[LeftOut]
+
+
+class Measured(TypedDict):
+    mean: Number
+    low: Number
+    high: Number
+
+
+class Judged(TypedDict):
+    predicted: Any
+    measured: Measured
+    verdict: Literal["holds", "undecided", "fails"]
+    reason: str
+
+
+class OtherExponent(TypedDict):
+    problem: str
+    exponent: Number
+    low: Number
+    high: Number
+    regime: str
+
+
+class Check(Judged):
+    theorem: str
+    name: str
+    kind: str
+    chosen: NotRequired[str]
+    """The problem on which an exponent shows, and beside it what others gave."""
+    others: NotRequired[list[OtherExponent]]
+    seconds: float
+
+
+class Experiment(TypedDict):
+    theorem: str
+    name: str
+    findings: list[str]
+
+
+class Verified(Head):
+    checks: list[Check]
+    counts: dict[str, int]
+    suite_error: float
+    """The chance of any false alarm."""
+    experiments: list[Experiment]
+
+
+class RunBound(Ends):
+    """Of a mean."""
+
+    metric: str
+    trivial: bool
+    measured: float | None
+    """Null for private records."""
+
+
+class RunOf(Head):
+    algorithm: str
+    records: int | None
+    dimension: int
+    public: bool
+    """Whether the records are."""
+    preparation: list[str]
+    parameters: dict[str, Any]
+    steps: int | None
+    seed: int | None
+    epsilon: Ends
+    delta: Number
+    relation: str
+    metric: str
+    bounds: list[RunBound]
+    """Of the run's metric first."""
+    no_bound: str | None
+    repetitions: int
+    point: list[float | None]
+    """One repetition's."""
+    noise_drawn: str
+    ledger: dict[str, Any]
+    statement: str | None
+    files: list[str]
+
+
+class Lower(TypedDict):
+    epsilon: Number
+    delta: Number
+    confidence: float
+    """Of this line; a table's is that of all its lines together, and lower."""
+    attack: str
+    method: str
+
+
+class Promise(TypedDict):
+    epsilon: Number
+    delta: Number
+    relation: NotRequired[str]
+
+
+class Audited(TypedDict):
+    algorithm: str
+    runs: int
+    ended: str
+    limit: str
+    """What kept the bound low, or nothing."""
+    seed: int
+    lower: Lower
+    unassuming: Number
+    """The bound without a ledger's word."""
+    reach: Given
+    """About the ε of the pair that was run."""
+    certified: Number
+    claim: Promise
+    sound: bool
+    claim_refuted: bool
+
+
+class Audit(Head, Audited):
+    """Of one algorithm."""
+
+
+class Audits(Head):
+    """Of all."""
+
+    findings: list[Audited]
+    confidence: float
+
+
+class Copy(TypedDict):
+    name: str
+    flaw: str
+    broken: bool
+    claim: Promise
+    lower: Lower
+    caught: bool
+
+
+class Copies(Head):
+    """With ``--mutations``."""
+
+    copies: list[Copy]
+    all_as_expected: bool
+    confidence: float
+
+
+class Line(TypedDict):
+    claim: str
+    due_to: str
+    left: Number
+    right: Number
+    relation: str
+    factor: Given
+    error: Number
+    verdict: str
+
+
+class Curvature(TypedDict):
+    measured: Number
+    public: Number
+
+
+class Explanation(Head):
+    algorithm: str
+    quantity: str
+    repetitions: int
+    steps: int
+    measured: Number
+    bound: Ends
+    subtracted: Number
+    lines: list[Line]
+    factors: dict[str, Given]
+    curvature: Curvature | None
+    output_rule: dict[str, Number]
+    regime: dict[str, Number]
+
+
+class DemoData(TypedDict):
+    records: int
+    features: int
+    positive: Any
+    preparation: list[str]
+    name: NotRequired[str]
+    source: NotRequired[str]
+    held_out: NotRequired[int]
+
+
+class Accuracy(TypedDict):
+    mean: float
+    lowest: float
+    highest: float
+    per_repetition: list[float]
+
+
+class DemoCheck(Judged):
+    name: str
+
+
+class DemoRow(TypedDict):
+    target_epsilon: Number
+    target_delta: Number
+    relation: str
+    epsilon: Ends
+    certified: bool
+    noise_multiplier: Number
+    noise_stddev: float
+    steps: int
+    step_size: float
+    repetitions: int
+    accuracy: Accuracy
+    checks: list[DemoCheck]
+    statement: str
+    ledger: dict[str, Any]
+
+
+class WithoutNoise(TypedDict):
+    accuracy: float
+    projected_gradient_norm: float
+    steps: int
+    converged: bool
+
+
+class Demo(Head):
+    data: DemoData
+    problem: str
+    seed: int | None
+    rows: list[DemoRow]
+    without_noise: WithoutNoise
+    largest_class_accuracy: float
+    outside_the_guarantee: list[str]
+    files: list[str]
+
+
+SHAPES: dict[str, Any] = {
+    "calibrate": Calibrated,
+    "epsilon": Epsilon | Methods,
+    "delta": Delta | Methods,
+    "remaining": Remaining,
+    "ball": Ball,
+    "check": Checked,
+    "theorems": list[Entry],
+    "show": Shown,
+    "evaluate": Evaluated,
+    "compare": Compared,
+    "tightness": list[Tightness],
+    "errata": list[Erratum],
+    "table": Files,
+    "regimes": Regimes,
+    "plan": Planned,
+    "demo": Demo,
+    "run": RunOf,
+    "verify": Verified,
+    "audit": Audit | Audits | Copies,
+    "explain": Explanation,
+}
+HOME = Path(__file__).parent / "schemas"
+
+
+def schemas() -> dict[Path, str]:
+    """The files, and what belongs into them."""
+    from pydantic import ConfigDict, TypeAdapter
+
+    config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    made = {verb: TypeAdapter(shape | Failure, config=config).json_schema() for verb, shape in SHAPES.items()}
+    return {HOME / f"{verb}.json": json.dumps(_untitled(one), indent=1) + "\n" for verb, one in made.items()}
+
+
+def _untitled(schema: Any) -> Any:
+    """Without the titles, which say a field's name again."""
+    if isinstance(schema, dict):
+        told = {name: _untitled(value) for name, value in schema.items()}
+        return {name: value for name, value in told.items() if name != "title" or not isinstance(value, str)}
+    return [_untitled(one) for one in schema] if isinstance(schema, list) else schema
+
+
+if __name__ == "__main__":
+    HOME.mkdir(exist_ok=True)
+    for path, text in schemas().items():
+        path.write_text(text, encoding="utf-8")
