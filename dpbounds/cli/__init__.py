@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _print_what_can_be_printed(stream)
     say = partial(_say, given)
     try:
-        status = _commands.main(args=given, prog_name="dpbounds", standalone_mode=False)
+        status = _commands.main(args=given, prog_name="dpbounds", standalone_mode=False, obj=tuple(given))
         click.echo(nl=False)  # flushes, while what goes wrong can still be told
     except (click.Abort, KeyboardInterrupt):
         return say("interrupted", _INTERRUPTED)

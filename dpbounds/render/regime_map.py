@@ -97,11 +97,15 @@ def _write_inside(axes: Any, corners: Sequence[Point], text: str) -> None:
 
 def save(figure: Figure, path: Path) -> None:
     """As PNG, SVG or PDF, by the file's ending; without a date, so that the same map is the same file."""
+    documents.write(path, drawn(figure, path.suffix.lower()))
+
+
+def drawn(figure: Figure, ending: str) -> bytes:
+    """The file with this ending (.png, .svg or .pdf)."""
     from matplotlib import rc_context
 
-    ending = path.suffix.lower()
     undated = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[ending]
-    drawn = io.BytesIO()
+    made = io.BytesIO()
     with rc_context({"svg.hashsalt": "dpbounds", "svg.fonttype": "path"}):
-        figure.savefig(drawn, format=ending[1:], dpi=130, metadata=undated)
-    documents.write(path, drawn.getvalue())
+        figure.savefig(made, format=ending[1:], dpi=130, metadata=undated)
+    return made.getvalue()

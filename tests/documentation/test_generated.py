@@ -12,6 +12,7 @@ import dpbounds as dp
 from dpbounds import algorithms
 from dpbounds.algorithms.verification.catalogue import all_examples
 from dpbounds.cli import _VERBS as VERBS, main
+from dpbounds.cli.answers.assumptions import CODE, assumptions
 from dpbounds.theorems.index import listing
 from tests.documentation.pages import PAGES, ROOT, fences
 
@@ -71,6 +72,18 @@ def test_every_mechanism_is_in_the_table(generated):
     made_of_others |= {"RandomlyAllocated", "BallsInBins"}
     made_of_others |= {"LastIterate"}
     assert described == mechanisms - made_of_others - {"Mechanism"}
+
+
+@pytest.mark.parametrize("relation", dp.Relation)
+def test_every_mechanism_has_an_assumption_of_its_own(generated, relation):
+    for name, mechanism in generated.MECHANISMS.items():
+        try:
+            made = mechanism(str(relation))
+        except dp.UnsupportedMechanism:
+            continue
+        first = next(assumptions(made, relation))
+        assert first.who == CODE, name
+        assert "contributes nothing changes" not in first.text, name
 
 
 @pytest.mark.thorough

@@ -57,28 +57,48 @@ def grid(centre: End) -> Iterator[Fraction]:
     return (two_digits * k / _STEPS for k in range(_STEPS + 1))
 
 
+_CURVE = {"delta_upper": "proven to suffice", "delta_lower": "proven to be needed"}
+_CURVE_WORDS = ("Privacy curve", "ε", "δ")
+_TRADE_OFF = {"type_two_error_lower_bound": "no attack is below"}
+_TRADE_OFF_WORDS = ("Errors of an attacker", "type I error", "type II error")
+
+
 def write_curve(path: Path, curve: ProvenCurve) -> None:
     """Columns epsilon, delta_lower, delta_upper; or a picture of both ends."""
-    columns = {
-        "epsilon": _column("epsilon", curve.epsilons),
-        "delta_lower": _column("delta_lower", curve.lowers),
-        "delta_upper": _column("delta_upper", curve.uppers),
-    }
-    labels = {"delta_upper": "proven to suffice", "delta_lower": "proven to be needed"}
-    _write(path, "--curve", columns, ("Privacy curve", "ε", "δ"), labels, log_y=True)
+    _write(path, "--curve", _curve_columns(curve), _CURVE_WORDS, _CURVE, log_y=True)
 
 
 def write_trade_off(path: Path, curve: ProvenCurve) -> None:
     """Columns type_one_error, type_two_error_lower_bound: with that much of the first, no attack has less of it."""
+    _write(path, "--trade-off", _trade_off_columns(curve), _TRADE_OFF_WORDS, _TRADE_OFF)
+
+
+def curve_svg(curve: ProvenCurve) -> str:
+    """The picture of both ends of δ(ε)."""
+    return _drawn(_curve_columns(curve), _CURVE_WORDS, _CURVE, log_y=True, ending=".svg").decode()
+
+
+def trade_off_svg(curve: ProvenCurve) -> str:
+    """The picture of an attacker's errors."""
+    return _drawn(_trade_off_columns(curve), _TRADE_OFF_WORDS, _TRADE_OFF, log_y=False, ending=".svg").decode()
+
+
+def _curve_columns(curve: ProvenCurve) -> dict[str, list[str]]:
+    return {
+        "epsilon": _column("epsilon", curve.epsilons),
+        "delta_lower": _column("delta_lower", curve.lowers),
+        "delta_upper": _column("delta_upper", curve.uppers),
+    }
+
+
+def _trade_off_columns(curve: ProvenCurve) -> dict[str, list[str]]:
     from dpbounds.privacy.accountants.trade_off import TradeOff
 
     bound, firsts = TradeOff(zip(curve.epsilons, curve.uppers, strict=True)), tuple(errors())
-    columns = {
+    return {
         "type_one_error": _column("type_one_error", firsts),
         "type_two_error_lower_bound": _column("type_two_error_lower_bound", map(bound, firsts)),
     }
-    labels = {"type_two_error_lower_bound": "no attack is below"}
-    _write(path, "--trade-off", columns, ("Errors of an attacker", "type I error", "type II error"), labels)
 
 
 def _column(name: str, numbers: Iterable[Fraction]) -> list[str]:
@@ -108,7 +128,7 @@ def _write(
 ) -> None:
     """Columns of numbers as CSV, as JSON (lists of numbers by name), or as a picture with a line for each label."""
     if path.suffix.lower() in PICTURES:
-        _draw(path, columns, words, labels, log_y=log_y)
+        writing(path, _drawn(columns, words, labels, log_y=log_y, ending=path.suffix.lower()), option)
     elif path.suffix.lower() == ".json":
         document = {
             name: [json_number(Fraction(text), _rounding(name)) for text in column] for name, column in columns.items()
@@ -123,11 +143,11 @@ def _write(
     output.print_written(path, err=True)
 
 
-def _draw(
-    path: Path, columns: dict[str, list[str]], words: tuple[str, str, str], labels: dict[str, str], *, log_y: bool
-) -> None:
+def _drawn(
+    columns: dict[str, list[str]], words: tuple[str, str, str], labels: dict[str, str], *, log_y: bool, ending: str
+) -> bytes:
     from dpbounds.render.curves import Line as Line, Panel, draw
-    from dpbounds.render.regime_map import save
+    from dpbounds.render.regime_map import drawn
 
     title, across, up = words
     at = [float(text) for text in next(iter(columns.values()))]
@@ -136,4 +156,4 @@ def _draw(
         points = [(x, float(y)) for x, y in zip(at, columns[name], strict=True) if not log_y or float(y) > 0]
         if points:
             lines.append(Line(label, tuple(x for x, _ in points), tuple(y for _, y in points)))
-    save(draw(title, [Panel("", across, up, tuple(lines), log_y=log_y and bool(lines))]), path)
+    return drawn(draw(title, [Panel("", across, up, tuple(lines), log_y=log_y and bool(lines))]), ending)

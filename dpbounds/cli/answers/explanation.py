@@ -8,34 +8,25 @@ from fractions import Fraction
 
 import click
 
+from dpbounds.cli.answers.assumptions import assumptions, inside
 from dpbounds.cli.answers.methods import Answer, Question
 from dpbounds.cli.printing.wording import product_in_words, source_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.accountants.certified import Account
 from dpbounds.privacy.mechanisms import (
-    ZCDP,
-    AboveThreshold,
     ApproximateDP,
     BallsInBins,
-    ExponentialMechanism,
     Gaussian,
     Laplace,
     LastIterate,
-    MatrixMechanism,
-    Mechanism,
-    PoissonSampled,
     PureDP,
-    RandomlyAllocated,
-    RenyiDP,
     SampledWithoutReplacement,
     SampledWithReplacement,
     Shuffled,
     TruncatedPoisson,
-    UniformBall,
     parts_of,
 )
-from dpbounds.privacy.mechanisms.last_iterate import CONDITION
 from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.pairs.domination import NeighbourClass, neighbour_classes
 from dpbounds.privacy.proofs import Proof
@@ -99,7 +90,7 @@ def _of_group(question: Question, answer: Answer) -> Iterator[tuple[str, str]]:
         yield "tight", f"not known: {k} records spend at least what one does, which is the lower end"
     else:
         yield "groups", f"dominating pairs for {k} records at once (groups.py), by {answer.enclosure.method}"
-    yield from _listed("assumed", _assumptions(question))
+    yield from _listed("assumed", (one.text for one in assumptions(question.mechanism, question.relation)))
 
 
 def _of_account(question: Question, answer: Answer, found: Account) -> Iterator[tuple[str, str]]:
@@ -117,7 +108,7 @@ def _of_account(question: Question, answer: Answer, found: Account) -> Iterator[
         several = [attack for each, attack in found.attacks if each == name]
         best = max(several, key=lambda attack: attack.enclosure.exact_lower)
         yield f"attack ({name})", f"two data sets are known that spend {best.enclosure}, by {_route(best)}"
-    yield from _listed("assumed", _assumptions(question))
+    yield from _listed("assumed", (one.text for one in assumptions(question.mechanism, question.relation)))
     yield "tight", _tight(answer)
     yield from _listed("better", _advice(question, answer), "nothing here would give a smaller number")
 
@@ -162,79 +153,9 @@ def _tight(answer: Answer) -> str:
     return "no: what dominates is not attained; the best attack known spends what stands at the lower end"
 
 
-def _assumptions(question: Question) -> Iterator[str]:
-    parts = [part for part, _ in parts_of(question.mechanism)]
-    inner = [_inside(part) for part in parts]
-    if any(isinstance(each, Gaussian | Laplace | UniformBall) for each in inner):
-        yield (
-            "each record adds a vector to a sum, bounded one by one (to the per-record bound), divided by public "
-            "constants only; the noise is ideal"
-        )
-    if any(isinstance(part, MatrixMechanism) for part in parts):
-        yield (
-            "each record adds, in the steps that are said and in no others, a vector that is bounded one by one; a "
-            "step looks at the rows before its own only, and each row has independent, ideal noise"
-        )
-    if any(isinstance(part, LastIterate) for part in parts):
-        yield f"{CONDITION}; weight decay times step size is at most 2, and a sum is divided by a batch's size or more"
-        yield "each record is in one batch of every epoch, whichever content it has; a random order is secret"
-    if any(isinstance(part, PoissonSampled) for part in parts):
-        yield "each record enters each sample independently with exactly the rate given, in secret"
-    if any(isinstance(part, SampledWithoutReplacement | SampledWithReplacement) for part in parts):
-        lower = " (or a public lower bound on the larger of two neighbours)" if question.relation.counts_records else ""
-        yield f"each batch is drawn afresh and uniformly, in secret, from as many records as said{lower}"
-    if any(isinstance(part, TruncatedPoisson) for part in parts):
-        many = (
-            "as many records as said, or fewer"
-            if question.relation.counts_records
-            else "exactly as many records as said"
-        )
-        yield (
-            "each record is sampled independently with exactly the rate given, a batch that would be too large is a "
-            f"uniform choice of the sampled ones, both afresh and in secret, from {many}"
-        )
-    if any(isinstance(part, Shuffled) for part in parts):
-        yield (
-            "each epoch has a fresh, uniformly random order of all records, which stays secret, and batches of one "
-            "size are cut from it; an order that is kept for several epochs gains nothing (shuffled_epochs)"
-        )
-    if any(isinstance(part, RandomlyAllocated | BallsInBins) for part in parts):
-        yield (
-            "each record draws its steps on its own, uniformly, in secret and whatever the data are; who draws none "
-            "displaces nobody, so that batches have random sizes, and no sum is divided by them"
-        )
-    if any(
-        isinstance(each, PureDP | ApproximateDP | ZCDP | RenyiDP | ExponentialMechanism | AboveThreshold)
-        for each in inner
-    ):
-        yield "black boxes keep their guarantees, and scores their sensitivity, under the relation stated for them"
-    if question.relation is Relation.ZERO_OUT_ONE:
-        yield (
-            "a record that contributes nothing changes nothing else: its place, its slot in a batch, the number of "
-            "records, and what the other records contribute stay"
-        )
-    yield "noise, rates and the number of releases are fixed in advance; what is asked may depend on earlier answers"
-
-
-def _inside(part: Mechanism) -> Mechanism:
-    if isinstance(
-        part,
-        PoissonSampled
-        | SampledWithoutReplacement
-        | SampledWithReplacement
-        | TruncatedPoisson
-        | RandomlyAllocated
-        | BallsInBins
-        | Shuffled
-        | LastIterate,
-    ):
-        return part.mechanism
-    return part
-
-
 def _advice(question: Question, answer: Answer) -> Iterator[str]:
     parts = [part for part, _ in parts_of(question.mechanism)]
-    inner = [_inside(part) for part in parts]
+    inner = [inside(part) for part in parts]
     classes = neighbour_classes(question.mechanism, question.relation)
     kinds = [pair for each in classes.every() for pair, _ in each.product]
     fixed = [part for part in parts if isinstance(part, SampledWithoutReplacement | SampledWithReplacement)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from dpbounds.cli.answers.reports import REPORT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions import options as given_options
 from dpbounds.cli.questions.training import TRAINING_OPTIONS
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from dpbounds.privacy.accountants.certified import Account
     from dpbounds.privacy.budgets.calibration import Calibration
 
-_CERTIFIED_ONLY = ("tolerance", "time_limit", "curve", "trade_off", "certificate", "statement", "explain", "group_size")
-_ONE_RECORD_ONLY = ("tolerance", "time_limit", "curve", "trade_off", "certificate", "statement")
+_ONE_RECORD_ONLY = ("tolerance", "time_limit", "curve", "trade_off", "certificate", "statement", "report")
+_CERTIFIED_ONLY = (*_ONE_RECORD_ONLY, "explain", "group_size")
 
 SPENDING_OPTIONS = given_options.options(
     TRAINING_OPTIONS,
@@ -58,6 +59,7 @@ SPENDING_OPTIONS = given_options.options(
         metavar="FILE",
         help="Write a certified lower bound on an attacker's errors, likewise.",
     ),
+    REPORT_OPTION,
     given_options.PUBLISHING_OPTIONS,
 )
 
@@ -94,6 +96,8 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     _warn(question, found, subject, given["digits"])
     _write_files(question, found, given)
     statement = None if found.account is None else write_publications(found.account, given, subject.condition)
+    if given["report"] is not None and found.account is not None:
+        _write_report(question, found.account, subject, given)
     advantage = certified(question.at_zero()).enclosure if given["explain"] else None
     if given["as_json"]:
         output.print_json(_as_json(question, found, subject, given, advantage, statement))
@@ -133,6 +137,31 @@ def _write_files(question: Question, found: Answer, given: dict[str, Any]) -> No
         write_curve(given["curve"], curve)
     if given["trade_off"] is not None:
         write_trade_off(given["trade_off"], curve)
+
+
+def _write_report(question: Question, found: Account, subject: Subject, given: dict[str, Any]) -> None:
+    from dpbounds.cli.answers import reports
+
+    epsilon, delta = reports.ends_of(found)
+    spent, at = reports.rounded(epsilon.exact_upper, "up"), reports.rounded(delta.exact_upper, "up")
+    finite = isinstance(epsilon.exact_upper, Fraction)
+    verdict = f"ε = {spent} is spent at most, at δ = {at}" if finite else f"No finite ε is proven at δ = {at}"
+    numbers = {
+        f"{question.wanted}, proven to suffice": spent if question.wanted == "epsilon" else at,
+        f"{question.wanted}, proven to be needed": reports.rounded(found.enclosure.exact_lower, "down"),
+        f"{found.given}, as asked": output.plain(found.target),
+    }
+    files = {name: given[name] for name in ("certificate", "ledger") if given[name] is not None}
+    report = reports.account_report(
+        "Privacy spent",
+        verdict,
+        None if finite else False,
+        found,
+        numbers=numbers,
+        condition=subject.condition,
+        files=files,
+    )
+    reports.write(given["report"], report)
 
 
 def _as_json(

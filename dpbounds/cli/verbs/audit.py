@@ -14,6 +14,7 @@ import click
 
 from dpbounds import __version__
 from dpbounds.cli import DOES_NOT_HOLD, DONE
+from dpbounds.cli.answers.reports import PLAIN_REPORT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import progress_bar
 from dpbounds.cli.questions.completion import ALGORITHMS
@@ -98,6 +99,7 @@ _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
 @click.option(
     "--output", "folder", type=FILE, metavar="DIR", help="With all or --mutations: write DIR/audits-*.md, too."
 )
+@PLAIN_REPORT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     name: str | None,
@@ -113,6 +115,7 @@ def command(
     delta: Fraction,
     relation: str,
     folder: Path | None,
+    report: Path | None,
     as_json: bool,
 ) -> int:
     """Run an algorithm on neighbouring data sets, tell the runs apart, and bound epsilon from below.
@@ -134,6 +137,8 @@ def command(
         raise InvalidValue("ALGORITHM", name or MISSING, "the name of an algorithm, all, or --mutations")
     if folder is not None and not (broken or name == _ALL):
         raise unfit(f"--output {folder}", "needs all or --mutations")
+    if report is not None and broken:
+        raise unfit(f"--report {report}", "fits no --mutations, which are about the audit itself")
     if one_run and (broken or name == _ALL):
         raise unfit("--one-run", "needs one ALGORITHM")
     if jobs > 1 and name != _ALL:
@@ -156,11 +161,13 @@ def command(
         "enough": NEAR if enough is None else float(enough),
     }
     if name == _ALL:
-        return _everything(budget, ends, jobs, float(confidence), seed, folder, as_json)
+        return _everything(budget, ends, jobs, float(confidence), seed, folder, report, as_json)
     if one_run:
         finding = audit_example_in_one_run(name, budget, confidence=float(confidence), seed=seed)
     else:
         finding = audit_example(name, budget, **ends, confidence=float(confidence), seed=seed)
+    if report is not None:
+        _write_report(report, [finding], float(confidence))
     if as_json:
         output.print_json(_document(finding, seed))
     else:
@@ -222,6 +229,7 @@ def _everything(
     confidence: float,
     seed: int,
     folder: Path | None,
+    report: Path | None,
     as_json: bool,
 ) -> int:
     """Every example, those as printed included; a sound exit status means that no lower bound exceeds its ledger's."""
@@ -244,11 +252,50 @@ def _everything(
         asked = " ".join(f"--{name} {value:g}" for name, value in ends.items() if math.isfinite(value))
         command = f"dpbounds audit all {asked} --confidence {confidence:g} --seed {seed} --relation {budget.relation}"
         _write_findings(folder, command, confidence, findings)
+    if report is not None:
+        _write_report(report, findings, confidence)
     if as_json:
         output.print_json({"findings": [_document(found, seed) for found in findings], "confidence": confidence})
     else:
         click.echo(f"\n{_together(confidence)}")
     return DONE if all(found.sound for found in findings) else DOES_NOT_HOLD
+
+
+def _write_report(path: Path, findings: Sequence[AuditedAlgorithm], confidence: float) -> None:
+    from dpbounds.cli.answers import reports
+    from dpbounds.render.report import Report, Section, Table
+
+    wrong = [found.name for found in findings if not found.sound]
+    subject = findings[0].name if len(findings) == 1 else f"{len(findings)} algorithms"
+    verdict = f"The audit contradicts what is certified of {', '.join(wrong)}"
+    report = Report(
+        kind="Audit",
+        verdict=verdict if wrong else f"The audit of {subject} contradicts nothing",
+        holds=not wrong,
+        lead="The algorithm was run many times on two data sets that differ in one record, chosen so that it shows, "
+        "and an attacker tried to tell the runs apart. How well it did bounds ε from below.",
+        sections=(
+            Section("What was found?", table=Table(_HEADINGS, tuple(map(_cells, findings)))),
+            Section(
+                "What does it mean?",
+                points=(
+                    f"“at least” holds with {confidence:.4g} confidence for all lines together: ε is no smaller",
+                    "“certified” is the proven upper end of what the ledger of the run spends: ε is no larger",
+                    "“claimed” is what the algorithm was asked to keep",
+                    "a lower end above an upper one shows that the code or the ledger is wrong; a lower end far below "
+                    "proves nothing: another attack may do better",
+                    "“unassuming” takes no word of the ledger's; “limit” says what kept the lower end low",
+                ),
+            ),
+            Section(
+                "How was it attacked?",
+                values={found.name: f"{found.attack} ({found.audit.method})" for found in findings},
+            ),
+            reports.checking({}),
+            reports.signatures(),
+        ),
+    )
+    reports.write(path, report)
 
 
 def _write_findings(folder: Path, command: str, confidence: float, findings: Sequence[AuditedAlgorithm]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from dpbounds.cli.answers import prefix_sums
+from dpbounds.cli.answers.reports import REPORT_OPTION
 from dpbounds.cli.answers.spending import write_publications
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.options import (
@@ -16,6 +17,7 @@ from dpbounds.cli.questions.options import (
     TARGET_OPTIONS,
     TIME_LIMIT_OPTION,
     note_if_stopped,
+    unfit,
     warn_if_delta_is_large,
     whole,
 )
@@ -60,6 +62,7 @@ _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighb
 @RELATION_OPTION
 @click.option("--group-size", callback=whole, default="1", metavar="K", help="Records that differ together.")
 @TIME_LIMIT_OPTION
+@REPORT_OPTION
 @PUBLISHING_OPTIONS
 def command(
     target_epsilon: Fraction,
@@ -71,6 +74,8 @@ def command(
 
     Example: dpbounds calibrate --target-epsilon 1 --target-delta 1e-6 --sample-rate 0.01 --steps 10000
     """
+    if given["report"] is not None and given["group_size"] != 1:
+        raise unfit(f"--group-size {given['group_size']}", "does not fit --report, which speaks of one record")
     training = read_training(given, unknown=solve)
     warn_if_delta_is_large(target_delta, training.dataset_size, "--target-delta")
 
@@ -90,6 +95,8 @@ def command(
     note_if_stopped(found.complete)
     error: ErrorKind = given["error"] or "mean"
     statement = write_publications(found, given)
+    if given["report"] is not None:
+        _write_report(found, training, given)
     if given["as_json"]:
         written = {} if training.stream is None else prefix_sums.as_json(training.stream, found.value, error)
         said = {} if statement is None else {"statement": statement}
@@ -100,6 +107,31 @@ def command(
     if statement is not None:
         click.echo(f"\n{statement}")
     return 0
+
+
+def _write_report(found: Calibration, training: Training, given: dict[str, Any]) -> None:
+    from dpbounds.cli.answers import reports
+    from dpbounds.privacy.accountants.certified import account
+
+    safe, unsafe = _directions(found.solve)
+    name = _field(found.solve, training).replace("_", " ")
+    value = reports.rounded(found.value, safe)
+    budget = f"ε = {output.plain(found.target_epsilon)} at δ = {output.plain(found.target_delta)}"
+    fails = "nothing: all suffice" if found.fails_at is None else reports.rounded(found.fails_at, unsafe)
+    numbers = {
+        f"{name}, proven to suffice": value,
+        f"{name}, proven not to": fails,
+        "budget": budget,
+        "ε spent": reports.rounded(found.epsilon.exact_upper, "up"),
+    }
+    files = {} if given["certificate"] is None else {"certificate": given["certificate"]}
+    spent = account(found.mechanism, delta=found.target_delta, relation=found.relation)
+    verdict = f"A {name} of {value} keeps the budget, {budget}"
+    condition = CONDITION if training.hidden is not None else None
+    report = reports.account_report(
+        "Calibration", verdict, True, spent, numbers=numbers, condition=condition, files=files
+    )
+    reports.write(given["report"], report)
 
 
 def _field(solve: str, training: Training) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli import DOES_NOT_HOLD, DONE
+from dpbounds.cli.answers.reports import REPORT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.options import (
     FILE,
@@ -36,6 +37,7 @@ _KEPT = {True: "kept (proven)", False: "NOT kept (proven)", None: "NOT proven to
 @click.option("--dataset-size", callback=whole, metavar="N", help="Number of records (public).")
 @RELATION_OPTION
 @TIME_LIMIT_OPTION
+@REPORT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     ledger: Path,
@@ -44,6 +46,7 @@ def command(
     dataset_size: int | None,
     relation: str,
     time_limit: Fraction | None,
+    report: Path | None,
     as_json: bool,
 ) -> int:
     """What a ledger spent of a budget, and what still fits; exit status 1 where the budget is not proven to be kept.
@@ -59,11 +62,43 @@ def command(
         note("for other than Gaussian noise, or batches of a fixed size, this can take a few minutes")
     left = remaining(subject.mechanism, target_epsilon, target_delta, relation, time_limit=time_limit)
     note_if_stopped(left.complete)
+    if report is not None:
+        _write_report(report, left, ledger, subject.condition)
     if as_json:
         output.print_json(_as_json(left, ledger))
     else:
         output.print_rows(_as_rows(left))
     return DONE if left.within else DOES_NOT_HOLD
+
+
+def _write_report(path: Path, left: Remaining, ledger: Path, condition: str | None) -> None:
+    from dpbounds.cli.answers import reports
+    from dpbounds.render.report import Section
+
+    spent = reports.rounded(left.spent.enclosure.exact_upper, "up")
+    budget = f"ε = {output.plain(left.target_epsilon)} at δ = {output.plain(left.target_delta)}"
+    verdict = {
+        True: f"The budget, {budget}, is kept: ε = {spent} is spent at most",
+        False: f"The budget, {budget}, is NOT kept",
+        None: f"The budget, {budget}, is NOT proven to be kept: ε = {spent} may be spent",
+    }[left.within]
+    rows = _as_rows(left)
+    report = reports.account_report(
+        "Budget left",
+        verdict,
+        bool(left.within),
+        left.spent,
+        numbers={"ε spent, at most": spent, "budget": f"{budget}: {_KEPT[left.within]}"},
+        condition=condition,
+        files={"ledger": ledger},
+        further=[
+            Section(
+                "What may still be released?",
+                values={name: rows[name] for name in ("one more Gaussian", "more of the last")},
+            )
+        ],
+    )
+    reports.write(path, report)
 
 
 def _as_json(left: Remaining, path: Path) -> dict[str, object]:

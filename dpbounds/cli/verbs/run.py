@@ -14,6 +14,7 @@ import click
 
 from dpbounds import documents
 from dpbounds.cli.answers.demo_training import demand_data
+from dpbounds.cli.answers.reports import REPORT_OPTION
 from dpbounds.cli.answers.running import SQUARES, Ran, Records, ran, subject_of
 from dpbounds.cli.printing import output as printing
 from dpbounds.cli.questions.completion import ALGORITHMS
@@ -38,6 +39,7 @@ from dpbounds.errors import CertificateError
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
+    from dpbounds.algorithms.ledger import PrivacyBudget
     from dpbounds.expressions.enclosure import Enclosure
 
 _OUTSIDE = (
@@ -63,6 +65,7 @@ _OUTSIDE = (
 @click.option(
     "--output", type=FILE, default=Path("dpbounds-run"), show_default=True, metavar="DIR", help="Where to write it."
 )
+@REPORT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     name: str,
@@ -80,6 +83,7 @@ def command(
     noise: str,
     guarded: bool,
     output: Path,
+    report: Path | None,
     as_json: bool,
 ) -> int:
     """Run an algorithm for a budget, and write the private point, its ledger and the privacy statement to DIR.
@@ -104,11 +108,51 @@ def command(
     found = ran(subject, seed, repetitions, guarded)
     make_directory(output)
     files = _write(found, output)
+    if report is not None:
+        _write_report(report, found, budget, files)
     if as_json:
         printing.print_json({**_document(found), "files": [str(file) for file in files]})
     else:
         _print(found, files)
     return 0
+
+
+def _write_report(path: Path, found: Ran, budget: PrivacyBudget, files: tuple[Path, ...]) -> None:
+    from dpbounds.algorithms.ledger_format import CONDITION
+    from dpbounds.cli.answers import reports
+    from dpbounds.render.report import Section
+
+    spent = reports.rounded(found.account.enclosure.exact_upper, "up")
+    kept = f"ε = {printing.plain(budget.epsilon)} at δ = {printing.plain(budget.delta)}"
+    promised = {
+        f"{name}, in the mean at most": reports.rounded(b.exact_upper, "up") for name, b in found.bounds.items()
+    }
+    names = {"certificate.json": "certificate", "ledger.json": "ledger"}
+    report = reports.account_report(
+        "Private training",
+        f"The run keeps its budget, {kept}",
+        found.account.enclosure.at_most(budget.epsilon),
+        found.account,
+        numbers={
+            "algorithm": found.subject.name,
+            "steps": str(found.run.steps),
+            "budget": kept,
+            "ε spent, at most": spent,
+        },
+        condition=None if found.run.seed is None else CONDITION,
+        noise_drawn=found.run.noise_drawn,
+        outside=_OUTSIDE,
+        files={names[each.name]: each for each in files if each.name in names},
+        further=[
+            Section(
+                "How good is the result?",
+                paragraphs=() if promised else (f"No bound applies: {found.why}.",),
+                values=promised,
+                points=found.subject.notes,
+            )
+        ],
+    )
+    reports.write(path, report)
 
 
 def _document(found: Ran) -> dict[str, object]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli import DOES_NOT_HOLD, DONE
-from dpbounds.cli.answers import verification_report as report
+from dpbounds.cli.answers import verification_report
+from dpbounds.cli.answers.reports import PLAIN_REPORT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import progress_bar
 from dpbounds.cli.questions.completion import CHECKED
@@ -44,6 +45,7 @@ _EXPORTS = (".csv", ".parquet")
 @click.option(
     "--export", type=FILE, callback=writable, metavar="FILE", help="Write all finished cells: .csv or .parquet."
 )
+@PLAIN_REPORT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     names: tuple[str, ...],
@@ -55,6 +57,7 @@ def command(
     experiments: bool,
     folder: Path | None,
     export: Path | None,
+    report: Path | None,
     as_json: bool,
 ) -> int:
     """Hold statements against what is measured. ID is a statement or a paper; all of them by default.
@@ -96,14 +99,49 @@ def command(
     files: list[Path] = []
     if folder is not None:
         words = ["dpbounds verify", *names, f"--{size}", *(["--experiments"] if experiments else [])]
-        files = report.write(folder, outcomes, pictures, " ".join(words))
+        files = verification_report.write(folder, outcomes, pictures, " ".join(words))
+    if report is not None:
+        _write_report(report, outcomes, pictures)
     if as_json:
-        output.print_json(report.document(outcomes, pictures))
+        output.print_json(verification_report.document(outcomes, pictures))
     else:
         _print(outcomes, pictures)
         if files:
             click.echo("wrote " + ", ".join(str(file) for file in files))
     return DOES_NOT_HOLD if failed(outcomes) else DONE
+
+
+def _write_report(path: Path, outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> None:
+    from dpbounds.algorithms.verification.judging.planned_checks import SUITE_ERROR
+    from dpbounds.algorithms.verification.suite import failed
+    from dpbounds.cli.answers import reports
+    from dpbounds.render.report import Report, Section, Table
+
+    counts = verification_report.counts(outcomes)
+    told = f"{counts['holds']} hold, {counts['undecided']} are undecided, {counts['fails']} fail"
+    rows = tuple((one.planned.theorem, one.planned.name, str(one.check.verdict), one.check.reason) for one in outcomes)
+    document = Report(
+        kind="Verification",
+        verdict=f"{'Promises were' if failed(outcomes) else 'No promise was'} broken: {told}",
+        holds=not failed(outcomes),
+        lead="Algorithms were run, and what they did was held against what theorems promise of them.",
+        sections=(
+            Section("What was found?", table=Table(("statement", "check", "verdict", "why"), rows)),
+            Section(
+                "What does it mean?",
+                points=(
+                    "“holds”: the whole interval of what was measured keeps the promise; “fails”: none of it does; "
+                    "“undecided”: neither, and the reason says what would decide it",
+                    f"the chance that any sound check here fails by chance is {SUITE_ERROR:g} at most",
+                    "runs cannot prove a theorem: they can refute it, or its transcription, or the code",
+                ),
+            ),
+            *(Section(one.experiment.title, points=tuple(one.findings)) for one in pictures),
+            reports.checking({}),
+            reports.signatures(),
+        ),
+    )
+    reports.write(path, document)
 
 
 def _drawn_only(name: str) -> bool:
@@ -136,5 +174,5 @@ def _print(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> None:
         click.echo(picture.experiment.title)
         for sentence in picture.findings:
             click.echo(f"  {sentence}")
-    counts = report.counts(outcomes)
+    counts = verification_report.counts(outcomes)
     click.echo(f"\n{counts['holds']} hold, {counts['undecided']} undecided, {counts['fails']} fail")

@@ -1,0 +1,323 @@
+"""`--report FILE.html`: what a verb found, for the person who has to sign it.
+
+The page answers, in this order, what such a reader asks: is it good, what do the numbers mean, who is protected against
+whom, what could an attacker do, what was released, what has to be true and who confirms it, what is not covered, how
+sure is it, how can it be checked again, who signs.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpbounds import __version__
+from dpbounds.cli.answers.assumptions import SETTINGS, Assumption, assumptions
+from dpbounds.cli.printing.output import plain, print_written
+from dpbounds.cli.questions.options import FILE, unfit, writable, writing
+from dpbounds.expressions.enclosure import End
+from dpbounds.expressions.exact import Direction, to_decimal
+from dpbounds.render.report import Picture, Report, Section, Table, page
+
+if TYPE_CHECKING:
+    from dpbounds.cli.answers.curves import ProvenCurve
+    from dpbounds.expressions.enclosure import Enclosure
+    from dpbounds.privacy.accountants.certified import Account
+    from dpbounds.privacy.relations import Relation
+
+OWNER = "who owns the data"
+_DIGITS = 6
+_ALARMS = (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10))
+_CURVE_TOLERANCE = 1e-4  # relative: a picture shows no more
+
+
+def _html(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in (".html", ".htm"):
+        raise unfit(f"--report {path}", "must end with .html", "a browser prints the page to PDF")
+    return writable(ctx, option, path)
+
+
+def _html_with_pictures(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    if path is not None and find_spec("matplotlib") is None:
+        raise unfit("--report", "needs matplotlib", "pip install 'dpbounds[demo]'")
+    return _html(ctx, option, path)
+
+
+def _option(callback: Callable[..., Path | None]) -> Callable[[Any], Any]:
+    return click.option(
+        "--report", type=FILE, callback=callback, metavar="FILE.html", help="Write a page to read, sign and print."
+    )
+
+
+REPORT_OPTION, PLAIN_REPORT_OPTION = _option(_html_with_pictures), _option(_html)
+
+
+def write(path: Path, report: Report) -> None:
+    """Write the page, and say so on standard error."""
+    writing(path, page(report), "--report")
+    print_written(path, err=True)
+
+
+def rounded(value: End, direction: Direction) -> str:
+    """A number as a person would type it, rounded to a side.
+
+    >>> rounded(Fraction(1, 3), "up"), rounded(Fraction(1, 2), "up")
+    ('0.333334', '0.5')
+    """
+    return plain(Fraction(to_decimal(value, _DIGITS, direction))) if isinstance(value, Fraction) else "infinite"
+
+
+def percent(share: Fraction) -> str:
+    """A share rounded up, as "1.3 %".
+
+    >>> percent(Fraction(1, 80)), percent(Fraction(1))
+    ('1.25 %', '100 %')
+    """
+    return f"{plain(Fraction(to_decimal(100 * min(share, Fraction(1)), 4, 'up')))} %"
+
+
+def account_report(
+    kind: str,
+    verdict: str,
+    holds: bool | None,
+    found: Account,
+    *,
+    numbers: Mapping[str, str],
+    condition: str | None = None,
+    noise_drawn: str | None = None,
+    outside: Sequence[str] = (),
+    files: Mapping[str, Path] | None = None,
+    further: Sequence[Section] = (),
+) -> Report:
+    """The report of what a mechanism spends.
+
+    Args:
+        kind: What was asked for, in two words.
+        verdict: One sentence, without a full stop.
+        holds: Whether that is good news; None where there was no budget.
+        found: The account that the verdict is about.
+        numbers: What was asked and found, by name.
+        condition: What all depends on, in words; None for nothing.
+        noise_drawn: How the noise was really drawn; None where nothing was run.
+        outside: Further things that the guarantee does not count.
+        files: What was written, by what it is: "certificate", "ledger".
+        further: Sections that follow what was released.
+    """
+    from dpbounds.cli.answers.curves import curve_svg, proven_curve, trade_off_svg
+
+    epsilon, delta = ends_of(found)
+    centre = epsilon.exact_upper if found.given == "delta" else found.target
+    curve = proven_curve(found.mechanism, found.relation, centre, _CURVE_TOLERANCE)
+    files = files or {}
+    return Report(
+        kind=kind,
+        verdict=verdict,
+        holds=holds,
+        lead=_lead(found.relation, epsilon.exact_upper, delta.exact_upper),
+        sections=(
+            Section("What was found?", values={**numbers, "which data sets are neighbours": str(found.relation)}),
+            _meaning(found.relation, epsilon, delta),
+            _protected(found.relation),
+            _attacker(curve, trade_off_svg(curve)),
+            Section(
+                "What if δ were smaller, or larger?",
+                paragraphs=("ε and δ are two ends of one curve; a guarantee holds at all of its points at once.",),
+                pictures=(
+                    Picture(
+                        curve_svg(curve),
+                        "δ against ε: above the upper line the guarantee is proven, below the lower one an attack "
+                        "breaks it. Where the lines are one, the analysis is exact.",
+                    ),
+                ),
+            ),
+            _released(found, noise_drawn),
+            *further,
+            confirmations(
+                (*_all(found, condition), Assumption(OWNER, "one person has one record, or is told otherwise"))
+            ),
+            _uncovered(found.relation, outside),
+            _sure(found),
+            checking(files),
+            signatures(),
+        ),
+    )
+
+
+def ends_of(found: Account) -> tuple[Enclosure, Enclosure]:
+    """ε and δ of an account, the one that was given as an exact number."""
+    from dpbounds.expressions.enclosure import Enclosure
+
+    given = Enclosure(found.target, found.target, "given")
+    return (found.enclosure, given) if found.given == "delta" else (given, found.enclosure)
+
+
+def _lead(relation: Relation, epsilon: End, delta: End) -> str:
+    if not isinstance(epsilon, Fraction):
+        return "No guarantee is proven: what is published may tell everything about a record."
+    what = "whether a record is in the data" if relation.counts_records else "what a record says"
+    return (
+        f"Whoever sees all that is published can hardly tell {what}: it makes no event more than "
+        f"e^{rounded(epsilon, 'up')} times as likely, plus {rounded(delta, 'up')}."
+    )
+
+
+def _meaning(relation: Relation, epsilon: Enclosure, delta: Enclosure) -> Section:
+    from dpbounds.privacy.publishing.standalone_checker import RELATIONS
+
+    return Section(
+        "What do these numbers mean?",
+        words={
+            "ε (epsilon)": "how much more likely one record can make anything that is published. 0 is perfect; below 1 "
+            "is strong; at 10 and more an attacker may learn nearly all, unless nobody attacks as well as theory can.",
+            "δ (delta)": "what may be added to a probability on top of that. It has to be far below one over the "
+            "number of records.",
+            "neighbours": f"{RELATIONS[str(relation)]}. What is published is compared between any two such data sets.",
+            "proven": f"no estimate: a mathematical proof, computed in exact and interval arithmetic, gives both ends, "
+            f"ε in [{rounded(epsilon.exact_lower, 'down')}, {rounded(epsilon.exact_upper, 'up')}] at "
+            f"δ = {rounded(delta.exact_upper, 'up')}. What is published is the upper one.",
+        },
+    )
+
+
+def _protected(relation: Relation) -> Section:
+    what = "that it is there, and what it says" if relation.counts_records else "what it says"
+    number = "is protected up to one" if relation.counts_records else "is public"
+    return Section(
+        "Who is protected, from whom?",
+        values={
+            "who": "each single record, whichever it is, of whomever",
+            "what of it": what,
+            "from whom": "anybody, now and later: whoever sees every release, knows all other records and how it was "
+            "computed, has any further knowledge, and computes without limit",
+            "the number of records": number,
+            "a person with k records": "is protected less: ε is k times as large at most, and δ grows by more; "
+            "--group-size says by how much",
+        },
+    )
+
+
+def _attacker(curve: ProvenCurve, svg: str) -> Section:
+    from dpbounds.privacy.accountants.trade_off import TradeOff
+
+    bound = TradeOff(zip(curve.epsilons, curve.uppers, strict=True))
+    rows = tuple((percent(alarm), percent(1 - bound(alarm))) for alarm in _ALARMS)
+    return Section(
+        "What could the best attacker do?",
+        paragraphs=(
+            "Suppose the record is one of two that are equally likely. Then a guess which of them was used is right in "
+            f"{percent((1 + curve.uppers[0]) / 2)} of the cases at most; blind guessing is right in 50 %.",
+            "An attacker who accuses wrongly in so many cases finds at most so many of the true ones:",
+        ),
+        table=Table(("wrong accusations", "true ones found, at most"), rows),
+        pictures=(
+            Picture(
+                svg,
+                "What an attacker misses (type II error) against wrong accusations (type I error): no attack lies "
+                "below the line. Perfect privacy is the line from top left to bottom right.",
+            ),
+        ),
+    )
+
+
+def _released(found: Account, noise_drawn: str | None) -> Section:
+    from dpbounds.cli.printing.wording import described
+    from dpbounds.privacy.mechanisms.descriptions import digest
+
+    return Section(
+        "What was released, and how?",
+        values={
+            "releases": described(found.mechanism),
+            **({} if noise_drawn is None else {"the noise drawn": noise_drawn}),
+            "digest of the releases (SHA-256)": digest(found.mechanism),
+        },
+    )
+
+
+def _all(found: Account, condition: str | None) -> Iterator[Assumption]:
+    yield from assumptions(found.mechanism, found.relation)
+    if condition is not None:
+        yield Assumption(SETTINGS, f"the guarantee is {condition}")
+
+
+def confirmations(assumed: Sequence[Assumption]) -> Section:
+    """The checklist, with room for who confirms each, and when."""
+    return Section(
+        "What has to be true, and who confirms it?",
+        paragraphs=("No mathematics can see whether the training did what is described. Each line needs a name.",),
+        table=Table(
+            ("☐", "has to be true", "known to", "confirmed by, on"),
+            tuple(("☐", one.text, one.who, "") for one in assumed),
+        ),
+    )
+
+
+def _uncovered(relation: Relation, outside: Sequence[str]) -> Section:
+    return Section(
+        "What is not covered?",
+        points=(
+            "what is true of people in general, and can be learnt without the record",
+            "anything else that was computed from the data: preprocessing, clipping bounds, hyperparameters, stopping "
+            "rules, reported metrics",
+            "other releases about the same people, earlier or later ones: what they spend adds to this",
+            *(() if relation.counts_records else ("how many records there are",)),
+            "flaws of the computer: rounding and random numbers that are not ideal, stolen seeds, data that leaks "
+            "otherwise",
+            *outside,
+        ),
+    )
+
+
+def _sure(found: Account) -> Section:
+    routes = dict.fromkeys(proof.enclosure.method for _, proof in found.proofs)
+    tight = (
+        "yes: two data sets exist that spend this much, so that no better analysis gives less"
+        if found.tight
+        else "not known, or no: a better analysis may give less, never more"
+    )
+    return Section(
+        "How sure is the number?",
+        values={
+            "proven by": f"dpbounds {__version__}: {'; '.join(routes)}",
+            "ends": str(found.enclosure),
+            "the best possible?": tight,
+            **({} if found.complete else {"time": "a limit ended the search: more time may prove a smaller number"}),
+        },
+    )
+
+
+def checking(files: Mapping[str, Path]) -> Section:
+    """How anybody repeats it."""
+    asked = click.get_current_context().find_root().obj or ()
+    certificate = files.get("certificate")
+    checks = () if certificate is None else (f"dpbounds check {shlex.quote(str(certificate))}",)
+    return Section(
+        "How can it be checked again?",
+        paragraphs=(
+            f"With dpbounds {__version__} (free software) and without the data, by repeating the command"
+            + (" or checking the certificate:" if checks else ":"),
+        ),
+        values={f"{what} (SHA-256)": f"{_sha256(path)}  {path.name}" for what, path in files.items()},
+        commands=(shlex.join(("dpbounds", *asked)), *checks),
+    )
+
+
+def _sha256(path: Path) -> str:
+    import hashlib
+
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def signatures() -> Section:
+    """Room for names."""
+    return Section(
+        "Who signs?",
+        table=Table(
+            ("role", "name", "date", "signature"),
+            (("made by", "", "", ""), ("checked by", "", "", ""), ("accepted by", "", "", "")),
+        ),
+    )
