@@ -1,13 +1,14 @@
-"""The pictures of ``tables/figures``: maps of regimes, ball noise, privacy curves; told apart without colours."""
+"""The pictures of ``tables/figures``: maps of regimes, ball noise, privacy curves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dpbounds.render.regime_map import regime_map, save
+from dpbounds.render.regime_map import regime_map
+from dpbounds.render.style import COLOURS, DASHES, canvas, keyed, save, titled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from dpbounds.privacy.accountants.side_by_side import Method
 
 ENDINGS = ("png", "svg")
-_LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1, 1, 1)))
-_GREYS = ("#000000", "#333333", "#555555", "#777777", "#222222", "#444444", "#666666")
 _WITH_DISPUTED = ("proved", "proved here", "repaired", "claimed", "disputed")
 
 
@@ -56,45 +55,40 @@ def _regimes(metric: str, statuses: tuple[str, ...] | None = None) -> Figure:
 
 def ball_noise() -> Figure:
     """Tholeti & Kalyani 2020, Figure 2: δ of one release against the distance of the gradients, for several d."""
-    from matplotlib.figure import Figure
-
     from dpbounds.theorems.registry import theorem
 
     equation = theorem("tholeti-kalyani-2020/equation-6")
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.subplots()
+    figure, (axes,) = canvas(7, 4.6)
     distances = [Fraction(step, 40) for step in range(81)]
-    for dimension, line, grey in zip((1, 2, 3, 10, 50, 200), _LINES, _GREYS, strict=False):
+    for dimension, line, colour in zip((1, 2, 3, 10, 50, 200), DASHES, COLOURS, strict=False):
         values = [equation.evaluate(distance=at, radius=1, dimension=dimension).value.upper for at in distances]
-        axes.plot([float(at) for at in distances], values, linestyle=line, color=grey, label=f"d = {dimension}")
+        axes.plot([float(at) for at in distances], values, linestyle=line, color=colour, label=f"d = {dimension}")
     axes.set(xlabel="distance of the gradients, in radii", ylabel="δ of one release, at every ε")
     axes.set(xlim=(0, 2), ylim=(0, 1))
-    axes.set_title("Noise uniform on a ball")
-    axes.legend()
+    titled(axes, "Noise uniform on a ball")
+    keyed(axes)
     return figure
 
 
 def privacy_curves() -> Figure:
     """δ against ε of training runs: proven, next to what Rényi divergences and the zCDP conversion prove."""
-    from matplotlib.figure import Figure
-
     import dpbounds as dp
 
     training = dp.PoissonSampled(dp.Gaussian("1"), "0.01") ** 1000
     full = dp.Gaussian("20") ** 100
     budgets = [Fraction(step, 5) for step in range(1, 16)]
-    figure = Figure(figsize=(8, 4.2), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True)
+    figure, (left, right) = canvas(9, 4.4, 2, share_y=True)
     for axes, mechanism, title in (
         (left, training, "Poisson sampling: q = 0.01, z = 1, T = 1000"),
         (right, full, "full batch: z = 20, T = 100"),
     ):
         methods: tuple[Method, ...] = ("certified", "rdp", "zcdp")
-        for method, line, grey in zip(methods, _LINES, _GREYS, strict=False):
+        for method, line, colour in zip(methods, DASHES, COLOURS, strict=False):
             proven = [dp.by_method(method, mechanism, epsilon=at).enclosure for at in budgets]
             uppers = [1.0 if one is None else one.upper for one in proven]
-            axes.plot([float(at) for at in budgets], uppers, linestyle=line, color=grey, label=method)
-        axes.set(yscale="log", xlabel="ε", title=title, ylim=(1e-12, 1))
-        axes.legend()
+            axes.plot([float(at) for at in budgets], uppers, linestyle=line, color=colour, label=method)
+        axes.set(yscale="log", xlabel="ε", ylim=(1e-12, 1))
+        titled(axes, title)
+        keyed(axes)
     left.set_ylabel("δ, add-or-remove-one")
     return figure

@@ -1,24 +1,21 @@
-"""A map of regimes: the plane of exponents, n = d^a and ε = d^(-b), with each region's winner; readable in grey."""
+"""A map of regimes: the plane of exponents, n = d^a and ε = d^(-b), with each region's winner."""
 
 from __future__ import annotations
 
-import io
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpbounds import documents
 from dpbounds.rates.planes import Point, polygon
 from dpbounds.rates.regimes import Regime, by_winner
 from dpbounds.rates.spaces import Space, in_letters
+from dpbounds.render.style import HATCHES, SOFT, TINTS, canvas, titled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SHOWN = 3  # names per region in the legend
-_SHADES = ("#ffffff", "#e6e6e6", "#cccccc", "#b3b3b3", "#f2f2f2", "#d9d9d9", "#bfbfbf")
-_HATCHES = ("", "//", "", "..", "\\\\", "", "xx")
 
 
 def regime_map(
@@ -38,11 +35,9 @@ def regime_map(
         names: What a winner is called in the legend, by id.
         largest: Where the map ends: the largest a and b.
     """
-    from matplotlib.figure import Figure
-
     called = names or {}
-    figure = Figure(figsize=(8, 6), layout="constrained")
-    axes = figure.subplots()
+    figure, (axes,) = canvas(8, 6.2)
+    axes.grid(visible=False)
     winners: dict[tuple[str, ...], int] = {}
     for regime in by_winner(regimes):
         corners = polygon(regime.cone, space, largest)
@@ -54,28 +49,39 @@ def regime_map(
         axes.fill(
             [float(a) for a, _ in corners],
             [float(b) for _, b in corners],
-            facecolor=_SHADES[index % len(_SHADES)],
-            hatch=_HATCHES[index % len(_HATCHES)],
-            edgecolor="#444444",
+            facecolor=TINTS[index % len(TINTS)],
+            hatch=HATCHES[index % len(HATCHES)],
+            edgecolor=SOFT,
             linewidth=1.0,
             label=f"_{label}" if label in already else label,
         )
-        _write_inside(axes, corners, in_letters(regime.value))
+        _write_inside(axes, corners, _mathematics(in_letters(regime.value)))
     axes.set(
-        xlabel="a  (n = d^a)",
-        ylabel="b  (ε = d^(-b))",
+        xlabel=r"$a$, where $n = d^a$",
+        ylabel=r"$b$, where $\varepsilon = d^{-b}$",
         xlim=(0, float(largest[0])),
         ylim=(0, float(largest[1])),
-        title=title,
     )
+    titled(axes, title)
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", fontsize="small", title="best result", ncols=2)
+    figure.legend(handles, labels, loc="outside lower center", fontsize=9, title="best result", ncols=2, frameon=False)
     return figure
 
 
 def _label(names: Sequence[str]) -> str:
     shown = list(names[:_SHOWN]) + ([f"and {len(names) - _SHOWN} more"] if len(names) > _SHOWN else [])
     return "\n".join(shown)
+
+
+def _mathematics(letters: str) -> str:
+    r"""A value as matplotlib sets it.
+
+    >>> _mathematics("d^(1/3)/(n √ε)")
+    '$d^{1/3}/(n \\, \\sqrt{\\varepsilon})$'
+    """
+    raised = re.sub(r"\^\(([^)]*)\)", r"^{\1}", letters)
+    rooted = re.sub(r"√(\w+)", r"\\sqrt{\1}", raised)
+    return f"${rooted.replace('ε', chr(92) + 'varepsilon').replace(' ', ' ' + chr(92) + ', ')}$"
 
 
 def _write_inside(axes: Any, corners: Sequence[Point], text: str) -> None:
@@ -90,22 +96,6 @@ def _write_inside(axes: Any, corners: Sequence[Point], text: str) -> None:
         text,
         ha="center",
         va="center",
-        fontsize="small",
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5},
+        fontsize=11,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2},
     )
-
-
-def save(figure: Figure, path: Path) -> None:
-    """As PNG, SVG or PDF, by the file's ending; without a date, so that the same map is the same file."""
-    documents.write(path, drawn(figure, path.suffix.lower()))
-
-
-def drawn(figure: Figure, ending: str) -> bytes:
-    """The file with this ending (.png, .svg or .pdf)."""
-    from matplotlib import rc_context
-
-    undated = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[ending]
-    made = io.BytesIO()
-    with rc_context({"svg.hashsalt": "dpbounds", "svg.fonttype": "path"}):
-        figure.savefig(made, format=ending[1:], dpi=130, metadata=undated)
-    return made.getvalue()

@@ -210,7 +210,7 @@ BAD_INPUT = [
     (["verify", "--scheduler", "localhost"], ["tcp://"]),
     (["regimes", "nonsense"], ["metric must be one of", "not nonsense", "gradient-norm"]),
     (["regimes", "sosp", "--epsilon-power", "-1"], ["--epsilon-power", "at least 0"]),
-    (["regimes", "sosp", "--output", "map.txt"], ["--output", ".png or .svg"]),
+    (["regimes", "sosp", "--output", "map.txt"], ["--plot", ".png, .svg, .pdf"]),
     (["regimes", "sosp", "--output", "map.png", "--epsilon-power", "0"], ["--epsilon-power 0", "does not fit a map"]),
     (
         ["regimes", "sosp", "--axis", "rank", "--output", "map.png"],
@@ -237,7 +237,7 @@ BAD_INPUT = [
     (["explain"], ["ALGORITHM"]),
     (["explain", "nobody"], ["one of "]),
     (["explain", "above-threshold"], ["above-threshold has none: its bound holds with a probability"]),
-    (["explain", "dp-pgd", "--output", "lost.pdf"], ["ends with .png or .svg"]),
+    (["explain", "dp-pgd", "--output", "lost.txt"], ["ends in .png, .svg, .pdf"]),
     (["explain", "dp-pgd", "--mapping", "both"], ["--mapping"]),
     (["explain", "dp-pgd", "--label", "ill"], ["--label ill needs --data"]),
     (["explain", "dp-spider", "--data", "pyproject.toml"], ["goes with dp-pgd, not with dp-spider"]),

@@ -121,7 +121,7 @@ BASES: dict[str, tuple[str, ...]] = {
         "--metric gradient-norm --n 1e6 --d 100 --epsilon 1 --delta 1e-6 --lipschitz 1 --smoothness 1 --initial-gap 1",
         "--metric gradient-norm --data d.csv --ranges r.csv --label y --positive 1 --epsilon 1 --delta 1e-3",
     ),
-    "verify": ("wang-xu-2019/theorem-1",),
+    "verify": ("tholeti-kalyani-2020/equation-6",),
     "audit": ("dp-pgd --runs 20",),
     "explain": ("dp-pgd --repetitions 4",),
 }

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.output import json_number
@@ -18,6 +19,9 @@ from dpbounds.expressions.enclosure import End
 from dpbounds.expressions.exact import Direction, to_decimal
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
+
+if TYPE_CHECKING:
+    from dpbounds.render.curves import Panel
 
 _STEPS = 20  # a divisor of 1000, so that the grid consists of short decimals
 _DIGITS = 17
@@ -73,14 +77,14 @@ def write_trade_off(path: Path, curve: ProvenCurve) -> None:
     _write(path, "--trade-off", _trade_off_columns(curve), _TRADE_OFF_WORDS, _TRADE_OFF)
 
 
-def curve_svg(curve: ProvenCurve) -> str:
+def curve_panel(curve: ProvenCurve) -> Panel:
     """The picture of both ends of δ(ε)."""
-    return _drawn(_curve_columns(curve), _CURVE_WORDS, _CURVE, log_y=True, ending=".svg").decode()
+    return _panel(_curve_columns(curve), _CURVE_WORDS, _CURVE, log_y=True)
 
 
-def trade_off_svg(curve: ProvenCurve) -> str:
+def trade_off_panel(curve: ProvenCurve) -> Panel:
     """The picture of an attacker's errors."""
-    return _drawn(_trade_off_columns(curve), _TRADE_OFF_WORDS, _TRADE_OFF, log_y=False, ending=".svg").decode()
+    return _panel(_trade_off_columns(curve), _TRADE_OFF_WORDS, _TRADE_OFF)
 
 
 def _curve_columns(curve: ProvenCurve) -> dict[str, list[str]]:
@@ -128,7 +132,11 @@ def _write(
 ) -> None:
     """Columns of numbers as CSV, as JSON (lists of numbers by name), or as a picture with a line for each label."""
     if path.suffix.lower() in PICTURES:
-        writing(path, _drawn(columns, words, labels, log_y=log_y, ending=path.suffix.lower()), option)
+        from dpbounds.render.curves import draw
+        from dpbounds.render.style import drawn
+
+        panel = _panel(columns, words, labels, log_y=log_y)
+        writing(path, drawn(draw("", [panel]), path.suffix.lower()), option)
     elif path.suffix.lower() == ".json":
         document = {
             name: [json_number(Fraction(text), _rounding(name)) for text in column] for name, column in columns.items()
@@ -143,11 +151,10 @@ def _write(
     output.print_written(path, err=True)
 
 
-def _drawn(
-    columns: dict[str, list[str]], words: tuple[str, str, str], labels: dict[str, str], *, log_y: bool, ending: str
-) -> bytes:
-    from dpbounds.render.curves import Line as Line, Panel, draw
-    from dpbounds.render.regime_map import drawn
+def _panel(
+    columns: dict[str, list[str]], words: tuple[str, str, str], labels: dict[str, str], *, log_y: bool = False
+) -> Panel:
+    from dpbounds.render.curves import Line as Line, Panel
 
     title, across, up = words
     at = [float(text) for text in next(iter(columns.values()))]
@@ -156,4 +163,4 @@ def _drawn(
         points = [(x, float(y)) for x, y in zip(at, columns[name], strict=True) if not log_y or float(y) > 0]
         if points:
             lines.append(Line(label, tuple(x for x, _ in points), tuple(y for _, y in points)))
-    return drawn(draw(title, [Panel("", across, up, tuple(lines), log_y=log_y and bool(lines))]), ending)
+    return Panel(title, across, up, tuple(lines), log_y=log_y and bool(lines))

@@ -46,7 +46,7 @@ _OUTSIDE = (
     "repetition at one budget, and publishing k of them costs as much as their k ledgers together)",
     "the preparation of the records, the step size and the number of steps, made from numbers taken to be public",
 )
-_GREY, _DARK, _LIGHT = "0.45", "0.0", "0.75"
+_GREY, _DARK, _LIGHT = "#6b6b6b", "#0072b2", "#9ec9e8"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -262,13 +262,11 @@ def _as_csv(report: Report) -> str:
 
 def _plot(report: Report, path: Path) -> None:
     """Accuracy, and gradient against bound, over the budget; told apart by shape and shade, not by colour."""
-    from matplotlib.figure import Figure
+    from dpbounds.render.style import canvas, drawn, keyed, titled
 
     budgets = [float(row.budget.epsilon) for row in report.rows]
     gradients = [row.checks["gradient"] for row in report.rows]
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
-    left, right = figure.subplots(1, 2)
-
+    figure, (left, right) = canvas(10, 4.2, 2)
     for row, budget in zip(report.rows, budgets, strict=True):
         left.plot([budget] * len(row.accuracy), row.accuracy, "o", color=_LIGHT, markersize=4, zorder=1)
     means = [float(row.accuracy.mean()) for row in report.rows]
@@ -276,7 +274,8 @@ def _plot(report: Report, path: Path) -> None:
     left.plot(budgets, means, "s-", color=_DARK, label="mean", zorder=2)
     left.axhline(report.baseline.accuracy, color=_GREY, linestyle="--", label="without noise")
     left.axhline(report.baseline.largest_class, color=_GREY, linestyle=":", label="always the larger class")
-    left.set(ylabel="accuracy on the training records", title="Utility")
+    left.set(ylabel="accuracy on the training records")
+    titled(left, "Utility")
 
     centre = [check.measured.mean for check in gradients]
     if report.rows[0].run.repetitions > 1:
@@ -286,17 +285,16 @@ def _plot(report: Report, path: Path) -> None:
     else:
         right.plot(budgets, centre, "s-", color=_DARK, label="measured")
     right.plot(budgets, [check.predicted.upper for check in gradients], "v--", color=_GREY, label="proven bound")
-    right.set(ylabel="squared projected-gradient norm", yscale="log", title="Stationarity: measured and proven")
+    right.set(ylabel="squared projected-gradient norm", yscale="log")
+    titled(right, "Stationarity: measured and proven")
     for axes in (left, right):
         axes.set(
             xscale="log", xlabel=f"privacy budget ε at δ = {output.plain(report.rows[0].budget.delta)}, {RELATION}"
         )
         axes.set_xticks(budgets, [_name(row) for row in report.rows])
         axes.minorticks_off()
-        axes.legend(fontsize="small")
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=110, metadata={"Software": None})
-    writing(path, drawn.getvalue(), "--output")
+        keyed(axes)
+    writing(path, drawn(figure, ".png"), "--output")
 
 
 def _statement(row: Trained) -> str:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dpbounds.expressions.enclosure import Enclosure
     from dpbounds.privacy.accountants.certified import Account
     from dpbounds.privacy.relations import Relation
+    from dpbounds.render.curves import Panel
 
 OWNER = "who owns the data"
 _DIGITS = 6
@@ -108,7 +109,7 @@ def account_report(
         files: What was written, by what it is: "certificate", "ledger".
         further: Sections that follow what was released.
     """
-    from dpbounds.cli.answers.curves import curve_svg, proven_curve, trade_off_svg
+    from dpbounds.cli.answers.curves import curve_panel, proven_curve, trade_off_panel
 
     epsilon, delta = ends_of(found)
     centre = epsilon.exact_upper if found.given == "delta" else found.target
@@ -123,13 +124,13 @@ def account_report(
             Section("What was found?", values={**numbers, "which data sets are neighbours": str(found.relation)}),
             _meaning(found.relation, epsilon, delta),
             _protected(found.relation),
-            _attacker(curve, trade_off_svg(curve)),
+            _attacker(curve, _svg(trade_off_panel(curve))),
             Section(
                 "What if δ were smaller, or larger?",
                 paragraphs=("ε and δ are two ends of one curve; a guarantee holds at all of its points at once.",),
                 pictures=(
                     Picture(
-                        curve_svg(curve),
+                        _svg(curve_panel(curve)),
                         "δ against ε: above the upper line the guarantee is proven, below the lower one an attack "
                         "breaks it. Where the lines are one, the analysis is exact.",
                     ),
@@ -146,6 +147,13 @@ def account_report(
             signatures(),
         ),
     )
+
+
+def _svg(panel: Panel) -> str:
+    from dpbounds.render.curves import draw
+    from dpbounds.render.style import drawn
+
+    return drawn(draw("", [panel]), ".svg").decode()
 
 
 def ends_of(found: Account) -> tuple[Enclosure, Enclosure]:

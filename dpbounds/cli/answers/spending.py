@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.answers.reports import REPORT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions import options as given_options
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from dpbounds.privacy.accountants.certified import Account
     from dpbounds.privacy.budgets.calibration import Calibration
 
-_ONE_RECORD_ONLY = ("tolerance", "time_limit", "curve", "trade_off", "certificate", "statement", "report")
+_ONE_RECORD_ONLY = ("tolerance", "time_limit", "curve", "trade_off", "certificate", "statement", "report", "plot")
 _CERTIFIED_ONLY = (*_ONE_RECORD_ONLY, "explain", "group_size")
 
 SPENDING_OPTIONS = given_options.options(
@@ -59,6 +60,7 @@ SPENDING_OPTIONS = given_options.options(
         metavar="FILE",
         help="Write a certified lower bound on an attacker's errors, likewise.",
     ),
+    PLOT_OPTION,
     REPORT_OPTION,
     given_options.PUBLISHING_OPTIONS,
 )
@@ -126,7 +128,7 @@ def _warn(question: Question, found: Answer, subject: Subject, digits: int | Non
 
 
 def _write_files(question: Question, found: Answer, given: dict[str, Any]) -> None:
-    if given["curve"] is None and given["trade_off"] is None:
+    if all(given[name] is None for name in ("curve", "trade_off", "plot")):
         return
     from dpbounds.cli.answers.curves import proven_curve, write_curve, write_trade_off
     from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
@@ -137,6 +139,10 @@ def _write_files(question: Question, found: Answer, given: dict[str, Any]) -> No
         write_curve(given["curve"], curve)
     if given["trade_off"] is not None:
         write_trade_off(given["trade_off"], curve)
+    if given["plot"] is not None:
+        from dpbounds.cli.answers import plots
+
+        plots.write(given["plot"], plots.spending(curve))
 
 
 def _write_report(question: Question, found: Account, subject: Subject, given: dict[str, Any]) -> None:

@@ -180,7 +180,7 @@ def _drawn(folder: Path, pictures: Sequence[Picture]) -> list[Path]:
     if not pictures or find_spec("matplotlib") is None:
         return []
     from dpbounds.render.curves import draw
-    from dpbounds.render.regime_map import save
+    from dpbounds.render.style import save
 
     folder.mkdir(parents=True, exist_ok=True)
     files = []

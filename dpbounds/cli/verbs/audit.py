@@ -14,6 +14,7 @@ import click
 
 from dpbounds import __version__
 from dpbounds.cli import DOES_NOT_HOLD, DONE
+from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.answers.reports import PLAIN_REPORT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import progress_bar
@@ -99,6 +100,7 @@ _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
 @click.option(
     "--output", "folder", type=FILE, metavar="DIR", help="With all or --mutations: write DIR/audits-*.md, too."
 )
+@PLOT_OPTION
 @PLAIN_REPORT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
@@ -115,6 +117,7 @@ def command(
     delta: Fraction,
     relation: str,
     folder: Path | None,
+    plot: Path | None,
     report: Path | None,
     as_json: bool,
 ) -> int:
@@ -137,8 +140,9 @@ def command(
         raise InvalidValue("ALGORITHM", name or MISSING, "the name of an algorithm, all, or --mutations")
     if folder is not None and not (broken or name == _ALL):
         raise unfit(f"--output {folder}", "needs all or --mutations")
-    if report is not None and broken:
-        raise unfit(f"--report {report}", "fits no --mutations, which are about the audit itself")
+    for option, path in (("--plot", plot), ("--report", report)):
+        if path is not None and broken:
+            raise unfit(f"{option} {path}", "fits no --mutations, which are about the audit itself")
     if one_run and (broken or name == _ALL):
         raise unfit("--one-run", "needs one ALGORITHM")
     if jobs > 1 and name != _ALL:
@@ -161,13 +165,12 @@ def command(
         "enough": NEAR if enough is None else float(enough),
     }
     if name == _ALL:
-        return _everything(budget, ends, jobs, float(confidence), seed, folder, report, as_json)
+        return _everything(budget, ends, jobs, float(confidence), seed, folder, plot, report, as_json)
     if one_run:
         finding = audit_example_in_one_run(name, budget, confidence=float(confidence), seed=seed)
     else:
         finding = audit_example(name, budget, **ends, confidence=float(confidence), seed=seed)
-    if report is not None:
-        _write_report(report, [finding], float(confidence))
+    _picture_and_report(plot, report, [finding], float(confidence))
     if as_json:
         output.print_json(_document(finding, seed))
     else:
@@ -229,6 +232,7 @@ def _everything(
     confidence: float,
     seed: int,
     folder: Path | None,
+    plot: Path | None,
     report: Path | None,
     as_json: bool,
 ) -> int:
@@ -252,13 +256,23 @@ def _everything(
         asked = " ".join(f"--{name} {value:g}" for name, value in ends.items() if math.isfinite(value))
         command = f"dpbounds audit all {asked} --confidence {confidence:g} --seed {seed} --relation {budget.relation}"
         _write_findings(folder, command, confidence, findings)
-    if report is not None:
-        _write_report(report, findings, confidence)
+    _picture_and_report(plot, report, findings, confidence)
     if as_json:
         output.print_json({"findings": [_document(found, seed) for found in findings], "confidence": confidence})
     else:
         click.echo(f"\n{_together(confidence)}")
     return DONE if all(found.sound for found in findings) else DOES_NOT_HOLD
+
+
+def _picture_and_report(
+    plot: Path | None, report: Path | None, findings: Sequence[AuditedAlgorithm], confidence: float
+) -> None:
+    if plot is not None:
+        from dpbounds.cli.answers import plots
+
+        plots.write(plot, plots.audits(findings))
+    if report is not None:
+        _write_report(report, findings, confidence)
 
 
 def _write_report(path: Path, findings: Sequence[AuditedAlgorithm], confidence: float) -> None:

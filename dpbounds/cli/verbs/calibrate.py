@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from dpbounds.cli.answers import prefix_sums
+from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.answers.reports import REPORT_OPTION
 from dpbounds.cli.answers.spending import write_publications
 from dpbounds.cli.printing import output
@@ -62,6 +64,7 @@ _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighb
 @RELATION_OPTION
 @click.option("--group-size", callback=whole, default="1", metavar="K", help="Records that differ together.")
 @TIME_LIMIT_OPTION
+@PLOT_OPTION
 @REPORT_OPTION
 @PUBLISHING_OPTIONS
 def command(
@@ -74,8 +77,9 @@ def command(
 
     Example: dpbounds calibrate --target-epsilon 1 --target-delta 1e-6 --sample-rate 0.01 --steps 10000
     """
-    if given["report"] is not None and given["group_size"] != 1:
-        raise unfit(f"--group-size {given['group_size']}", "does not fit --report, which speaks of one record")
+    for name in ("plot", "report"):
+        if given[name] is not None and given["group_size"] != 1:
+            raise unfit(f"--group-size {given['group_size']}", f"does not fit --{name}, which speaks of one record")
     training = read_training(given, unknown=solve)
     warn_if_delta_is_large(target_delta, training.dataset_size, "--target-delta")
 
@@ -95,6 +99,11 @@ def command(
     note_if_stopped(found.complete)
     error: ErrorKind = given["error"] or "mean"
     statement = write_publications(found, given)
+    if given["plot"] is not None:
+        from dpbounds.cli.answers import plots
+
+        at = partial(training.with_value, solve)
+        plots.write(given["plot"], plots.calibration(found, at, _field(solve, training)))
     if given["report"] is not None:
         _write_report(found, training, given)
     if given["as_json"]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,25 +10,22 @@ import click
 
 from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.answers.demo_training import demand_data, prepared
+from dpbounds.cli.answers.plots import OUTPUT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.completion import ALGORITHMS
 from dpbounds.cli.questions.options import (
-    FILE,
     POSITIVE,
     PROBABILITY,
     RECORDS_OPTIONS,
     number_of_runs,
     relation_option,
     unfit,
-    writable,
 )
-from dpbounds.errors import InvalidValue
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
     from dpbounds.algorithms.verification.ladders import Explanation
 
-_ENDINGS = (".png", ".svg")
 _WORTH_TELLING = 1.01
 _ROW = "  {:>10} {:>8}  {:<17} {}"
 
@@ -59,7 +55,7 @@ _ROW = "  {:>10} {:>8}  {:<17} {}"
     help="With which no true line is called broken.",
 )
 @RECORDS_OPTIONS
-@click.option("--output", "file", type=FILE, callback=writable, metavar="FILE", help="A picture, as PNG or SVG.")
+@OUTPUT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     name: str,
@@ -74,7 +70,7 @@ def command(
     label: str | None,
     positive: str | None,
     ranges: Path | None,
-    file: Path | None,
+    plot: Path | None,
     as_json: bool,
 ) -> int:
     """Run an algorithm on its example, and measure both sides of every line of its bound's proof: what is lost where.
@@ -85,12 +81,6 @@ def command(
 
     Example: dpbounds explain dp-spider
     """
-    if file is not None:
-        if file.suffix.lower() not in _ENDINGS:
-            raise InvalidValue("--output", file, f"a file that ends with {' or '.join(_ENDINGS)}")
-        if find_spec("matplotlib") is None:
-            raise unfit(f"--output {file}", "needs matplotlib to draw a picture", "pip install 'dpbounds[demo]'")
-
     from dpbounds.algorithms import ProjectedGradientDescent
     from dpbounds.algorithms.ledger import PrivacyBudget
     from dpbounds.algorithms.verification.catalogue import example
@@ -106,14 +96,14 @@ def command(
         algorithm = ProjectedGradientDescent.calibrated(problem, epsilon, delta, relation=relation)
     run = algorithm.run(problem, seed=seed, repetitions=repetitions)
     found = explain(algorithm, problem, run, mapping=mapping, confidence=float(confidence))
-    if file is not None:
-        _draw(found, name, file)
+    if plot is not None:
+        _draw(found, name, plot)
     if as_json:
         output.print_json(found.as_json())
     else:
         _print(found, name)
-        if file is not None:
-            output.print_written(file, before="\n")
+        if plot is not None:
+            output.print_written(plot, before="\n")
     return DOES_NOT_HOLD if found.broken else DONE
 
 
@@ -140,7 +130,7 @@ def _print(found: Explanation, name: str) -> None:
 
 
 def _draw(found: Explanation, name: str, path: Path) -> None:
-    from dpbounds.render.regime_map import save
+    from dpbounds.render.style import save
     from dpbounds.render.waterfall import Bar, waterfall
 
     bars = [Bar(str(line.due), line.left, line.right, line in found.broken) for line in found.lines]

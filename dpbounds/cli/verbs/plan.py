@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -16,6 +17,7 @@ import click
 
 from dpbounds.cli.answers.commands import command_of
 from dpbounds.cli.answers.demo_training import L1, demand_data, prepared
+from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.answers.running import CONSTANTS, Records
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.completion import METRICS
@@ -81,6 +83,7 @@ def _quantity_options(function: Callback) -> Callback:
 @CHOICE_OPTIONS["status"]
 @relation_option(Relation.REPLACE_ONE)
 @click.option("--top", default="3", callback=whole, show_default=True, metavar="K", help="Tell so many in detail.")
+@PLOT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     words: tuple[str, ...],
@@ -97,6 +100,7 @@ def command(
     statuses: tuple[str, ...],
     relation: str,
     top: int,
+    plot: Path | None,
     as_json: bool,
     **quantities: str | None,
 ) -> int:
@@ -119,7 +123,8 @@ def command(
     values = _values(words, quantities)
     if data is not None:
         values = _with_constants(values, records, metric)
-    found = plan(
+    planned = partial(
+        plan,
         metric,
         relation=relation,
         assuming=assuming,
@@ -127,8 +132,13 @@ def command(
         steps_limit=limit,
         gradients_limit=gradients,
         own=own_statements(files),
-        **values,
     )
+    found = planned(**values)
+    if plot is not None:
+        from dpbounds.cli.answers import plots
+
+        size = found.values["dataset_size"]
+        plots.write(plot, plots.plan(lambda n: planned(**{**found.values, "dataset_size": n}), size))
     if as_json:
         output.print_json(_document(found, records))
     else:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpbounds.cli.answers.plots import OUTPUT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.completion import METRICS
-from dpbounds.cli.questions.options import AT_LEAST_ZERO, CHOICE_OPTIONS, FILE, unfit, writable
+from dpbounds.cli.questions.options import AT_LEAST_ZERO, CHOICE_OPTIONS, unfit
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.errors import InvalidValue
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     metavar="NAME=VALUE|FILE.py",
     help="A value, as kl_exponent=2; or your own theorem.",
 )
-@click.option("--output", "file", type=FILE, callback=writable, metavar="FILE", help="A map, as PNG or SVG.")
+@OUTPUT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     metric: str,
@@ -48,7 +49,7 @@ def command(
     statuses: tuple[str, ...],
     assuming: tuple[str, ...],
     words: tuple[str, ...],
-    file: Path | None,
+    plot: Path | None,
     as_json: bool,
 ) -> int:
     """Say in which region of n, d and ε which result is best, up to constants and logarithms.
@@ -67,11 +68,9 @@ def command(
     spaces = {None: standard(), "rank": with_rank(), "width": with_width()}
     if axis not in spaces:
         raise InvalidValue("--axis", axis, "rank or width")
-    if file is not None and file.suffix not in (".png", ".svg"):
-        raise InvalidValue("--output", file, "a file that ends in .png or .svg")
-    if file is not None and power is not None:
+    if plot is not None and power is not None:
         raise unfit(f"--epsilon-power {power}", "does not fit a map, which has ε on its second axis")
-    if axis is not None and (file is not None or power is not None):
+    if axis is not None and (plot is not None or power is not None):
         raise unfit(f"--axis {axis}", "fits neither a map nor a fixed power, which are planes")
     space = at_epsilon(power) if power is not None else spaces[axis]
     files = [word for word in words if word.endswith(".py")]
@@ -84,10 +83,10 @@ def command(
         statements=(*library(), *own_statements(files)),
     )
     found = compared(known, space)
-    if file is not None:
+    if plot is not None:
         if not found:
-            raise unfit(f"--output {file}", "needs something to compare, and there is nothing", _try(known))
-        _draw(file, found, metric)
+            raise unfit(f"--plot {plot}", "needs something to compare, and there is nothing", _try(known))
+        _draw(plot, found, metric)
     every = (*known.uppers, *known.lowers, *known.pure_lowers)
     if as_json:
         output.print_json(
@@ -140,8 +139,8 @@ def command(
         click.echo("\nnot compared")
         for name, reason in known.left_out:
             click.echo(f"  {name}: {reason}")
-    if file is not None:
-        output.print_written(file, before="\n")
+    if plot is not None:
+        output.print_written(plot, before="\n")
     return 0
 
 
@@ -151,12 +150,9 @@ def _try(known: Promises) -> str:
 
 
 def _draw(file: Path, found: Sequence[Regime], metric: str) -> None:
-    from importlib.util import find_spec
-
-    if find_spec("matplotlib") is None:
-        raise unfit(f"--output {file}", "needs matplotlib to draw a map", "pip install 'dpbounds[demo]'")
     from dpbounds.rates.spaces import standard
-    from dpbounds.render.regime_map import regime_map, save
+    from dpbounds.render.regime_map import regime_map
+    from dpbounds.render.style import save
 
     title = f"{metric.replace('-', ' ')}: who wins where"
     save(regime_map(found, standard(), title=title), file)

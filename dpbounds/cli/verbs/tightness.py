@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.completion import IDS
 from dpbounds.errors import InvalidValue
@@ -18,8 +20,9 @@ if TYPE_CHECKING:
 
 @click.command("tightness", short_help="How far each bound is from the worst problem known.")
 @click.argument("name", metavar="[ID]", required=False, shell_complete=IDS)
+@PLOT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on standard output.")
-def command(name: str | None, as_json: bool) -> int:
+def command(name: str | None, plot: Path | None, as_json: bool) -> int:
     """Hold bounds with constants against problems on which what they bound is computed, with proof.
 
     Example: dpbounds tightness dpbounds/noisy-descent-exact
@@ -28,6 +31,10 @@ def command(name: str | None, as_json: bool) -> int:
     from dpbounds.theorems.registry import theorem
 
     found = rows.rows() if name is None else (rows.row(_with_constants(theorem(name))),)
+    if plot is not None:
+        from dpbounds.cli.answers import plots
+
+        plots.write(plot, plots.tightness(found))
     if as_json:
         output.print_json([_data(one) for one in found])
         return 0

@@ -1,0 +1,174 @@
+"""`--plot FILE`: pictures of what a verb found, with a caption that says how to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpbounds.cli.printing.output import plain, print_written
+from dpbounds.cli.printing.progress import progress_bar
+from dpbounds.cli.questions.options import FILE, PICTURES, unfit, writable, writing
+from dpbounds.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from dpbounds.algorithms.verification.attacks.experiments import AuditedAlgorithm
+    from dpbounds.cli.answers.curves import ProvenCurve
+    from dpbounds.privacy.budgets.calibration import Calibration
+    from dpbounds.privacy.mechanisms import Mechanism
+    from dpbounds.rates.plan import Plan
+    from dpbounds.rates.tightness.rows import Row
+
+_FACTORS = tuple(Fraction(part, 12) for part in (6, 8, 10, 12, 15, 18, 24))  # of the calibrated value
+_SIZES = tuple(Fraction(part, 10) for part in (1, 3, 10, 30, 100))  # of the number of records
+_TOLERANCE = 1e-4  # relative: a picture shows no more
+
+
+def _picture(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    if writable(ctx, option, path) is None or path is None:
+        return None
+    if path.suffix.lower() not in PICTURES:
+        raise InvalidValue(option.opts[0], path, f"a file that ends in {', '.join(PICTURES)}")
+    if find_spec("matplotlib") is None:
+        raise unfit(f"{option.opts[0]} {path}", "needs matplotlib to draw a picture", "pip install 'dpbounds[demo]'")
+    return path
+
+
+def _option(*names: str) -> Callable[[Any], Any]:
+    return click.option(
+        *names, "plot", type=FILE, callback=_picture, metavar="FILE", help=f"Draw it ({', '.join(PICTURES)})."
+    )
+
+
+PLOT_OPTION = _option("--plot")
+OUTPUT_OPTION = _option("--plot", "--output")  # where a picture was the only file that a verb wrote
+
+
+def write(path: Path, figure: Figure) -> None:
+    """Write the picture, and say so on standard error."""
+    from dpbounds.render.style import drawn
+
+    writing(path, drawn(figure, path.suffix.lower()), "--plot")
+    print_written(path, err=True)
+
+
+def spending(curve: ProvenCurve) -> Figure:
+    """δ(ε), beside an attacker's errors."""
+    from dpbounds.cli.answers.curves import curve_panel, trade_off_panel
+    from dpbounds.render.curves import draw
+
+    caption = (
+        "Left: any δ above the solid line is proven to suffice, any below the dashed one proven not to. "
+        "Right: no attack has errors below the line; without any knowledge they lie on the straight one."
+    )
+    return draw("", [curve_panel(curve), trade_off_panel(curve)], caption)
+
+
+def calibration(found: Calibration, with_value: Callable[[Fraction], Mechanism], name: str) -> Figure:
+    """ε around the calibrated value."""
+    from dpbounds.privacy.accountants.certified import epsilon
+    from dpbounds.render.curves import Line, Panel, draw
+
+    at = tuple(_around(found))
+    with progress_bar("values", shown=True) as progress:
+        ends = []
+        for value in at:
+            ends.append(epsilon(with_value(value), found.target_delta, found.relation, tolerance=_TOLERANCE))
+            if progress is not None:
+                progress(len(ends), len(at))
+    x = tuple(map(float, at))
+    target = float(found.target_epsilon)
+    lines = (
+        Line("proven to suffice", x, tuple(each.upper for each in ends)),
+        Line("proven to be needed", x, tuple(each.lower for each in ends)),
+        Line("budget", x, (target,) * len(x), promised=True),
+        Line("calibrated", (float(found.value),), (target,)),
+    )
+    what = name.replace("_", " ")
+    caption = (
+        f"ε at δ = {plain(found.target_delta)} under {found.relation}. The dot is the answer: where the upper curve "
+        "meets the budget."
+    )
+    return draw("", [Panel(f"ε against the {what}", what, "ε", lines, log_x=True)], caption)
+
+
+def _around(found: Calibration) -> Iterator[Fraction]:
+    """Values from half to twice the calibrated one, of the kind that is solved for."""
+    whole = found.solve in ("steps", "batches")
+    for factor in _FACTORS:
+        value = found.value * factor
+        if whole:
+            value = Fraction(max(1, round(value)))
+        if found.solve != "sample-rate" or value <= 1:
+            yield value
+
+
+def plan(found_at: Callable[[Fraction], Plan], dataset_size: Fraction) -> Figure:
+    """The best proven bound against the number of records."""
+    from dpbounds.render.curves import Line, Panel, draw
+
+    bounds: dict[str, list[tuple[float, float]]] = {}
+    trivial: list[tuple[float, float]] = []
+    with progress_bar("numbers of records", shown=True) as progress:
+        for done, factor in enumerate(_SIZES, start=1):
+            size = Fraction(max(1, round(dataset_size * factor)))
+            found = found_at(size)
+            for one in found.ranking:
+                if one.bound is not None and one.like == "":
+                    bounds.setdefault(one.id, []).append((float(size), one.bound.upper))
+            trivial += [(float(size), one.value.upper) for one in found.trivial[:1]]
+            if progress is not None:
+                progress(done, len(_SIZES))
+    best = sorted(bounds, key=lambda name: (-len(bounds[name]), bounds[name][-1][1]))[:4]
+    lines = [Line(name, *_columns(bounds[name])) for name in best]
+    if trivial:
+        lines.append(Line("without any algorithm", *_columns(trivial), promised=True))
+    caption = (
+        "Proven bounds with the best parameters at each number of records. A bound says something from where it lies "
+        "below the dashed line."
+    )
+    title = f"{found.metric.replace('-', ' ')} against the number of records"
+    return draw("", [Panel(title, "records", "bound", tuple(lines), log_x=True)], caption)
+
+
+def _columns(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    return tuple(x for x, _ in points), tuple(y for _, y in points)
+
+
+def tightness(rows: Sequence[Row]) -> Figure:
+    """How far each bound is from the worst instance known."""
+    from dpbounds.render.intervals import Interval, intervals
+
+    found = [finding for row in rows for finding in row.findings]
+    if not found:
+        raise InvalidValue(
+            "--plot", "nothing", "a statement with a certified instance", "`dpbounds tightness` lists them"
+        )
+    found.sort(key=lambda one: one.ratio.upper)
+    drawn = [Interval(f"{one.instance.statement} {one.instance.part}", 1, one.ratio.upper) for one in found]
+    caption = (
+        "From the worst instance that is certified (dot, 1) to what the bound says of it (bar). A line without length "
+        "is an exact bound."
+    )
+    return intervals("How tight is each bound?", drawn, "bound over instance", caption, log=True)
+
+
+def audits(findings: Sequence[AuditedAlgorithm]) -> Figure:
+    """What attacks found, and what is certified."""
+    from dpbounds.render.intervals import Interval, intervals
+
+    drawn = [
+        Interval(one.name, one.audit.epsilon, min(one.certified, float(one.claim.epsilon) * 4), not one.sound)
+        for one in findings
+    ]
+    caption = (
+        "From the lower bound that attacks prove with confidence (dot; a cross where it exceeds the certified ε) to "
+        "the certified ε (bar; at four times the claim where none is finite)."
+    )
+    return intervals("Audits", drawn, "ε", caption)

@@ -1,0 +1,111 @@
+"""How every picture looks: colours that survive colour blindness, dashes and marks that survive grey print."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpbounds import documents
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe & Ito 2008, in an order in which neighbours differ in lightness, too
+COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+# the same, pale enough for text to stand on; their lightness differs
+TINTS = ("#ffffff", "#9ec9e8", "#f7cbb0", "#cfe8df", "#e9b8d3", "#dff0fb", "#f3e3b3")
+HATCHES = ("", "", "//", "..", "\\\\", "xx", "--")
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (6, 1.5, 1, 1.5)),
+    (0, (1, 1.2)),
+    (0, (8, 2)),
+    (0, (3, 1, 1, 1, 1, 1)),
+)
+MARKS = ("o", "s", "^", "v", "D", "x")
+INK, SOFT = "#1a1a1a", "#6b6b6b"
+_RULES: dict[str, Any] = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": SOFT,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5,
+    "hatch.linewidth": 0.5,
+    "hatch.color": "#8a8a8a",
+    "mathtext.fontset": "dejavusans",
+}
+_ENDINGS = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+
+
+def canvas(
+    width: float, height: float, columns: int = 1, *, title: str = "", caption: str = "", share_y: bool = False
+) -> tuple[Figure, list[Axes]]:
+    """A figure with axes side by side.
+
+    Args:
+        width: In inches.
+        height: In inches.
+        columns: How many axes.
+        title: Above all of them.
+        caption: Below all of them; it also stands in the file, for those who cannot see it.
+        share_y: Whether they share the axis upwards.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(_RULES):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        axes = list(figure.subplots(1, columns, squeeze=False, sharey=share_y)[0])
+        if title:
+            figure.suptitle(title, x=0.01, ha="left", weight="bold", fontsize=12)
+        if caption:
+            figure.supxlabel(caption, x=0.01, ha="left", fontsize=9, color=SOFT, wrap=True)
+    figure.set_label(caption or title)
+    return figure, axes
+
+
+def titled(axes: Axes, text: str) -> None:
+    """A title above one pair of axes."""
+    axes.set_title(text, loc="left", weight="bold", fontsize=11)
+
+
+def keyed(axes: Axes) -> None:
+    """What each line is."""
+    axes.legend(frameon=False, fontsize=9)
+
+
+def drawn(figure: Figure, ending: str) -> bytes:
+    """The file with this ending (.png, .svg or .pdf); undated, so that the same picture is the same file."""
+    from matplotlib import rc_context
+
+    told = str(figure.get_label())
+    named = {"Title": told} if told else {}
+    made = io.BytesIO()
+    with rc_context({**_RULES, "svg.hashsalt": "dpbounds", "svg.fonttype": "path"}):
+        figure.savefig(made, format=ending[1:], dpi=160, metadata={**_ENDINGS[ending], **named})
+    return made.getvalue()
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write the picture, by the file's ending."""
+    documents.write(path, drawn(figure, path.suffix.lower()))

@@ -1,0 +1,106 @@
+"""``--plot``: what is drawn is what was found."""
+
+from fractions import Fraction
+
+import pytest
+
+import dpbounds as dp
+from dpbounds.cli import main
+from dpbounds.cli.answers import plots
+from dpbounds.cli.answers.curves import ProvenCurve
+from dpbounds.rates.tightness import rows
+
+SIGNATURES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+
+
+def _lines(figure):
+    return {
+        line.get_label(): (list(line.get_xdata()), list(line.get_ydata()))
+        for axes in figure.axes
+        for line in axes.get_lines()
+    }
+
+
+def test_what_calibration_found_lies_on_the_curve_and_on_the_budget():
+    found = dp.calibrate(dp.Gaussian, target_epsilon=1, target_delta="1e-6")
+    drawn = _lines(plots.calibration(found, dp.Gaussian, "noise_multiplier"))
+    at, uppers = drawn["proven to suffice"]
+    lowers = drawn["proven to be needed"][1]
+    assert drawn["calibrated"] == ([float(found.value)], [1.0])
+    middle = at.index(float(found.value))
+    assert uppers[middle] == pytest.approx(1, rel=1e-4)
+    assert uppers == sorted(uppers, reverse=True)
+    for z, low, high in zip(at, lowers, uppers, strict=True):
+        assert low <= dp.epsilon(dp.Gaussian(z), "1e-6").upper * (1 + 1e-9)
+        assert high >= dp.epsilon(dp.Gaussian(z), "1e-6").lower
+
+
+@pytest.mark.parametrize(("solve", "value", "whole"), [("steps", 1, True), ("sample-rate", Fraction(3, 4), False)])
+def test_values_beside_an_answer_are_of_its_kind(solve, value, whole):
+    found = dp.calibrate(dp.Gaussian, target_epsilon=1, target_delta="1e-6")
+    changed = dp.Calibration(
+        Fraction(value),
+        None,
+        found.epsilon,
+        *(found.target_epsilon, found.target_delta, found.relation),
+        solve,
+        *(found.mechanism, None),
+    )
+    around = list(plots._around(changed))
+    assert value in around
+    assert all(each > 0 and (not whole or each.denominator == 1) and (whole or each <= 1) for each in around)
+
+
+def test_curves_are_drawn_where_they_are():
+    curve = ProvenCurve(*(tuple(map(Fraction, ends)) for ends in ((0, 1), ("0.3", "0.1"), ("0.4", "0.2"))))
+    drawn = _lines(plots.spending(curve))
+    assert drawn["proven to suffice"] == ([0, 1], [0.4, 0.2])
+    assert drawn["proven to be needed"] == ([0, 1], [0.3, 0.1])
+    assert drawn["no attack is below"][1][0] == pytest.approx(0.8)  # 1 - δ, at the best of both ε
+
+
+@pytest.mark.thorough
+def test_every_ratio_is_drawn():
+    found = rows.rows()
+    figure = plots.tightness(found)
+    ratios = sorted(finding.ratio.upper for row in found for finding in row.findings)
+    assert len(figure.axes[0].get_yticklabels()) == len(ratios)
+    assert figure.axes[0].get_xlim()[1] > ratios[-1]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("ending", SIGNATURES)
+def test_verbs_draw(ending, tmp_path, capsys):
+    path = tmp_path / f"picture{ending}"
+    for words in (
+        ("epsilon", "--noise-multiplier", "5", "--steps", "1", "--delta", "1e-6"),
+        ("audit", "dp-pgd", "--runs", "300"),
+        ("tightness", "dpbounds/storm"),
+        ("regimes", "gradient-norm"),
+        ("calibrate", "--target-epsilon", "1", "--target-delta", "1e-6", "--steps", "2"),
+    ):
+        assert main([*words, "--plot", str(path)]) == 0
+        assert path.read_bytes().startswith(SIGNATURES[ending])
+        path.unlink()
+
+
+@pytest.mark.thorough
+def test_a_plan_is_drawn_against_the_number_of_records(tmp_path):
+    from dpbounds.rates.plan import plan
+
+    known = {"dimension": 10, "epsilon": 1, "delta": Fraction(1, 10**6)}
+    known |= {"lipschitz": 1, "smoothness": 1, "initial_gap": 1}
+    figure = plots.plan(lambda n: plan("gradient-norm", dataset_size=n, **known), Fraction(10**4))
+    drawn = _lines(figure)
+    assert drawn["without any algorithm"][1] == [1.0] * 5
+    best = drawn["dpbounds/storm"]
+    assert best[0] == [1e3, 3e3, 1e4, 3e4, 1e5]
+    assert best[1] == sorted(best[1], reverse=True)
+
+
+def test_what_cannot_be_drawn_is_refused(refused):
+    assert ".png, .svg, .pdf" in refused("tightness", "--plot", "x.csv")
+    assert "certified instance" in refused("tightness", "wang-chen-xu-2019/theorem-8/explicit", "--plot", "x.png")
+    assert "--plot" in refused("audit", "--mutations", "--plot", "x.png")
+    budget = ("--target-epsilon", "1", "--target-delta", "1e-6")
+    assert "--plot" in refused("calibrate", *budget, "--group-size", "2", "--plot", "x.png")
