@@ -341,6 +341,16 @@ def _gaussian(mechanism: Mechanism) -> tuple[Gaussian, Fraction | None]:
     raise CertificateError(f"version {FORMAT_VERSION} of the format has no way to write {mechanism!r}{_why(mechanism)}")
 
 
+def has_certificate(part: Mechanism) -> bool:
+    """Whether certificates can describe a part of a composition."""
+    match part:
+        case LastIterate(order=order, schedule=schedule):
+            return order == "fixed" and not schedule
+        case MatrixMechanism(participation=participation):
+            return participation != "balls-in-bins"
+    return isinstance(part.mechanism if isinstance(part, PoissonSampled) else part, Gaussian)
+
+
 def _why(mechanism: Mechanism) -> str:
     match mechanism:
         case LastIterate(order=order) if order != "fixed":
@@ -353,11 +363,10 @@ def _why(mechanism: Mechanism) -> str:
 
 
 def _release(mechanism: Mechanism, count: int, relation: Relation) -> dict[str, Any]:
-    match mechanism:
-        case LastIterate(order="fixed", schedule=()):
-            return {**_last_iterate(mechanism), "count": count}
-        case MatrixMechanism(participation=participation) if participation != "balls-in-bins":
-            return {**_matrix_mechanism(mechanism), "count": count}
+    if isinstance(mechanism, LastIterate) and has_certificate(mechanism):
+        return {**_last_iterate(mechanism), "count": count}
+    if isinstance(mechanism, MatrixMechanism) and has_certificate(mechanism):
+        return {**_matrix_mechanism(mechanism), "count": count}
     gaussian, rate = _gaussian(mechanism)
     sampled = rate is not None and rate < 1
     if sampled and relation.sensitivity_factor > 1 and gaussian.sensitivity is not None:
@@ -551,23 +560,28 @@ def _claim(entry: Any) -> _Claim:
 
 def _mechanism(release: Mapping[str, Any]) -> Mechanism:
     """The mechanism of a release, whose numbers have been read."""
+
+    def chosen(*names: str) -> dict[str, Any]:
+        return {name: release[name] for name in names}
+
     if release["kind"] == "matrix":
-        given = release["matrix"]
-        makers = {
-            "toeplitz": lambda: Toeplitz(given["coefficients"], given["steps"]),
-            "binary-tree": lambda: BinaryTree(given["steps"]),
-            "lower-triangular": lambda: LowerTriangular(given["rows"]),
-        }
-        names = ("separation", "at_most", "sample_rate", "groups")
-        chosen = {name: release[name] for name in names}
-        matrix = makers[given["kind"]]()
-        return MatrixMechanism(release["noise_multiplier"], matrix, release["participation"], **chosen)
-    gaussian = Gaussian(**{name: release[name] for name in ("noise_multiplier", "noise_stddev", "sensitivity")})
+        others = chosen("noise_multiplier", "participation", "separation", "at_most", "sample_rate", "groups")
+        return MatrixMechanism(matrix=_encoder(release["matrix"]), **others)
+    gaussian = Gaussian(**chosen("noise_multiplier", "noise_stddev", "sensitivity"))
     if release["kind"] == "last-iterate":
-        names = ("batches", "epochs", "smoothness_step", "weight_decay_step", "order", "checkpoints")
-        return LastIterate(gaussian, **{name: release[name] for name in names})
+        others = chosen("batches", "epochs", "smoothness_step", "weight_decay_step", "order", "checkpoints")
+        return LastIterate(gaussian, **others)
     rate = release["sample_rate"]
     return gaussian if rate is None else PoissonSampled(gaussian, rate)
+
+
+def _encoder(given: Mapping[str, Any]) -> Encoder:
+    match given["kind"]:
+        case "toeplitz":
+            return Toeplitz(given["coefficients"], given["steps"])
+        case "lower-triangular":
+            return LowerTriangular(given["rows"])
+    return BinaryTree(given["steps"])
 
 
 def _same(one: _Counts, other: _Counts) -> bool:
