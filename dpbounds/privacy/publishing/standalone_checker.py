@@ -12,7 +12,7 @@ L = log dP/dQ and the pairs (P, Q) of ``products_of``. That these dominate all n
 
 How. In ball arithmetic: an ``arb`` is an interval, and ``x < y`` is True only where it holds for all points of both.
 Everything in the certificate but the claim and the mechanism is a hint: a bad one makes this checker say that it could
-not confirm, never confirm wrongly. The inequalities (1) to (10) are proven in ``standalone_checker.md``.
+not confirm, never confirm wrongly. The inequalities (1) to (13) are proven in ``standalone_checker.md``.
 """
 
 from __future__ import annotations
