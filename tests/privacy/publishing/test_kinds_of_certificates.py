@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import itertools
 import json
 import shutil
@@ -195,6 +196,17 @@ def test_an_earlier_version_has_no_such_kinds(name: str) -> None:
         check_certificate(document)
 
 
+def test_the_digest_is_of_the_text_that_the_format_describes() -> None:
+    texts = {
+        "last iterate": '{"batches":10,"checkpoints":[],"count":1,"epochs":5,"mechanism":"last-iterate",'
+        '"noise_multiplier":"4","order":"fixed","smoothness_step":"1/10","weight_decay_step":"0"}',
+        "tree": '{"count":1,"groups":"content","matrix":{"kind":"binary-tree","steps":21},"mechanism":"matrix",'
+        '"noise_multiplier":"4","participation":"fixed-order","separation":4}',
+    }
+    for name, text in texts.items():
+        assert plain(spent(name))["accounts"][0]["digest"] == hashlib.sha256(f"[{text}]".encode()).hexdigest()
+
+
 # --- Tampering: the digest made anew, so that what is derived decides -------------------------------------------------
 
 DEARER: dict[str, tuple[dict[str, Any], ...]] = {  # each spends more
@@ -350,6 +362,7 @@ def allowed(mechanism: MatrixMechanism, steps: int) -> list[tuple[int, ...]]:
 
 SMALL = (
     *(Toeplitz([1, "1/2", "3/8"], steps=8), Toeplitz([1, "-1/2", "3/8"], steps=8), Toeplitz([1, 2], steps=7)),
+    Toeplitz([1, "1/2", "-3/4"], steps=8),
     *(SIGNED, BinaryTree(9), BinaryTree(8)),
 )
 
