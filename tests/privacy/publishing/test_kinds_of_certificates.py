@@ -89,7 +89,6 @@ def spent(name: str) -> Account:
 
 # --- Every kind of mechanism ------------------------------------------------------------------------------------------
 
-NOT_DRAWN = "its pair is not re-derived"
 AROUND: dict[type[Mechanism], Callable[[Gaussian], Mechanism]] = {
     mechanisms.SampledWithoutReplacement: lambda inner: mechanisms.SampledWithoutReplacement(inner, 1, 4),
     mechanisms.SampledWithReplacement: lambda inner: mechanisms.SampledWithReplacement(inner, 2, 4),
@@ -495,6 +494,7 @@ def test_the_command_line_writes_and_checks_them(name: str, tmp_path: Path, caps
     assert name in said
 
 
+@pytest.mark.thorough_cases("last iterate")
 @pytest.mark.parametrize("name", RUNS)
 def test_the_command_line_calibrates_them(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(tmp_path / "it.json")
