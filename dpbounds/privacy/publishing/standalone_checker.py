@@ -7,7 +7,8 @@ confirmed nor refuted, because it rests on a method that is not re-done here (``
 
 What it proves. The privacy curve is δ(ε) = max over the orders of the neighbours of E_P[(1 - e^{ε - L})_+] with
 L = log dP/dQ and the pairs (P, Q) of ``products_of``. That these dominate all neighbouring data sets is a theorem
-(Balle & Wang 2018; Zhu, Dong & Wang 2022; ``pairs.md``), and the only thing taken on trust beside Python and Arb.
+(Balle & Wang 2018; Zhu, Dong & Wang 2022; ``pairs.md``, ``last_iterate.md``, ``matrices.md``), and the only thing taken
+on trust beside Python and Arb.
 δ(·) does not increase, so that "ε(δ) lies in [lo, hi]" follows from δ(hi) <= δ and δ(lo) > δ.
 
 How. In ball arithmetic: an ``arb`` is an interval, and ``x < y`` is True only where it holds for all points of both.
@@ -412,6 +413,8 @@ def products_of(mechanism: list[Any], relation: str) -> list[tuple[str, Fraction
       sampled, remove      (1-q) N(0) + q N(1)   against   N(0)                     add or remove, and zero out
       sampled, add         N(0)                  against   (1-q) N(0) + q N(1)      the same
       sampled, replace     (1-q) N(0) + q N(1)   against   (1-q) N(0) + q N(-1)
+      last iterate         as full batch, times the cost (11)
+      matrix               as full batch, times the squared sensitivity (12), or sampled with the variances of (13)
     """
     if relation not in RELATIONS:
         raise Malformed(f"relation {quoted(relation)}")
