@@ -297,6 +297,7 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "mechanisms.descriptions.described": "describes",
     "mechanisms.descriptions.digest": "describes",
     "mechanisms.descriptions.canonical": "describes",
+    "publishing.certificates.has_certificate": "looks at the kind",
     "ledger.Batch.sample": "wraps",
     "ledger.Poisson.sample": "wraps",
     "ledger.sampled": "wraps",

@@ -144,11 +144,21 @@ def hidden_parameters(hidden: Epochs) -> dict[str, object]:
 
 def demand_publishable(mechanism: Mechanism, given: dict[str, Any]) -> None:
     """Refuse a statement or a certificate of what they cannot describe, before any work is done."""
-    for name in ("certificate", "statement"):
-        if given[name] and not is_gaussian(mechanism):
+    if is_gaussian(mechanism):
+        return
+    if given["statement"]:
+        raise click.UsageError(
+            "--statement is not possible here: statements describe Gaussian noise on the full batch or on Poisson "
+            "samples, and nothing else yet; leave the option out"
+        )
+    if given["certificate"]:
+        from dpbounds.privacy.publishing.certificates import has_certificate
+
+        if not all(has_certificate(part) for part, _ in parts_of(mechanism)):
             raise click.UsageError(
-                f"--{name} is not possible here: statements and certificates describe Gaussian noise on the full batch "
-                "or on Poisson samples, and nothing else yet; leave the option out"
+                "--certificate is not possible here: certificates describe Gaussian noise on the full batch or on "
+                "Poisson samples, last iterates of batches in a fixed order with one step size, matrix mechanisms "
+                "without balls in bins, and nothing else yet; leave the option out"
             )
 
 

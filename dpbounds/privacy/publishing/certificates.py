@@ -26,8 +26,17 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import Direction, to_decimal
 from dpbounds.privacy.accountants.certified import Account, account, prove_delta, prove_epsilon
 from dpbounds.privacy.budgets.calibration import Calibration
-from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled, parts_of
+from dpbounds.privacy.mechanisms import (
+    Composed,
+    Gaussian,
+    LastIterate,
+    MatrixMechanism,
+    Mechanism,
+    PoissonSampled,
+    parts_of,
+)
 from dpbounds.privacy.mechanisms.descriptions import digest
+from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
 from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Product, SampledGaussians, ShiftedGaussians, as_gaussian
@@ -38,11 +47,14 @@ from dpbounds.privacy.routes.contour import contour_at_most
 from dpbounds.privacy.routes.lattice import delta_bounds, epsilon_bounds
 
 FORMAT, FORMAT_VERSION = standalone_checker.FORMAT, standalone_checker.VERSION
+_OF_GAUSSIANS = 3  # the version of certificates about Gaussian releases, which older checkers read
 
 IDEAL_NOISE = "pseudo-random numbers in double precision, standing for ideal Gaussian noise"
 _PRINTED_DIGITS = 6
 _LONGEST_TEXT = 60  # characters up to which p/q is written out
 _ORDERS = {str(order): str(pairs.Direction.of(order)) for order in Order}  # of neighbours, and of their pairs
+_Counts = tuple[Fraction, dict[tuple[Fraction, Fraction], int]]  # μ², and {(q, z²): count}
+_ROUNDED = Fraction(1, 2**100)  # relative, of a squared shift
 _SECOND_TOLERANCE = 1e-3  # relative, of a lattice run that is held against a contour integral
 
 
@@ -250,12 +262,15 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
         }
     else:
         subjects, roles = [subject], ["account"]
+    accounts = [_account(entry, role) for entry, role in zip(subjects, roles, strict=False)]
+    of_gaussians = all(release["kind"] == "gaussian" for entry in accounts for release in entry["mechanism"])
+    format_version = _OF_GAUSSIANS if of_gaussians else FORMAT_VERSION
     document = {
         "format": FORMAT,
-        "version": FORMAT_VERSION,
+        "version": format_version,
         "calibration": calibration,
-        "accounts": [_account(entry, role) for entry, role in zip(subjects, roles, strict=False)],
-        "assumptions": list(standalone_checker.ASSUMPTIONS),
+        "accounts": accounts,
+        "assumptions": list(standalone_checker.assumptions_of(format_version)),
         "versions": _versions(),
     }
     try:
@@ -280,12 +295,18 @@ def _demand_one_record(subject: Account | Calibration, what: str) -> None:
 
 def write_certificate(path: str | Path, subject: Account | Calibration) -> None:
     """Write the certificate as JSON (UTF-8), whole or not at all; errors as for :func:`certificate`, ``OSError``."""
-    text = json.dumps(certificate(subject), indent=2, ensure_ascii=False, allow_nan=False)
-    documents.write(path, text + "\n")
+    text = json.dumps(certificate(subject), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    if len(text.encode()) > standalone_checker.BYTES:
+        raise CertificateError(
+            f"a certificate has at most {standalone_checker.BYTES} bytes, and this one, of so large a matrix, has "
+            f"{len(text.encode())}: describe the matrix by its coefficients"
+        )
+    documents.write(path, text)
 
 
-def _account(subject: Account, role: str) -> dict[str, object]:
+def _account(subject: Account, role: str) -> dict[str, Any]:
     lower, upper = _finite(subject.enclosure)
+    releases = [_release(*part, subject.relation) for part in parts_of(subject.mechanism)]
     return {
         "role": role,
         "claim": {
@@ -295,8 +316,8 @@ def _account(subject: Account, role: str) -> dict[str, object]:
             "lower": exact_text(lower),
             "upper": exact_text(upper),
         },
-        "mechanism": [_release(*part, subject.relation) for part in parts_of(subject.mechanism)],
-        "digest": digest(subject.mechanism),
+        "mechanism": releases,
+        "digest": standalone_checker.digest(releases),
         "proofs": [
             {
                 "order": _ORDERS.get(name, name),
@@ -317,10 +338,35 @@ def _gaussian(mechanism: Mechanism) -> tuple[Gaussian, Fraction | None]:
             return mechanism, None
         case PoissonSampled(mechanism=Gaussian() as inner, sample_rate=rate):
             return inner, rate
-    raise CertificateError(f"version {FORMAT_VERSION} of the format has no way to write {mechanism!r}")
+    raise CertificateError(f"version {FORMAT_VERSION} of the format has no way to write {mechanism!r}{_why(mechanism)}")
 
 
-def _release(mechanism: Mechanism, count: int, relation: Relation) -> dict[str, object]:
+def has_certificate(part: Mechanism) -> bool:
+    """Whether certificates can describe a part of a composition."""
+    match part:
+        case LastIterate(order=order, schedule=schedule):
+            return order == "fixed" and not schedule
+        case MatrixMechanism(participation=participation):
+            return participation != "balls-in-bins"
+    return isinstance(part.mechanism if isinstance(part, PoissonSampled) else part, Gaussian)
+
+
+def _why(mechanism: Mechanism) -> str:
+    match mechanism:
+        case LastIterate(order=order) if order != "fixed":
+            return ": the law of a random order's costs is not re-derived by the stand-alone checker"
+        case LastIterate():
+            return ": step sizes that change are not re-derived by the stand-alone checker"
+        case MatrixMechanism(participation="balls-in-bins"):
+            return ": balls in bins are not re-derived by the stand-alone checker"
+    return ": its pair is not re-derived by the stand-alone checker"
+
+
+def _release(mechanism: Mechanism, count: int, relation: Relation) -> dict[str, Any]:
+    if isinstance(mechanism, LastIterate) and has_certificate(mechanism):
+        return {**_last_iterate(mechanism), "count": count}
+    if isinstance(mechanism, MatrixMechanism) and has_certificate(mechanism):
+        return {**_matrix_mechanism(mechanism), "count": count}
     gaussian, rate = _gaussian(mechanism)
     sampled = rate is not None and rate < 1
     if sampled and relation.sensitivity_factor > 1 and gaussian.sensitivity is not None:
@@ -328,14 +374,53 @@ def _release(mechanism: Mechanism, count: int, relation: Relation) -> dict[str, 
             f"version {FORMAT_VERSION} of the format has no way to write noise with its final distance on a Poisson "
             "sample under replace-one: give noise_multiplier"
         )
-    numbers = {
-        "noise_multiplier": gaussian.noise_multiplier,
-        "noise_stddev": gaussian.noise_stddev,
-        "sensitivity": gaussian.sensitivity,
-        "sample_rate": rate,
+    return {"kind": "gaussian", **_noise(gaussian), "sample_rate": _exact_or_null(rate), "count": count}
+
+
+def _exact_or_null(value: Fraction | None) -> str | None:
+    return None if value is None else exact_text(value)
+
+
+def _noise(gaussian: Gaussian) -> dict[str, str | None]:
+    names = ("noise_multiplier", "noise_stddev", "sensitivity")
+    return {name: _exact_or_null(getattr(gaussian, name)) for name in names}
+
+
+def _last_iterate(run: LastIterate) -> dict[str, object]:
+    assert isinstance(run.smoothness_step, Fraction)
+    return {
+        "kind": "last-iterate",
+        **_noise(run.mechanism),
+        "batches": run.batches,
+        "epochs": run.epochs,
+        "smoothness_step": exact_text(run.smoothness_step),
+        "weight_decay_step": exact_text(run.weight_decay_step),
+        "order": run.order,
+        "checkpoints": list(run.checkpoints),
     }
-    exact = {name: None if value is None else exact_text(value) for name, value in numbers.items()}
-    return {"kind": "gaussian", **exact, "count": count}
+
+
+def _matrix_mechanism(mechanism: MatrixMechanism) -> dict[str, object]:
+    return {
+        "kind": "matrix",
+        "noise_multiplier": exact_text(mechanism.noise_multiplier),
+        "matrix": _matrix(mechanism.matrix),
+        "participation": mechanism.participation,
+        "separation": mechanism.separation,
+        "at_most": mechanism.at_most,
+        "sample_rate": _exact_or_null(mechanism.sample_rate),
+        "groups": mechanism.groups,
+    }
+
+
+def _matrix(matrix: Encoder) -> dict[str, object]:
+    match matrix:
+        case Toeplitz(coefficients=coefficients, steps=steps):
+            return {"kind": "toeplitz", "coefficients": [exact_text(each) for each in coefficients], "steps": steps}
+        case LowerTriangular(rows=rows, denominator=common):
+            exact_rows = [[exact_text(Fraction(each, common)) for each in row] for row in rows]
+            return {"kind": "lower-triangular", "rows": exact_rows}
+    return {"kind": "binary-tree", "steps": matrix.steps}
 
 
 def _data(value: object) -> object:
@@ -408,7 +493,8 @@ def check_certificate(certificate: str | Path | Mapping[str, object]) -> CheckRe
     if document["calibration"] is not None and not faults:
         lines.append("calibration: the value keeps the target and the one that fails exceeds it, if both accounts hold")
     holds = not faults and all(confirmed for confirmed, _ in outcomes)
-    return CheckReport(holds, tuple(lines), tuple(map(_as_data, claims)), about=tuple(about))
+    assumptions = standalone_checker.assumptions_of(version)
+    return CheckReport(holds, tuple(lines), tuple(map(_as_data, claims)), assumptions, tuple(about))
 
 
 def releases_digest(certificate: str | Path | Mapping[str, object]) -> str:
@@ -461,22 +547,46 @@ def _calibration_faults(document: Mapping[str, object]) -> list[str]:
 
 
 def _claim(entry: Any) -> _Claim:
-    field, rational = standalone_checker.field, standalone_checker.rational
+    field = standalone_checker.field
     claim = standalone_checker.read_claim(entry)
-    parts: list[tuple[Mechanism, int]] = []
-    for release in field(entry, "mechanism", list):
-        numbers = {
-            name: None if release.get(name) is None else rational(release[name])
-            for name in ("noise_multiplier", "noise_stddev", "sensitivity", "sample_rate")
-        }
-        rate = numbers.pop("sample_rate")
-        gaussian = Gaussian(**numbers)
-        parts.append((gaussian if rate is None else PoissonSampled(gaussian, rate), field(release, "count", int)))
+    releases = map(standalone_checker.read_release, field(entry, "mechanism", list))
+    parts = tuple((_mechanism(release), release["count"]) for release in releases)
     routes = {field(proof, "order", str): field(proof, "route", str) for proof in field(entry, "proofs", list)}
     claim["relation"] = as_relation(claim["relation"])
-    mechanism = Composed(tuple(parts))
+    mechanism = Composed(parts)
     neighbour_classes(mechanism, claim["relation"])  # refuses what has no proven pair
     return _Claim(mechanism, **claim, routes=routes, source=dict(entry))
+
+
+def _mechanism(release: Mapping[str, Any]) -> Mechanism:
+    """The mechanism of a release, whose numbers have been read."""
+
+    def chosen(*names: str) -> dict[str, Any]:
+        return {name: release[name] for name in names}
+
+    if release["kind"] == "matrix":
+        others = chosen("noise_multiplier", "participation", "separation", "at_most", "sample_rate", "groups")
+        return MatrixMechanism(matrix=_encoder(release["matrix"]), **others)
+    gaussian = Gaussian(**chosen("noise_multiplier", "noise_stddev", "sensitivity"))
+    if release["kind"] == "last-iterate":
+        others = chosen("batches", "epochs", "smoothness_step", "weight_decay_step", "order", "checkpoints")
+        return LastIterate(gaussian, **others)
+    rate = release["sample_rate"]
+    return gaussian if rate is None else PoissonSampled(gaussian, rate)
+
+
+def _encoder(given: Mapping[str, Any]) -> Encoder:
+    match given["kind"]:
+        case "toeplitz":
+            return Toeplitz(given["coefficients"], given["steps"])
+        case "lower-triangular":
+            return LowerTriangular(given["rows"])
+    return BinaryTree(given["steps"])
+
+
+def _same(one: _Counts, other: _Counts) -> bool:
+    """Whether two derivations agree: the costs of last iterates are rounded up, each in its own way."""
+    return one[1] == other[1] and abs(one[0] - other[0]) <= one[0] * _ROUNDED
 
 
 def _check_claim(claim: _Claim) -> tuple[bool, list[str]]:
@@ -494,7 +604,7 @@ def _check_claim(claim: _Claim) -> tuple[bool, list[str]]:
         return False, [f"NOT CONFIRMED: {reason}"]
     except standalone_checker.NotCovered as reason:
         again, status, verdict, details = derived, standalone_checker.NOT_COVERED, f"not covered ({reason})", []
-    if derived != again:
+    if set(derived) != set(again) or not all(_same(derived[order], again[order]) for order in derived):
         return False, ["CONTRADICTED: the two derivations of the dominating pairs differ"]
     if set(claim.routes) != set(derived):
         return False, [
@@ -515,7 +625,7 @@ def _order(product: Product) -> str:
     return next((str(pair.direction) for pair, _ in product if isinstance(pair, SampledGaussians)), "both orders")
 
 
-def _as_counts(product: Product) -> tuple[Fraction, dict[tuple[Fraction, Fraction], int]]:
+def _as_counts(product: Product) -> _Counts:
     shift = sum((pair.squared_shift * n for pair, n in product if isinstance(pair, ShiftedGaussians)), Fraction(0))
     sampled = {(pair.sample_rate, pair.variance): n for pair, n in product if isinstance(pair, SampledGaussians)}
     return shift, sampled

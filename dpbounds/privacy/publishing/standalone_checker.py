@@ -7,12 +7,13 @@ confirmed nor refuted, because it rests on a method that is not re-done here (``
 
 What it proves. The privacy curve is δ(ε) = max over the orders of the neighbours of E_P[(1 - e^{ε - L})_+] with
 L = log dP/dQ and the pairs (P, Q) of ``products_of``. That these dominate all neighbouring data sets is a theorem
-(Balle & Wang 2018; Zhu, Dong & Wang 2022; ``pairs.md``), and the only thing taken on trust beside Python and Arb.
+(Balle & Wang 2018; Zhu, Dong & Wang 2022; ``pairs.md``, ``last_iterate.md``, ``matrices.md``), and the only thing taken
+on trust beside Python and Arb.
 δ(·) does not increase, so that "ε(δ) lies in [lo, hi]" follows from δ(hi) <= δ and δ(lo) > δ.
 
 How. In ball arithmetic: an ``arb`` is an interval, and ``x < y`` is True only where it holds for all points of both.
 Everything in the certificate but the claim and the mechanism is a hint: a bad one makes this checker say that it could
-not confirm, never confirm wrongly. The inequalities (1) to (10) are proven in ``standalone_checker.md``.
+not confirm, never confirm wrongly. The inequalities (1) to (13) are proven in ``standalone_checker.md``.
 """
 
 from __future__ import annotations
@@ -29,13 +30,14 @@ from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise, zip_longest
 from typing import Any
 
-from flint import acb, acb_mat, arb, ctx, fmpq, fmpz_poly
+from flint import acb, acb_mat, arb, ctx, fmpq, fmpz_mat, fmpz_poly
 
 CONFIRMED, WRONG, MALFORMED, NOT_COVERED = 0, 1, 2, 3
-FORMAT, VERSION, VERSIONS = "dpbounds privacy certificate", 3, (1, 2, 3)  # written; read: version 1 has no digest
+# written (the lowest that has the kinds of its releases); read: version 1 has no digest, 4 has more kinds than Gaussian
+FORMAT, VERSION, VERSIONS = "dpbounds privacy certificate", 4, (1, 2, 3, 4)
 Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper ends enclose δ(ε)
 Sampled = Counter[tuple[Fraction, Fraction]]  # (q, z²): count
 Point = tuple[Fraction, Fraction]  # (ε, δ)
@@ -45,6 +47,8 @@ BYTES, NESTING, JSON_DIGITS, RELEASES, COUNT = 16 * 2**20, 32, 1_000, 10_000, 10
 # exact numbers: p and q have at most 2000 digits, exponents four or five, and the number at most 13 000 bits either way
 NUMBER = re.compile(r"(-?[0-9]{1,2000})(?:/([0-9]{1,2000}))?(?:\*2\*\*(-?[0-9]{1,5}))?(?:\*5\*\*(-?[0-9]{1,5}))?")
 NUMBER_BITS = 13_000
+# of matrices: steps, rows given entry by entry, digits of a common denominator; of last iterates: batches, epochs
+STEPS, ROWS, DIGITS, RUNS = 100_000, 2_048, 1_000, 10**9
 # of releases on samples that are composed: beyond, doubles and the work of a minute do not reach
 LEAST_RATE, LEAST_NOISE, LEAST_DELTA = Fraction(1, 10**300), Fraction(1, 10**150), Fraction(1, 10**100)
 # of one account: functions evaluated on balls of 256 bits (20 000 000 are minutes), in a search that nothing guides,
@@ -56,7 +60,18 @@ FIELDS = {
     "calibration": ("solve", "value", "fails_at", "target_epsilon", "target_delta"),
     "account": ("role", "claim", "mechanism", "proofs"),
     "claim": ("relation", "given", "target", "lower", "upper"),
-    "release": ("kind", "noise_multiplier", "noise_stddev", "sensitivity", "sample_rate", "count"),
+    "gaussian": ("kind", "noise_multiplier", "noise_stddev", "sensitivity", "sample_rate", "count"),
+    "last-iterate": (
+        *("kind", "noise_multiplier", "noise_stddev", "sensitivity", "batches", "epochs", "smoothness_step"),
+        *("weight_decay_step", "order", "checkpoints", "count"),
+    ),
+    "matrix": (
+        *("kind", "noise_multiplier", "matrix", "participation", "separation", "at_most", "sample_rate", "groups"),
+        "count",
+    ),
+    "toeplitz": ("kind", "coefficients", "steps"),
+    "lower-triangular": ("kind", "rows"),
+    "binary-tree": ("kind", "steps"),
     "proof": ("order", "route", "method", "precision", "parameters", "error_budget"),
     "versions": ("dpbounds", "python-flint", "FLINT", "Python"),
 }
@@ -82,6 +97,23 @@ ASSUMPTIONS = (
 _UNTIL_VERSION_2 = tuple(
     text.replace("; a seed, where there is one, is secret and never used again", "") for text in ASSUMPTIONS
 )
+_SINCE_VERSION_4 = (
+    "Of a run said to be a last iterate nothing is published but that iterate and the checkpoints named. It is plain "
+    "noisy gradient descent (no momentum, adaptive steps, averages or early stopping; a projection to a public convex "
+    "set is allowed) with the same public step size in every step, and with the weight decay stated (where that is 0: "
+    "with any, times the step size at most 2), over batches cut by public positions, the same in each epoch. The sum "
+    "over a batch is divided by a public number, at least that of the records in any batch; gradients are scaled down "
+    "to the bound, never up; and every record's loss is as smooth as stated.",
+    "Of a matrix mechanism the rows of C x, x being the sums of the steps, are released with independent noise in each "
+    "row, and a step's sum depends on earlier rows only. Every record takes part in the stated steps only (with a "
+    "sample rate: in each step of its group by a draw of its own), chosen by what is stated as groups, and the "
+    "steps of the others do not depend on it.",
+)
+
+
+def assumptions_of(version: int) -> tuple[str, ...]:
+    """The sentences that a certificate of this version holds."""
+    return _UNTIL_VERSION_2 if version < 3 else ASSUMPTIONS if version < 4 else ASSUMPTIONS + _SINCE_VERSION_4
 
 
 class Malformed(Exception):
@@ -203,7 +235,7 @@ def well_formed(document: Any) -> int:
     if type(version) is not int or version not in VERSIONS:
         raise Malformed(f"version {quoted(version)} is not known: this checker reads {', '.join(map(str, VERSIONS))}")
     has_fields(document, "certificate")
-    if document["assumptions"] != list(ASSUMPTIONS if version > 2 else _UNTIL_VERSION_2):
+    if document["assumptions"] != list(assumptions_of(version)):
         raise Malformed("the assumptions are not those of the format: what holds under others is not known here")
     for name, text in has_fields(document["versions"], "versions").items():
         if not isinstance(text, str) or re.fullmatch(r"[0-9][0-9A-Za-z.+!_-]{0,39}", text) is None:
@@ -222,7 +254,7 @@ def well_formed(document: Any) -> int:
         if len(releases) > RELEASES or len(proofs) > len(ORDERS):
             raise Malformed(f"an account has at most {RELEASES} releases, and one proof of each order")
         for release in releases:
-            has_fields(release, "release")
+            read_release(release, version)
         for proof in proofs:
             has_fields(proof, "proof")
             label(proof, "route")
@@ -234,6 +266,92 @@ def well_formed(document: Any) -> int:
     return version
 
 
+def read_release(release: object, version: int = VERSION) -> dict[str, Any]:
+    """A release with its numbers read: fields of its kind, and no others."""
+    kind = field(release, "kind", str)
+    if kind not in (KINDS if version > 3 else KINDS[:1]):
+        raise Malformed(f"a release of kind {quoted(kind)}, which version {version} does not have")
+    found = dict(has_fields(release, kind))
+    for name in found:
+        if name in EXACT:
+            found[name] = nonnegative(release, name) if name == "weight_decay_step" else positive(release, name)
+        elif name in WHOLE:
+            found[name] = field(release, name, (int, type(None)) if name in ("separation", "at_most") else int)
+            if found[name] is not None and not 1 <= found[name] <= WHOLE[name]:
+                raise Malformed(f"{name} is {quoted(found[name])}, and not from 1 to {WHOLE[name]}")
+    if kind == "last-iterate":
+        found["checkpoints"] = after = field(release, "checkpoints", list)
+        if any(type(each) is not int for each in after) or any(
+            second <= first for first, second in pairwise((0, *after, found["epochs"]))
+        ):
+            raise Malformed("the checkpoints are not epochs in increasing order, each before the last")
+        if found["order"] != "fixed" or found["smoothness_step"] is None or found["weight_decay_step"] > 1:
+            raise Malformed("a last iterate needs order fixed, a smoothness_step, and a weight_decay_step of at most 1")
+    elif kind == "matrix":
+        found["matrix"] = read_matrix(found["matrix"])
+        _participation(found)
+    return found
+
+
+def _participation(found: dict[str, Any]) -> None:
+    """Refuse what does not go together."""
+    needs = {"single": (False, False), "fixed-order": (True, False), "minimum-separation": (True, False)}
+    needs["cyclic-poisson"] = (True, True)
+    how, apart, rate = found["participation"], found["separation"], found["sample_rate"]
+    if type(how) is not str or how not in needs or (apart is not None, rate is not None) != needs[how]:
+        raise Malformed(f"participation {quoted(how)} with its separation and sample_rate")
+    if found["at_most"] is not None and how != "minimum-separation":
+        raise Malformed("at_most goes with participation minimum-separation only")
+    if found["groups"] not in ("position", "independent", "content") or (rate is not None and rate > 1):
+        raise Malformed(f"groups {quoted(found['groups'])}, sample_rate {quoted(str(rate))}")
+    if found["noise_multiplier"] is None:
+        raise Malformed("a matrix mechanism needs a noise_multiplier")
+
+
+def read_matrix(matrix: object) -> dict[str, Any]:
+    """A matrix with its numbers read: lower triangular, without a 0 on its diagonal."""
+    kind = field(matrix, "kind", str)
+    if kind not in ("toeplitz", "lower-triangular", "binary-tree"):
+        raise Malformed(f"a matrix of kind {quoted(kind)}")
+    found = dict(has_fields(matrix, kind))
+    if "steps" in found and not 1 <= field(matrix, "steps", int) <= STEPS:
+        raise Malformed(f"steps is {quoted(found['steps'])}, and not from 1 to {STEPS}")
+    if kind == "toeplitz":
+        found["coefficients"] = values = [rational(each) for each in field(matrix, "coefficients", list)]
+        if not 0 < len(values) <= found["steps"] or values[0] == 0 or values[-1] == 0:
+            raise Malformed(
+                "a Toeplitz matrix has 1 to as many coefficients as steps; the first and the last are not 0"
+            )
+        common_denominator(values)
+    elif kind == "lower-triangular":
+        rows = field(matrix, "rows", list)
+        if not 0 < len(rows) <= ROWS:
+            raise Malformed(f"a matrix that is given entry by entry has 1 to {ROWS} rows")
+        if any(not isinstance(row, list) or len(row) != index for index, row in enumerate(rows, 1)):
+            raise Malformed("the rows of a lower triangular matrix end at its diagonal")
+        found["rows"] = read = [[rational(each) for each in row] for row in rows]
+        if any(row[-1] == 0 for row in read):
+            raise Malformed("a 0 on the diagonal of a matrix")
+        common_denominator([value for row in read for value in row])
+    return found
+
+
+def common_denominator(values: list[Fraction]) -> int:
+    """Of numbers; refused where it is long."""
+    found = 1
+    for value in values:
+        found = math.lcm(found, value.denominator)
+        if found > 10**DIGITS:
+            raise Malformed(f"the common denominator of a matrix has more than {DIGITS} digits")
+    return found
+
+
+KINDS = ("gaussian", "last-iterate", "matrix")
+EXACT = (
+    *("noise_multiplier", "noise_stddev", "sensitivity", "sample_rate", "smoothness_step"),
+    "weight_decay_step",
+)
+WHOLE = {"count": COUNT, "batches": RUNS, "epochs": RUNS, "separation": COUNT, "at_most": COUNT}
 ORDERS = ("remove", "add", "replace", "both orders")
 
 
@@ -277,6 +395,11 @@ def positive(record: object, name: str) -> Fraction | None:
     return value
 
 
+def nonnegative(record: object, name: str) -> Fraction:
+    """An exact number, at least 0."""
+    return rational(field(record, name, str), 0)
+
+
 def number(value: Fraction) -> arb:
     """The ball around a rational number."""
     return arb(fmpq(value.numerator, value.denominator))
@@ -290,31 +413,19 @@ def products_of(mechanism: list[Any], relation: str) -> list[tuple[str, Fraction
       sampled, remove      (1-q) N(0) + q N(1)   against   N(0)                     add or remove, and zero out
       sampled, add         N(0)                  against   (1-q) N(0) + q N(1)      the same
       sampled, replace     (1-q) N(0) + q N(1)   against   (1-q) N(0) + q N(-1)
+      last iterate         as full batch, times the cost (11)
+      matrix               as full batch, times the squared sensitivity (12), or sampled with the variances of (13)
     """
     if relation not in RELATIONS:
         raise Malformed(f"relation {quoted(relation)}")
     squared_shift, sampled = Fraction(0), Sampled()
-    for release in mechanism:
-        if field(release, "kind", str) != "gaussian":
-            raise Malformed(f"a release of kind {quoted(release['kind'])}")
-        z, stddev, distance = (positive(release, name) for name in ("noise_multiplier", "noise_stddev", "sensitivity"))
-        q, count = positive(release, "sample_rate"), field(release, "count", int)
-        if not 1 <= count <= COUNT or (q is not None and q > 1):
-            raise Malformed(f"count {quoted(count)}, sample rate {quoted(release['sample_rate'])}")
-        if z is not None and stddev is None and distance is None:
-            multiplier, farthest = z, 2 if relation == "replace-one" else 1
-        elif z is None and stddev is not None and distance is not None:
-            multiplier, farthest = stddev / distance, 1  # the distance given is the final one
-        else:
-            raise Malformed("a release gives either noise_multiplier, or noise_stddev with sensitivity")
-        if q is None or q == 1:
-            squared_shift += count * (farthest / multiplier) ** 2
-            if squared_shift.denominator.bit_length() > SUM_BITS:
-                raise NotCovered(f"a sum of squared shifts whose denominator has more than {SUM_BITS} bits")
-        elif z is None and relation == "replace-one":
-            raise Malformed("a sampled release under replace-one needs noise_multiplier")
-        else:
-            sampled[q, multiplier**2] += count
+    for release in map(read_release, mechanism):
+        shift, found = PRODUCTS[release["kind"]](release, relation)
+        squared_shift += release["count"] * shift
+        if squared_shift.denominator.bit_length() > SUM_BITS:
+            raise NotCovered(f"a sum of squared shifts whose denominator has more than {SUM_BITS} bits")
+        for pair, times in found.items():
+            sampled[pair] += release["count"] * times
     if not mechanism:
         raise Malformed("the mechanism has no release")
     if (squared_shift and not LEAST_RATE < squared_shift < 1 / LEAST_RATE) or any(
@@ -323,6 +434,206 @@ def products_of(mechanism: list[Any], relation: str) -> list[tuple[str, Fraction
         raise OutOfReach("noise or sample rates beyond what doubles hold")
     orders = ["both"] if not sampled else ["replace"] if relation == "replace-one" else ["remove", "add"]
     return [(order, squared_shift, sampled) for order in orders]
+
+
+def of_noise(release: dict[str, Any], relation: str) -> tuple[Fraction, int]:
+    """z, in units of the distance 1, and the distance: 2 under replace-one, unless the final one is given."""
+    z, stddev, distance = (release[name] for name in ("noise_multiplier", "noise_stddev", "sensitivity"))
+    if z is not None and stddev is None and distance is None:
+        return z, 2 if relation == "replace-one" else 1
+    if z is None and stddev is not None and distance is not None:
+        return stddev / distance, 1
+    raise Malformed("a release gives either noise_multiplier, or noise_stddev with sensitivity")
+
+
+def gaussian(release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
+    """μ² of one release on all the data, or its pair on a sample."""
+    (z, farthest), q = of_noise(release, relation), release["sample_rate"]
+    if q is not None and q > 1:
+        raise Malformed(f"sample rate {quoted(str(q))}")
+    if q is None or q == 1:
+        return (farthest / z) ** 2, Sampled()
+    if release["noise_multiplier"] is None and relation == "replace-one":
+        raise Malformed("a sampled release under replace-one needs noise_multiplier")
+    return Fraction(0), Sampled({(q, z**2): 1})
+
+
+# --- last iterates and matrices: (11), (12) and (13) ------------------------------------------------------------------
+
+
+def last_iterate(release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
+    """(11): windows of m steps from a participation to the next, and of one after the last."""
+    if relation == "add-or-remove-one":
+        raise Malformed("batches by position have no pair under add-or-remove-one, where all positions shift")
+    (z, farthest), m = of_noise(release, relation), release["batches"]
+    rise = release["smoothness_step"] - release["weight_decay_step"]  # c - 1, above -1
+    epochs = [b - a for a, b in pairwise((0, *release["checkpoints"], release["epochs"]))]
+    if m == 1:
+        effort.spend(20 * len(set(epochs)))
+        several = {count: in_every_step(rise, count) for count in set(epochs)}
+        cost = sum((several[count] for count in epochs), Fraction(0))
+    else:
+        cost = (release["epochs"] - len(epochs)) * window(rise, m) + len(epochs)
+    return cost * (farthest / z) ** 2, Sampled()
+
+
+def window(rise: Fraction, steps: int) -> Fraction:
+    """1 / (1 + c^-2 + ... + c^-2(steps - 1)) from above, c = 1 + rise."""
+    if rise == 0 or steps == 1:
+        return Fraction(1, steps)
+    with ctx.workprec(1024):
+        twice = -2 * number(rise).log1p()
+        value = twice.expm1() / (steps * twice).expm1()
+        return min(Fraction(1), Fraction(rounded_up(value, 300), 2**300))
+
+
+def in_every_step(rise: Fraction, steps: int) -> Fraction:
+    """(1 + c)(1 - c^T) / ((1 - c)(1 + c^T)) from above where c < 1, else T, for T steps, c = 1 + rise."""
+    if rise >= 0:
+        return Fraction(steps)
+    with ctx.workprec(1024):
+        power = steps * number(rise).log1p()
+        value = number(2 + rise) * -power.expm1() / (number(-rise) * (1 + power.exp()))
+        return min(Fraction(steps), Fraction(rounded_up(value, 300), 2**300))
+
+
+def matrix(release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
+    """(12), or (13) where the record is sampled."""
+    if relation == "add-or-remove-one" and release["groups"] == "position":
+        raise Malformed("a record's steps by its position have no pair under add-or-remove-one")
+    variance, how, rate = release["noise_multiplier"] ** 2, release["participation"], release["sample_rate"]
+    steps = len(release["matrix"]["rows"]) if "rows" in release["matrix"] else release["matrix"]["steps"]
+    if rate is not None and rate < 1:
+        return Fraction(0), Sampled(
+            {(rate, variance / norm): n for norm, n in blocks(release, steps, relation).items()}
+        )
+    apart = steps if how == "single" else min(release["separation"], steps)
+    most = -(-steps // apart)
+    if how == "minimum-separation" and release["at_most"] is not None:
+        most = min(most, release["at_most"])
+    free = how == "minimum-separation" and most > 1
+    found = REACHES[release["matrix"]["kind"]](release["matrix"], steps, apart if most > 1 else steps, most, free)
+    return found * (4 if relation == "replace-one" else 1) / variance, Sampled()
+
+
+def whole_rows(matrix: dict[str, Any], steps: int) -> tuple[list[list[int]], int]:
+    """The rows up to the diagonal in units of 1 / (the common denominator), and that."""
+    if matrix["kind"] == "toeplitz":
+        values = matrix["coefficients"]
+        if steps > ROWS:
+            raise NotCovered(f"a Toeplitz matrix of more than {ROWS} steps whose coefficients rise or have two signs")
+        rows = [[values[i - j] if i - j < len(values) else Fraction(0) for j in range(i + 1)] for i in range(steps)]
+    else:
+        values, rows = [value for row in matrix["rows"] for value in row], matrix["rows"]
+    common = common_denominator(values)
+    effort.spend(steps**2 / 8)
+    return [[value.numerator * (common // value.denominator) for value in row] for row in rows], common
+
+
+def squared_norms(matrix: dict[str, Any], steps: int) -> list[Fraction]:
+    """Of the columns."""
+    effort.spend(steps / 4, steps)
+    if matrix["kind"] == "toeplitz":
+        values, common = matrix["coefficients"], common_denominator(matrix["coefficients"])
+        norms = list(accumulate((value * common).numerator ** 2 for value in values))
+        return [Fraction(norms[min(len(values), steps - j) - 1], common**2) for j in range(steps)]
+    rows, common = whole_rows(matrix, steps)
+    return [Fraction(sum(row[j] ** 2 for row in rows[j:]), common**2) for j in range(steps)]
+
+
+def bands_of(matrix: dict[str, Any]) -> int:
+    """How many diagonals hold all that is not 0; the main one counts."""
+    if matrix["kind"] == "toeplitz":
+        return len(matrix["coefficients"])
+    return max(len(row) - next(j for j, value in enumerate(row) if value) for row in matrix["rows"])
+
+
+def blocks(release: dict[str, Any], steps: int, relation: str) -> Counter[Fraction]:
+    """(13): the squared norms of the columns that dominate every group's, with how many have them."""
+    apart, given = release["separation"], release["matrix"]
+    if given["kind"] == "binary-tree" or bands_of(given) > apart:
+        raise Malformed("cyclic Poisson samples need at most as many bands as the separation")
+    norms = squared_norms(given, steps)
+    if relation == "replace-one" and release["groups"] == "content":
+        if apart < 2 * bands_of(given) - 1:
+            raise Malformed("groups by content under replace-one need a separation of twice the bands, less one")
+        return Counter({max(norms): -(-steps // apart)})
+    groups = [sorted(norms[start::apart], reverse=True) for start in range(min(apart, steps))]
+    return Counter(map(max, zip_longest(*groups, fillvalue=Fraction(0))))
+
+
+def toeplitz_reach(given: dict[str, Any], steps: int, apart: int, most: int, free: bool) -> Fraction:
+    """(12): columns that do not overlap, or coefficients that fall: 0, b, 2b, ...; else as any matrix."""
+    values = given["coefficients"]
+    if len(values) <= apart:
+        return sum(squared_norms(given, steps)[::apart][:most], Fraction(0))
+    if values[-1] < 0 or any(one < other for one, other in pairwise(values)):
+        return dense_reach(given, steps, apart, most, free)
+    common = common_denominator(values)
+    effort.spend(steps, 2 * steps)
+    taken = fmpz_poly([0 if at % apart else 1 for at in range((most - 1) * apart + 1)])
+    sums = (fmpz_poly([(value * common).numerator for value in values]) * taken).coeffs()[:steps]
+    return Fraction(int(sum(value * value for value in sums)), common**2)
+
+
+def dense_reach(given: dict[str, Any], steps: int, apart: int, most: int, free: bool) -> Fraction:
+    """(12): the sum of the Gram matrix's absolute values over the steps of the worst phase."""
+    if free and bands_of(given) > apart:
+        raise NotCovered(
+            "a minimum separation with overlapping columns, other than of a tree or of falling Toeplitz coefficients"
+        )
+    if free:
+        return heaviest(squared_norms(given, steps), apart, most)
+    if most == 1:
+        return max(squared_norms(given, steps))
+    rows, common = whole_rows(given, steps)
+    bits = max(abs(value).bit_length() for row in rows for value in row)
+    effort.spend(apart * steps * most**2 * (1 + bits / 64) / 200, steps * most)
+    largest = 0
+    for start in range(apart):
+        taken = [row[start::apart] for row in rows]
+        wide = len(taken[-1])
+        columns = fmpz_mat([row + [0] * (wide - len(row)) for row in taken])
+        gram = columns.transpose() * columns
+        largest = max(largest, sum(abs(int(entry)) for entry in gram.entries()))
+    return Fraction(largest, common**2)
+
+
+def heaviest(weights: list[Fraction], apart: int, most: int) -> Fraction:
+    """The largest sum of at most so many weights at places that far apart: best[n] of the first n places."""
+    effort.spend(len(weights) * most / 4)
+    before = [Fraction(0)] * (len(weights) + 1)
+    for _ in range(most):
+        best = [Fraction(0)]
+        for place, weight in enumerate(weights):
+            best.append(max(best[-1], weight + before[max(0, place + 1 - apart)]))
+        before = best
+    return before[-1]
+
+
+def tree_reach(_: dict[str, Any], steps: int, apart: int, most: int, free: bool) -> Fraction:
+    """(12): squared numbers of participations, node by node."""
+    levels = range(steps.bit_length())
+    if most == 1:
+        return Fraction(len(levels))
+    effort.spend(steps * len(levels) / 8)
+    if not free:
+        phases = [0] * apart
+        for level in levels:
+            held = Counter((step >> level, step % apart) for step in range(steps >> level << level))
+            for (_node, phase), times in held.items():
+                phases[phase] += times**2
+        return Fraction(max(phases))
+    total = 0
+    for level in levels:
+        one = min(most, -(-(1 << level) // apart))
+        full, rest = divmod(min(most, one * (steps >> level)), one)
+        total += full * one**2 + rest**2
+    return Fraction(total)
+
+
+PRODUCTS = {"gaussian": gaussian, "last-iterate": last_iterate, "matrix": matrix}
+REACHES = {"toeplitz": toeplitz_reach, "lower-triangular": dense_reach, "binary-tree": tree_reach}
 
 
 # --- closed forms: one pair ----------------------------------------------------------------------------------------
@@ -939,24 +1250,64 @@ def claim_in_words(claim: dict[str, Any]) -> str:
 
 def release_in_words(release: dict[str, Any]) -> str:
     """Equal releases; noise is rounded down, sample rates and distances up."""
+    read = read_release(release)
     z, stddev, distance, q = (
-        positive(release, name) for name in ("noise_multiplier", "noise_stddev", "sensitivity", "sample_rate")
+        read.get(name) for name in ("noise_multiplier", "noise_stddev", "sensitivity", "sample_rate")
     )
     noise = "" if z is None else f"standard deviation {shown(z, ROUND_FLOOR)} per unit of the per-record bound"
     if stddev is not None and distance is not None:
         noise = f"standard deviation {shown(stddev, ROUND_FLOOR)} at sensitivity {shown(distance)}"
+    times = f"{read['count']} x "
+    if read["kind"] == "last-iterate":
+        also = f" and after epochs {', '.join(map(str, read['checkpoints'][:20]))}" if read["checkpoints"] else ""
+        more = ", ..." if len(read["checkpoints"]) > 20 else ""
+        return (
+            f"{times}only the last iterate{also}{more} of {read['epochs']} epochs of {read['batches']} batches in a "
+            f"fixed order, smoothness step {shown(read['smoothness_step'])}, weight decay step "
+            f"{shown(read['weight_decay_step'], ROUND_FLOOR)}; Gaussian noise in every step, {noise}"
+        )
+    if read["kind"] == "matrix":
+        return f"{times}{matrix_in_words(read)}; Gaussian noise in every row, {noise}"
     on = "the full data" if q is None else f"Poisson samples at rate {shown(q)}"
-    return f"{release['count']} x Gaussian noise, {noise}, on {on}"
+    return f"{times}Gaussian noise, {noise}, on {on}"
+
+
+def matrix_in_words(read: dict[str, Any]) -> str:
+    """What is encoded, and who takes part."""
+    given, how = read["matrix"], read["participation"]
+    steps = len(given["rows"]) if "rows" in given else given["steps"]
+    which = {
+        "lower-triangular": "a lower triangular matrix",
+        "binary-tree": "a binary tree",
+        "toeplitz": "a Toeplitz matrix",
+    }
+    bands = "" if given["kind"] == "binary-tree" else f" of {bands_of(given)} bands"
+    apart = "" if read["separation"] is None else f", separation {read['separation']}"
+    most = "" if read["at_most"] is None else f", at most {read['at_most']} steps"
+    rate = "" if read["sample_rate"] is None else f", rate {shown(read['sample_rate'])}"
+    return (
+        f"{which[given['kind']]}{bands} over {steps} steps, participation {how}{apart}{most}{rate}, groups by "
+        f"{read['groups']}"
+    )
+
+
+def lowest_terms(value: object) -> object:
+    """Exact numbers as text p or p/q, wherever they stand; all else as it is."""
+    if isinstance(value, dict):
+        return {name: lowest_terms(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [lowest_terms(inner) for inner in value]
+    return str(value) if isinstance(value, Fraction) else value
 
 
 def digest(mechanism: list[Any]) -> str:
     """SHA-256 of the releases: compact JSON with sorted fields, numbers in lowest terms, equal ones in a row as one."""
     entries: list[dict[str, Any]] = []
-    for release in mechanism:
-        names = ("noise_multiplier", "noise_stddev", "sensitivity", "sample_rate")
-        numbers = {name: str(value) for name in names if (value := positive(release, name)) is not None}
-        sampling = "poisson" if "sample_rate" in numbers else "full-batch"
-        entry = {"mechanism": "gaussian", "sampling": sampling, **numbers, "count": field(release, "count", int)}
+    for release in map(read_release, mechanism):
+        entry = {name: lowest_terms(value) for name, value in release.items() if value is not None and name != "kind"}
+        entry["mechanism"] = release["kind"]
+        if release["kind"] == "gaussian":
+            entry["sampling"] = "poisson" if "sample_rate" in entry else "full-batch"
         if entries and {**entries[-1], "count": 0} == {**entry, "count": 0}:
             entries[-1]["count"] += entry["count"]
         else:
@@ -978,19 +1329,15 @@ def sheet(document: dict[str, Any]) -> list[str]:
             f"  digest of the releases: {digest(releases)}",
         ]
     lines.append("assumptions, which a certificate cannot prove and somebody has to vouch for:")
-    return lines + [f"  {number}. {text}" for number, text in enumerate(ASSUMPTIONS, 1)]
+    return lines + [f"  {number}. {text}" for number, text in enumerate(assumptions_of(document["version"]), 1)]
 
 
 def substituted(before: list[Any], after: list[Any], names: tuple[str, ...], value: Fraction, other: Fraction) -> bool:
     """Whether the second mechanism is the first with ``other`` in place of ``value`` in these fields."""
-    exact_fields = ("noise_multiplier", "noise_stddev", "sensitivity", "sample_rate")
-
-    def plain(release: dict[str, Any]) -> dict[str, object]:
-        exact = {name: positive(release, name) for name in exact_fields}
-        return {**exact, "count": release.get("count"), "kind": release.get("kind")}
-
     found = False
-    for one, two in zip(map(plain, before), map(plain, after), strict=False):
+    for one, two in zip(map(read_release, before), map(read_release, after), strict=False):
+        if one["kind"] != two["kind"]:
+            return False
         for name in one:
             replaced = name in names and one[name] == value and two[name] == other
             found = found or replaced
@@ -1027,7 +1374,7 @@ def check(document: object) -> tuple[int, list[str]]:
     try:
         version = well_formed(document)
         accounts, calibration = field(document, "accounts", list), field(document, "calibration", (dict, type(None)))
-        about, claims = sheet({"accounts": accounts}), [read_claim(account) for account in accounts]
+        about, claims = sheet({"accounts": accounts, "version": version}), [read_claim(account) for account in accounts]
         wrong = [] if calibration is None else check_calibration(calibration, accounts, claims)
         wrong += digest_faults(accounts, version)
         results = [check_account(account) for account in accounts]

@@ -1,0 +1,512 @@
+"""Which mechanisms have a certificate, and that the stand-alone checker re-derives what each of them spends."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import itertools
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpbounds.cli import main
+from dpbounds.errors import CertificateError
+from dpbounds.privacy import mechanisms
+from dpbounds.privacy.accountants.certified import Account, account
+from dpbounds.privacy.budgets.calibration import calibrate
+from dpbounds.privacy.mechanisms import Gaussian, LastIterate, MatrixMechanism, Mechanism, PoissonSampled
+from dpbounds.privacy.mechanisms.matrices import BinaryTree, Toeplitz
+from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.publishing import standalone_checker as checker
+from dpbounds.privacy.publishing.certificates import certificate, check_certificate, write_certificate
+from dpbounds.privacy.relations import Relation, as_relation
+from tests.privacy.publishing.test_standalone_checker import run as run_alone
+from tests.privacy.test_every_class import LEAVES
+
+ADD, REPLACE, ZERO = Relation
+
+
+def walk(**others: Any) -> LastIterate:
+    return LastIterate(Gaussian(4), **{"batches": 10, "epochs": 5, "smoothness_step": "0.1", **others})
+
+
+SIGNED = [[1], ["-1/2", 2], [0, "1/3", 1], [0, 0, "-1/4", "3/2"], [0, 0, 0, "1/5", 1], [0, 0, 0, 0, "1/7", 1]]
+FALLING = Toeplitz([1, "1/2", "3/8", "5/16"], steps=20)
+RISING = Toeplitz([1, 2, "-1/2"], steps=9)
+
+
+def matrix(which: Any, participation: Any, **others: Any) -> MatrixMechanism:
+    return MatrixMechanism(4, which, participation, **others)
+
+
+CASES: dict[str, tuple[Mechanism, Relation]] = {
+    "last iterate": (walk(), REPLACE),
+    "zeroed": (walk(), ZERO),
+    "checkpoints": (walk(checkpoints=(2, 3)), REPLACE),
+    "contracting": (walk(weight_decay_step="1/2"), REPLACE),
+    "full batch": (walk(batches=1, epochs=9), REPLACE),
+    "full batch, contracting": (walk(batches=1, epochs=9, checkpoints=(4,), weight_decay_step="1/2"), REPLACE),
+    "final distance": (
+        LastIterate(Gaussian(noise_stddev=3, sensitivity="1/2"), batches=3, epochs=2, smoothness_step=1),
+        REPLACE,
+    ),
+    "single": (matrix(SIGNED, "single"), REPLACE),
+    "fixed order": (matrix(FALLING, "fixed-order", separation=3), ZERO),
+    "fixed order, no overlap": (matrix(FALLING, "fixed-order", separation=5), REPLACE),
+    "fixed order, signs": (matrix(SIGNED, "fixed-order", separation=1, groups="content"), ADD),
+    "fixed order, rising": (matrix(RISING, "fixed-order", separation=2), REPLACE),
+    "separated": (matrix(FALLING, "minimum-separation", separation=3, at_most=4), REPLACE),
+    "separated, no overlap": (matrix(SIGNED, "minimum-separation", separation=2, at_most=2), REPLACE),
+    "tree": (matrix(BinaryTree(21), "fixed-order", separation=4, groups="content"), ADD),
+    "tree, separated": (matrix(BinaryTree(21), "minimum-separation", separation=4, at_most=4), REPLACE),
+    "tree, single": (matrix(BinaryTree(21), "single"), REPLACE),
+    "all of a sample": (matrix(FALLING, "cyclic-poisson", separation=2, sample_rate=1), REPLACE),
+    "sampled": (matrix(FALLING, "cyclic-poisson", separation=5, sample_rate="1/10"), REPLACE),
+    "sampled, in phases": (matrix(SIGNED, "cyclic-poisson", separation=2, sample_rate="1/4"), ZERO),
+    "sampled, by content": (
+        matrix(SIGNED, "cyclic-poisson", separation=3, sample_rate="1/4", groups="content"),
+        REPLACE,
+    ),
+    "composed": (walk() @ matrix(BinaryTree(4), "single") ** 2 @ PoissonSampled(Gaussian(2), "0.1"), REPLACE),
+}
+QUICK = [name for name in CASES if "sampled" not in name and name != "composed"]
+
+
+def plain(subject: Any) -> dict[str, Any]:
+    return json.loads(json.dumps(certificate(subject)))  # type: ignore[no-any-return]
+
+
+def spent(name: str) -> Account:
+    mechanism, relation = CASES[name]
+    return account(mechanism, delta="1e-6", relation=relation)
+
+
+# --- Every kind of mechanism ------------------------------------------------------------------------------------------
+
+AROUND: dict[type[Mechanism], Callable[[Gaussian], Mechanism]] = {
+    mechanisms.SampledWithoutReplacement: lambda inner: mechanisms.SampledWithoutReplacement(inner, 1, 4),
+    mechanisms.SampledWithReplacement: lambda inner: mechanisms.SampledWithReplacement(inner, 2, 4),
+    mechanisms.TruncatedPoisson: lambda inner: mechanisms.TruncatedPoisson(inner, "0.5", 2, 4),
+    mechanisms.Shuffled: lambda inner: mechanisms.Shuffled(inner, 4),
+    mechanisms.RandomlyAllocated: lambda inner: mechanisms.RandomlyAllocated(inner, 3),
+    mechanisms.BallsInBins: lambda inner: mechanisms.BallsInBins(inner, 2, 2, redraw=False),
+    mechanisms.InParallel: lambda inner: mechanisms.InParallel((inner, Gaussian(3))),
+    PoissonSampled: lambda inner: PoissonSampled(inner, "0.5"),
+    mechanisms.Composed: lambda inner: inner**3,
+}
+CERTIFIED = {Gaussian, PoissonSampled, mechanisms.Composed, MatrixMechanism}  # and last iterates, in a fixed order
+
+
+def every_kind() -> list[type[Mechanism]]:
+    found = [getattr(mechanisms, name) for name in mechanisms.__all__]
+    return [each for each in found if isinstance(each, type) and issubclass(each, Mechanism) and each is not Mechanism]
+
+
+@pytest.mark.parametrize("kind", every_kind(), ids=lambda kind: kind.__name__)
+def test_every_kind_of_mechanism_has_a_certificate_or_is_refused_with_a_reason(kind: type[Mechanism]) -> None:
+    example = AROUND[kind](Gaussian(4)) if kind in AROUND else LEAVES[kind](Fraction(4), REPLACE)
+    neighbour_classes(example, REPLACE)  # it has a pair
+    upper = account(Gaussian(4), delta="1/20").enclosure  # any: what is written does not depend on it
+    subject = Account(example, REPLACE, "delta", Fraction(1, 20), upper, ())
+    if kind in CERTIFIED:
+        certificate(subject)
+        return
+    with pytest.raises(CertificateError, match="stand-alone checker") as refused:
+        certificate(subject)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "reason"),
+    [
+        (walk(order="shuffled"), "a random order"),
+        (walk(order="secret"), "a random order"),
+        (walk(smoothness_step=["0.1", "0.2", "0.1", "0.2", "0.1"]), "step sizes that change"),
+        (matrix(FALLING, "balls-in-bins", separation=5), "balls in bins"),
+    ],
+)
+def test_what_is_refused_of_kinds_that_are_known(mechanism: Mechanism, reason: str) -> None:
+    subject = Account(mechanism, REPLACE, "delta", Fraction(1, 20), account(Gaussian(4), delta="1/20").enclosure, ())
+    with pytest.raises(CertificateError, match=reason):
+        certificate(subject)
+
+
+# --- Round trips ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough_cases("*sampled*", "composed")
+@pytest.mark.parametrize("name", CASES)
+def test_round_trips(name: str, tmp_path: Path) -> None:
+    subject = spent(name)
+    write_certificate(tmp_path / "it.json", subject)
+    document = checker.read(str(tmp_path / "it.json"))
+    assert document["version"] == 4
+    status, lines = checker.check(document)
+    assert status == checker.CONFIRMED, lines
+    report = check_certificate(tmp_path / "it.json")
+    assert report.holds, report
+    assert report.assumptions == checker.assumptions_of(4)
+    for tampered in (Fraction(99, 100), Fraction(1, 2)):
+        wrong = copy.deepcopy(document)
+        claim = wrong["accounts"][0]["claim"]
+        upper = checker.rational(claim["upper"]) * tampered
+        claim.update(upper=str(upper), lower="0")
+        assert checker.check(wrong)[0] == checker.WRONG
+        assert not check_certificate(wrong).holds
+        wrong = copy.deepcopy(document)
+        claim = wrong["accounts"][0]["claim"]
+        claim.update(target=str(checker.rational(claim["target"]) * tampered), lower="0")
+        assert checker.check(wrong)[0] == checker.WRONG
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["last iterate", "separated", "tree", "sampled"])
+def test_a_bare_interpreter_checks_them(name: str, tmp_path: Path) -> None:
+    script = tmp_path / "elsewhere.py"
+    shutil.copy(checker.__file__, script)
+    write_certificate(tmp_path / "it.json", spent(name))
+    done = run_alone(script, str(tmp_path / "it.json"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not any(each in done.stderr.splitlines()[-1] for each in ("dpbounds", "numpy", "mpmath"))
+
+
+def test_certificates_of_gaussians_are_as_before() -> None:
+    document = plain(account(Gaussian(5), delta="1e-5"))
+    assert document["version"] == 3
+    assert document["assumptions"] == list(checker.ASSUMPTIONS)
+
+
+@pytest.mark.parametrize("name", ["last iterate", "tree"])
+def test_an_earlier_version_has_no_such_kinds(name: str) -> None:
+    document = plain(spent(name))
+    document["version"] = 3
+    assert checker.check(document)[0] == checker.MALFORMED
+    document["assumptions"] = list(checker.ASSUMPTIONS)
+    status, lines = checker.check(document)
+    assert status == checker.MALFORMED
+    assert "which version 3 does not have" in lines[0]
+    with pytest.raises(CertificateError, match="which version 3 does not have"):
+        check_certificate(document)
+
+
+def test_the_digest_is_of_the_text_that_the_format_describes() -> None:
+    texts = {
+        "last iterate": '{"batches":10,"checkpoints":[],"count":1,"epochs":5,"mechanism":"last-iterate",'
+        '"noise_multiplier":"4","order":"fixed","smoothness_step":"1/10","weight_decay_step":"0"}',
+        "tree": '{"count":1,"groups":"content","matrix":{"kind":"binary-tree","steps":21},"mechanism":"matrix",'
+        '"noise_multiplier":"4","participation":"fixed-order","separation":4}',
+    }
+    for name, text in texts.items():
+        assert plain(spent(name))["accounts"][0]["digest"] == hashlib.sha256(f"[{text}]".encode()).hexdigest()
+
+
+# --- Tampering: the digest made anew, so that what is derived decides -------------------------------------------------
+
+DEARER: dict[str, tuple[dict[str, Any], ...]] = {  # each spends more
+    "last iterate": (
+        *({"noise_multiplier": "39/10"}, {"batches": 9}, {"batches": 1}, {"epochs": 6}, {"smoothness_step": "1/9"}),
+        *({"checkpoints": [4]}, {"count": 2}),
+    ),
+    "contracting": ({"weight_decay_step": "0"}, {"weight_decay_step": "2/5"}),
+    "full batch": ({"epochs": 10},),
+    "full batch, contracting": ({"weight_decay_step": "0"}, {"epochs": 10}, {"checkpoints": [4, 5]}),
+    "final distance": ({"sensitivity": "51/100"}, {"noise_stddev": "29/10"}),
+    "fixed order": ({"separation": 2}, {"noise_multiplier": "39/10"}),
+    "separated": ({"at_most": 5}, {"at_most": None}, {"separation": 2}),
+    "tree": ({"separation": 3}, {"matrix": {"kind": "binary-tree", "steps": 42}}),
+    "tree, separated": ({"at_most": 5}, {"matrix": {"kind": "binary-tree", "steps": 32}}),
+    "tree, single": (
+        {"participation": "fixed-order", "separation": 4},
+        {"matrix": {"kind": "binary-tree", "steps": 32}},
+    ),
+    "single": ({"matrix": {"kind": "lower-triangular", "rows": [["3"]]}},),
+    "fixed order, rising": ({"matrix": {"kind": "toeplitz", "coefficients": ["1", "2", "-1"], "steps": 9}},),
+}
+
+
+@pytest.mark.parametrize("name", DEARER)
+def test_dearer_releases_are_refused_whatever_the_digest(name: str) -> None:
+    document = plain(spent(name))
+    for fields in DEARER[name]:
+        wrong = copy.deepcopy(document)
+        entry = wrong["accounts"][0]
+        entry["mechanism"][0].update(fields)
+        status, lines = checker.check(wrong)
+        assert status == checker.WRONG, (fields, lines)  # by the digest
+        entry["digest"] = checker.digest(entry["mechanism"])
+        status, lines = checker.check(wrong)
+        assert (status, lines[0]) == (checker.WRONG, checker.VERDICTS[checker.WRONG]), fields
+        assert not check_certificate(wrong).holds
+
+
+@pytest.mark.thorough
+def test_dearer_samples_are_refused() -> None:
+    document = plain(spent("sampled"))
+    for fields in ({"sample_rate": "1/9"}, {"sample_rate": "1"}, {"separation": 4}, {"noise_multiplier": "39/10"}):
+        wrong = copy.deepcopy(document)
+        entry = wrong["accounts"][0]
+        entry["mechanism"][0].update(fields)
+        entry["digest"] = checker.digest(entry["mechanism"])
+        assert checker.check(wrong)[0] == checker.WRONG, fields
+
+
+def test_another_relation_is_refused() -> None:
+    document = plain(spent("zeroed"))
+    for relation, status in (("replace-one", checker.WRONG), ("add-or-remove-one", checker.MALFORMED)):
+        document["accounts"][0]["claim"]["relation"] = relation
+        assert checker.check(document)[0] == status
+    document = plain(spent("tree"))
+    document["accounts"][0]["mechanism"][0]["groups"] = "position"
+    assert checker.check(document)[0] == checker.MALFORMED
+    with pytest.raises(CertificateError):
+        check_certificate(document)
+
+
+MALFORMED: dict[str, tuple[dict[str, Any], ...]] = {
+    "last iterate": (
+        *({"kind": "gaussian"}, {"kind": "matrix"}, {"order": "shuffled"}, {"order": None}, {"batches": 0}),
+        *({"batches": True}, {"batches": "10"}, {"epochs": None}, {"smoothness_step": None}, {"smoothness_step": "0"}),
+        *(
+            {"weight_decay_step": "-1"},
+            {"weight_decay_step": "3/2"},
+            {"weight_decay_step": None},
+            {"checkpoints": None},
+        ),
+        *({"checkpoints": [5]}, {"checkpoints": [3, 3]}, {"checkpoints": [0]}, {"checkpoints": ["1"]}, {"extra": 1}),
+        *({"noise_multiplier": None}, {"sensitivity": "1"}, {"count": 0}),
+    ),
+    "separated": (
+        *({"kind": "last-iterate"}, {"participation": "all"}, {"participation": "single"}, {"participation": None}),
+        *({"separation": None}, {"separation": 0}, {"at_most": 0}, {"at_most": True}, {"sample_rate": "1/2"}),
+        *({"groups": "none"}, {"noise_multiplier": None}, {"matrix": None}, {"matrix": {"kind": "binary-tree"}}),
+        {"matrix": {"kind": "binary-tree", "steps": 10**6}},
+        {"matrix": {"kind": "toeplitz", "coefficients": [], "steps": 3}},
+        {"matrix": {"kind": "toeplitz", "coefficients": ["0", "1"], "steps": 3}},
+        {"matrix": {"kind": "toeplitz", "coefficients": ["1", "1", "1"], "steps": 2}},
+        {"matrix": {"kind": "toeplitz", "coefficients": ["1", f"1/{10**1001}"], "steps": 2}},
+        {"matrix": {"kind": "lower-triangular", "rows": []}},
+        {"matrix": {"kind": "lower-triangular", "rows": [["1", "1"], ["1", "1"]]}},
+        {"matrix": {"kind": "lower-triangular", "rows": [["1"], ["1", "0"]]}},
+        {"matrix": {"kind": "lower-triangular", "rows": [["1"], [1, "1"]]}},
+    ),
+    "sampled, in phases": (
+        *({"separation": 1}, {"sample_rate": None}, {"sample_rate": "3/2"}, {"at_most": 2}),
+        {"matrix": {"kind": "binary-tree", "steps": 4}},
+    ),
+    "sampled, by content": ({"separation": 2},),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_what_is_no_release_is_malformed_for_both_checkers(name: str) -> None:
+    mechanism, relation = CASES[name]
+    any_value = account(Gaussian(4), delta="1/20").enclosure
+    document = plain(Account(mechanism, relation, "delta", Fraction(1, 20), any_value, ()))
+    for fields in MALFORMED[name]:
+        wrong = copy.deepcopy(document)
+        entry = wrong["accounts"][0]
+        entry["mechanism"][0].update(fields)
+        assert checker.check(wrong)[0] == checker.MALFORMED, fields
+        with pytest.raises(CertificateError):
+            check_certificate(wrong)
+
+
+# --- What is derived, against plain enumeration -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rise", ["1/10", "0", "-2/5", "3"])
+def test_windows_against_plain_sums(rise: str) -> None:
+    c = 1 + Fraction(rise)
+    for steps in (1, 2, 7, 30):
+        plain_window = 1 / sum((c ** (-2 * k) for k in range(steps)), Fraction(0))
+        assert 0 <= checker.window(c - 1, steps) - plain_window <= Fraction(1, 2**299)
+        ahead = sum((c**k for k in range(steps)), Fraction(0)) ** 2 / sum(
+            (c ** (2 * k) for k in range(steps)), Fraction(0)
+        )
+        assert 0 <= checker.in_every_step(c - 1, steps) - (ahead if c < 1 else steps) <= Fraction(1, 2**299)
+
+
+def entries(which: Any) -> list[list[Fraction]]:
+    """The rows of an encoder, in full."""
+    if isinstance(which, BinaryTree):
+        blocks = ((level, node) for level in range(which.steps.bit_length()) for node in range(which.steps >> level))
+        return [[Fraction(step >> level == node) for step in range(which.steps)] for level, node in blocks]
+    if isinstance(which, Toeplitz):
+        c = [*which.coefficients, *[Fraction(0)] * which.steps]
+        return [[c[i - j] if i >= j else Fraction(0) for j in range(which.steps)] for i in range(which.steps)]
+    return [[Fraction(value) for value in row] + [Fraction(0)] * (len(which) - len(row)) for row in which]
+
+
+def allowed(mechanism: MatrixMechanism, steps: int) -> list[tuple[int, ...]]:
+    """The sets of steps that a record may take part in, or those that hold them."""
+    apart = mechanism.separation
+    if mechanism.participation == "single":
+        return [(step,) for step in range(steps)]
+    assert apart is not None
+    if mechanism.participation != "minimum-separation":
+        return [tuple(range(start, steps, apart)) for start in range(min(apart, steps))]
+    return [
+        chosen
+        for size in range(1, 1 + (mechanism.at_most or steps))
+        for chosen in itertools.combinations(range(steps), size)
+        if all(second - first >= apart for first, second in itertools.pairwise(chosen))
+    ]
+
+
+SMALL = (
+    *(Toeplitz([1, "1/2", "3/8"], steps=8), Toeplitz([1, "-1/2", "3/8"], steps=8), Toeplitz([1, 2], steps=7)),
+    Toeplitz([1, "1/2", "-3/4"], steps=8),
+    *(SIGNED, BinaryTree(9), BinaryTree(8)),
+)
+
+
+@pytest.mark.parametrize("which", SMALL, ids=str)
+def test_sensitivities_against_every_allowed_set(which: Any) -> None:
+    rows = entries(which)
+    gram = [
+        [abs(sum((row[i] * row[j] for row in rows), Fraction(0))) for j in range(len(rows[0]))]
+        for i in range(len(rows[0]))
+    ]
+    decided = 0
+    for participation, separation, most in itertools.product(
+        ("single", "fixed-order", "minimum-separation"), (1, 2, 3, 5, 20), (None, 2, 3)
+    ):
+        if (participation == "single" and separation > 1) or (participation != "minimum-separation" and most):
+            continue
+        mechanism = MatrixMechanism(
+            1, which, participation, separation=None if participation == "single" else separation, at_most=most
+        )
+        exact = max(sum((gram[i][j] for i in a for j in a), Fraction(0)) for a in allowed(mechanism, len(gram)))
+        any_value = account(Gaussian(4), delta="1/20").enclosure
+        release = plain(Account(mechanism, ZERO, "delta", Fraction(1, 20), any_value, ()))["accounts"][0]["mechanism"]
+        try:
+            ((_, found, sampled),) = checker.products_of(release, "zero-out-one")
+        except checker.NotCovered:
+            assert participation == "minimum-separation"
+            continue
+        decided += 1
+        loose = isinstance(which, BinaryTree) and participation == "minimum-separation"
+        assert (exact <= found) if loose else (exact == found), (participation, separation, most)
+        assert not sampled
+    assert decided >= 10
+
+
+@pytest.mark.parametrize("which", [SIGNED, Toeplitz([1, "-1/2"], steps=7)], ids=["rows", "Toeplitz"])
+@pytest.mark.parametrize("separation", [2, 3, 4])
+def test_samples_dominate_every_group(which: Any, separation: int) -> None:
+    rows = entries(which)
+    norms = [sum((row[j] ** 2 for row in rows), Fraction(0)) for j in range(len(rows))]
+    mechanism = MatrixMechanism(1, which, "cyclic-poisson", separation=separation, sample_rate="1/3")
+    any_value = account(Gaussian(4), delta="1/20").enclosure
+    release = plain(Account(mechanism, ZERO, "delta", Fraction(1, 20), any_value, ()))["accounts"][0]["mechanism"]
+    (_, shift, sampled), _ = checker.products_of(release, "zero-out-one")
+    assert shift == 0
+    assert {rate for rate, _ in sampled} == {Fraction(1, 3)}
+    found = sorted((1 / variance for (_, variance), count in sampled.items() for _ in range(count)), reverse=True)
+    groups = [sorted(norms[start::separation], reverse=True) for start in range(separation)]
+    assert all(len(each) <= len(found) and all(map(Fraction.__le__, each, found)) for each in groups)
+    assert Counter(found) == Counter(max(column) for column in itertools.zip_longest(*groups, fillvalue=Fraction(0)))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_both_derivations_of_the_pairs_agree(name: str) -> None:
+    mechanism, relation = CASES[name]
+    any_value = account(Gaussian(4), delta="1/20").enclosure
+    document = plain(Account(mechanism, relation, "delta", Fraction(1, 20), any_value, ()))
+    report = check_certificate({**document, "accounts": [{**document["accounts"][0], "proofs": []}]})
+    assert not report.holds
+    assert "CONTRADICTED: the orders proven, []," in report.lines[-1]  # the next thing looked at
+
+
+# --- Work -------------------------------------------------------------------------------------------------------------
+
+
+def test_large_matrices_are_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, "MOST_WORK", 100)
+    for name in ("fixed order", "fixed order, signs", "separated, no overlap", "tree"):
+        status, lines = checker.check(plain(spent(name)))
+        assert status == checker.CONFIRMED or lines[0].endswith(checker.TOO_MUCH)
+    long = plain(spent("tree"))
+    long["accounts"][0]["mechanism"][0]["matrix"]["steps"] = checker.STEPS
+    long["accounts"][0]["digest"] = checker.digest(long["accounts"][0]["mechanism"])
+    status, lines = checker.check(long)
+    assert status == checker.NOT_COVERED
+    assert lines[0].endswith(checker.TOO_MUCH)
+
+
+def test_what_only_the_other_checker_derives_is_said() -> None:
+    mechanism = matrix([[1], [-1, 1], [1, 1, 1]], "minimum-separation", separation=1)
+    document = plain(account(mechanism, delta="1e-6", relation=REPLACE))
+    status, lines = checker.check(document)
+    assert status == checker.NOT_COVERED
+    assert "a minimum separation with overlapping columns" in lines[0]
+    assert check_certificate(document).holds
+
+
+def test_a_certificate_that_nobody_could_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = spent("single")
+    monkeypatch.setattr(checker, "BYTES", 1000)
+    with pytest.raises(CertificateError, match="at most 1000 bytes"):
+        write_certificate(tmp_path / "it.json", subject)
+    assert not (tmp_path / "it.json").exists()
+
+
+# --- Calibrations, and the command line -------------------------------------------------------------------------------
+
+
+def test_calibrations() -> None:
+    found = calibrate(
+        lambda z: MatrixMechanism(z, FALLING, "fixed-order", separation=4),
+        1,
+        "1e-6",
+        relation=as_relation("replace-one"),
+    )
+    document = plain(found)
+    assert checker.check(document)[0] == checker.CONFIRMED
+    assert check_certificate(document).holds
+    document["accounts"][1]["mechanism"][0]["separation"] = 3
+    document["accounts"][1]["digest"] = checker.digest(document["accounts"][1]["mechanism"])
+    status, lines = checker.check(document)
+    assert status == checker.WRONG
+    assert "REFUTED: the two mechanisms do not differ by the value and the one that fails alone" in lines
+
+
+RUNS = {
+    "last iterate": "--release last-iterate --noise-multiplier 4 --batches 10 --epochs 5 --smoothness-step 0.1",
+    "matrix": "--noise-multiplier 4 --toeplitz 1,1/2 --steps 20 --participation fixed-order --separation 4",
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_command_line_writes_and_checks_them(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "it.json")
+    line = ["epsilon", *RUNS[name].split(), "--delta", "1e-6", "--relation", "replace-one", "--certificate", file]
+    assert main(line) == 0
+    assert main(["check", file]) == 0
+    said = capsys.readouterr().out.lower()
+    assert "the certificate holds" in said
+    assert name in said
+
+
+@pytest.mark.thorough_cases("last iterate")
+@pytest.mark.parametrize("name", RUNS)
+def test_the_command_line_calibrates_them(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "it.json")
+    run = RUNS[name].replace("--noise-multiplier 4", "").split()
+    target = ["--target-epsilon", "2", "--target-delta", "1e-6", "--relation", "replace-one"]
+    assert main(["calibrate", *target, *run, "--certificate", file]) == 0
+    assert main(["check", file]) == 0
+    assert "the certificate holds" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("more", [["--order", "shuffled"], ["--order", "secret"]])
+def test_the_command_line_refuses_before_the_work(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["epsilon", *RUNS["last iterate"].split(), "--delta", "1e-6", "--relation", "replace-one", *more]
+    assert main([*line, "--certificate", "it.json"]) == 2
+    assert "last iterates of batches in a fixed order" in capsys.readouterr().err
