@@ -30,6 +30,11 @@ if TYPE_CHECKING:
         epsilon as epsilon,
     )
     from dpbounds.privacy.accountants.groups import group_account as group_account
+    from dpbounds.privacy.accountants.probable import (
+        Probable as Probable,
+        probable_delta as probable_delta,
+        probable_epsilon as probable_epsilon,
+    )
     from dpbounds.privacy.accountants.side_by_side import all_methods as all_methods, by_method as by_method
     from dpbounds.privacy.accountants.trade_off import (
         TradeOff as TradeOff,

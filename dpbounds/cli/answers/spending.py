@@ -63,6 +63,16 @@ SPENDING_OPTIONS = given_options.options(
     PLOT_OPTION,
     REPORT_OPTION,
     given_options.PUBLISHING_OPTIONS,
+    click.option(
+        "--probable",
+        callback=given_options.PROBABILITY,
+        metavar="CONFIDENCE",
+        help="A bound by sampling that holds with this confidence, in place of a certified one.",
+    ),
+    click.option("--samples", callback=given_options.whole, metavar="N", help="How many, with --probable."),
+    click.option(
+        "--sampling-seed", type=click.IntRange(0), metavar="N", help="Repeat a --probable run; not for publication."
+    ),
 )
 
 
@@ -78,7 +88,12 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     ):
         if wrong and (both := [name for name in names if name in asked]):
             raise click.UsageError(f"--{both[0].replace('_', '-')} {told}: leave one of the two out")
+    _demand_fitting_probable(given, asked)
     subject = read_subject(given)
+    if given["probable"] is not None:
+        from dpbounds.cli.answers.probable import answer_probably
+
+        return answer_probably(wanted, target, subject, given)
     demand_publishable(subject.mechanism, given)
     tolerance = None if given["tolerance"] is None else _as_float(given["tolerance"])
     question = Question(
@@ -112,6 +127,17 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     if statement is not None:
         click.echo(f"\n{statement}")
     return 0
+
+
+def _demand_fitting_probable(given: dict[str, Any], certified_only: list[str]) -> None:
+    if given["probable"] is None:
+        if alone := [name for name in ("samples", "sampling_seed") if given[name] is not None]:
+            raise click.UsageError(f"--{alone[0].replace('_', '-')} needs --probable: leave it out, or give both")
+        return
+    others = [*certified_only, *(["method"] if given["method"] != "certified" else [])]
+    if others:
+        told = "is not possible with --probable, whose bound is not certified: leave one of the two out"
+        raise click.UsageError(f"--{others[0].replace('_', '-')} {told}")
 
 
 def _warn(question: Question, found: Answer, subject: Subject, digits: int | None) -> None:

@@ -38,7 +38,7 @@ from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.routes.closed_forms import has_closed_form
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.routes.lattice.integer_measures import Work
-from dpbounds.privacy.values import Target, at_least_zero, demand_fields
+from dpbounds.privacy.values import Budget, Target, at_least_zero, demand_fields
 
 Named = tuple[tuple[str, Proof], ...]  # proofs by the names of the classes of neighbours
 
@@ -325,6 +325,19 @@ def _chosen_by_outputs(
             proofs = attained_ends(repeated, [questions[index].target for index in known], [*known.values()])
             for index, proof in zip(known, proofs, strict=True):
                 found[index] += () if proof is None else ((each.name, proof),)
+
+
+def chosen_attacks_overspend(mechanism: Mechanism, budget: Budget) -> bool:
+    """Whether an attack that chooses by what was published attains more than a budget's δ at its ε; False: unknown."""
+    from dpbounds.privacy.routes.adaptive import attained_ends
+
+    asked, known = [Target("epsilon", budget.epsilon)], [budget.delta]
+    for each in neighbour_classes(mechanism, budget.relation).every():
+        for repeated in () if each.tight else each.adaptive:
+            with contextlib.suppress(Declined, TimeIsUp):
+                if any(attained_ends(repeated, asked, known)):
+                    return True
+    return False
 
 
 def _at_most(product: Product, first: Proof, least: Fraction, target: Target) -> bool:

@@ -125,12 +125,7 @@ def bins_of(matrix: Encoder, count: int) -> Bins:
     """
     if isinstance(matrix, Toeplitz) and count <= matrix.steps:
         return _of_toeplitz(matrix, count)
-    rows = max(matrix.steps, count)
-    if rows > MATRIX_ROWS:
-        raise UnsupportedMechanism(
-            f"balls in bins with a matrix of {rows} rows or bins: overlaps are worked out up to {MATRIX_ROWS}; take a "
-            "Toeplitz matrix, or without amplification participation fixed-order"
-        )
+    _demand_few_rows(matrix, count)
     (absolute, signs), common = _summed(matrix, count)
     gram, signed = _gram(absolute), _gram(signs)
     overlaps = [max(gram[j][j + d] for j in range(count - d)) for d in range(1, count)]
@@ -143,6 +138,22 @@ def bins_of(matrix: Encoder, count: int) -> Bins:
         Fraction(min(signed[j][j] for j in range(count)), square),
         Fraction(min(map(min, gram)), square) if nonnegative else Fraction(0),
     )
+
+
+def _demand_few_rows(matrix: Encoder, count: int) -> None:
+    rows = max(matrix.steps, count)
+    if rows > MATRIX_ROWS:
+        raise UnsupportedMechanism(
+            f"balls in bins with a matrix of {rows} rows or bins: overlaps are worked out up to {MATRIX_ROWS}; take a "
+            "Toeplitz matrix, or without amplification participation fixed-order"
+        )
+
+
+def summed_columns(matrix: Encoder, count: int) -> Floats:
+    """c_j, the columns of |C| added up for each bin, in doubles, for sampling. Errors as for ``bins_of``."""
+    _demand_few_rows(matrix, count)
+    (absolute, _), common = _summed(matrix, count)
+    return np.array([[float(Fraction(value, common)) for value in line] for line in absolute])
 
 
 _Lines = list[list[int]]

@@ -21,7 +21,7 @@ from typing import Any
 import flint
 
 from dpbounds import documents
-from dpbounds.errors import CertificateError, DpboundsError, InvalidValue, NotCertified
+from dpbounds.errors import CertificateError, DpboundsError, InvalidValue, NotCertified, demand
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import Direction, to_decimal
 from dpbounds.privacy.accountants.certified import Account, account, prove_delta, prove_epsilon
@@ -286,6 +286,7 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
 
 
 def _demand_one_record(subject: Account | Calibration, what: str) -> None:
+    demand("subject", subject, Account, Calibration)
     if isinstance(subject, Calibration) and subject.group_size > 1:
         raise CertificateError(
             f"no {what} for groups of {subject.group_size} records: it speaks of one record; publish the account of "
