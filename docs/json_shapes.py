@@ -143,6 +143,25 @@ class Methods(Head, Trained):
     relation: str
 
 
+class UpperEnd(TypedDict):
+    probable_upper: Number
+
+
+class Probable(Head, Trained):
+    """With ``--probable``: by sampling, not certified."""
+
+    epsilon: UpperEnd | Number
+    delta: UpperEnd | Number
+    relation: str
+    method: Literal["sampling"]
+    certified: Literal[False]
+    confidence: Number
+    """That the bound holds, over the draws."""
+    samples: int
+    """In each order."""
+    seed: int | None
+
+
 class Calibrated(Head, Trained):
     fails_at: Given
     """Proven not to suffice: a hair less noise, one step more, a hair higher rate; null where all suffice."""
@@ -732,8 +751,8 @@ class Demo(Head):
 
 SHAPES: dict[str, Any] = {
     "calibrate": Calibrated,
-    "epsilon": Epsilon | Methods,
-    "delta": Delta | Methods,
+    "epsilon": Epsilon | Methods | Probable,
+    "delta": Delta | Methods | Probable,
     "remaining": Remaining,
     "ball": Ball,
     "check": Checked,
