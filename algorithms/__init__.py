@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from dpbounds.algorithms.second_order.stationary_point_selection import (
         StationaryPointSelection as StationaryPointSelection,
     )
+    from dpbounds.algorithms.second_order.weighted_descent import WeightedDescent as WeightedDescent
     from dpbounds.algorithms.selection.above_threshold import AboveThresholdSelection as AboveThresholdSelection
     from dpbounds.algorithms.selection.net_exponential_mechanism import (
         NetExponentialMechanism as NetExponentialMechanism,

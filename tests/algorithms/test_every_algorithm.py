@@ -160,6 +160,7 @@ WITHOUT_ANY_ALGORITHM = {
     "LangevinDynamics": lambda algorithm, problem: math.inf,  # F + λ‖w‖²/2 has no range
     "PerturbedGradientDescent": _square,
     "GradientDescent": _square,
+    "WeightedDescent": _square,
     "StochasticGradientDescent": _range,
     "SelectedStochasticGradientDescent": _range,
     "GaussianFrankWolfe": lambda algorithm, problem: float(algorithm.constraint.diameter * problem.lipschitz),

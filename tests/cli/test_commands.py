@@ -56,7 +56,7 @@ def held(data, *words):
 @pytest.mark.parametrize("limit", ["3", "20"])
 def test_a_plan_s_command_has_the_plan_s_bound(limit, data):
     found = held(data, "--metric", "gradient-norm", *options(), *BUDGET, "--steps-limit", limit)
-    assert {"dpbounds/storm", "wang-chen-xu-2019/algorithm-4/explicit"} <= found
+    assert {"dpbounds/storm", "dpbounds/noisy-descent-exact", "wang-chen-xu-2019/algorithm-4/explicit"} <= found
 
 
 @pytest.mark.thorough

@@ -130,7 +130,6 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
             "an order of growth of two versions, one of which has checks", (f"{_OWN}/second-order-path-noise",)
         ),
         f"{_OWN}/geometric-noise-under-pl": Reason("no algorithm draws noise that falls from step to step"),
-        f"{_OWN}/noisy-descent-exact": Reason("its instance attains it in exact arithmetic (its test), whatever a run"),
         f"{_OWN}/population-tree-spider": Reason("a sketch that nobody has proved, of an algorithm that is not built"),
         # Ganesh, Liu, Oh & Thakurta 2023
         f"{_GLOT}/lemma-3.6": _escape(f"{_GLOT}/theorem-4.2/explicit"),

@@ -30,6 +30,7 @@ from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.run import Run
 from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
+from dpbounds.algorithms.second_order.weighted_descent import WeightedDescent
 from dpbounds.algorithms.selection.balls import steepest
 from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
 from dpbounds.algorithms.spider.restarted_spider import RestartedSpider, growth_of
@@ -267,6 +268,28 @@ def _unprojected(algorithm: GradientDescent, problem: FiniteSum, run: Run, mappi
         (curvature, L),
         output_rule=_output_rule(run, "exact"),
         regime={"η h T": eta * seen.settled * T},
+    )
+
+
+@ladder.register
+def _weighted(algorithm: WeightedDescent, problem: FiniteSum, run: Run, mapping: str = "noisy") -> Ladder:
+    """dpbounds/noisy-descent-exact: (Tη(1 - Lη/2) + 1/(2L)) E‖∇F(w_R)‖² <= gap + T(Lη²/2) E‖e‖²."""
+    seen, eta, T, bound = _seen(problem, run), run.step_size, run.steps, algorithm.bound(problem)
+    L, first = _upper(problem.smoothness), constant(float(run.trace["objective"].per_step[0]))
+    _, true, public = _gaps(run, first, seen.lowest, _upper(problem.initial_gap))
+    planned = constant(problem.dimension * float(algorithm.noise_stddev(problem)) ** 2)
+
+    def square_of(gap: Array, drawn: Array) -> Array:
+        return (gap + T * L * eta**2 / 2 * drawn) / (T * eta * (1 - L * eta / 2) + 1 / (2 * L))
+
+    rungs = (
+        Rung(jackknifed(run.samples)),
+        Rung(square_of(true, _mean(run, "noise")), _PUBLIC, Due.STEP),
+        Rung(square_of(true, planned), _DRAWN, Due.NOISE, relation="="),
+        *_closing(lambda gap: square_of(gap, planned), true, public, bound)[1:],
+    )
+    return Ladder(
+        "mean square of the gradient", rungs, bound, (seen.curvature, L), regime={"η h T": eta * seen.settled * T}
     )
 
 

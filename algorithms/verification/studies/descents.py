@@ -9,7 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpbounds.algorithms import LangevinDynamics, MirrorDescent, PerturbedGradientDescent, ProjectedGradientDescent
+from dpbounds.algorithms import (
+    LangevinDynamics,
+    MirrorDescent,
+    PerturbedGradientDescent,
+    ProjectedGradientDescent,
+    WeightedDescent,
+)
 from dpbounds.algorithms.descents.quoted_baselines import QuotedDescent, WangYeXu2017, ZhangEtAl2017
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.problems import WAVY, landscape
@@ -189,6 +195,22 @@ _PERTURBED = (
     ),
 )
 
+# --- an output that is drawn by weights
+
+
+@reads(samples("mean_square"), spending)
+def weighted(records: int, dimension: int, epsilon: float) -> tuple[WeightedDescent, Problem]:
+    """Weighted descent with its own parameters: the mean square of the gradient over what may be returned."""
+    return at_budget(WeightedDescent.calibrated, smooth_design(records, dimension), budget_of(epsilon))
+
+
+_EXACT = "dpbounds/noisy-descent-exact"
+_weighted = partial(cells, weighted, dimension=5, epsilon=1.0, repetitions=_REPETITIONS)(records=(500, 1000, 2000))
+_WEIGHTED = (
+    spent(_EXACT, "weighted descent, every ledger", _weighted),
+    *bounded(_EXACT, "weighted descent, squared gradient, n = {records}", _weighted, "mean_square"),
+)
+
 # --- baselines as quoted
 
 
@@ -253,7 +275,7 @@ _QUOTED = (
     ),
 )
 
-CHECKS = (*_PROJECTED, *_MIRRORED, *_LANGEVIN, *_PERTURBED, *_QUOTED)
+CHECKS = (*_PROJECTED, *_MIRRORED, *_LANGEVIN, *_PERTURBED, *_WEIGHTED, *_QUOTED)
 
 
 def _printed_ball(budget: PrivacyBudget) -> tuple[Algorithm, Any]:
@@ -282,6 +304,7 @@ EXAMPLES = (
     Example("dp-gld", _GLD, _small_gld(variant="repaired")),
     Example("dp-gld-as-printed", _GLD, _small_gld(variant="as-printed"), printed=True),
     Example("prgd", _PRGD, calibrated_on(PerturbedGradientDescent.calibrated, _smooth, steps=3)),
+    Example("dp-gd-weighted", (_EXACT,), calibrated_on(WeightedDescent.calibrated, _smooth, steps=20)),
     Example("prgd-as-printed", _PRGD, _printed_ball, printed=True),
     Example("dp-gd-zhang", _ZHANG, calibrated_on(ZhangEtAl2017.calibrated, _plain, steps=20)),
     Example("dp-gd-zhang-as-quoted", _ZHANG, partial(_as_quoted, ZhangEtAl2017), printed=True),

@@ -31,6 +31,7 @@ def where_constants_end():
 EVERYWHERE = {
     "Langevin": algorithms.LangevinDynamics(10, 5, 1),
     "GD": algorithms.GradientDescent(10, 5),
+    "weighted GD": algorithms.WeightedDescent(10, 5),
     "NC": algorithms.NegativeCurvatureDescent(10, 10, 5, 1),
     "path noise": algorithms.PathNoiseDescent(10, 10, 5, 5, 1, 1),
     "SOSP selection": algorithms.StationaryPointSelection(10, 10, 10, 5, 1),
