@@ -237,7 +237,7 @@ class Run:
         )
 
 
-NO_UTILITY = "no bound applies: nothing is proven of these losses, whose gradients are clipped; privacy is certified all the same"
+NO_UTILITY = "no bound applies: clipped gradients are those of no function; privacy is certified all the same"
 
 _SHADOW: ContextVar[bool] = ContextVar("shadow", default=False)
 

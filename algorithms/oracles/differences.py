@@ -74,8 +74,8 @@ class GradientDifferenceOracle:
 
     Where x = y and κ = 1, difference and noise are both exactly 0 (the entry is made all the same).
 
-    Where the problem clips each record's difference by itself (``difference_clip``, ``summed_differences``), L is what it
-    clips at per distance, and with κ the parts of (1 - κ) ∇F(x) and of κ times the difference are clipped one by one.
+    Where the problem clips each record's difference (``difference_clip``, ``summed_differences``), L is what it clips
+    at per distance; with κ the parts of (1 - κ) ∇F(x) and of κ times the difference are clipped one by one.
 
     Rounding. Distances are enlarged by (p + 16) 2^-53, relatively, which covers the error of the norm of p rounded
     differences. And two gradients of nearly equal points differ by less than their own rounding, which is not in

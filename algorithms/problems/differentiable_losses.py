@@ -72,6 +72,14 @@ class Differentiable(CutGradients):
         """How many records are differentiated at once."""
         return self.compiled.chunk
 
+    @property
+    def rounding(self) -> float:
+        """How far a sum's mean may be from itself, in units of G, computed in chunks of another size: for guards."""
+        import jax
+
+        leaves = jax.tree.leaves(self.parameters(self.initial_point))
+        return 64 * max(float(jax.numpy.finfo(leaf.dtype).eps) for leaf in leaves)
+
     def parameters(self, x: ArrayLike) -> Any:
         """A point, shape (p,), as parameters of the loss, in their own dtypes."""
         return self.compiled.parameters(checked_points(np.asarray(x)[None], self.dimension)[0])
@@ -286,35 +294,50 @@ def _chunk(made: Compiled, start: Any, leaves: tuple[Any, ...], memory_limit: in
     if useful > 1:
         few = min(useful, 16)
         each = max(1, (made.bytes_of(few, start, leaves, differences) - one) // (few - 1))
-        lanes = min(useful, 1 << (max(1, (memory_limit - one) // each + 1).bit_length() - 1))
+        lanes = min(useful, 1 << max(1, (memory_limit - one) // each + 1).bit_length())  # or half of it
     while lanes > 1 and made.bytes_of(lanes, start, leaves, differences) > memory_limit:
         lanes //= 2
     return lanes
 
 
 def _cut(gradients: list[Any], there: Any, limit: Any) -> Any:
-    return _clipped_sum([each.astype("float64") for each in gradients], there, limit)
+    def part(each: Any) -> Callable[[Any], Any]:
+        return lambda lane: each[lane].astype("float64")
+
+    return _clipped_sum([part(each) for each in gradients], _widths(gradients), there, limit)
 
 
 def _cut_differences(gradients: list[Any], before: list[Any], there: Any, limit: Any) -> Any:
+    def part(here: Any, each: Any) -> Callable[[Any], Any]:
+        return lambda lane: here[lane].astype("float64") - each[lane].astype("float64")
+
     pairs = zip(gradients, before, strict=True)
-    return _clipped_sum([here.astype("float64") - each.astype("float64") for here, each in pairs], there, limit)
+    return _clipped_sum([part(*pair) for pair in pairs], _widths(gradients), there, limit)
 
 
-def _clipped_sum(wide: list[Any], there: Any, limit: Any) -> Any:
-    """Σ_i a_i g_i over the lanes that are there, a_i² ‖g_i‖² <= limit² (1 + 2^-30) as computed; traced in doubles."""
+def _widths(gradients: list[Any]) -> list[int]:
+    return [each.shape[1] for each in gradients]
+
+
+def _clipped_sum(parts: list[Callable[[Any], Any]], widths: list[int], there: Any, limit: Any) -> Any:
+    """Σ_i a_i g_i over the lanes that are there, a_i² ‖g_i‖² <= limit² (1 + 2^-30) as computed; traced in doubles.
+
+    ``parts`` are the leaves of g: from lanes to doubles, of so many columns.
+    """
     import jax
 
     jnp = jax.numpy
-    squares = sum((each * each).sum(axis=1) for each in wide)
+    squares = sum((part(slice(None)) ** 2).sum(axis=1) for part in parts)
     finite, most = jnp.isfinite(squares), limit * limit
     factor = jnp.where(squares > most, limit / jnp.sqrt(squares), 1.0)
     factor, squares = jax.lax.optimization_barrier((factor, squares))  # what is checked is what was computed
     factor = jnp.where(finite & (factor * (factor * squares) <= most * (1 + float(_SLACK))), factor * there, 0.0)
-    parts = [
-        jnp.matmul(factor, jnp.where(finite[:, None], each, 0.0), precision=jax.lax.Precision.HIGHEST) for each in wide
-    ]
-    return jnp.concatenate(parts)
+
+    def add(lane: Any, totals: list[Any]) -> list[Any]:  # no doubles but one row's are held beside the totals
+        own = [jnp.where(finite[lane], part(lane), 0.0) for part in parts]
+        return [total + factor[lane] * each for total, each in zip(totals, own, strict=True)]
+
+    return jnp.concatenate(jax.lax.fori_loop(0, len(there), add, [jnp.zeros(width, there.dtype) for width in widths]))
 
 
 def _demand_doubles(platform: str) -> None:

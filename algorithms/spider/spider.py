@@ -366,7 +366,7 @@ def demand_differences(problem: FiniteSum) -> None:
 
 
 def smoothness_of_steps(problem: FiniteSum) -> sympy.Expr:
-    """L, or what differences are clipped at per distance: step sizes and weights of outputs may be any public number."""
+    """L, or what differences are clipped at per distance: steps and weights may be any public number."""
     return sympy.Rational(per_distance(problem)) if enforced(problem) else known(problem.smoothness, "smoothness")
 
 
