@@ -46,7 +46,7 @@ from dpbounds.algorithms.oracles.secured import secured_choice
 from dpbounds.algorithms.oracles.watching import Question, answered
 from dpbounds.algorithms.problems.domain import hessian_rank
 from dpbounds.algorithms.problems.finite_sum import FiniteSum
-from dpbounds.algorithms.run import Gathering, Recorder, Run, Trace, settled
+from dpbounds.algorithms.run import NO_UTILITY, Gathering, Recorder, Run, Trace, settled
 from dpbounds.algorithms.unreleased import computed as computed, demand_released, opened
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import to_float
@@ -430,6 +430,7 @@ class Method(ABC, Generic[P]):
             seed=checked_seed(seed),
             timings=run.timings,
             noise_drawn=self.noise_drawn if self.noise == "secure" else drawn_by(self.noise_drawn, known),
+            utility=None if getattr(problem, "has_objective", True) else NO_UTILITY,
         )
 
     def _ledger(self) -> OpenLedger:

@@ -167,6 +167,7 @@ class Run:
             came from the operating system and nobody knows it.
         timings: Seconds by activity.
         noise_drawn: Which noise that was, in words for a privacy statement.
+        utility: Why no bound on utility applies, in words; None where the problem does not rule one out.
     """
 
     algorithm: str
@@ -184,6 +185,7 @@ class Run:
     measured: Mapping[str, Array] = field(default_factory=dict)
     parameters: Mapping[str, float] = field(default_factory=dict)
     noise_drawn: str = NOISE_DRAWN
+    utility: str | None = None
 
     def __post_init__(self) -> None:
         if self.metric not in self.measured and self.metric not in self.trace:
@@ -230,9 +232,12 @@ class Run:
                 f"  spent      {spent} (per repetition)",
                 f"  measured   means: {'; '.join(measured)}; not private",
                 f"  noise      {self.noise_drawn}",
+                *([] if self.utility is None else [f"  utility    {self.utility}"]),
             )
         )
 
+
+NO_UTILITY = "no bound applies: clipped gradients are those of no function; privacy is certified all the same"
 
 _SHADOW: ContextVar[bool] = ContextVar("shadow", default=False)
 

@@ -60,6 +60,8 @@ def blinded(problem: Any, made_up: MadeUp) -> Any:
         "objective_at": lambda self, points: made_up.numbers(len(points)),
         "gradient": lambda self, X: made_up.numbers(*np.shape(X)),
         "batch_gradient": lambda self, X, rows: made_up.numbers(*np.shape(X)),
+        "summed_gradients": lambda self, x, rows: made_up.numbers(len(x)),
+        "summed_differences": lambda self, x, y, rows: made_up.numbers(len(x)),
         "hessian": lambda self, X: made_up.numbers(len(X), np.shape(X)[1], np.shape(X)[1]),
     }
     known = {name: answer for name, answer in answers.items() if hasattr(kind, name)}
@@ -73,6 +75,8 @@ def _blinded_attribute(problem: Any, value: Any, made_up: MadeUp) -> Any:
     if isinstance(value, np.ndarray) and value.ndim and len(value) == problem.records:
         start = getattr(problem, "initial_point", None)
         return value if start is not None and np.array_equal(value, start) else made_up.records(value)
+    if isinstance(value, tuple):
+        return tuple(_blinded_attribute(problem, each, made_up) for each in value)
     if hasattr(value, "objective_and_gradient") and hasattr(value, "records"):
         return blinded(value, made_up)
     return value

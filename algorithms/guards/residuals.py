@@ -33,6 +33,7 @@ from dpbounds.algorithms.guards.sizes import clock, divisor, least_noise, reach,
 from dpbounds.algorithms.ledger import Ledger
 from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.oracles import as_vectors, at_least
+from dpbounds.algorithms.oracles.differences import enforced
 from dpbounds.algorithms.oracles.watching import Question
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import BudgetExceeded
@@ -48,6 +49,7 @@ from dpbounds.privacy.mechanisms import (
 Stream = np.random.Generator  # held while it counts, so that no other takes its place
 FALSE_ALARM = 1e-9
 _CLASSES = 32
+_OFF = 1e-7  # in units of G: exact parts are computed again in doubles
 _AGAIN = 2  # points of each kind at which the exact part is computed again
 _MOST_NUMBERS = 4_000_000  # of a pass over single records
 _ROUNDING = 1e-9
@@ -232,7 +234,11 @@ class Residuals:
         single = _of_each(problem, points[0], members)
         if len(points) == 2:
             kept = math.exp(-clock(question)[r]) if kind == "path" else float(oracle.kept)
-            single = single - kept * _of_each(problem, points[1], members)
+            if kind == "difference" and enforced(problem):
+                changes = [problem.summed_differences(*points, member) for member in np.asarray(members)[:, None]]
+                single = (1 - kept) * single + kept * np.stack(changes)
+            else:
+                single = single - kept * _of_each(problem, points[1], members)
         longest = float(np.sqrt((single * single).sum(axis=1)).max())
         allowed = by * float(np.broadcast_to(reach(question, written), len(given.noisy))[r])
         if longest > allowed + _ROUNDING * G:
@@ -242,7 +248,7 @@ class Residuals:
         elif written is not unsampled(written):
             return  # which records a difference was about is not told
         off = float(np.abs(single.sum(axis=0) / by - opened(given.exact)[r]).max())
-        if off > 1e-7 * G:
+        if off > getattr(problem, "rounding", _OFF) * G:
             self._alarm(f"{kind}: exact part", f"off by {off:.3g} from the sum over {by:.6g} that the entry is about")
 
     # --- batches

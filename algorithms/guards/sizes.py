@@ -11,6 +11,7 @@ import numpy as np
 from dpbounds.algorithms.ledger import DescribedRelease, Release
 from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.oracles import at_least
+from dpbounds.algorithms.oracles.constants import per_distance
 from dpbounds.algorithms.oracles.watching import Question
 from dpbounds.privacy.mechanisms import (
     Gaussian,
@@ -75,19 +76,20 @@ def reach(question: Question, written: Mechanism) -> Array:
     by = float(divisor(written, problem.records))
     if question.kind in ("gradient", "batch"):
         return np.array(float(at_least(problem.lipschitz, "lipschitz")) / by)
+    if question.kind == "difference":
+        G, L = float(at_least(problem.lipschitz, "lipschitz")), float(per_distance(problem))
+        apart = np.linalg.norm(question.points[0] - question.points[1], axis=1)
+        kept = float(question.about.kept)
+        moved: Array = (kept * np.minimum(L * apart, 2 * G) + (1 - kept) * G) / by
+        return moved
     G, L = _constants(problem)
     if question.kind == "path":
         u = clock(question)
         faded = np.exp(-u)
         change: Array = G * (1 - faded + np.where(faded > 0, u, 0.0) * faded) / by
         return change
-    if question.kind == "Hessian":
-        rank = getattr(problem, "hessian_rank", None) or problem.dimension
-        return np.array(math.sqrt(min(problem.dimension, rank)) * L / by)
-    apart = np.linalg.norm(question.points[0] - question.points[1], axis=1)
-    kept = float(question.about.kept)
-    moved: Array = (kept * np.minimum(L * apart, 2 * G) + (1 - kept) * G) / by
-    return moved
+    rank = getattr(problem, "hessian_rank", None) or problem.dimension
+    return np.array(math.sqrt(min(problem.dimension, rank)) * L / by)
 
 
 def clock(question: Question) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import sympy
 
@@ -30,3 +31,13 @@ def at_least(constant: sympy.Expr | None, name: str) -> Fraction:
     if isinstance(constant, sympy.Rational):
         return rational(constant, name)
     return Fraction(evaluate(constant, {}).exact_upper)
+
+
+def per_distance(problem: Any) -> Fraction:
+    """L: how far one record's part of a difference moves per distance, enforced by the problem or a constant of it.
+
+    Raises:
+        InvalidValue: There is neither.
+    """
+    enforced: Fraction | None = getattr(problem, "difference_clip", None)
+    return at_least(problem.smoothness, "smoothness") if enforced is None else enforced

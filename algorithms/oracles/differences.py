@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import sympy
@@ -20,7 +20,7 @@ from dpbounds.algorithms.oracles.batches import (
     divisor,
     draw_rows,
 )
-from dpbounds.algorithms.oracles.constants import at_least
+from dpbounds.algorithms.oracles.constants import at_least, per_distance
 from dpbounds.algorithms.oracles.gradients import Gradients, HasGradients
 from dpbounds.algorithms.oracles.perturbation import (
     Answer,
@@ -32,7 +32,7 @@ from dpbounds.algorithms.oracles.perturbation import (
 )
 from dpbounds.algorithms.oracles.secured import Rows, secured_means
 from dpbounds.algorithms.unreleased import closed
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import to_float
 
 _ROUNDING = 1 + 2.0**-48  # more than the relative error of a handful of operations
@@ -74,6 +74,9 @@ class GradientDifferenceOracle:
 
     Where x = y and κ = 1, difference and noise are both exactly 0 (the entry is made all the same).
 
+    Where the problem clips each record's difference (``difference_clip``, ``summed_differences``), L is what it clips
+    at per distance; with κ the parts of (1 - κ) ∇F(x) and of κ times the difference are clipped one by one.
+
     Rounding. Distances are enlarged by (p + 16) 2^-53, relatively, which covers the error of the norm of p rounded
     differences. And two gradients of nearly equal points differ by less than their own rounding, which is not in
     proportion to the distance: noise that is would be drowned, and the low bits would tell the data. So C gets a floor.
@@ -114,11 +117,13 @@ class GradientDifferenceOracle:
             object.__setattr__(self, "gradients", Gradients(self.problem))
         elif self.gradients.problem is not self.problem:
             raise InvalidValue("gradients", "another problem's", "a memory of the same problem")
+        if self.noise == "secure" and enforced(self.problem):
+            raise UnsupportedMechanism("no secure noise on differences that the problem clips: take noise 'gaussian'")
 
     def per_record_bounds(self, X: Array, previous: Array) -> Array:
         """C(x, y) over the divisor, rounded up, one per repetition: how far a record can move the answer."""
         G = at_least(self.problem.lipschitz, "lipschitz")
-        L = to_float(at_least(self.problem.smoothness, "smoothness"), "up")
+        L = to_float(per_distance(self.problem), "up")
         apart = distances(X, previous)
         bounds = np.minimum(apart * L, to_float(2 * G, "up"))
         if self.kept != 1:
@@ -191,6 +196,8 @@ class GradientDifferenceOracle:
         return tuple(draw_rows(self.sampling, records, generator, self.noise) for generator in self.generators)
 
     def _difference(self, X: Array, previous: Array, rows: tuple[Rows, ...] | None) -> Array:
+        if enforced(self.problem):
+            return self._cut(X, previous, rows)
         if rows is None:
             assert self.gradients is not None
             before = self.gradients.known(previous)[1]
@@ -198,8 +205,24 @@ class GradientDifferenceOracle:
         by = self._divisor
         return batch_means(self.problem, X, rows, by) - self._of(batch_means(self.problem, previous, rows, by))
 
+    def _cut(self, X: Array, previous: Array, rows: tuple[Rows, ...] | None) -> Array:
+        """(1 - κ) ∇F(x) + κ (∇F(x) - ∇F(y)), each of parts that the problem cut by itself."""
+        problem: Any = self.problem
+        own = [np.arange(problem.records)] * len(X) if rows is None else rows
+        sums = [problem.summed_differences(*each) for each in zip(X, previous, own, strict=True)]
+        if self.kept != 1:
+            here = [problem.summed_gradients(x, each) for x, each in zip(X, own, strict=True)]
+            kept, anew = float(self.kept), float(1 - self.kept)
+            sums = [kept * change + anew * each for change, each in zip(sums, here, strict=True)]
+        return np.stack(sums) / float(self._divisor)
+
     def _of(self, before: Array) -> Array:
         return before if self.kept == 1 else float(self.kept) * before
+
+
+def enforced(problem: Any) -> bool:
+    """Whether the problem cuts each record's difference at a public norm per distance."""
+    return getattr(problem, "difference_clip", None) is not None
 
 
 def distances(X: Array, Y: Array) -> Array:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
         breast_cancer as breast_cancer,
         read_csv as read_csv,
     )
+    from dpbounds.algorithms.problems.differentiable_losses import (
+        Differentiable as Differentiable,
+        differentiable as differentiable,
+    )
     from dpbounds.algorithms.problems.finite_sum import (
         FiniteSum as FiniteSum,
         HasRecordGradients as HasRecordGradients,

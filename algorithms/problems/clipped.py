@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -19,16 +20,71 @@ from dpbounds.expressions.exact import ExactLike
 _NUMBERS = 1 << 20  # in the gradients that are held at once
 
 
+class CutGradients(FiniteSum):
+    """What follows where sums of records' gradients are made of vectors of norm at most G, and nothing else is known.
+
+    Such gradients are those of no F: there are no other constants, ``bound`` refuses, objectives are not a number, and
+    what chooses by the objective or asks for Hessians is refused. Steps need a size and a number.
+    """
+
+    __slots__ = ()
+
+    clip: ExactLike
+
+    @property
+    def has_objective(self) -> bool:
+        """Whether gradients are those of an objective."""
+        return False
+
+    @property
+    def lipschitz(self) -> sympy.Expr:
+        """G, enforced."""
+        return sympy.Rational(Fraction(self.clip))
+
+    smoothness = hessian_lipschitz = loss_range = initial_gap = property(
+        lambda self: None, doc="None: nothing is known."
+    )
+
+    @abstractmethod
+    def summed_gradients(self, x: Array, rows: Indices) -> Array:
+        """The sum of some records' cut gradients at one point, shape (p,)."""
+
+    def objective(self, X: ArrayLike) -> Array:
+        """There is none: ``InvalidValue``."""
+        raise no_objective()
+
+    def objective_at(self, points: ArrayLike) -> Array:
+        """There is none: ``InvalidValue``."""
+        raise no_objective()
+
+    def hessian(self, X: ArrayLike) -> Array:
+        """There is none: ``InvalidValue``."""
+        raise no_objective()
+
+    def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
+        """NaN, shape (R,), and the mean of the cut gradients, shape (R, p)."""
+        points = checked_points(X, self.dimension)
+        every = np.arange(self.records)
+        return np.full(len(points), np.nan), np.stack([self._mean(x, every) for x in points])
+
+    def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
+        """The mean of the cut gradients of each repetition's own records, ``rows`` of shape (R, b)."""
+        points = checked_points(X, self.dimension)
+        chosen = checked_rows(rows, len(points), self.records)
+        return np.stack([self._mean(x, own) for x, own in zip(points, chosen, strict=True)])
+
+    def _mean(self, x: Array, rows: Indices) -> Array:
+        return self.summed_gradients(x, rows) / len(rows)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Clipped(FiniteSum):
+class Clipped(CutGradients):
     """Any problem with the gradient of every record scaled down to an l2 norm of at most G: privacy rests on G alone.
 
     A record's gradient g is replaced by g min(1, G/‖g‖), rounded so that its exact norm is at most G (``clip_rows``);
     one that is not finite counts as 0. So a run is certified whatever constants the problem declares. What has to hold
     is that ``record_gradients`` (or ``batch_gradient`` of one record) is a function of that record and the point.
-
-    Clipped gradients are those of no F: there are no other constants, ``bound`` refuses, objectives are not a number,
-    and what chooses by the objective, or asks for differences or Hessians, is refused. Steps need a size and a number.
+    Differences are refused.
 
     Args:
         problem: A ``FiniteSum``, or no more than ``HasRecordGradients``.
@@ -40,11 +96,6 @@ class Clipped(FiniteSum):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clip", checked_bound(self.clip, "clip"))
-
-    @property
-    def has_objective(self) -> bool:
-        """Whether gradients are those of an objective."""
-        return False
 
     @property
     def records(self) -> int:
@@ -60,15 +111,6 @@ class Clipped(FiniteSum):
     def initial_point(self) -> Array:
         """x₁, shape (p,)."""
         return np.array(self.problem.initial_point, dtype=np.float64)
-
-    @property
-    def lipschitz(self) -> sympy.Expr:
-        """G, enforced."""
-        return sympy.Rational(Fraction(self.clip))
-
-    smoothness = hessian_lipschitz = loss_range = initial_gap = property(
-        lambda self: None, doc="None: nothing is known."
-    )
 
     @property
     def radius(self) -> Fraction | None:
@@ -90,35 +132,12 @@ class Clipped(FiniteSum):
         found[~np.isfinite(found).all(axis=1)] = 0.0
         return clip_rows(found, Fraction(self.clip))[0]
 
-    def objective(self, X: ArrayLike) -> Array:
-        """There is none: ``InvalidValue``."""
-        raise no_objective()
-
-    def objective_at(self, points: ArrayLike) -> Array:
-        """There is none: ``InvalidValue``."""
-        raise no_objective()
-
-    def hessian(self, X: ArrayLike) -> Array:
-        """There is none: ``InvalidValue``."""
-        raise no_objective()
-
-    def objective_and_gradient(self, X: ArrayLike) -> tuple[Array, Array]:
-        """NaN, shape (R,), and the mean of the clipped gradients, shape (R, p)."""
-        points = checked_points(X, self.dimension)
-        every = np.arange(self.records)
-        return np.full(len(points), np.nan), np.stack([self._mean(x, every) for x in points])
-
-    def batch_gradient(self, X: ArrayLike, rows: ArrayLike) -> Array:
-        """The mean of the clipped gradients of each repetition's own records, ``rows`` of shape (R, b)."""
-        points = checked_points(X, self.dimension)
-        chosen = checked_rows(rows, len(points), self.records)
-        return np.stack([self._mean(x, own) for x, own in zip(points, chosen, strict=True)])
-
-    def _mean(self, x: Array, rows: Indices) -> Array:
+    def summed_gradients(self, x: Array, rows: Indices) -> Array:
+        """The sum of some records' clipped gradients at one point, shape (p,)."""
         size, total = max(1, _NUMBERS // self.dimension), np.zeros(self.dimension)
         for start in range(0, len(rows), size):
             total += self.record_gradients(x, rows[start : start + size]).sum(axis=0)
-        return total / len(rows)
+        return total
 
 
 def no_objective() -> InvalidValue:

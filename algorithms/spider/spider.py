@@ -37,6 +37,8 @@ from dpbounds.algorithms.method import (
 )
 from dpbounds.algorithms.oracles import Gradients, Poisson, Sampling, at_least
 from dpbounds.algorithms.oracles.batches import sampled, valid_sampling
+from dpbounds.algorithms.oracles.constants import per_distance
+from dpbounds.algorithms.oracles.differences import enforced
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
 from dpbounds.algorithms.run import Run
@@ -201,7 +203,7 @@ class Spider(Method[FiniteSum]):
         That is how other algorithms build on this one: a warm start before it, restarts of it. ``start`` is w_0, shape
         (R, p): public, or released by entries that the ledger already has.
         """
-        demand_smooth(problem)
+        demand_differences(problem)
         T, q, eta = self.steps, self.anchor_period, self.step_size_for(problem)
         memory = Gradients(problem)  # shared: what a difference needs at the last point was computed there
         anchor = run.batch_gradients(self.anchor_sampling, self.anchor_multiplier, memory=memory)
@@ -230,7 +232,7 @@ class Spider(Method[FiniteSum]):
         """η as a double: ``step_size``, or 1/(2L) rounded down."""
         if self.step_size is not None:
             return self.step_size
-        return evaluate(1 / (2 * known(problem.smoothness, "smoothness")), {}).lower
+        return evaluate(1 / (2 * smoothness_of_steps(problem)), {}).lower
 
     def bound(self, problem: FiniteSum) -> Enclosure:
         """Enclose the explicit bound on E‖∇F(ŵ)‖ for the noise that ``run`` really draws.
@@ -304,7 +306,7 @@ def parameters(
     anchor_period: int | None = None,
 ) -> tuple[int, int]:
     """T and q of ``lowy-ullman-wright-2024/lemma-3.1/explicit`` for ρ-zCDP, where they are not given."""
-    demand_smooth(problem)
+    demand_differences(problem)
     given: dict[sympy.Symbol | str, ExactLike | Enclosure] = {
         symbols.dataset_size: problem.records,
         symbols.dimension: problem.dimension,
@@ -354,6 +356,18 @@ def demand_smooth(problem: FiniteSum) -> None:
     for name in ("lipschitz", "smoothness"):
         known(getattr(problem, name), name)
     demand_all_of_space(problem)
+
+
+def demand_differences(problem: FiniteSum) -> None:
+    """As ``demand_smooth``, for walks: a problem may clip differences instead of being smooth."""
+    if not enforced(problem):
+        demand_smooth(problem)
+    demand_all_of_space(problem)
+
+
+def smoothness_of_steps(problem: FiniteSum) -> sympy.Expr:
+    """L, or what differences are clipped at per distance: steps and weights may be any public number."""
+    return sympy.Rational(per_distance(problem)) if enforced(problem) else known(problem.smoothness, "smoothness")
 
 
 def _weight(sampling: Sampling, records: int, count: int) -> Fraction:

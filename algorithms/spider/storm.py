@@ -19,8 +19,9 @@ from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import no_more_than_slope, squared_norms
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome, stddev_of_gradients
 from dpbounds.algorithms.oracles import Gradients, at_least
+from dpbounds.algorithms.oracles.constants import per_distance
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
-from dpbounds.algorithms.spider.spider import demand_smooth, enclosed, initial_gap_of, measured_at
+from dpbounds.algorithms.spider.spider import demand_differences, demand_smooth, enclosed, initial_gap_of, measured_at
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import decide, evaluate
 from dpbounds.papers.ours import storm as theorem
@@ -95,7 +96,7 @@ class Storm(Method[FiniteSum]):
         - ``step_size``, ``momentum``, ``first_share``: η, k and the first estimate's share of the budget, in place of
           those that are found
         """
-        demand_smooth(problem)
+        demand_differences(problem)
         budget, gap = PrivacyBudget.of(epsilon, delta, relation), fields.initial_gap(initial_gap)
         single = planning.multiplier_of_one(budget)
         count = None if steps is None else fields.count(steps, "steps")
@@ -119,7 +120,7 @@ class Storm(Method[FiniteSum]):
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """The pseudo-code above."""
-        demand_smooth(problem)
+        demand_differences(problem)
         T, k, eta = self.steps, float(self.momentum), self.step_size
         memory = Gradients(problem)
         first = run.gradients(self.first_multiplier, memory=memory)
@@ -184,14 +185,14 @@ class Storm(Method[FiniteSum]):
 
     def _reach(self, problem: FiniteSum) -> float:
         """Lη."""
-        return float(at_least(problem.smoothness, "smoothness")) * self.step_size
+        return float(per_distance(problem)) * self.step_size
 
 
 def _parameters(
     problem: FiniteSum, single: float, gap: Fraction | None, steps: int | None
 ) -> tuple[int, Fraction, float, Fraction]:
     """T, k, η and the first estimate's share with a small bound, in doubles: any are sound where the bound holds."""
-    G, L = (float(at_least(getattr(problem, name), name)) for name in ("lipschitz", "smoothness"))
+    G, L = float(at_least(problem.lipschitz, "lipschitz")), float(per_distance(problem))
     start = initial_gap_of(problem, gap)
     drop = max(float(start.exact_upper if isinstance(start, Enclosure) else start), 1e-300)
     y = problem.dimension * (single / problem.records) ** 2  # d times the first estimate's variance over G², all for it

@@ -1,0 +1,403 @@
+"""Losses written in JAX: the gradients of the library's own problems, one record's bound by brute force, its runs.
+
+Skipped where JAX is not installed.
+"""
+
+import subprocess
+import sys
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from dpbounds.algorithms import ProjectedGradientDescent, Spider, StochasticGradientDescent, Storm, problems
+from dpbounds.algorithms.ledger import Batch, Poisson, PrivacyBudget
+from dpbounds.algorithms.oracles import GradientDifferenceOracle
+from dpbounds.algorithms.problems import Clipped, differentiable, differentiable_losses as made
+from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
+from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent
+from dpbounds.algorithms.unreleased import opened
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
+
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+pytestmark = pytest.mark.thorough
+
+RNG = np.random.default_rng(0)
+N, P = 60, 4
+FEATURES = RNG.standard_normal((N, P)).astype(np.float32) / 3
+SIGNS = np.where(RNG.random(N) < 0.5, -1, 1)
+POINTS = RNG.standard_normal((5, P))
+
+
+def sigmoid(w, record):
+    features, sign = record
+    return jax.nn.sigmoid(-sign * (features @ w))
+
+
+def linear(w, record):
+    """The gradient is the record: what is clipped is what is given."""
+    return sum(jnp.vdot(w[name], record[name]) for name in record)
+
+
+def network(parameters, record):
+    features, label = record
+    return -jax.nn.log_softmax(
+        jnp.tanh(features @ parameters["in"] + parameters["bias"]) @ parameters["out"].astype(jnp.float32)
+    )[label]
+
+
+def a_network(**more):
+    draw = np.random.default_rng(1)
+    parameters = {
+        "in": jnp.asarray(draw.standard_normal((P, 6)), dtype=jnp.float32),
+        "bias": jnp.zeros(6, jnp.float32),
+        "out": jnp.asarray(draw.standard_normal((6, 3)), dtype=jnp.float16),
+    }
+    return parameters, differentiable(network, parameters, (FEATURES, SIGNS + 1), **{"clip": 1, **more})
+
+
+def of_rows(rows, clip=1, **more):
+    """A problem whose records' gradients are these rows, in two leaves."""
+    rows = np.asarray(rows, dtype=np.float32)
+    start = {"a": jnp.zeros(1, jnp.float32), "b": jnp.zeros(rows.shape[1] - 1, jnp.float32)}
+    return differentiable(linear, start, {"a": rows[:, :1], "b": rows[:, 1:]}, clip=clip, **more)
+
+
+def total(problem, rows=None, x=None):
+    x = problem.initial_point if x is None else x
+    return problem.summed_gradients(x, np.arange(problem.records) if rows is None else np.asarray(rows))
+
+
+def square(vector):
+    return sum((Fraction(float(each)) ** 2 for each in vector), Fraction(0))
+
+
+def test_it_is_a_clipped_problem_of_the_library():
+    own = problems.sigmoid_loss(FEATURES, SIGNS, l1=0, feature_bound=10)
+    for clip in ("1/20", 10):
+        reference = Clipped(own, clip)
+        problem = differentiable(sigmoid, jnp.zeros(P, jnp.float32), (FEATURES, SIGNS.astype(np.float32)), clip=clip)
+        single = problem.compiled.parameters(POINTS[0])
+        assert single.dtype == np.float32
+        assert problem.gradient(POINTS) == pytest.approx(reference.gradient(POINTS), abs=2e-7)
+        rows = RNG.integers(0, N, (5, 7))
+        assert problem.batch_gradient(POINTS, rows) == pytest.approx(reference.batch_gradient(POINTS, rows), abs=2e-7)
+        for method in (
+            GradientDescent(10, 20, step_size=0.5),
+            StochasticGradientDescent(5, 20, 1, Poisson("1/4")),
+            StochasticGradientDescent(5, 20, 1, Batch(6, N, replacement=True)),
+        ):
+            runs = [method.run(each, seed=1, repetitions=2) for each in (problem, reference)]
+            assert runs[0].output == pytest.approx(runs[1].output, abs=1e-5)
+            assert runs[0].ledger.releases == runs[1].ledger.releases
+
+
+def test_leaves_of_several_types_are_clipped_as_one_vector():
+    parameters, problem = a_network(clip="1/10")
+    assert problem.dimension == P * 6 + 6 + 18
+    back = problem.parameters(problem.initial_point)
+    assert jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), back) == jax.tree.map(
+        lambda leaf: (leaf.shape, leaf.dtype), parameters
+    )
+    summed = np.zeros(problem.dimension)
+    for row in range(N):
+        found = jax.grad(network)(parameters, (FEATURES[row], SIGNS[row] + 1))
+        flat = np.concatenate([np.asarray(leaf, dtype=np.float64).ravel() for leaf in jax.tree.leaves(found)])
+        alone = total(problem, [row])
+        assert alone == pytest.approx(flat * min(1, 0.1 / np.linalg.norm(flat)), abs=1e-4)  # half precision
+        assert square(alone) <= Fraction(1, 100)
+        summed += alone
+    assert total(problem) == pytest.approx(summed, abs=1e-3)
+    assert not jax.config.jax_enable_x64
+
+
+def wild(rows, columns):
+    """Rows of every size and kind that single precision knows."""
+    draw = np.random.default_rng(2)
+    scale = 10.0 ** draw.uniform(-40, 38, (rows, 1))
+    with np.errstate(over="ignore"):
+        found = (draw.standard_normal((rows, columns)) * scale).astype(np.float32)
+    found[0], found[1, 0], found[2, -1], found[3] = 0, np.nan, np.inf, np.finfo(np.float32).max
+    found[4] = np.finfo(np.float32).tiny
+    found[5] = np.float32(1 / np.sqrt(columns))  # beside the bound
+    found[6] = np.nextafter(found[5], np.float32(1))
+    return found
+
+
+@pytest.mark.parametrize("clip", [Fraction(1), Fraction(1, 3), Fraction(10) ** 30, Fraction(1, 10**30)])
+def test_neighbours_sums_differ_by_at_most_the_bound_exactly(clip):
+    """Each record removed, and each replaced by each of some: squares of differences as fractions."""
+    rows = wild(40, 9)
+    problem = of_rows(rows, clip)
+    every, largest = total(problem), Fraction(0)
+    assert np.isfinite(every).all()
+    for gone in range(len(rows)):
+        moved = square(every - total(problem, np.delete(np.arange(len(rows)), gone)))
+        # the difference of two doubles is rounded once more here
+        assert moved <= clip**2 * (1 + Fraction(1, 2**50))
+        largest = max(largest, moved)
+    assert largest > clip**2 * Fraction(999, 1000)
+    for other in (rows[3], -rows[3], rows[1], rows[8]):
+        changed = rows.copy()
+        changed[11] = other
+        assert square(total(of_rows(changed, clip)) - every) <= 4 * clip**2 * (1 + Fraction(1, 2**50))
+
+
+def test_sums_that_cancel_keep_within_the_margin():
+    """Large parts that cancel, where single precision would lose the smallest record by far more than the margin."""
+    rows = np.tile(np.float32([[1, 0], [-1, 0]]), (500, 1))
+    rows = np.concatenate([rows, np.float32([[1e-6, 1e-7]])])
+    problem = of_rows(rows)
+    moved = total(problem) - total(problem, np.arange(1000))
+    assert moved == pytest.approx(rows[-1], abs=1e-12)
+    assert made.margin(1001, 2) < Fraction(1, 10**8)
+
+
+def test_the_margin_is_what_the_proof_asks_for():
+    u = Fraction(1, 2**53)
+    for n, p in ((1, 1), (1000, 10**7), (10**6, 10**9)):
+        eta = made.margin(n, p)
+        A = Fraction(1, 2**31) + (p + 8) * u / (1 - (p + 8) * u)
+        B = 2 * n * (2 * n + 8) * u / (1 - (2 * n + 8) * u)
+        assert (1 - eta) * (1 + A) * (1 + B) < 1
+        assert (1 - eta / 4) * (1 + A) * (1 + B) > 1 - eta  # and not much more
+    with pytest.raises(InvalidValue, match="records must be"):
+        made.margin(2 * 10**6, 10)
+
+
+def test_what_is_not_finite_counts_as_nothing():
+    rows = np.ones((6, 3), np.float32) / 4
+    bad = rows.copy()
+    bad[0, 1], bad[1], bad[2, 0] = np.nan, np.inf, -np.inf
+    assert total(of_rows(bad)) == pytest.approx(total(of_rows(rows), [3, 4, 5]), abs=1e-15)
+
+
+def test_batches_are_sums_over_a_public_number():
+    problem = of_rows(np.ones((40, 3)) / 10)
+    run = StochasticGradientDescent(5, 30, 1, Poisson("1/4")).run(problem, seed=0, repetitions=1)
+    steps = run.trace["step"].per_step
+    assert len(np.unique(np.round(steps, 12))) > 5  # sizes differ, the divisor does not
+    (release,) = run.ledger.releases
+    assert release.per_record_bound == Fraction(1, 10)
+
+
+def test_places_in_a_chunk_mean_nothing_and_memory_is_kept():
+    _, large = a_network()
+
+    def used(lanes):
+        return large.compiled.bytes_of(lanes, jnp.zeros(48, jnp.float32), large.leaves, False)
+
+    assert large.chunk == 64
+    for lanes in (1, 8):
+        _, small = a_network(memory_limit=used(lanes))
+        assert used(lanes) < used(2 * lanes)
+        assert small.chunk == lanes
+    assert total(small) == pytest.approx(total(large), abs=1e-4)
+    with pytest.raises(InvalidValue, match="memory_limit must be at least"):
+        a_network(memory_limit=100)
+
+
+def test_every_row_is_in_one_block():
+    for count in range(1, 70):
+        for most in (1, 4, 16, 64):
+            found = list(made.blocks(np.arange(count), most))
+            assert np.concatenate([rows for rows, _ in found]).tolist() == list(range(count))
+            assert all(len(rows) <= lanes <= most and lanes & (lanes - 1) == 0 for rows, lanes in found)
+            assert sum(lanes for _, lanes in found) < count + 8
+
+
+def test_differences_are_clipped_per_distance():
+    def steep(w, z):
+        return 50 * jnp.sum((w - z) ** 2) / 2
+
+    data = RNG.standard_normal((N, P)).astype(np.float32)
+    problem = differentiable(steep, jnp.zeros(P, jnp.float32), data, clip=1, smoothness=2)
+    x, y = POINTS[0], POINTS[0] + 2.0**-6
+    apart = np.linalg.norm(x - y)
+    for row in range(5):
+        alone = problem.summed_differences(x, y, np.array([row]))
+        assert np.linalg.norm(alone) == pytest.approx(2 * apart, rel=1e-6)
+        assert square(alone) <= 4 * square(x - y)
+        far = problem.summed_differences(x, x + 100, np.array([row]))
+        assert np.linalg.norm(far) == pytest.approx(2, rel=1e-6)
+    assert not problem.summed_differences(x, x, np.arange(N)).any()
+    generators = [np.random.default_rng(0)]
+    for kept in (Fraction(1), Fraction(3, 4)):
+        for sampling in (None, Poisson("1/4"), Batch(6, N, replacement=False)):
+            pen = StochasticGradientDescent(1, 1)._ledger()
+            oracle = GradientDifferenceOracle(
+                problem, Fraction(1, 10**9), generators, pen, sampling=sampling, kept=kept
+            )
+            answer = oracle(x[None], y[None])
+            by = N if sampling is None else 15 if isinstance(sampling, Poisson) else 6
+            bound = float(kept) * 2 * apart + float(1 - kept)
+            assert oracle.per_record_bounds(x[None], y[None])[0] == pytest.approx(bound / by, rel=1e-5)
+            if sampling is None:
+                exact = float(kept) * problem.summed_differences(x, y, np.arange(N))
+                exact = (exact + float(1 - kept) * total(problem, x=x)) / N
+                assert opened(answer.exact)[0] == pytest.approx(exact, abs=1e-12)
+    with pytest.raises(UnsupportedMechanism, match="no secure noise"):
+        GradientDifferenceOracle(problem, Fraction(1), generators, pen, "secure")
+
+
+BUDGET = PrivacyBudget.of(1, "1e-5")
+METHODS = {
+    "dp-gd": lambda problem: GradientDescent.calibrated(problem, 1, "1e-5", steps=8, step_size=0.5),
+    "dp-sgd-poisson": lambda problem: StochasticGradientDescent.calibrated(
+        problem, 1, "1e-5", steps=8, distance=2, sampling=Poisson("1/4")
+    ),
+    "dp-sgd-batch": lambda problem: StochasticGradientDescent.calibrated(
+        problem, 1, "1e-5", steps=8, distance=2, sampling=Batch(6, N, replacement=False)
+    ),
+    "projected": lambda problem: ProjectedGradientDescent.calibrated(problem, 1, "1e-5", steps=8, step_size=0.5),
+    "spider": lambda problem: Spider.calibrated(problem, 1, "1e-5", steps=8, anchor_period=4),
+    "storm": lambda problem: Storm.calibrated(problem, 1, "1e-5", steps=8, initial_gap=1),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_existing_algorithms_run_certified_under_guard_and_promise_nothing(name):
+    _, problem = a_network(smoothness=4, radius=20)
+    if name in ("spider", "storm", "dp-gd"):  # walks in all of space
+        _, problem = a_network(smoothness=4)
+    method = METHODS[name](problem)
+    run = method.run(problem, seed=1, repetitions=2, guarded=True)
+    assert run.spent.upper <= 1
+    assert "utility    no bound applies" in str(run)
+    assert np.isfinite(run.output).all()
+    for own in problem.leaves:
+        assert not own.flags.writeable
+    with pytest.raises(InvalidValue):
+        method.bound(problem)
+    if name == "projected":
+        assert np.linalg.norm(run.output, axis=1).max() <= 20 * (1 + 1e-12)
+
+
+def test_what_rests_on_constants_is_refused():
+    _, problem = a_network()
+    for method in (METHODS["spider"], METHODS["storm"]):
+        with pytest.raises(InvalidValue, match="smoothness"):
+            method(problem)
+    _, problem = a_network(smoothness=4)
+    with pytest.raises((InvalidValue, UnsupportedMechanism)):
+        PathNoiseDescent.calibrated(problem, 1, "1e-5")
+    with pytest.raises(InvalidValue):
+        problem.hessian(problem.initial_point[None])
+    with pytest.raises(InvalidValue):
+        problem.objective(problem.initial_point[None])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"parameters": np.zeros(3)}, r"parameters\[0\]\.dtype"),
+        ({"parameters": jnp.zeros(3, int)}, r"parameters\[0\]\.dtype"),
+        ({"parameters": {}}, "parameters must be"),
+        ({"parameters": jnp.full(3, jnp.nan)}, "parameters must be"),
+        ({"records": (np.zeros((4, 3)), np.zeros(5))}, r"records\[1\]\.shape"),
+        ({"records": 1.0}, r"records\[0\]\.shape"),
+        ({"records": ()}, "records must be"),
+        ({"loss": lambda w, z: w}, "loss must be"),
+        ({"clip": 0}, "clip must be"),
+        ({"smoothness": -1}, "smoothness must be"),
+        ({"memory_limit": 1.5}, "memory_limit must be"),
+        ({"radius": 0}, "radius must be"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change, said):
+    given = {"loss": lambda w, z: jnp.sum(w), "parameters": jnp.zeros(3), "records": np.zeros((4, 3)), "clip": 1}
+    given |= change
+    with pytest.raises(InvalidValue, match=said):
+        differentiable(**given)
+
+
+def test_machines_whose_doubles_are_others_are_refused(monkeypatch):
+    for change in (
+        lambda: monkeypatch.setattr(jax, "default_backend", lambda: "tpu"),
+        lambda: monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=true"),
+    ):
+        with monkeypatch.context():
+            change()
+            with pytest.raises(UnsupportedMechanism, match="IEEE doubles"):
+                of_rows(np.zeros((3, 2)))
+            monkeypatch.undo()
+
+
+@pytest.fixture
+def traced_anew():
+    """Programs of this test's own: what was traced before, or in it, is forgotten."""
+    jax.clear_caches()
+    yield
+    jax.clear_caches()
+
+
+def a_leaf_is_forgotten(monkeypatch):
+    cut = made._clipped_sum
+
+    def wrong(parts, widths, there, limit):
+        first = cut(parts[:1], widths[:1], there, limit)
+        return jnp.concatenate([first, *(there @ each(slice(None)) for each in parts[1:])])
+
+    monkeypatch.setattr(made, "_clipped_sum", wrong)
+
+
+def every_leaf_by_itself(monkeypatch):
+    cut = made._clipped_sum
+
+    def wrong(parts, widths, there, limit):
+        return jnp.concatenate([cut([part], [width], there, limit) for part, width in zip(parts, widths, strict=True)])
+
+    monkeypatch.setattr(made, "_clipped_sum", wrong)
+
+
+def padding_counts(monkeypatch):
+    cut = made._clipped_sum
+    monkeypatch.setattr(
+        made, "_clipped_sum", lambda parts, widths, there, limit: cut(parts, widths, there * 0 + 1, limit)
+    )
+
+
+def no_margin(monkeypatch):
+    monkeypatch.setattr(made.Differentiable, "_limit", lambda self, bound: float(bound) * (1 + 1e-9))
+
+
+@pytest.mark.usefixtures("traced_anew")
+@pytest.mark.parametrize("bug", [a_leaf_is_forgotten, every_leaf_by_itself, padding_counts, no_margin])
+def test_planted_bugs_break_the_bound(bug, monkeypatch):
+    bug(monkeypatch)
+    rows = np.float32([[3, 4], [-7, 2], [5, 5]])
+    problem = of_rows(rows)
+    every = total(problem)
+    moved = max(square(every - total(problem, [row for row in range(3) if row != gone])) for gone in range(3))
+    assert moved > 1 + Fraction(1, 2**50)
+
+
+@pytest.mark.usefixtures("traced_anew")
+def test_not_a_number_would_spread(monkeypatch):
+    def spreading(parts, widths, there, limit):
+        wide = [part(slice(None)) for part in parts]
+        squares = sum((each * each).sum(axis=1) for each in wide)
+        factor = there * jnp.minimum(1.0, limit / jnp.sqrt(squares))
+        return jnp.concatenate([factor @ each for each in wide])
+
+    monkeypatch.setattr(made, "_clipped_sum", spreading)
+    assert np.isnan(total(of_rows([[np.nan, 1], [1, 1]]))).any()
+
+
+def test_a_sum_divided_by_the_drawn_size_is_seen():
+    """Where the divisor is what was drawn, the steps of equal records are all alike."""
+    problem = of_rows(np.ones((40, 3)) / 10)
+    run = StochasticGradientDescent(5, 30, 1, Poisson("1/4")).run(problem, seed=0, repetitions=1)
+    norms = np.sqrt(run.trace["step"].per_step)
+    sizes = norms / np.linalg.norm(np.float32([0.1] * 3)) * 10
+    assert sizes == pytest.approx(np.round(sizes), abs=1e-5)
+    assert any(a != b for a, b in pairwise(np.round(sizes)))
+
+
+def test_importing_the_algorithms_does_not_import_jax():
+    asked = "import sys, dpbounds, dpbounds.algorithms as a; a.problems.Clipped, a.Spider; print('jax' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, text=True).stdout == "False\n"
+    asked = "from dpbounds.algorithms.problems import differentiable; import sys; print('jax' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, text=True).stdout == "False\n"
