@@ -34,6 +34,7 @@ SPENT = {
     "cited/dwork-roth-2014/theorem-a.1": [row("epsilon=0.9 delta=1e-5", below=0.8)],
     "dpbounds/langevin-under-pl": [row("rho=0.1 steps=60", spent=0.1)],
     "dpbounds/negative-curvature-descent": [row("rho=0.2 steps=40 searches=9", spent=0.2)],
+    "dpbounds/population-tree-spider/explicit": [row("rho=0.3", spent=0.3)],
     "dpbounds/storm": [row("rho=0.2 steps=40 first_share=0.1", spent=0.2)],
     "dpbounds/geometric-noise-under-pl": [row("rho=0.2", spent=0.2)],
     "dpbounds/noisy-descent-exact": [row("rho=0.2 steps=40", spent=0.2)],
