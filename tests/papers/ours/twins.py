@@ -55,6 +55,25 @@ def population_tree_spider_second(q):
     return cbrt(q.L * q.G * psi) / cbrt(q.n) + sqrt(psi * noise * q.L) + q.G * (noise + 1 / sqrt(q.n))
 
 
+def stage_shares(q):
+    # zCDP that is left for the first gradients, and the sum of the stages' shares
+    left = q.rho - q.stages * (q.T - 1) * 2 * q.L**2 / (q.n**2 * stage_difference(q) ** 2)
+    return left, sum(sqrt(mpf(2) ** -i) for i in range(int(q.stages)))
+
+
+def stage_difference(q):
+    return sqrt(2 * q.L**2 / q.d / (q.T - 1))
+
+
+def stage_excess(q):
+    left, total = stage_shares(q)
+    gap = q.Delta_F
+    for j in range(int(q.stages)):
+        variance = 2 * q.G**2 / q.n**2 / left * total * sqrt(mpf(2) ** (int(q.stages) - 1 - j))
+        gap = gap / 2 + q.d * variance / 2 / q.mu
+    return gap
+
+
 def tree_square(q):
     # a bit of the step's number is set in every other step
     blocks = sum((q.L * q.move_length) ** 2 * 2**j / q.leaf_batch / 2 for j in range(int(q.levels)))
@@ -278,6 +297,14 @@ TWINS = {
         "step_size": lambda q: 1 / q.L / 2,
     },
     "population-tree-spider": {"rate": population_tree_spider_second},
+    "polyak-lojasiewicz-restarted-spider/stage-shares": {
+        "bound": lambda q: sqrt(2 * q.mu * stage_excess(q)),
+        "excess_risk": stage_excess,
+        "steps": lambda q: ceil(q.L / (q.mu / 4)),
+        "noise_stddev": lambda q: sqrt(2 * stage_shares(q)[1] / stage_shares(q)[0]) * q.G / q.n,
+        "difference_noise_stddev": stage_difference,
+        "step_size": lambda q: 1 / q.L / 2,
+    },
     "population-tree-spider/explicit": {
         "bound": tree_bound,
         "error": lambda q: sqrt(tree_square(q)),
