@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from dpbounds.algorithms.spider.population_stochastic_spider import (
         PopulationStochasticSpider as PopulationStochasticSpider,
     )
+    from dpbounds.algorithms.spider.population_tree_spider import PopulationTreeSpider as PopulationTreeSpider
     from dpbounds.algorithms.spider.restarted_spider import RestartedSpider as RestartedSpider
     from dpbounds.algorithms.spider.spider import Spider as Spider
     from dpbounds.algorithms.spider.stochastic_spider import StochasticSpider as StochasticSpider

@@ -29,13 +29,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 import sympy
 from attrs import evolve, field, frozen
 from numpy.typing import ArrayLike
 
 from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.fields import demand_one_of
 from dpbounds.algorithms.method import FiniteSum, InvalidValue, Method, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
@@ -48,14 +49,20 @@ from dpbounds.papers.lowy_ullman_wright_2024 import definition_6_1
 from dpbounds.papers.ours import polyak_lojasiewicz_restarted_spider as statement
 from dpbounds.privacy.mechanisms import Composed, parts_of
 
+Shares: TypeAlias = Literal["equal", "falling"]
+
 THEOREMS = {
     "algorithm": "dpbounds/polyak-lojasiewicz-restarted-spider",
     "spent": "dpbounds/polyak-lojasiewicz-restarted-spider",
     "bound": "dpbounds/polyak-lojasiewicz-restarted-spider",
+    "shares": "dpbounds/polyak-lojasiewicz-restarted-spider/stage-shares",
     "stage": "lowy-ullman-wright-2024/algorithm-1/explicit",
 }
 
 _MOST_STAGES = 200
+_LONGEST = 1e15  # steps of a stage that nobody could pay for
+_TURNS = 20
+_ROUNDED_UP = 1 + Fraction(1, 10**7)
 _SMALLEST_GAP = 1e-100  # a larger gap than there is does no harm, and keeps powers within the doubles
 
 
@@ -141,6 +148,7 @@ class RestartedSpider(Method[FiniteSum]):
         growth: Growth | None = None,
         stages: int | None = None,
         initial_gap: ExactLike | None = None,
+        shares: Shares = "equal",
         noise: fields.WhichNoise = "gaussian",
     ) -> RestartedSpider:
         """Plan for a budget, see ``Method``.
@@ -149,22 +157,26 @@ class RestartedSpider(Method[FiniteSum]):
         - ``stages``: J; None: the one that minimises the bound on the gradient among all J for which the theorem's
           hypothesis holds in every stage
         - ``initial_gap``: ψ, where the walk will not start at the problem's initial point
+        - ``shares``: "equal" parts for all stages, half of each for its differences; or "falling" ones, the statement
+          ``THEOREMS["shares"]``: differences get what the descent asks for, and of the rest an anchor gets √2 times
+          what the one before it has
         """
+        demand_one_of(shares, Shares, "shares")
         budget = PrivacyBudget.of(epsilon, delta, relation)
         gap, known = fields.initial_gap(initial_gap), growth_of(problem, growth)
         rho = 2 / planning.multiplier_of_one(budget) ** 2  # the zCDP that this noise amounts to under replace-one
         candidates = range(1, _MOST_STAGES + 1) if stages is None else [fields.count(stages, "stages")]
-        plans = [_planned_steps(problem, known, gap, float(rho), J) for J in candidates]
+        falling = shares == "falling"
+        planned = _planned_shares if falling else _planned_steps
+        plans = [planned(problem, known, gap, float(rho), J) for J in candidates]
         admissible = [plan for plan in plans if plan is not None]
         if not admissible:
-            allowed = "as many as keep 2 J d (T - 1)² <= n² ρ in every stage, where the bound holds"
+            most = "J d (T - 1)² < n² ρ" if falling else "2 J d (T - 1)² <= n² ρ in every stage"
+            allowed = f"as many as keep {most}, where the bound holds"
             advice = f"ρ is {float(rho):.4g} here: spend more, or use a loss that is better conditioned"
             raise InvalidValue("records", problem.records, allowed, advice)
         _, steps = min(admissible)
-        part = Fraction(1, 2 * len(steps))
-        # a stage of one step has no differences, and leaves their part to its anchor
-        groups = {f"anchor {j}": (1, part if T > 1 else 2 * part) for j, T in enumerate(steps)}
-        groups |= {f"differences {j}": (T - 1, part) for j, T in enumerate(steps) if T > 1}
+        groups = _falling(problem, rho, steps) if falling else _equal(steps)
         z = planning.multipliers_of_groups(budget, groups)
         made = (Spider(z[f"anchor {j}"], z.get(f"differences {j}"), T, T) for j, T in enumerate(steps))
         return cls(tuple(made), known, gap, budget, noise)
@@ -266,6 +278,43 @@ def growth_of(problem: FiniteSum, growth: Growth | None) -> Growth:
     return Growth.polyak_lojasiewicz(constant)
 
 
+def _equal(steps: Sequence[int]) -> dict[str, tuple[int, Fraction]]:
+    """How often each kind of release is made, and its part of the budget."""
+    part = Fraction(1, 2 * len(steps))
+    # a stage of one step has no differences, and leaves their part to its anchor
+    groups = {f"anchor {j}": (1, part if T > 1 else 2 * part) for j, T in enumerate(steps)}
+    return groups | {f"differences {j}": (T - 1, part) for j, T in enumerate(steps) if T > 1}
+
+
+def _falling(problem: FiniteSum, rho: Fraction, steps: Sequence[int]) -> dict[str, tuple[int, Fraction]]:
+    """The same with falling shares."""
+    parts = [_ROUNDED_UP * problem.dimension * (T - 1) ** 2 / (problem.records**2 * rho) for T in steps]
+    weights = [Fraction(math.sqrt(2) ** -(len(steps) - 1 - j)) for j in range(len(steps))]
+    left, total = 1 - sum(parts), sum(weights)
+    groups = {f"anchor {j}": (1, left * weight / total) for j, weight in enumerate(weights)}
+    return groups | {
+        f"differences {j}": (T - 1, part) for j, (T, part) in enumerate(zip(steps, parts, strict=True)) if T > 1
+    }
+
+
+def _planned_shares(
+    problem: FiniteSum, growth: Growth, initial_gap: Fraction | None, rho: float, stages: int
+) -> tuple[float, tuple[int, ...]] | None:
+    """As ``_planned_steps``, with falling shares; what differences cost is found in turn with the numbers of steps."""
+    weights = [math.sqrt(2) ** -(stages - 1 - j) for j in range(stages)]
+    spent = 0.0
+    for _ in range(_TURNS):
+        variances = [sum(weights) / weight / (2 * (1 - spent) * stages) for weight in weights]
+        value, steps = _steps_of(problem, growth, initial_gap, rho, variances)
+        cost = sum(problem.dimension * (T - 1) ** 2 / (problem.records**2 * rho) for T in steps) * (1 + 1e-6)
+        if cost <= spent:
+            return value, steps
+        if cost >= 1:
+            return None
+        spent = cost
+    return None
+
+
 def _planned_steps(
     problem: FiniteSum, growth: Growth, initial_gap: Fraction | None, rho: float, stages: int
 ) -> tuple[float, tuple[int, ...]] | None:
@@ -273,19 +322,24 @@ def _planned_steps(
 
     Doubles do: whatever T_j come out, ``bounds`` proves its bound for these very numbers.
     """
+    value, steps = _steps_of(problem, growth, initial_gap, rho, [1.0] * stages)
+    longest = 1 + problem.records * math.sqrt(rho / (2 * stages * problem.dimension)) * (1 - 1e-6)
+    return None if max(steps) > longest else (value, steps)  # where d σ₂² η² (T - 1) <= 1/2
+
+
+def _steps_of(
+    problem: FiniteSum, growth: Growth, initial_gap: Fraction | None, rho: float, variances: Sequence[float]
+) -> tuple[float, tuple[int, ...]]:
+    """The bound and the T_j, at variances of the stages' anchors in units of that of equal shares."""
     n, d, k = problem.records, problem.dimension, float(growth.exponent)
     G, L = enclosed(problem.lipschitz, "lipschitz").upper, enclosed(problem.smoothness, "smoothness").upper
     gap = enclosed(problem.initial_gap, "initial_gap").upper if initial_gap is None else float(initial_gap)
-    gamma, variance = float(growth.constant), 4 * G**2 * stages / (n**2 * rho)
-    longest = 1 + n * math.sqrt(rho / (2 * stages * d)) * (1 - 1e-6)  # where d σ₂² η² (T - 1) <= 1/2
+    gamma, unit = float(growth.constant), 4 * G**2 * len(variances) / (n**2 * rho)
     steps, square = [], 0.0
-    for _ in range(stages):
+    for variance in variances:
         gap = max(gap, _SMALLEST_GAP)
-        wanted = 4 * L * gamma**2 * 2 ** (2 / k) * gap ** (1 - 2 / k)
-        if math.ceil(wanted) > longest:
-            return None
-        T = max(1, math.ceil(wanted))
-        square = 4 * L * gap / T + d * variance
+        T = max(1, math.ceil(min(_LONGEST, 4 * L * gamma**2 * 2 ** (2 / k) * gap ** (1 - 2 / k))))
+        square = 4 * L * gap / T + d * variance * unit
         gap = (gamma * math.sqrt(square)) ** k
         steps.append(T)
     return math.sqrt(square), tuple(steps)

@@ -168,6 +168,7 @@ WITHOUT_ANY_ALGORITHM = {
     **dict.fromkeys(("Spider", "RestartedSpider", "WarmStartedSpider", "PopulationWarmStart"), _slope),
     **dict.fromkeys(("StochasticSpider", "PopulationStochasticSpider", "AboveThresholdSelection"), _slope),
     "Storm": _square,
+    "PopulationTreeSpider": _slope,
     "NetExponentialMechanism": _ball,
     "RegularisedExponentialMechanism": _ball,
     **dict.fromkeys(("StationaryPointSelection", "ConstrainedSecondOrder"), lambda *_: 1),

@@ -34,6 +34,7 @@ SPENT = {
     "cited/dwork-roth-2014/theorem-a.1": [row("epsilon=0.9 delta=1e-5", below=0.8)],
     "dpbounds/langevin-under-pl": [row("rho=0.1 steps=60", spent=0.1)],
     "dpbounds/negative-curvature-descent": [row("rho=0.2 steps=40 searches=9", spent=0.2)],
+    "dpbounds/population-tree-spider/explicit": [row("rho=0.3", spent=0.3)],
     "dpbounds/storm": [row("rho=0.2 steps=40 first_share=0.1", spent=0.2)],
     "dpbounds/geometric-noise-under-pl": [row("rho=0.2", spent=0.2)],
     "dpbounds/noisy-descent-exact": [row("rho=0.2 steps=40", spent=0.2)],
@@ -42,6 +43,10 @@ SPENT = {
     "dpbounds/polyak-lojasiewicz-restarted-spider": [
         row("rho=0.4 steps=4 stages=3", spent=0.4),
         row("rho=0.4 steps=1024 stages=5", spent=0.4),
+    ],
+    "dpbounds/polyak-lojasiewicz-restarted-spider/stage-shares": [
+        row("rho=0.4 steps=4 stages=3 n=1000 d=5", spent=0.4),
+        row("rho=0.4 steps=1024 stages=5 n=1e5 d=50", spent=0.4),
     ],
     "ganesh-liu-oh-thakurta-2023/algorithm-2": [
         row("epsilon=0.5", ADDED, spent=0.5),

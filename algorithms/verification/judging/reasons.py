@@ -130,7 +130,7 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
             "an order of growth of two versions, one of which has checks", (f"{_OWN}/second-order-path-noise",)
         ),
         f"{_OWN}/geometric-noise-under-pl": Reason("no algorithm draws noise that falls from step to step"),
-        f"{_OWN}/population-tree-spider": Reason("a sketch that nobody has proved, of an algorithm that is not built"),
+        f"{_OWN}/population-tree-spider": _explicit(f"{_OWN}/population-tree-spider/explicit"),
         # Ganesh, Liu, Oh & Thakurta 2023
         f"{_GLOT}/lemma-3.6": _escape(f"{_GLOT}/theorem-4.2/explicit"),
         f"{_GLOT}/lemma-5.3/explicit": Reason(

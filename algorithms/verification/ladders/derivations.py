@@ -33,6 +33,7 @@ from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
 from dpbounds.algorithms.second_order.weighted_descent import WeightedDescent
 from dpbounds.algorithms.selection.balls import steepest
 from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
+from dpbounds.algorithms.spider.population_tree_spider import PopulationTreeSpider
 from dpbounds.algorithms.spider.restarted_spider import RestartedSpider, growth_of
 from dpbounds.algorithms.spider.spider import Spider, initial_gap_of
 from dpbounds.algorithms.spider.storm import Storm
@@ -476,6 +477,36 @@ def _recursive(algorithm: Storm, problem: FiniteSum, run: Run, mapping: str = "n
     return Ladder(
         "mean square of the gradient", rungs, bound, (seen.curvature, L), regime={"η h T": eta * seen.settled * T}
     )
+
+
+@ladder.register
+def _tree(algorithm: PopulationTreeSpider, problem: FiniteSum, run: Run, mapping: str = "noisy") -> Ladder:
+    """dpbounds/population-tree-spider/explicit: the mean of ‖∇F‖ is at most gap/(Tr) + Lr/2 + 2 E‖e‖."""
+    seen, T, r, bound = _seen(problem, run), algorithm.steps, algorithm.move_length, algorithm.bound(problem)
+    L, G, J = _upper(problem.smoothness), _upper(problem.lipschitz), algorithm.levels
+    first, leaf, d, z = (
+        algorithm.first_batch,
+        algorithm.leaf_batch,
+        problem.dimension,
+        float(algorithm.noise_multiplier),
+    )
+    gap = problem.initial_gap if algorithm.initial_gap is None else algorithm.initial_gap
+    descended, true, public = _gaps(run, _mean(run, "first"), seen.lowest, _upper(gap))
+    length, square = _mean(run, "error"), _mean(run, "noise")
+    trees = (2**J - 1) / (2 * leaf) + J * d * (z / leaf) ** 2 / 2
+    planned = constant(math.sqrt(G**2 / first + d * (z * G / first) ** 2 + trees * (L * r) ** 2))
+
+    def norm(gap: Array, error: Array) -> Array:
+        return gap / (T * r) + L * r / 2 + 2 * error
+
+    rungs = (
+        Rung(jackknifed(run.samples)),
+        Rung(norm(descended, length), "a move of length r lowers the risk by r(‖∇F‖ - 2‖e‖) - Lr²/2", Due.STEP),
+        Rung(norm(descended, np.sqrt(square)), "the mean error is at most the root of its mean square", Due.JENSEN),
+        Rung(norm(descended, planned), "batches and noise have the variances that were planned", Due.NOISE),
+        *_closing(lambda gap: norm(gap, planned), true, public, bound),
+    )
+    return Ladder("mean norm of the gradient", rungs, bound, (seen.curvature, L))
 
 
 # --- Frank-Wolfe ------------------------------------------------------------------------------------------------------

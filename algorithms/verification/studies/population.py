@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from dpbounds.algorithms import GaussianFrankWolfe, NetExponentialMechanism, problems
+from dpbounds.algorithms import GaussianFrankWolfe, NetExponentialMechanism, PopulationTreeSpider, problems
 from dpbounds.algorithms.planning import multiplier_of_one
 from dpbounds.algorithms.problems import LinearModel
 from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.problems.sets import L2Ball
 from dpbounds.algorithms.verification.judging.planned_checks import Checks, Size, bounded, by_size, cells, rate_bounded
 from dpbounds.algorithms.verification.studies import warm_starts
 from dpbounds.algorithms.verification.studies.frank_wolfe import sign_design, vertex
-from dpbounds.algorithms.verification.studies.running import at_budget, budget_of
+from dpbounds.algorithms.verification.studies.running import Example, at_budget, budget_of, calibrated_on
 from dpbounds.algorithms.verification.sweeping.cells import Cell, Numbers, Result
 from dpbounds.algorithms.verification.sweeping.trials import at_cell, bound_of, ran
 from dpbounds.expressions.enclosure import Enclosure
@@ -140,6 +143,38 @@ def _exceeding(excess: Array, limit: float) -> Numbers:
     return {"hits": float((excess > limit).sum()), "draws": float(len(excess))}
 
 
+def atoms() -> Problem:
+    """All records of a population, equally likely: eight features, each with three labels of four by its first sign."""
+    corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T / math.sqrt(3) / (1 + 1e-12)
+    features = np.repeat(corners, 4, axis=0)
+    signs = np.where(features[:, 0] > 0, 1, -1) * np.tile([1, 1, 1, -1], len(corners))
+    return problems.sigmoid_loss(features, signs, l1=0)
+
+
+def drawn(records: int, seed: int) -> Problem:
+    """Independent records of that population."""
+    every, chosen = atoms(), np.random.default_rng(seed)
+    return replace(every, signed_features=every.signed_features[chosen.integers(0, every.records, records)])
+
+
+@cache
+def on_trees(records: int, epsilon: float) -> tuple[PopulationTreeSpider, Problem]:
+    """Tree-SPIDER on the sigmoid loss; its parameters are public, the same for every draw of records."""
+    return at_budget(PopulationTreeSpider.calibrated, drawn(records, 0), budget_of(epsilon))
+
+
+def trees(records: int, epsilon: float, repetitions: int, seed: int) -> Numbers:
+    """The mean norm of the population's gradient, and the mean square of the estimates' errors, one per draw."""
+    method, population = on_trees(records, epsilon)[0], atoms()
+    seeds = np.random.SeedSequence(seed).generate_state(repetitions, np.uint64).tolist()
+    runs = [
+        method.run(drawn(records, one), seed=one, repetitions=1, population_gradient=population.gradient)
+        for one in seeds
+    ]
+    return {name: [float(run.measured[name][0]) for run in runs] for name in ("mean_norm", "mean_error")}
+
+
+_TREES = "dpbounds/population-tree-spider/explicit"
 _TAIL, _RIDGE = "lowy-ullman-wright-2024/lemma-e.3/explicit", "wang-chen-xu-2019/theorem-4/explicit"
 _COROLLARY = "lowy-ullman-wright-2024/corollary-4.3/explicit"
 _FAILURE, _COVERING = Fraction(1, 5), "1/50"
@@ -202,6 +237,14 @@ def _corollary(result: Result) -> Enclosure:
     return theorem(_COROLLARY).evaluate(None, rho=rho, **sizes, **given).value
 
 
+def _squared_error(result: Result) -> Enclosure:
+    method, problem = at_cell(on_trees, result)
+    error = method.error_bound(problem).upper
+    return Enclosure.exactly(Fraction(error) ** 2)
+
+
+_FRESH_RUNS = (2000, 8000, 32_000)
+
 CHECKS = (
     *bounded(
         "wang-chen-xu-2019/theorem-5/explicit",
@@ -224,6 +267,20 @@ CHECKS = (
         "excess",
         bound_of(method="population_bound", posed=vertex.posed),
     ),
+    *bounded(
+        _TREES,
+        "tree-SPIDER, mean norm of the population's gradient, n = {records}",
+        _anew(trees, records=_FRESH_RUNS),
+        "mean_norm",
+        bound_of(posed=on_trees),
+    ),
+    *bounded(
+        _TREES,
+        "tree-SPIDER, mean square of an estimate's error, n = {records}",
+        _anew(trees, records=_FRESH_RUNS),
+        "mean_error",
+        _squared_error,
+    ),
     *(check for n in (500, 1000, 2000) for check in _tail(n)),
     *(check for n in (50, 100, 200) for check in _ridge(n)),
     *bounded(
@@ -234,4 +291,10 @@ CHECKS = (
         _corollary,
     ),
 )
-EXAMPLES = ()
+EXAMPLES = (
+    Example(
+        "tree-spider-population",
+        (_TREES,),
+        calibrated_on(PopulationTreeSpider.calibrated, partial(drawn, 20_000, 0)),
+    ),
+)

@@ -87,6 +87,12 @@ def restarts(records: int, epsilon: float) -> tuple[RestartedSpider, Landscape]:
     return at_budget(RestartedSpider.calibrated, wavy(records), budget_of(epsilon))
 
 
+@reads(*_NORMS, _stages)
+def restarts_with_shares(records: int, epsilon: float) -> tuple[RestartedSpider, Landscape]:
+    """The same with falling shares of the budget."""
+    return at_budget(RestartedSpider.calibrated, wavy(records), budget_of(epsilon), shares="falling")
+
+
 @reads(*_NORMS)
 def restarts_of_quartic(records: int, epsilon: float) -> tuple[RestartedSpider, Landscape]:
     """The same on the landscape that is KL with k = 4/3."""
@@ -157,6 +163,7 @@ _DOUBLED = by_size(tuple(1000 * 2**k for k in range(0, 11, 2)), tuple(1000 * 2**
 _restarts = partial(cells, restarts, epsilon=2.0, repetitions=by_size(64, 256))
 _storm = partial(cells, storm, dimension=20, epsilon=4.0, repetitions=by_size(16, 64))(records=(250, 500, 1000))
 _quartic = partial(cells, restarts_of_quartic, epsilon=2.0, repetitions=by_size(64, 256))
+_SHARED = cells(restarts_with_shares, records=(4000, 32_000, 256_000), epsilon=2.0, repetitions=by_size(64, 256))
 RESTARTS_SWEEP = _restarts(
     records=by_size((4000, 32_000, 256_000), (4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000))
 )
@@ -209,6 +216,19 @@ CHECKS = (
                 bound_of(method=method),
             )
             for name, quantity, method in _OF_RESTARTS
+        )
+    ),
+    spent(RESTARTED["shares"], "restarted DP-SPIDER with shares, every ledger", _SHARED),
+    *in_turn(
+        *(
+            bounded(
+                RESTARTED["shares"],
+                f"restarted DP-SPIDER with shares, {name}, n = {{records}}",
+                _SHARED,
+                quantity,
+                bound_of(method=method),
+            )
+            for name, quantity, method in (("gradient", "gradient", "bound"), ("gap", "objective", "excess_bound"))
         )
     ),
     *bounded(

@@ -29,6 +29,7 @@ OPEN = {
     "dpbounds/ball-noise-at-fixed-delta": "needs a loss whose records' gradients stay as long as G while the mean's is "
     "small; at the bound's own step size none is computed",
     "dpbounds/negative-curvature-descent": _STEPS,
+    "dpbounds/population-tree-spider/explicit": "moves of one length have no recursion of moments; none is computed",
     "dpbounds/second-order-path-noise": _STEPS,
     "dpbounds/second-order-path-noise/iterative": _STEPS,
     "ganesh-liu-oh-thakurta-2023/lemma-3.4": "its bound is a counter-example itself",

@@ -38,6 +38,7 @@ EVERYWHERE = {
     "SPIDER": algorithms.Spider(10, 10, 5, 5),
     "STORM": algorithms.Storm(10, 10, 5, 1, 0.1),
     "stochastic SPIDER": algorithms.StochasticSpider(10, 10, 5, 5, 1.0),
+    "tree SPIDER": algorithms.PopulationTreeSpider(10, 5, 1, 5, 5, 1.0),
     "population SPIDER": algorithms.PopulationStochasticSpider(10, 5, 5, 5, 5, 1.0),
     "PrGD": algorithms.PerturbedGradientDescent(1, 100, 2, 3),
 }

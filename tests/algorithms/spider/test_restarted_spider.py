@@ -5,15 +5,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import sympy
+from attrs import evolve
 
 from dpbounds.algorithms import PrivacyBudget, noise, problems
 from dpbounds.algorithms.ledger import Batch
-from dpbounds.algorithms.spider.restarted_spider import Growth, RestartedSpider, growth_of
-from dpbounds.algorithms.spider.spider import Spider
+from dpbounds.algorithms.planning import multiplier_of_one
+from dpbounds.algorithms.spider.restarted_spider import THEOREMS, Growth, RestartedSpider, growth_of
+from dpbounds.algorithms.spider.spider import Spider, enclosed
 from dpbounds.algorithms.verification import Verdict
 from dpbounds.algorithms.verification.judging.slopes import Finding, slope_check
 from dpbounds.algorithms.verification.studies.spider import QUARTIC, quartic, wavy
 from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.theorems.registry import theorem
 from tests.algorithms.shared import holds, refused
 
 PROBLEM = wavy(8000)
@@ -187,3 +190,38 @@ def test_a_public_bound_on_the_gap_of_another_start():
     assert near.bound(PROBLEM) < far.bound(PROBLEM)
     run = near.run(PROBLEM, repetitions=2, start=[0.01, -0.02])
     assert run.samples.mean() < near.bound(PROBLEM).upper
+
+
+def test_falling_shares_are_those_of_the_statement():
+    """Its bound at the ρ of the budget is what the stages prove one after another."""
+    method = RestartedSpider.calibrated(PROBLEM, 2, "1e-5", shares="falling", stages=6, initial_gap=1)
+    run = method.run(PROBLEM, seed=0, repetitions=2)
+    assert 2 * (1 - 1e-6) < run.spent.lower <= run.spent.upper <= 2
+    anchors = [float(stage.anchor_multiplier) for stage in method.stages]
+    assert all(one / other == pytest.approx(2**0.25, rel=1e-6) for one, other in pairwise(anchors))
+    rho = 2 / multiplier_of_one(PrivacyBudget.of(2, "1e-5")) ** 2
+    named = ("lipschitz", "smoothness", "pl_constant")
+    problem = {name: enclosed(getattr(PROBLEM, name), name) for name in named} | {"initial_gap": 1}
+    sizes = {"dataset_size": 8000, "dimension": 2, "steps": method.stages[0].steps, "stages": 6, "rho": rho}
+    promised = theorem(THEOREMS["shares"]).evaluate("excess_risk", **sizes, **problem)
+    assert promised.applies
+    # T is rounded up, which the statement does not make use of
+    assert 0.97 * promised.value.upper < method.excess_bound(PROBLEM).upper <= promised.value.upper
+    left = float(rho) - 6 * 2 * (method.stages[0].steps - 1) ** 2 / 8000**2
+    total = sum(2 ** (-i / 2) for i in range(6))
+    assert anchors[-1] == pytest.approx(math.sqrt(2 * total / left), rel=1e-6)
+    noisier = evolve(
+        method.stages[0], difference_multiplier=method.stages[0].difference_multiplier * Fraction(1001, 1000)
+    )
+    refused("difference", evolve(method, stages=(noisier, *method.stages[1:])).bound, PROBLEM)
+
+
+def test_falling_shares_lower_the_bound_also_under_kl():
+    for problem, growth in ((PROBLEM, None), (quartic(4000), QUARTIC)):
+        equal, falling = (
+            RestartedSpider.calibrated(problem, 2, "1e-5", growth=growth, shares=shares)
+            for shares in ("equal", "falling")
+        )
+        assert falling.bound(problem).upper < 0.9 * equal.bound(problem).upper
+    refused("shares", RestartedSpider.calibrated, PROBLEM, shares="rising")
+    refused(r"J d \(T - 1\)² < n² ρ", RestartedSpider.calibrated, wavy(40), shares="falling")

@@ -55,6 +55,44 @@ def population_tree_spider_second(q):
     return cbrt(q.L * q.G * psi) / cbrt(q.n) + sqrt(psi * noise * q.L) + q.G * (noise + 1 / sqrt(q.n))
 
 
+def stage_shares(q):
+    # zCDP that is left for the first gradients, and the sum of the stages' shares
+    left = q.rho - q.stages * (q.T - 1) * 2 * q.L**2 / (q.n**2 * stage_difference(q) ** 2)
+    return left, sum(sqrt(mpf(2) ** -i) for i in range(int(q.stages)))
+
+
+def stage_difference(q):
+    return sqrt(2 * q.L**2 / q.d / (q.T - 1))
+
+
+def stage_excess(q):
+    left, total = stage_shares(q)
+    gap = q.Delta_F
+    for j in range(int(q.stages)):
+        variance = 2 * q.G**2 / q.n**2 / left * total * sqrt(mpf(2) ** (int(q.stages) - 1 - j))
+        gap = gap / 2 + q.d * variance / 2 / q.mu
+    return gap
+
+
+def tree_square(q):
+    # a bit of the step's number is set in every other step
+    blocks = sum((q.L * q.move_length) ** 2 * 2**j / q.leaf_batch / 2 for j in range(int(q.levels)))
+    noise = q.d * q.sigma**2 + q.levels * q.d * (q.sigma_2 * q.move_length) ** 2 / 2
+    return q.G**2 / q.first_batch + blocks + noise
+
+
+def tree_bound(q):
+    walked = q.segments * 2**q.levels * q.move_length
+    return q.psi / walked + q.L * q.move_length / 2 + sqrt(4 * tree_square(q))
+
+
+def tree_level(q):
+    depth = log(q.n, 4)
+    noise = sqrt(q.d * depth**3 / q.rho) / q.n * 5 / 2
+    steps = q.L * q.psi  # times A^-2
+    return cbrt(steps * 4 * depth * q.G / q.n) + q.G * sqrt(4 * depth / q.n) + sqrt(steps * noise) + q.G * noise
+
+
 def path_noise_radius(q, failures):
     """a at a probability ζ/failures of failing."""
     tail = ln(2 * failures * (1 + floor(q.path_length * q.L / q.G / q.window)) / q.zeta)
@@ -259,6 +297,27 @@ TWINS = {
         "step_size": lambda q: 1 / q.L / 2,
     },
     "population-tree-spider": {"rate": population_tree_spider_second},
+    "polyak-lojasiewicz-restarted-spider/stage-shares": {
+        "bound": lambda q: sqrt(2 * q.mu * stage_excess(q)),
+        "excess_risk": stage_excess,
+        "steps": lambda q: ceil(q.L / (q.mu / 4)),
+        "noise_stddev": lambda q: sqrt(2 * stage_shares(q)[1] / stage_shares(q)[0]) * q.G / q.n,
+        "difference_noise_stddev": stage_difference,
+        "step_size": lambda q: 1 / q.L / 2,
+    },
+    "population-tree-spider/explicit": {
+        "bound": tree_bound,
+        "error": lambda q: sqrt(tree_square(q)),
+        "tuned": lambda q: tree_level(q) * 11 / 2,
+        "tree_accuracy": tree_level,
+        "move_length": lambda q: q.tree_accuracy / q.L,
+        "levels": lambda q: max(1, ceil(log(q.G / q.tree_accuracy, 2))),
+        "first_batch": lambda q: ceil(q.G / q.tree_accuracy * max(q.G / q.tree_accuracy, sqrt(2 * q.d / q.rho))),
+        "leaf_batch": lambda q: ceil(max(2 ** (q.levels - 1), sqrt(q.levels * q.d / q.rho))),
+        "segments": lambda q: max(1, ceil(q.psi * q.L / 2**q.levels / q.tree_accuracy**2)),
+        "noise_stddev": lambda q: sqrt(2 * q.G**2 / q.rho) / q.first_batch,
+        "difference_noise_stddev": lambda q: sqrt(2 * q.L**2 / q.rho) / q.leaf_batch,
+    },
     "storm": {
         "bound": storm_bound,
         "noise_stddev": lambda q: sqrt(2 * q.G**2 / (q.first_share * q.rho)) / q.n,
