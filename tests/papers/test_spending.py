@@ -44,10 +44,7 @@ SPENT = {
         row("rho=0.4 steps=4 stages=3", spent=0.4),
         row("rho=0.4 steps=1024 stages=5", spent=0.4),
     ],
-    "dpbounds/polyak-lojasiewicz-restarted-spider/stage-shares": [
-        row("rho=0.4 steps=4 stages=3 n=1000 d=5", spent=0.4),
-        row("rho=0.4 steps=1024 stages=5 n=1e5 d=50", spent=0.4),
-    ],
+    "dpbounds/polyak-lojasiewicz-restarted-spider/stage-shares": [row("rho=0.4", spent=0.4)],
     "ganesh-liu-oh-thakurta-2023/algorithm-2": [
         row("epsilon=0.5", ADDED, spent=0.5),
         row("epsilon=0.5", REPLACED, kept=None, spent=1),

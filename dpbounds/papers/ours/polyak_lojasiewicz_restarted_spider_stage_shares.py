@@ -9,8 +9,8 @@ $S_J^2 < 11.7$ and $\rho$ in place of $\rho'$.
 
 from dpbounds.papers.ours import PAPER
 from dpbounds.papers.ours.polyak_lojasiewicz_restarted_spider import stages
-from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism
-from dpbounds.theorems.language import LOSS, Bound, Condition, Numbers, Parameter, Privacy, ceiling, q, sqrt
+from dpbounds.privacy.mechanisms import ZCDP
+from dpbounds.theorems.language import LOSS, Bound, Condition, Parameter, Privacy, ceiling, q, sqrt
 
 sum_of_shares = (1 - 2 ** (-stages / 2)) / (1 - 1 / sqrt(2))  # S_J
 left = q.rho - stages * q.d * (q.T - 1) ** 2 / q.n**2  # ρ'
@@ -22,12 +22,6 @@ conditions = (
 )
 last = sqrt(2 * sum_of_shares / left)  # noise multiplier of the last stage's first gradient
 difference = q.n * sqrt(2 / (q.d * (q.T - 1)))
-
-
-def mechanism(at: Numbers) -> Mechanism:
-    count = at.count(stages)
-    anchors = tuple((Gaussian(at.down(last * sqrt(sqrt(2**i)))), 1) for i in range(count))
-    return Composed((*anchors, (Gaussian(at.down(difference)), count * (at.count(q.T) - 1))))
 
 
 THEOREM = PAPER.theorem(
@@ -57,7 +51,7 @@ THEOREM = PAPER.theorem(
         Parameter(1 / (2 * q.L), "step_size", "η"),
     ),
     free=stages,
-    privacy=Privacy(mechanism, (q.rho, q.T, q.n, q.d, stages)),
+    privacy=Privacy(lambda at: ZCDP(at[q.rho], relation=at.relation), "rho"),
     algorithm="lowy-ullman-wright-2024/algorithm-1",
     relies_on="dpbounds/polyak-lojasiewicz-restarted-spider",
     derivation="polyak_lojasiewicz_restarted_spider.md",
