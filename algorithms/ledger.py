@@ -26,6 +26,7 @@ from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.privacy.mechanisms import (
     ZCDP,
+    BallsInBins,
     Composed,
     ExponentialMechanism,
     Gaussian,
@@ -132,6 +133,31 @@ class Poisson:
     def sample(self, mechanism: Mechanism) -> Mechanism:
         """The mechanism on such a sample."""
         return PoissonSampled(mechanism, self.sample_rate)
+
+
+@attrs.frozen
+class Bins:
+    """Every record is thrown into one of m bins, in secret; each step answers about one bin, in order, epoch by epoch.
+
+    With ``redraw`` that is random allocation: one of the m steps of every epoch, fresh each epoch.
+
+    Attributes:
+        bins: m, a positive whole number.
+        redraw: Whether every epoch throws anew; else the records stay in their bins, which costs far more.
+
+    Raises:
+        InvalidValue: m is not a positive whole number, or ``redraw`` neither True nor False.
+    """
+
+    bins: int
+    redraw: bool = True
+
+    def __attrs_post_init__(self) -> None:
+        BallsInBins(Gaussian(1), self.bins, 1, redraw=self.redraw)  # raises where a field is not allowed
+
+    def visited(self, mechanism: Mechanism, steps: int) -> BallsInBins:
+        """The first so many steps, all together; a last epoch may be cut short."""
+        return BallsInBins(mechanism, self.bins, Fraction(steps, self.bins), redraw=self.redraw)
 
 
 Sampling = Batch | Poisson | None
@@ -369,6 +395,7 @@ class OpenLedger:
         self._entry: tuple[tuple[Fraction, Fraction, Sampling], Release] | None = None
         self._releases: list[tuple[Release | DescribedRelease, int]] = []  # one of each, and how many in a row
         self.taken, self.last = 0, cast("Release | DescribedRelease | None", None)
+        self._visits: BinVisits | None = None  # whose entry is the last, and may grow
         # sums of Gamma variables and how many, by their shape and level: little noise at one level cannot hide behind
         # much at another
         self._added: dict[tuple[float, float], tuple[float, int]] = {}
@@ -401,12 +428,30 @@ class OpenLedger:
         for entry in [DescribedRelease(part, each * times) for part, each in parts_of(mechanism)]:
             self._take(entry)
 
+    def visit(self, visits: BinVisits, mechanism: Mechanism) -> None:
+        """Write down a visit of the next bin: all visits of one throw, or of one series of throws, are one entry.
+
+        Raises:
+            UnsupportedMechanism: Something else was released since the last visit, or these visits had other noise:
+                the entry is of visits that follow each other and are all alike.
+        """
+        if visits.steps and (self._visits is not visits or visits.mechanism != mechanism):
+            why = "visits of bins are accounted one after the other, all with the same noise: start with new bins"
+            raise UnsupportedMechanism(why)
+        entry = DescribedRelease(visits.bins.visited(mechanism, visits.steps + 1))
+        if visits.steps:
+            self._releases.pop()
+        self._releases.append((entry, 1))
+        self._visits, self.taken, self.last = visits, self.taken + 1, entry
+        visits.steps, visits.mechanism = visits.steps + 1, mechanism
+
     def asked_by(self, streams: Sequence[np.random.Generator]) -> AbstractContextManager[None]:
         """Some repetitions ask inside the ``with`` block; what is written is written for all."""
         return nullcontext()
 
     def _take(self, entry: Release | DescribedRelease) -> None:
         self._write(entry)
+        self._visits = None
         self.taken, self.last = self.taken + entry.count, entry
 
     def added(self, squares: float, numbers: int, level: float = 1.0) -> None:
@@ -474,6 +519,40 @@ def _demand_sum(numbers: int, total: float, shape: float, alarm: float) -> None:
         )
 
 
+class BinVisits:
+    """Who writes down the visits of one series of bins: what is released is one entry of the ledger, that grows.
+
+    Args:
+        bins: How records are thrown.
+        ledger: That of one repetition.
+
+    Attributes:
+        steps: How many visits were written.
+        mechanism: One of them, None before the first.
+    """
+
+    def __init__(self, bins: Bins, ledger: OpenLedger) -> None:
+        self.bins, self.ledger = bins, ledger
+        self.steps, self.mechanism = 0, cast("Mechanism | None", None)
+
+    def gaussian(self, *, noise_stddev: Fraction, per_record_bound: Fraction, sampling: Sampling = None) -> None:
+        """Write down one visit with Gaussian noise of known size."""
+        self.release(sampled(Gaussian(noise_stddev / per_record_bound), sampling))
+
+    def release(self, mechanism: Mechanism, count: int = 1) -> None:
+        """Write down visits, see ``OpenLedger.visit``."""
+        for _ in range(positive_integer(count, "count")):
+            self.ledger.visit(self, mechanism)
+
+    def added(self, squares: float, numbers: int, level: float = 1.0) -> None:
+        """Keep count of the noise, in the ledger."""
+        self.ledger.added(squares, numbers, level)
+
+    def waited(self, total: float, numbers: int, level: float = 1.0) -> None:
+        """Keep count of other noise, in the ledger."""
+        self.ledger.waited(total, numbers, level)
+
+
 class BudgetedLedger(OpenLedger):
     """A ledger for noise that is chosen as the run goes: it refuses the release that would exceed the budget.
 
@@ -516,6 +595,12 @@ class BudgetedLedger(OpenLedger):
             self._filter, self._releases = before
             raise
 
+    def visit(self, visits: BinVisits, mechanism: Mechanism) -> None:
+        """Refuse: no filter knows the cost of one visit, as visits of one throw depend on each other."""
+        raise UnsupportedMechanism(
+            "a filter has no cost for a visit of a bin: draw batches that do not depend on others"
+        )
+
     def _write(self, entry: Release | DescribedRelease) -> None:
         self._filter = self._spend(entry)
         super()._write(entry)
@@ -554,6 +639,9 @@ def _by_family(mechanism: Mechanism) -> dict[tuple[object, ...], _Family]:
 
 def _placed(mechanism: Mechanism) -> tuple[tuple[object, ...], Fraction, bool]:
     """The family's key, the loss, and whether losses add up."""
+    if isinstance(mechanism, BallsInBins):
+        key, loss, _ = _placed_inside(mechanism.mechanism)
+        return (BallsInBins, mechanism.bins, mechanism.epochs, mechanism.redraw, *key), loss, False
     if not isinstance(mechanism, PoissonSampled | SampledWithoutReplacement | SampledWithReplacement):
         return _placed_inside(mechanism)
     key, loss, _ = _placed_inside(mechanism.mechanism)

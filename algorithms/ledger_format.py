@@ -160,7 +160,7 @@ def read_entry(entry: JsonObject) -> tuple[Mechanism, int]:
     given = {field: _read(field, entry[field]) for field in (*kind.fields, *optional) if field in entry}
     mechanism = kind.make(**_per_record(given))
     if scheme is not None:
-        mechanism = scheme(mechanism, *(_read(field, entry[field]) for field in of_sampling))
+        mechanism = scheme(mechanism, **{field: _read(field, entry[field]) for field in of_sampling})
     return mechanism, positive_integer(entry["count"], "count")
 
 
@@ -183,11 +183,11 @@ def _read(field: str, value: object) -> object:
         if value not in tuple(Relation):
             raise InvalidValue(field, quoted(value), "one of " + ", ".join(Relation))
         return value
-    if field == "monotone":
+    if field in ("monotone", "redraw"):
         if not isinstance(value, bool):
             raise InvalidValue(field, quoted(value), "true or false")
         return value
-    if field in ("options", "dimension", "batch_size", "dataset_size"):
+    if field in ("options", "dimension", "batch_size", "dataset_size", "bins"):
         return positive_integer(value, field)
     if field == "points":
         return _pairs(field, value, "order", "epsilon")

@@ -28,6 +28,8 @@ from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
 from dpbounds.algorithms.noise import Array, Kind, Records, checked_seed, drawn_by, streams
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
+    BinGradientOracle,
+    Bins,
     GradientDifferenceOracle,
     GradientOracle,
     Gradients,
@@ -175,16 +177,18 @@ class OpenRun:
 
     def batch_gradients(
         self,
-        sampling: Sampling,
+        sampling: Sampling | Bins,
         noise_multiplier: Fraction,
         *,
         of: FiniteSum | None = None,
         memory: Gradients | None = None,
-    ) -> GradientOracle | BatchGradientOracle:
-        """Mean gradients of fresh random batches; of all records where there is no sampling."""
+    ) -> GradientOracle | BatchGradientOracle | BinGradientOracle:
+        """Mean gradients of random batches, or of one bin after the other; of all records where nothing is drawn."""
         if sampling is None:
             return self.gradients(noise_multiplier, of=of, memory=memory)
         asked = self.problem if of is None else of
+        if isinstance(sampling, Bins):
+            return BinGradientOracle(asked, sampling, noise_multiplier, self.generators, self.ledger, self.noise)
         return BatchGradientOracle(asked, sampling, noise_multiplier, self.generators, self.ledger, self.noise)
 
     def differences(
@@ -481,6 +485,6 @@ def stddev_of_gradients(problem: HasGradients, noise_multiplier: Fraction) -> Fr
     return Fraction(GradientOracle(problem, noise_multiplier, (), OpenLedger()).noise_stddev)
 
 
-def stddev_of_batches(problem: FiniteSum, sampling: Sampling, noise_multiplier: Fraction) -> Fraction:
+def stddev_of_batches(problem: FiniteSum, sampling: Sampling | Bins, noise_multiplier: Fraction) -> Fraction:
     """The standard deviation (or radius) that is drawn on a batch's mean gradient, exact."""
     return Fraction(OpenRun(problem, (), OpenLedger()).batch_gradients(sampling, noise_multiplier).noise_stddev)

@@ -254,6 +254,12 @@ def batch(size: int, records: int) -> Whole:
     return np.array(random.SystemRandom().sample(range(records), size), dtype=np.int64)
 
 
+def bins(records: int, number: int) -> Whole:
+    """Each record's bin, one of so many with the same probability, by the operating system's bits."""
+    system = random.SystemRandom()
+    return np.array([system.randrange(number) for _ in range(records)], dtype=np.int64)
+
+
 def library() -> Any:
     """OpenDP, or ``MissingSampler``: to be asked before writing."""
     try:

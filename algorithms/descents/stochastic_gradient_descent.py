@@ -31,8 +31,8 @@ from dpbounds.algorithms.method import (
     UniformIterate,
     stddev_of_batches,
 )
-from dpbounds.algorithms.oracles import GradientAnswer, Poisson, Sampling, at_least
-from dpbounds.algorithms.oracles.batches import demand_all_records, sampled, valid_sampling
+from dpbounds.algorithms.oracles import Bins, GradientAnswer, Poisson, Sampling, at_least
+from dpbounds.algorithms.oracles.batches import demand_all_records, sampled, valid_scheme
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, radius_of_domain
 from dpbounds.algorithms.problems.linear_model import LinearModel
@@ -66,7 +66,8 @@ class StochasticGradientDescent(Method[FiniteSum]):
     Attributes:
         noise_multiplier: Standard deviation on the sum of a batch's gradients in units of G.
         distance: D > 0, public, at least the distance from w₁ to a minimiser.
-        sampling: How a batch is drawn (with or without replacement, Poisson), or None for all records.
+        sampling: How a batch is drawn (with or without replacement, Poisson, one bin after the other), or
+            None for all records. Bins have no bound: its proof needs batches that do not depend on others.
         variant: "projected", or "as-printed": no projection.
     """
 
@@ -75,7 +76,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
     noise_multiplier: Fraction = field(converter=fields.multiplier)
     steps: int = field(converter=fields.count)
     distance: Fraction = field(default=Fraction(1), converter=fields.positive)
-    sampling: Sampling = field(default=None, validator=valid_sampling)
+    sampling: Sampling | Bins = field(default=None, validator=valid_scheme)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
     variant: Variant = field(default="projected", validator=fields.one_of(Variant))
     noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
@@ -89,7 +90,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         steps: int | None = None,
         relation: str | Relation = Relation.REPLACE_ONE,
         distance: ExactLike = 1,
-        sampling: Sampling = None,
+        sampling: Sampling | Bins = None,
         variant: Variant = "projected",
         noise: fields.WhichNoise = "gaussian",
     ) -> StochasticGradientDescent:
@@ -115,13 +116,13 @@ class StochasticGradientDescent(Method[FiniteSum]):
         count = enough_steps(problem, single) if steps is None else steps
         if sampling is None:
             return cls(single * planning.root_above(count), count, distance, None, budget, kind, noise)
-        multiplier = planning.multiplier_within(budget, lambda z: sampled(Gaussian(z), sampling) ** count)
+        multiplier = planning.multiplier_within(budget, lambda z: released(z, sampling, count))
         return cls(multiplier, count, distance, sampling, budget, kind, noise)
 
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants."""
-        return sampled(Gaussian(self.noise_multiplier), self.sampling) ** self.steps
+        return released(self.noise_multiplier, self.sampling, self.steps)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
         """Algorithm 3."""
@@ -168,12 +169,16 @@ class StochasticGradientDescent(Method[FiniteSum]):
                 data within 2D of the minimiser, that is, anywhere in the ball of radius D around w₁.
 
         Raises:
-            InvalidValue: The problem has no such constant, or nothing is projected and no q was given: within no radius
+            InvalidValue: Batches are ``Bins``, the problem has no such constant, or nothing is projected and no q was
+                given: within no radius
                 are the iterates sure to stay.
 
         Source: Lowy, Ullman & Wright 2024, Proposition D.1 (without constants there).
         """
         demand_no_regulariser(problem)
+        if isinstance(self.sampling, Bins):
+            advice = "the bins of an epoch depend on each other, so that a mean over one is not unbiased given the past"
+            raise InvalidValue("sampling", repr(self.sampling), "batches that do not depend on others", advice)
         q = self.quasar_constant(problem, quasar_convexity)
         values = {**self.constants(problem), symbols.quasar_convexity: q}
         return self.within(evaluate(proposition_d_1_explicit.bound.subs(values), {}), problem)
@@ -191,8 +196,9 @@ class StochasticGradientDescent(Method[FiniteSum]):
         is taken to be larger by the root of that.
         """
         second_moment, sampling = Fraction(1), self.sampling
-        if isinstance(sampling, Poisson):
-            second_moment += (1 - sampling.sample_rate) / (sampling.sample_rate * problem.records)
+        if isinstance(sampling, Poisson | Bins):
+            rate = Fraction(1, sampling.bins) if isinstance(sampling, Bins) else sampling.sample_rate
+            second_moment += (1 - rate) / (rate * problem.records)
         reach = sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
         return {
             symbols.lipschitz: reach * sympy.sqrt(sympy.Rational(second_moment)),
@@ -232,6 +238,13 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return L2Ball(problem.dimension, self.distance)
 
 
+def released(noise_multiplier: Fraction, sampling: Sampling | Bins, steps: int) -> Mechanism:
+    """T releases, as one mechanism."""
+    if isinstance(sampling, Bins):
+        return sampling.visited(Gaussian(noise_multiplier), steps)
+    return sampled(Gaussian(noise_multiplier), sampling) ** steps
+
+
 def enough_steps(problem: FiniteSum, single_step_multiplier: Fraction) -> int:
     """T = ⌈n²ρ/(2p)⌉ of the explicit proposition at ρ = 2/z²."""
     values = {
@@ -247,10 +260,12 @@ def printed_steps(problem: FiniteSum, budget: PrivacyBudget) -> int:
     return math.ceil(evaluate(proposition_d_1_explicit.prescribed_steps, _printed(problem, budget)).upper)
 
 
-def printed_multiplier(problem: FiniteSum, budget: PrivacyBudget, steps: int, sampling: Sampling) -> Fraction:
+def printed_multiplier(problem: FiniteSum, budget: PrivacyBudget, steps: int, sampling: Sampling | Bins) -> Fraction:
     """σ b/G of the printed σ² = 1000 G²T ln(1/δ)/(εn)², rounded up; b is n for all records, qn for a Poisson sample."""
     values = {**_printed(problem, budget), symbols.steps: steps, symbols.lipschitz: 1}
     sigma = Fraction(evaluate(sympy.sqrt(proposition_5_2.variance), values).upper)
+    if isinstance(sampling, Bins):
+        return sigma * Fraction(problem.records, sampling.bins)
     if isinstance(sampling, Poisson):
         return sigma * sampling.sample_rate * problem.records
     return sigma * (problem.records if sampling is None else sampling.size)

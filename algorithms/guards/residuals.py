@@ -8,7 +8,7 @@ follows from the ledger's entry and the constants of the problem, and what is le
 - records: there no record's gradient is longer than G, and no difference longer than min(L ‖x - y‖, 2G);
 - residuals, in units of the noise: mean, variance, distribution (in equally likely classes), products of what two calls
   in a row, or two repetitions, added;
-- batches: each repetition's size, and how often every record was drawn;
+- batches: each repetition's size, and how often every record was drawn; bins: none in two, or out of its own;
 - choices: where the candidate that was chosen stands in the distribution that its entry says (in classes; and whether
   good candidates are chosen too often);
 - a record takes part in no more answers about parts of the records than the ledger holds.
@@ -38,6 +38,7 @@ from dpbounds.algorithms.oracles.watching import Question
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import BudgetExceeded
 from dpbounds.privacy.mechanisms import (
+    BallsInBins,
     ExponentialMechanism,
     Mechanism,
     PoissonSampled,
@@ -171,6 +172,7 @@ class Residuals:
         self._better = [0.0, 0.0, 0.0]  # of choices: excess of the scores, its variance, the largest step
         self._wrong: list[Finding] = []
         self._uses: dict[Stream, Any] = {}
+        self._bins: dict[Stream, tuple[Any, Any]] = {}  # each record's bin in the epoch before, and in this one
         self._ties = np.random.default_rng(314159)
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
@@ -254,6 +256,9 @@ class Residuals:
     # --- batches
 
     def _batches(self, oracle: Any, written: Mechanism, rows: Any) -> None:
+        if isinstance(written, BallsInBins):
+            self._visited(oracle, written, rows)
+            return
         n = oracle.problem.records
         sizes = np.array([len(each) for each in rows])
         counted = self._drawn.setdefault(repr(written), [0, 0.0, np.zeros(n, dtype=np.int64)])
@@ -269,6 +274,41 @@ class Residuals:
             if (sizes != b).any() or (not repeats and any(len(np.unique(each)) < b for each in rows)):
                 self._alarm("batches: sizes", f"not {b} different records each")
             counted[0], counted[1] = counted[0] + len(rows) * (b if repeats else 1), (1 if repeats else b) / n
+
+    def _visited(self, oracle: Any, written: BallsInBins, rows: Any) -> None:
+        """Given earlier visits, each record left is in the bin with one and the same probability, or stays in its bin.
+
+        How many of those are that were in the same bin of the epoch before is binomial, too, where bins are fresh.
+        """
+        n, m = oracle.problem.records, written.bins
+        epoch, place = divmod(int(written.epochs * m) - 1, m)
+        for stream, each in zip(oracle.generators, rows, strict=True):
+            if not epoch and not place:
+                self._bins[stream] = np.full(n, -1), np.full(n, -1)
+            before, now = self._bins[stream]
+            if place == 0:
+                before[:], now[:] = now, -1
+            if len(np.unique(each)) < len(each) or (now[each] >= 0).any():
+                self._alarm("batches: bins", "a record is in two bins of an epoch, or twice in one")
+            stayed, left = before == place, now < 0
+            now[each] = place
+            if epoch and not written.redraw:
+                if not np.array_equal(stayed, now == place):
+                    self._alarm("batches: bins", "a record has left its bin")
+                continue
+            if place == m - 1:
+                if (now < 0).any():
+                    self._alarm("batches: bins", "a record is in no bin of an epoch")
+                continue
+            among = {"sizes": left} | ({"in the same bin again": left & stayed} if epoch else {})
+            for name, some in among.items():
+                count, of = int((some & (now == place)).sum()), int(some.sum())
+                below, at = stats.binom.cdf(count - 1, of, 1 / (m - place)), stats.binom.pmf(count, of, 1 / (m - place))
+                self._classes[f"batches: {name}"].add(np.array([below + self._ties.random() * at]))
+            if place == 0:
+                counted = self._drawn.setdefault(repr(oracle.bins), [0, 1 / m, np.zeros(n, dtype=np.int64)])
+                counted[0] += 1
+                counted[2][each] += 1
 
     # --- choices
 

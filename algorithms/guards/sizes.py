@@ -14,6 +14,7 @@ from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.oracles.constants import per_distance
 from dpbounds.algorithms.oracles.watching import Question
 from dpbounds.privacy.mechanisms import (
+    BallsInBins,
     Gaussian,
     Mechanism,
     PoissonSampled,
@@ -25,18 +26,18 @@ from dpbounds.privacy.mechanisms import (
 
 def unsampled(mechanism: Mechanism) -> Mechanism:
     """What is released of a batch, or of all records."""
-    while isinstance(mechanism, PoissonSampled | SampledWithoutReplacement | SampledWithReplacement):
+    while isinstance(mechanism, PoissonSampled | SampledWithoutReplacement | SampledWithReplacement | BallsInBins):
         mechanism = mechanism.mechanism
     return mechanism
 
 
 def divisor(mechanism: Mechanism, records: int) -> Fraction:
-    """By what a sum is divided to be a mean: n; b for a batch of b records; q n for a Poisson sample of rate q."""
+    """By what a sum is divided: n; b for a batch of b records; q n for a Poisson sample of rate q; n/m for m bins."""
     if isinstance(mechanism, PoissonSampled):
         return mechanism.sample_rate * records
     if isinstance(mechanism, SampledWithoutReplacement | SampledWithReplacement):
         return Fraction(mechanism.batch_size)
-    return Fraction(records)
+    return Fraction(records, mechanism.bins if isinstance(mechanism, BallsInBins) else 1)
 
 
 def multiplier(mechanism: Mechanism) -> float | None:

@@ -3,13 +3,15 @@
 - ``GradientOracle``: the mean gradient of all records
 - ``BatchGradientOracle``: of a random batch (with or without replacement, Poisson, one random record)
 - ``GradientDifferenceOracle``: how the mean gradient changed between two points, with noise per distance
+- ``BinGradientOracle``: of one bin of records after the other (random allocation, balls in bins)
 - ``PathGradientOracle``: the mean gradient along a path, at a price per length
 - ``HessianOracle``: the mean Hessian, with symmetric noise
 - ``choose``: one of finitely many candidates, by their scores
 """
 
-from dpbounds.algorithms.ledger import Poisson, Sampling
+from dpbounds.algorithms.ledger import Bins, Poisson, Sampling
 from dpbounds.algorithms.oracles.batches import BatchGradientOracle
+from dpbounds.algorithms.oracles.bins import BinGradientOracle
 from dpbounds.algorithms.oracles.choices import PaidTogether, Scored, WhichChoice, choice, choose
 from dpbounds.algorithms.oracles.constants import at_least, rational
 from dpbounds.algorithms.oracles.differences import GradientDifferenceOracle
@@ -27,6 +29,8 @@ from dpbounds.algorithms.oracles.paths import PathGradientOracle
 __all__ = [
     "GradientOracle",
     "BatchGradientOracle",
+    "BinGradientOracle",
+    "Bins",
     "GradientDifferenceOracle",
     "PathGradientOracle",
     "HessianOracle",

@@ -12,7 +12,7 @@ from attrs import Attribute
 from numpy.typing import NDArray
 
 from dpbounds.algorithms import noise, secure_noise
-from dpbounds.algorithms.ledger import Batch, Poisson, Sampling as Sampling, sampled as sampled
+from dpbounds.algorithms.ledger import Batch, Bins, Poisson, Sampling as Sampling, sampled as sampled
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.constants import at_least
 from dpbounds.algorithms.oracles.perturbation import Answer, HasRecords, Perturbing, asked_at, demand_points
@@ -146,7 +146,14 @@ def valid_sampling(_record: object, field: Attribute[Any], value: object) -> Non
         raise InvalidValue(field.name, repr(value), "a Batch, a Poisson or None", advice)
 
 
-def demand_all_records(sampling: Batch | Poisson, records: int) -> None:
+def valid_scheme(_record: object, field: Attribute[Any], value: object) -> None:
+    """The same where one bin after the other may be asked, too."""
+    if value is not None and not isinstance(value, Batch | Poisson | Bins):
+        advice = "Poisson(rate) draws each record by itself"
+        raise InvalidValue(field.name, repr(value), "a Batch, a Poisson, Bins or None", advice)
+
+
+def demand_all_records(sampling: Batch | Poisson | Bins, records: int) -> None:
     """Raise ``InvalidValue`` where a batch is drawn from another number of records than there are."""
     if isinstance(sampling, Batch) and sampling.records != records:
         raise InvalidValue("batch.records", sampling.records, f"the problem's {records}", "privacy is computed from it")

@@ -40,6 +40,8 @@ SAMPLED = [
     lambda inner: m.PoissonSampled(inner, "1/7"),
     lambda inner: m.SampledWithoutReplacement(inner, 10, 1000),
     lambda inner: m.SampledWithReplacement(inner, 10, 1000),
+    lambda inner: m.BallsInBins(inner, 4, "5/2", redraw=False),
+    lambda inner: m.BallsInBins(inner, 4, 3, redraw=True),
 ]
 
 

@@ -26,7 +26,7 @@ from dpbounds.privacy import mechanisms
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 
-FULL_BATCH, POISSON = "full-batch", "poisson"
+FULL_BATCH, POISSON, BINS = "full-batch", "poisson", "balls-in-bins"
 WITHOUT_REPLACEMENT, WITH_REPLACEMENT = "without-replacement", "with-replacement"
 
 JsonObject = Mapping[str, object]
@@ -64,6 +64,7 @@ SAMPLINGS: dict[str, tuple[Callable[..., Mechanism], tuple[str, ...]]] = {
     POISSON: (mechanisms.PoissonSampled, ("sample_rate",)),
     WITHOUT_REPLACEMENT: (mechanisms.SampledWithoutReplacement, ("batch_size", "dataset_size")),
     WITH_REPLACEMENT: (mechanisms.SampledWithReplacement, ("batch_size", "dataset_size")),
+    BINS: (mechanisms.BallsInBins, ("bins", "epochs", "redraw")),
 }
 
 
@@ -103,7 +104,11 @@ def canonical(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
 
 def _inside(mechanism: Mechanism) -> Mechanism:
     assert isinstance(
-        mechanism, mechanisms.PoissonSampled | mechanisms.SampledWithoutReplacement | mechanisms.SampledWithReplacement
+        mechanism,
+        mechanisms.PoissonSampled
+        | mechanisms.SampledWithoutReplacement
+        | mechanisms.SampledWithReplacement
+        | mechanisms.BallsInBins,
     )
     return mechanism.mechanism
 
