@@ -27,7 +27,7 @@ DASHES: tuple[Any, ...] = (
 )
 MARKS = ("o", "s", "^", "v", "D", "x")
 INK, SOFT = "#1a1a1a", "#6b6b6b"
-_RULES: dict[str, Any] = {
+_RULES: Any = {
     "font.family": ["DejaVu Sans"],
     "font.size": 10,
     "axes.titlesize": 11,

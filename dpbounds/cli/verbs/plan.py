@@ -123,7 +123,7 @@ def command(
     values = _values(words, quantities)
     if data is not None:
         values = _with_constants(values, records, metric)
-    planned = partial(
+    planned: Callable[..., Plan] = partial(
         plan,
         metric,
         relation=relation,
