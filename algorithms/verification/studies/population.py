@@ -243,7 +243,7 @@ def _squared_error(result: Result) -> Enclosure:
     return Enclosure.exactly(Fraction(error) ** 2)
 
 
-_FRESH_RUNS = (2000, 8000, 32_000)
+_TREE_RUNS = _anew(trees, records=(2000, 8000, 32_000), repetitions=by_size(40, 200))
 
 CHECKS = (
     *bounded(
@@ -270,14 +270,14 @@ CHECKS = (
     *bounded(
         _TREES,
         "tree-SPIDER, mean norm of the population's gradient, n = {records}",
-        _anew(trees, records=_FRESH_RUNS),
+        _TREE_RUNS,
         "mean_norm",
         bound_of(posed=on_trees),
     ),
     *bounded(
         _TREES,
         "tree-SPIDER, mean square of an estimate's error, n = {records}",
-        _anew(trees, records=_FRESH_RUNS),
+        _TREE_RUNS,
         "mean_error",
         _squared_error,
     ),
