@@ -433,8 +433,11 @@ class OpenLedger:
 
         Raises:
             UnsupportedMechanism: Something else was released since the last visit, or these visits had other noise:
-                the entry is of visits that follow each other and are all alike.
+                the entry is of visits that follow each other and are all alike. Or the ledger judges each release
+                by itself (a filter, a reserve), and visits depend on each other.
         """
+        if type(self)._write is not OpenLedger._write:
+            raise UnsupportedMechanism("filters and reserves have no cost for one visit of a bin: draw other batches")
         if visits.steps and (self._visits is not visits or visits.mechanism != mechanism):
             why = "visits of bins are accounted one after the other, all with the same noise: start with new bins"
             raise UnsupportedMechanism(why)
@@ -594,12 +597,6 @@ class BudgetedLedger(OpenLedger):
         except DpboundsError:
             self._filter, self._releases = before
             raise
-
-    def visit(self, visits: BinVisits, mechanism: Mechanism) -> None:
-        """Refuse: no filter knows the cost of one visit, as visits of one throw depend on each other."""
-        raise UnsupportedMechanism(
-            "a filter has no cost for a visit of a bin: draw batches that do not depend on others"
-        )
 
     def _write(self, entry: Release | DescribedRelease) -> None:
         self._filter = self._spend(entry)

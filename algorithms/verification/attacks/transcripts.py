@@ -21,6 +21,7 @@ from dpbounds.algorithms.ledger import Batch
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
+    BinGradientOracle,
     GradientDifferenceOracle,
     GradientOracle,
     HessianOracle,
@@ -31,6 +32,7 @@ from dpbounds.algorithms.oracles import (
 )
 from dpbounds.algorithms.oracles.watching import Question, watched_by
 from dpbounds.algorithms.verification.attacks.neighbours import Pair
+from dpbounds.errors import UnsupportedMechanism
 
 _IMPOSSIBLE = -1e6  # log-likelihood of an answer that a ball or a sphere cannot give: finite, so that sums are
 _FAR = 1e6  # a distance, in units of the noise, where there was nothing to measure
@@ -123,7 +125,9 @@ def _answer(
     )
 
 
-def _of_gradient(oracle: GradientOracle | BatchGradientOracle, answer: Any, X: Array) -> Answer:
+def _of_gradient(oracle: GradientOracle | BatchGradientOracle | BinGradientOracle, answer: Any, X: Array) -> Answer:
+    if isinstance(oracle, BinGradientOracle):
+        raise UnsupportedMechanism("the attacks read single answers, and visits of bins depend on each other")
     return _answer(
         oracle,
         answer.noisy,
