@@ -28,7 +28,7 @@ _SLACK = Fraction(1, 2**30)  # how far a clipped square may be above the limit's
 _LARGEST_MARGIN = Fraction(1, 2**10)
 _SMALLEST_LIMIT = 1e-100  # below, squares leave the range of doubles
 _PLATFORMS = ("cpu", "gpu")  # whose doubles are IEEE's
-_SMALLEST_PADDED = 8
+_WIDEST = 128  # more lanes gain little, and a sample of few records fills as many
 
 Loss = Callable[[Any, Any], Any]
 
@@ -115,9 +115,9 @@ class Differentiable(CutGradients):
         total = np.zeros(self.dimension)
         if limit < _SMALLEST_LIMIT:
             return total
-        for own, lanes in blocks(rows, self.chunk):
-            filled = np.pad(own, (0, lanes - len(own)), mode="edge")
-            there = np.arange(lanes) < len(own)
+        for own in blocks(rows, self.chunk):
+            filled = np.pad(own, (0, self.chunk - len(own)), mode="edge")
+            there = np.arange(self.chunk) < len(own)
             total += self.compiled.summed(points, [leaf[filled] for leaf in self.leaves], there, limit)
         return total
 
@@ -136,8 +136,8 @@ def differentiable(
 
     Every record's gradient is clipped to norm G as a whole, over all leaves; one that is not finite counts as 0. What
     has to hold is that it is a function of that record and the parameters: the loss draws no random numbers, and no
-    batching rule of its own mixes records. The same program is taken to give a record's gradient the same bits in
-    whatever place of a chunk it stands; with noise "secure" every record is differentiated alone.
+    batching rule of its own mixes records. One program computes all chunks, and is taken to give a record's gradient
+    the same bits in every place; with noise "secure" every record stands in the first place (which costs a chunk each).
 
     Args:
         loss: From parameters and one record (a row of every leaf) to a scalar.
@@ -181,16 +181,10 @@ def margin(records: int, dimension: int) -> Fraction:
     return found
 
 
-def blocks(rows: Indices, most: int) -> Iterator[tuple[Indices, int]]:
-    """Records and how many lanes compute them: powers of two, so that few programs serve samples of any size."""
-    start = 0
-    while start < len(rows):
-        left = len(rows) - start
-        lanes = min(most, 1 << (left.bit_length() - 1))
-        if left < _SMALLEST_PADDED:  # all at once
-            lanes = min(most, 1 << (left - 1).bit_length())
-        yield rows[start : start + lanes], lanes
-        start += lanes
+def blocks(rows: Indices, most: int) -> Iterator[Indices]:
+    """Records in chunks; all run on the one program that is ``most`` wide, as others round gradients in other ways."""
+    for start in range(0, len(rows), most):
+        yield rows[start : start + most]
 
 
 def _relative(operations: int) -> Fraction:
@@ -202,7 +196,7 @@ class Compiled:
     """The programs: gradients in the precision of the parameters, then norms, factors and sums in doubles.
 
     Attributes:
-        chunk: The largest number of lanes.
+        chunk: The number of lanes.
     """
 
     dtype: Any
@@ -285,8 +279,8 @@ def _compiled(
 
 
 def _chunk(made: Compiled, start: Any, leaves: tuple[Any, ...], memory_limit: int, differences: bool) -> int:
-    """The largest power of two that fits into the memory and is of use."""
-    useful = 1 << (len(leaves[0]) - 1).bit_length()
+    """The largest power of two that fits into the memory and is of use: of public numbers alone."""
+    useful = min(_WIDEST, 1 << (len(leaves[0]) - 1).bit_length())
     one = made.bytes_of(1, start, leaves, differences)
     if one > memory_limit:
         raise InvalidValue("memory_limit", memory_limit, f"at least {one} bytes, what one record takes")

@@ -199,13 +199,49 @@ def test_places_in_a_chunk_mean_nothing_and_memory_is_kept():
         a_network(memory_limit=100)
 
 
-def test_every_row_is_in_one_block():
+def test_every_row_is_in_one_block_of_one_width():
     for count in range(1, 70):
         for most in (1, 4, 16, 64):
             found = list(made.blocks(np.arange(count), most))
-            assert np.concatenate([rows for rows, _ in found]).tolist() == list(range(count))
-            assert all(len(rows) <= lanes <= most and lanes & (lanes - 1) == 0 for rows, lanes in found)
-            assert sum(lanes for _, lanes in found) < count + 8
+            assert np.concatenate(found).tolist() == list(range(count))
+            assert all(len(rows) == most for rows in found[:-1])
+            assert len(found[-1]) <= most
+
+
+def wide(features, count):
+    """A network whose gradients are rounded in other ways by programs of other widths."""
+    draw = np.random.default_rng(3)
+    parameters = {
+        "in": jnp.asarray(draw.standard_normal((64, 128)) / 10, dtype=jnp.float32),
+        "bias": jnp.zeros(128, jnp.float32),
+        "out": jnp.asarray(draw.standard_normal((128, 10)), dtype=jnp.float32),
+    }
+    return differentiable(network, parameters, (features[:count], np.arange(count) % 10), clip="1/100")
+
+
+def test_a_record_has_the_same_bits_in_every_place():
+    problem = wide(np.random.default_rng(4).standard_normal((40, 64)).astype(np.float32), 40)
+    x, rows = problem.initial_point.astype(np.float32), np.arange(problem.chunk) % 40
+
+    def gradients(chosen):
+        found = problem.compiled.gradients(x, [leaf[chosen] for leaf in problem.leaves])
+        return np.concatenate([np.asarray(each) for each in found], axis=1)
+
+    here = gradients(rows)
+    for shift in (1, 3, 17):
+        assert (np.roll(gradients(np.roll(rows, shift)), -shift, axis=0) == here).all()
+
+
+@pytest.mark.parametrize("count", [2, 9, 33])
+def test_a_record_more_moves_a_sum_by_its_own_part_and_nothing_else(count):
+    """Every record taken out of a sample in turn, so that those behind it move up: only sums may round, in doubles."""
+    problem = wide(np.random.default_rng(4).standard_normal((40, 64)).astype(np.float32), 40)
+    drawn = np.arange(count)
+    every = total(problem, drawn)
+    for gone in drawn:
+        moved = every - total(problem, np.delete(drawn, gone))
+        assert np.abs(moved - total(problem, [gone])).max() < 1e-16
+        assert square(moved) <= Fraction(1, 10**4) * (1 + Fraction(1, 2**50))
 
 
 def test_differences_are_clipped_per_distance():
