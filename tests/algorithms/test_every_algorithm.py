@@ -444,6 +444,7 @@ BAD = {
     "PrivacyBudget | None": [(1, 1e-6)],
     "PrivacyBudget": [(1, 1e-6)],
     "Sampling": [0.1],
+    "Sampling | Bins": [0.1],
     "Poisson | None": [0.1, Batch(5, 50, False)],
     "Relation": ["sideways"],
     "Array": [[], "abc", [[math.nan, 0.0]]],

@@ -298,6 +298,12 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "mechanisms.descriptions.digest": "describes",
     "mechanisms.descriptions.canonical": "describes",
     "publishing.certificates.has_certificate": "looks at the kind",
+    "accountants.certified.chosen_attacks_overspend": "an attack: what it finds is too little for any class",
+    "accountants.probable.probable_epsilon": "of two kinds without blocks, the largest shift of all classes",
+    "accountants.probable.probable_delta": "the same",
+    "ledger.Bins.visited": "makes a mechanism of one",
+    "ledger.OpenLedger.visit": "writes it down",
+    "ledger.BinVisits.release": "writes it down",
     "ledger.Batch.sample": "wraps",
     "ledger.Poisson.sample": "wraps",
     "ledger.sampled": "wraps",
@@ -317,6 +323,7 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
 USERS = {  # modules that ask for classes; those of the command line ask only whether all are tight, and describe each
     *(
         "accountants.certified",
+        "accountants.probable",
         "accountants.tuning",
         "budgets.calibration",
         "budgets.clones_crossing",

@@ -357,10 +357,9 @@ def _mixture(mechanism: Mechanism, relation: Relation) -> tuple[Mixture, int]:
     ((part, epochs),) = parts
     match part:
         case RandomlyAllocated(participations=k, steps=t) if k < t:
-            (one, *_) = neighbour_classes(RandomlyAllocated(part.mechanism, t), relation).every()
-            ((pair, _),) = one.product
-            if isinstance(pair, Allocated) and isinstance(base := pair.shares[0][0], ShiftedGaussians):
-                return Subsets(t, k, float(_demand_moderate(math.sqrt(base.squared_shift)))), epochs
+            largest = _largest_shift(RandomlyAllocated(part.mechanism, t), relation)
+            if largest is not None:
+                return Subsets(t, k, float(_demand_moderate(math.sqrt(largest)))), epochs
         case MatrixMechanism(participation="balls-in-bins", separation=int(bins)):
             shifts = _demand_moderate(summed_columns(part.matrix, bins).T / float(part.noise_multiplier))
             return Bins(_in_few_dimensions(shifts)), epochs
@@ -368,6 +367,17 @@ def _mixture(mechanism: Mechanism, relation: Relation) -> tuple[Mixture, int]:
         "sampling knows random allocation to fewer than all steps with Gaussian noise, and matrices with balls in "
         "bins: ask for a certified epsilon"
     )
+
+
+def _largest_shift(once: RandomlyAllocated, relation: Relation) -> Fraction | None:
+    """The largest squared shift of a release, over all classes of neighbours; None where one is not of Gaussians."""
+    found = []
+    for each in neighbour_classes(once, relation).every():
+        bases = [share[0] for pair, _ in each.product if isinstance(pair, Allocated) for share in pair.shares]
+        if len(bases) != len(each.product) or not all(isinstance(base, ShiftedGaussians) for base in bases):
+            return None
+        found += [base.squared_shift for base in bases if isinstance(base, ShiftedGaussians)]
+    return max(found, default=None)
 
 
 def _demand_moderate(shifts: float | Floats) -> Floats:

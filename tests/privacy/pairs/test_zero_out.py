@@ -364,7 +364,8 @@ TWO_WAYS = {  # where one relation or order is singled out in code, and why all 
     "privacy/pairs/single_releases.py": "randomised response has an answer for both records only when one is replaced",
     "privacy/mechanisms/guarantees.py": "only a replacement can raise one count and lower another",
     "theorems/spending.py": "a difference of two records is what replacing one needs, and adding one to a fixed batch",
-    "cli/answers/explanation.py": "one more condition under zero-out-one",
+    "cli/answers/assumptions.py": "one more condition under zero-out-one",
+    "privacy/accountants/probable.py": "two data sets of which one is the other without a record; replacing is refused",
     "verification/attacks/neighbours.py": "a record is turned round when replaced; else its term is 0, its place kept",
     "descents/perturbed_gradient_descent.py": "what is proven on a sphere; and a radius that suffices for all",
 }
