@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import Any
 
 from dpbounds import documents, limits
 from dpbounds.documents import quoted
@@ -77,7 +78,7 @@ def read(text: str) -> tuple[Mechanism, bool]:
         InvalidValue: Not JSON, another format or version, no release, a missing or unknown field, a value out of range.
         UnsupportedMechanism: The releases were chosen as the run went.
     """
-    entries, adaptive, seeded = from_text(text)
+    entries, adaptive, seeded, _ = from_text(text)
     if adaptive:
         raise UnsupportedMechanism(ADAPTIVE)
     if not entries:
@@ -116,16 +117,21 @@ def demand_one_size(releases: Iterable[Mechanism]) -> None:
 # --- the document --------------------------------------------------------------------------------------------------
 
 
-def to_text(entries: Sequence[JsonObject], *, adaptive: bool, seeded: bool = False) -> str:
+def to_text(
+    entries: Sequence[JsonObject], *, adaptive: bool, seeded: bool = False, descent: JsonObject | None = None
+) -> str:
     """The document around the entries, as JSON text, with the digest of its releases."""
-    head = {"format": ADAPTIVE_FORMAT if adaptive else FORMAT, "version": VERSION}
+    head: dict[str, object] = {"format": ADAPTIVE_FORMAT if adaptive else FORMAT, "version": VERSION}
     head |= {"condition": CONDITION} if seeded else {}
+    head |= {} if descent is None else {"descent": descent}
     releases = list(entries)
     return json.dumps({**head, "digest": _digest(releases), "releases": releases}, indent=2)
 
 
-def from_text(text: str) -> tuple[tuple[JsonObject, ...], bool, bool]:
+def from_text(text: str) -> tuple[tuple[JsonObject, ...], bool, bool, dict[str, Any] | None]:
     """The entries of a document, each read once; whether they were chosen as the run went; whether under ``CONDITION``.
+
+    Last the fields of its ``ledger.PlainDescent``, which only speaks of the last iterate, or None.
 
     Raises:
         InvalidValue: Not JSON, a field that occurs twice, another format or version, no list of releases, a missing or
@@ -135,7 +141,7 @@ def from_text(text: str) -> tuple[tuple[JsonObject, ...], bool, bool]:
     found = document.get("format") if isinstance(document, dict) else document
     if not isinstance(found, str) or found not in (FORMAT, ADAPTIVE_FORMAT):
         raise InvalidValue("ledger format", quoted(found), f"{FORMAT} or {ADAPTIVE_FORMAT}")
-    documents.demand_object(document, "ledger", ("format", "version", "releases"), ("digest", "condition"))
+    documents.demand_object(document, "ledger", ("format", "version", "releases"), _OPTIONAL)
     documents.demand_version(document["version"], "ledger version", _VERSIONS)
     if document.get("condition", CONDITION) != CONDITION:
         raise InvalidValue("ledger condition", quoted(document["condition"]), repr(CONDITION), "or none")
@@ -151,7 +157,18 @@ def from_text(text: str) -> tuple[tuple[JsonObject, ...], bool, bool]:
     if "digest" in document and document["digest"] != _digest(releases):
         advice = "they were changed after they had been written; a list that you wrote yourself needs no digest"
         raise InvalidValue("ledger digest", quoted(document["digest"]), "that of the releases in the ledger", advice)
-    return tuple(releases), document["format"] == ADAPTIVE_FORMAT, "condition" in document
+    descent = _read_descent(document["descent"]) if "descent" in document else None
+    return tuple(releases), document["format"] == ADAPTIVE_FORMAT, "condition" in document, descent
+
+
+_OPTIONAL = ("digest", "condition", "descent")
+
+
+def _read_descent(value: object) -> dict[str, Any]:
+    fields = documents.demand_object(value, "ledger descent", ("smoothness_step", "weight_decay_step", "order"))
+    if fields["order"] not in ("fixed", "secret"):
+        raise InvalidValue("order", quoted(fields["order"]), "fixed or secret")
+    return {name: each if name == "order" else number(each, name) for name, each in fields.items()}
 
 
 def _digest(entries: Sequence[JsonObject]) -> str:
@@ -209,7 +226,19 @@ def _per_record(given: dict[str, object]) -> dict[str, object]:
 
 
 _COUNTS = frozenset(
-    "options dimension batch_size dataset_size max_batch_size bins batches steps participations separation at_most".split()
+    [
+        "options",
+        "dimension",
+        "batch_size",
+        "dataset_size",
+        "max_batch_size",
+        "bins",
+        "batches",
+        "steps",
+        "participations",
+        "separation",
+        "at_most",
+    ]
 )
 
 

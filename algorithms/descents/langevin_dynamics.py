@@ -22,10 +22,13 @@ import sympy
 from attrs import field, frozen
 
 from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.guards.plain import PlainStep
 from dpbounds.algorithms.iterates import gap_at, no_more_than, no_more_than_range, promised, squared_norms
+from dpbounds.algorithms.ledger import PlainDescent, WhichRelease
 from dpbounds.algorithms.method import FiniteSum, FullBatchMethod, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
+from dpbounds.algorithms.problems.clipped import smoothness_of_gradients
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known, radius_of_domain
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
@@ -67,6 +70,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
     output: WhichOutput = field(default="last", validator=fields.one_of(WhichOutput))
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
     noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
+    release: WhichRelease = field(default="every-iterate", validator=fields.one_of(WhichRelease))
 
     @classmethod
     def calibrated(
@@ -167,29 +171,28 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         return no_more_than(found, problem, "") if self.regulariser else no_more_than_range(found, problem)
 
     def last_iterate(self, problem: FiniteSum) -> LastIterate:
-        """What a run spends whose w_T is published, and nothing else: to be asked beside the ledger, which counts all.
+        """What a run spends whose w_T is published, and nothing else; its ledger says so, too.
 
-        With λ > L every step contracts, and a long run forgets: ε stays bounded in T. Else it is what the ledger says.
+        With λ > L every step contracts, and a long run forgets: ε stays bounded in T. Else it is what all iterates spend.
 
         Raises:
             InvalidValue: The output is not w_T, the noise is not exactly Gaussian, ηλ > 1, or L holds in a ball only.
 
         Source: ``last_iterate.md``, sections 1 and 2.
         """
+        return self.plain_descent(problem).declared.read(Gaussian(self.noise_multiplier), 1, self.steps, "fixed")
+
+    def plain_descent(self, problem: FiniteSum) -> PlainStep:
+        """How a run moves; raises as ``last_iterate``."""
         demand_all_of_space(problem)
         fields.demand_one_of(self.output, Literal["last"], "output")
         fields.demand_one_of(self.noise, Literal["gaussian"], "noise")
         if radius_of_domain(problem) is not None:
             advice = "outside of it two walks may part faster"
             raise InvalidValue("problem", type(problem).__name__, "one whose smoothness holds in all of space", advice)
-        eta = Fraction(self.step_size_for(problem))
-        return LastIterate(
-            Gaussian(self.noise_multiplier),
-            batches=1,
-            epochs=self.steps,
-            smoothness_step=eta * at_least(problem.smoothness, "smoothness"),
-            weight_decay_step=eta * Fraction(float(self.regulariser)),
-        )
+        eta, weight = Fraction(self.step_size_for(problem)), Fraction(float(self.regulariser))
+        declared = PlainDescent(eta * at_least(smoothness_of_gradients(problem), "smoothness"), eta * weight)
+        return PlainStep(declared, problem.initial_point, float(eta), float(weight))
 
     def _time_of_a_step(self, problem: FiniteSum) -> Fraction:
         return 2 / (self.inverse_temperature * self.noise_stddev(problem) ** 2)

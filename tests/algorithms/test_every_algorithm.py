@@ -444,14 +444,23 @@ BAD = {
     "PrivacyBudget | None": [(1, 1e-6)],
     "PrivacyBudget": [(1, 1e-6)],
     "Sampling": [0.1],
-    "Sampling | Bins": [0.1],
+    "Scheme": [0.1],
     "Poisson | None": [0.1, Batch(5, 50, False)],
     "Relation": ["sideways"],
     "Array": [[], "abc", [[math.nan, 0.0]]],
     "Literal": ["other", None],
 }
 MAY_BE_ZERO = {"regulariser", "regularisation", "initial_gap", "failure"}
-CHOICES = {"WhichNoise", "WhichShape", "WhichOutput", "WhichChoice", "WhichSampler", "Variant", "WhichVariant"}
+CHOICES = {
+    "WhichNoise",
+    "WhichRelease",
+    "WhichShape",
+    "WhichOutput",
+    "WhichChoice",
+    "WhichSampler",
+    "Variant",
+    "WhichVariant",
+}
 OF_OTHER_RECORDS = {
     *("DistanceGenerator", "ConstraintSet", "QuadraticOracle | None", "Net", "bool", "Start", "Method[Any]"),
     *("ScaleChoice | RangesChoice | None", "Callable[[int], None] | None"),

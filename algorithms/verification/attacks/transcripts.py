@@ -21,13 +21,13 @@ from dpbounds.algorithms.ledger import Batch
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
-    BinGradientOracle,
     GradientDifferenceOracle,
     GradientOracle,
     HessianOracle,
     PathGradientOracle,
     Poisson,
     Scored,
+    VisitGradientOracle,
     as_vectors,
 )
 from dpbounds.algorithms.oracles.watching import Question, watched_by
@@ -125,8 +125,8 @@ def _answer(
     )
 
 
-def _of_gradient(oracle: GradientOracle | BatchGradientOracle | BinGradientOracle, answer: Any, X: Array) -> Answer:
-    if isinstance(oracle, BinGradientOracle):
+def _of_gradient(oracle: GradientOracle | BatchGradientOracle | VisitGradientOracle, answer: Any, X: Array) -> Answer:
+    if isinstance(oracle, VisitGradientOracle):
         raise UnsupportedMechanism("the attacks read single answers, and visits of bins depend on each other")
     return _answer(
         oracle,
