@@ -464,7 +464,7 @@ class Ledger:
         return Composed(tuple((release.mechanism(), release.count) for release in self.releases))
 
     def last_iterate(self) -> LastIterate:
-        """The same run as a mechanism that publishes its last iterate, and **nothing else** that depends on the records.
+        """The same run as a mechanism that publishes its last iterate, and **nothing else** that depends on records.
 
         Raises:
             UnsupportedMechanism: It is not written down how the iterate moved; or the releases are not those of whole
@@ -488,8 +488,8 @@ class Ledger:
                     noise = Gaussian(cyclic.noise_multiplier)
                     return self.descent.read(noise, cyclic.separation or 1, epochs, self.descent.order)
         raise UnsupportedMechanism(
-            "the last iterate alone is accounted for where all releases are whole epochs over batches in a fixed order, "
-            f"or shuffled anew, with the same Gaussian noise, and nothing else was released:\n{self}"
+            "the last iterate alone is accounted for where all releases are whole epochs over batches in a fixed "
+            f"order or shuffled anew, with the same Gaussian noise, and nothing else was released:\n{self}"
         )
 
     def published(self, release: WhichRelease) -> Mechanism:
@@ -652,7 +652,7 @@ class OpenLedger:
                 by itself (a filter, a reserve), and these depend on each other.
         """
         if type(self)._write is not OpenLedger._write:
-            why = "filters and reserves have no cost for one visit of a bin, or of a shuffled or cyclic batch: draw others"
+            why = "filters and reserves have no cost for one visit of a bin, or of a shuffled or cyclic batch"
             raise UnsupportedMechanism(why)
         if visits.steps and (self._visits is not visits or visits.mechanism != mechanism):
             why = "visits of batches are accounted one after the other, all with the same noise: start with new ones"

@@ -25,7 +25,6 @@ from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.mechanisms import (
     Composed,
     Gaussian,
-    LastIterate,
     Mechanism,
     SampledWithoutReplacement,
     SampledWithReplacement,
@@ -205,10 +204,10 @@ def _read_whole(kind: MechanismKind, entry: JsonObject) -> Mechanism:
     """A mechanism that says itself which records its steps are about."""
     documents.demand_object(entry, "ledger release", {"mechanism", "count", *kind.fields}, frozenset(kind.optional))
     given = {field: _read(field, entry[field]) for field in (*kind.fields, *kind.optional) if field in entry}
-    if kind.make is not LastIterate:
+    if kind.name != "last-iterate":
         return kind.make(**given)
-    noise = Gaussian(**{field: given.pop(field) for field in kind.optional if field in given})  # type: ignore[arg-type]
-    return kind.make(noise, **given)
+    noise: dict[str, Any] = {field: given.pop(field) for field in kind.optional if field in given}
+    return kind.make(Gaussian(**noise), **given)
 
 
 def _per_record(given: dict[str, object]) -> dict[str, object]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -27,7 +28,7 @@ from dpbounds.algorithms.iterates import gap_at, no_more_than, no_more_than_rang
 from dpbounds.algorithms.ledger import PlainDescent, WhichRelease
 from dpbounds.algorithms.method import FiniteSum, FullBatchMethod, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
-from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.clipped import smoothness_of_gradients
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known, radius_of_domain
 from dpbounds.expressions import symbols
@@ -86,6 +87,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         output: WhichOutput = "last",
         noise: fields.WhichNoise = "gaussian",
         variant: Variant = "repaired",
+        release: WhichRelease = "every-iterate",
     ) -> LangevinDynamics:
         """Plan for a budget, see ``Method``. The diffusion's time ηT = 2n²/(βz²G²) does not depend on T.
 
@@ -93,6 +95,8 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         - ``inverse_temperature`` None: μn²ρ/(G² ln n), ρ = 2/z², which balances the explicit bound
         - ``pl_constant``: μ of U, or None for what is known, see ``pl_constant_of``
         - ``variant``: "repaired", or "as-printed" for twice the variance (half the step size) at the same β
+        - ``release``: "last-iterate" asks for ``steps``: with λ > L the noise of a step, and so the step size, hardly
+          depend on how long a run is, and ηT grows with T
         """
         fields.demand_one_of(variant, Variant, "variant")
         budget, weight = PrivacyBudget.of(epsilon, delta, relation), fields.not_negative(regulariser, "regulariser")
@@ -101,6 +105,11 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
             beta = _balanced_temperature(problem, single, pl_constant_of(problem, weight, pl_constant))
         else:
             beta = exact(inverse_temperature, "inverse_temperature")
+        if fields.demand_one_of(release, WhichRelease, "release") == "last-iterate":
+            count = fields.count(steps, "steps")  # type: ignore[arg-type]
+            made = partial(cls, steps=count, inverse_temperature=beta, regulariser=weight, output=output, noise=noise)
+            alone = partial(made, release=release)
+            return alone(planning.multiplier_within(budget, lambda z: _alone(alone(z), problem)), budget=budget)
         drawn = single * planning.root_above(2) if variant == "as-printed" else single
         once = cls(drawn, 1, beta, weight, output, budget, noise)
         count = once._enough_steps(problem) if steps is None else fields.count(steps, "steps")
@@ -173,7 +182,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
     def last_iterate(self, problem: FiniteSum) -> LastIterate:
         """What a run spends whose w_T is published, and nothing else; its ledger says so, too.
 
-        With λ > L every step contracts, and a long run forgets: ε stays bounded in T. Else it is what all iterates spend.
+        With λ > L every step contracts, and a long run forgets: ε stays bounded in T. Else all iterates spend as much.
 
         Raises:
             InvalidValue: The output is not w_T, the noise is not exactly Gaussian, ηλ > 1, or L holds in a ball only.
@@ -204,6 +213,12 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         """The fewest T with η <= 1/(2(L + λ)), where this algorithm has one step: the diffusion's time is fixed."""
         duration = self._time_of_a_step(problem)
         return max(1, math.ceil(2 * duration * at_least(self._smoothness(problem), "smoothness")))
+
+
+def _alone(langevin: LangevinDynamics, problem: FiniteSum) -> Mechanism:
+    """What its last iterate spends, or (ηλ > 1: less noise than any that will do) all of them."""
+    longest = langevin.step_size_for(problem) * float(langevin.regulariser) > 1
+    return langevin.planned if longest else langevin.last_iterate(problem)
 
 
 def bound_expression(output: WhichOutput) -> sympy.Expr:

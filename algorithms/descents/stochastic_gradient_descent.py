@@ -8,7 +8,7 @@ ball only: on all of R^p the losses of Geman & McClure and of Cauchy, for two, h
 
 With ``output="last"`` it is what people run: w after the last step. Where batches come in a fixed order or are shuffled
 anew and losses are smooth, the last iterate spends less than all of them do, if nothing else is published
-(``last_iterate.md``); the ledger says both, and ``release="last-iterate"`` calibrates for that. No bound is known of it.
+(``last_iterate.md``); the ledger says both, and ``release="last-iterate"`` calibrates for that. No bound is known of w.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import sympy
@@ -74,8 +74,9 @@ class StochasticGradientDescent(Method[FiniteSum]):
     Attributes:
         noise_multiplier: Standard deviation on the sum of a batch's gradients in units of G.
         distance: D > 0, public, at least the distance from w₁ to a minimiser.
-        sampling: How a batch is drawn (with or without replacement, Poisson, cut to a size or not, one bin or shuffled or
-            cyclic batch after the other), or None for all records. What is no unbiased mean given the past has no bound.
+        sampling: How a batch is drawn (with or without replacement, Poisson, cut to a size or not, one bin or shuffled
+            or cyclic batch after the other), or None for all records. There is a bound where a batch's mean is unbiased
+            given the past.
         variant: "projected", or "as-printed": no projection.
         output: "random" for w_R, which the bound is on, or "last".
         release: "last-iterate" needs output "last", whole epochs of shuffled or cyclic batches (or all records), and a
@@ -122,24 +123,21 @@ class StochasticGradientDescent(Method[FiniteSum]):
             demand_all_records(sampling, problem.records)
         if steps is not None:
             fields.count(steps, "steps")
-        more: dict[str, Any] = {"output": output, "release": release}
+        made = partial(cls, distance=distance, sampling=sampling, budget=budget, variant=kind, noise=noise)
+        made = partial(made, output=output, release=release)
         if kind == "as-printed":
             count = printed_steps(problem, budget) if steps is None else steps
-            sigma = printed_multiplier(problem, budget, count, sampling)
-            return cls(sigma, count, distance, sampling, budget, kind, noise, **more)
+            return made(printed_multiplier(problem, budget, count, sampling), count)
         single = planning.multiplier_of_one(budget) if sampling is None or steps is None else Fraction(1)
         count = enough_steps(problem, single) if steps is None else steps
         alone = fields.demand_one_of(release, WhichRelease, "release") == "last-iterate"
         if alone and steps is None and isinstance(sampling, Shuffle | Cyclic):
             count = -(-count // sampling.bins) * sampling.bins
-        if sampling is None and not alone:
-            return cls(single * planning.root_above(count), count, distance, None, budget, kind, noise, **more)
-        made = partial(cls, steps=count, distance=distance, sampling=sampling, variant=kind, noise=noise, **more)
         if alone:
-            multiplier = planning.multiplier_within(budget, lambda z: made(z).last_iterate(problem))
-        else:
-            multiplier = planning.multiplier_within(budget, lambda z: released(z, sampling, count))
-        return made(multiplier, budget=budget)
+            return made(planning.multiplier_within(budget, lambda z: made(z, count).last_iterate(problem)), count)
+        if sampling is None:
+            return made(single * planning.root_above(count), count)
+        return made(planning.multiplier_within(budget, lambda z: released(z, sampling, count)), count)
 
     @property
     def planned(self) -> Mechanism:
@@ -183,8 +181,8 @@ class StochasticGradientDescent(Method[FiniteSum]):
         """What a run spends whose last iterate is published, and nothing else; its ledger says so, too.
 
         Raises:
-            InvalidValue: The output is a random iterate, the noise is not exactly Gaussian, epochs are not whole, batches
-                are drawn in another way, or no smoothness is known.
+            InvalidValue: The output is a random iterate, the noise is not exactly Gaussian, epochs are not whole,
+                batches are drawn in another way, or no smoothness is known.
 
         Source: ``last_iterate.md``, sections 1 to 4.
         """

@@ -1,4 +1,4 @@
-"""What a run whose last iterate may be published alone has to be: plain noisy gradient descent, watched step by step."""
+"""Plain noisy gradient descent, watched step by step: what a run is whose last iterate may be published alone."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PlainStep:
 class Plain:
     """Watches a walk: whatever it asks has to follow from its last point and answer by the step, and so has its output.
 
-    So momentum, averages, a random iterate, early stopping and answers that were used twice are found in the run itself.
+    So momentum, averages, a random iterate, early stopping and answers that were used twice are found in the run.
 
     Args:
         step: How it is to move.

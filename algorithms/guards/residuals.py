@@ -281,8 +281,8 @@ class Residuals:
             below, at = stats.binom.cdf(sizes - 1, n, rate), stats.binom.pmf(sizes, n, rate)
             at = np.where(sizes == most, 1 - below, at)
             self._classes["batches: sizes"].add(below + self._ties.random(len(sizes)) * at)
-            kept = stats.binom.expect(lambda k: np.minimum(k, most), (n, rate))  # of n, any record as likely as another
-            counted[0], counted[1] = counted[0] + len(rows), float(kept) / n
+            kept = float(stats.binom.sf(np.arange(most), n, rate).sum())  # E min(N, B): any record as likely as another
+            counted[0], counted[1] = counted[0] + len(rows), kept / n
         elif isinstance(written, SampledWithoutReplacement | SampledWithReplacement):
             b, repeats = written.batch_size, isinstance(written, SampledWithReplacement)
             if (sizes != b).any() or (not repeats and any(len(np.unique(each)) < b for each in rows)):
@@ -290,7 +290,7 @@ class Residuals:
             counted[0], counted[1] = counted[0] + len(rows) * (b if repeats else 1), (1 if repeats else b) / n
 
     def _visited(self, oracle: Any, written: BallsInBins | Shuffled | MatrixMechanism, rows: Any, count: int) -> None:
-        """Given earlier visits, each record left is in the batch with one and the same probability, or stays in its own.
+        """Given earlier visits, each record left is in the batch with one and the same probability, or where it was.
 
         How many of those are that were in the same batch of the epoch before is binomial, too, where bins are fresh
         (where batches have one size, both are hypergeometric).
@@ -349,7 +349,7 @@ class Residuals:
         self._classes[f"batches: {name}"].add(np.array([below + self._ties.random() * at]))
 
     def _right_size(self, oracle: Any, written: Mechanism, rows: Any, place: int) -> bool:
-        """Whether a batch holds what it has to: ⌊n/m⌋ records that were shuffled, or those of its place in the order."""
+        """Whether a batch holds what it has to: ⌊n/m⌋ records that were shuffled, or those of its place in an order."""
         n, m = oracle.problem.records, _batches_of_an_epoch(written)
         wanted = n // m if isinstance(written, Shuffled) else len(range(place, n, m))
         if len(rows) != wanted:

@@ -86,7 +86,8 @@ class BatchGradientOracle(Perturbing):
     happens to have, which depends on the data). A record that is in the batch contributes at most G to the sum, so
     that the per-record bound of the answer is G/b, or G/(q n), and the ledger gets the sampled mechanism with noise per
     unit of it: ``SampledWithoutReplacement``, ``SampledWithReplacement`` (a record drawn k times counts k times, which
-    that mechanism accounts for), ``PoissonSampled`` or ``TruncatedPoisson`` (the divisor stays q n). One random record is ``Batch(1, n, replacement=False)``.
+    that mechanism accounts for), ``PoissonSampled`` or ``TruncatedPoisson`` (the divisor stays q n).
+    One random record is ``Batch(1, n, replacement=False)``.
 
     Attributes:
         sampling: A ``Batch`` out of all n records, ``Poisson`` or ``Truncated``; drawn from the streams of the noise.

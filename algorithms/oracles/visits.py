@@ -21,7 +21,7 @@ from dpbounds.errors import InvalidValue
 
 
 def dealt(scheme: Visited, records: int, generator: np.random.Generator, kind: Kind = "gaussian") -> Rows:
-    """Every record's batch in an epoch, counted from 0, or -1 where it sits out; shape (n,). "secure" asks the system."""
+    """Every record's batch in an epoch, from 0, or -1 where it sits out; shape (n,). "secure" asks the system."""
     m = scheme.bins
     if isinstance(scheme, Bins):
         return secure_noise.bins(records, m) if kind == "secure" else generator.integers(0, m, size=records)
@@ -71,6 +71,11 @@ class VisitGradientOracle(Perturbing):
             raise InvalidValue("noise", repr(self.noise), "'gaussian' or 'secure' on batches that depend on others")
         self.scheme.divisor(self.problem.records)  # raises where batches would be empty
         object.__setattr__(self, "_pen", Visits(self.scheme, self.ledger))
+
+    @property
+    def visits(self) -> int:
+        """How many batches were asked about."""
+        return self._pen.steps
 
     @property
     def sampling(self) -> Visited:
