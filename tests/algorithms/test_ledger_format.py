@@ -200,9 +200,8 @@ BOUNDED = {"mechanism": "gaussian", "noise_stddev": "1", "per_record_bound": "1"
 )
 def test_malformed_entries_are_refused(entry, message):
     sampling = {} if entry["mechanism"] == "matrix" else {"sampling": "full-batch"}
-    text = to_text([{"count": 1, **sampling, **entry}], adaptive=False)
     with pytest.raises(InvalidValue, match=message):
-        read_releases(text)
+        read_releases(to_text([{"count": 1, **sampling, **entry}], adaptive=False))
 
 
 # --- the file: every change of it is refused, or changes nothing ------------------------------------------------------
