@@ -362,7 +362,7 @@ def test_who_takes_a_kind_of_noise_draws_secure_noise_for_the_same_ledger_or_ref
         assert "\n" not in str(refused.value)
         return
     if getattr(algorithm, "release", "") == "last-iterate":
-        with pytest.raises(InvalidValue, match="^noise must be gaussian"):
+        with pytest.raises(InvalidValue, match=r"^noise must be gaussian"):
             attrs.evolve(algorithm, noise="secure").run(problem, repetitions=1)
         return
     asked = pretend(monkeypatch)

@@ -75,6 +75,7 @@ class Ran:
         account: Of one repetition, of what is published of it.
         bounds: On the means of what is measured, by its name: the run's metric first.
         why: Why there is none.
+        alone: Of the last iterate alone, where the ledger knows that and all of them are counted; else None.
     """
 
     subject: Subject
@@ -82,6 +83,7 @@ class Ran:
     account: Account
     bounds: Mapping[str, Enclosure]
     why: str
+    alone: Account | None = None
 
     def measured(self, name: str) -> float | None:
         """The mean of what is bounded; None where the records are private, or nothing was found."""
@@ -98,6 +100,9 @@ def ran(subject: Subject, seed: int | None, repetitions: int, guarded: bool) -> 
     budget = run.budget
     assert budget is not None  # it is calibrated to one
     spent = account(run.ledger.published(run.release), delta=budget.delta, relation=budget.relation)
+    alone = None
+    if run.release == "every-iterate" and run.ledger.descent is not None:
+        alone = account(run.ledger.last_iterate(), delta=budget.delta, relation=budget.relation)
     bounds: dict[str, Enclosure] = {}
     why = f"none is known of {subject.name}"
     if hasattr(subject.algorithm, "bound"):
@@ -107,7 +112,7 @@ def ran(subject: Subject, seed: int | None, repetitions: int, guarded: bool) -> 
                 bounds["exact"] = subject.algorithm.bound(subject.problem, "exact")
         except DpboundsError as error:
             why = str(error)
-    return Ran(subject, run, spent, bounds, why)
+    return Ran(subject, run, spent, bounds, why, alone)
 
 
 def subject_of(
