@@ -249,7 +249,7 @@ def _print(found: Ran, files: tuple[Path, ...]) -> None:
         rows["publish"] = ONLY_THE_LAST
     elif found.alone is not None:
         rows["last iterate"] = (
-            f"by itself epsilon {printing.shown(found.alone.enclosure)}, if that is all that is published: {ONLY_THE_LAST}"
+            f"alone {printing.shown(found.alone.enclosure)}, if nothing else is published: {ONLY_THE_LAST}"
         )
     printing.print_rows(rows)
     for line in subject.notes:
