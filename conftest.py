@@ -56,7 +56,7 @@ def weeks_until(node_id, share, week):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Marks what waits for its turn as thorough or, if that comes late, slow; cases that a function names as thorough."""
+    """Marks what waits for its turn as thorough or, if that comes late, slow; and the cases that a function names."""
     week = int(os.environ[_WEEK])
     for item in items:
         case = item.name.partition("[")[2].removesuffix("]")
