@@ -57,12 +57,14 @@ from dpbounds.privacy.pairs.pairs import (
     Other,
     Pair,
     Product,
+    RenyiProfile,
     Repeated,
     ReplacedGaussians,
     Sampled,
     SampledBalls,
     SampledGaussians,
     SampledLaplaces,
+    ShiftedDiscreteGaussians,
     ShiftedGaussians,
     ShiftedLaplaces,
     ShuffledBatches,
@@ -753,6 +755,7 @@ def _zeroed(inner: Mechanism, draws: Draws, size: int, order: Order) -> StepBoun
     """A record of a batch of fixed size is zeroed, and the batches without it hold another (``zero_out.md``)."""
     (base, attained), direction = _base(inner, Order.ZERO), Direction.of(order)
     if draws.slots > 1:
+        base = _of_whole_vectors(base)
         enlarged(base, 2)  # refuses what has no proven pair for a record that is drawn several times
     if any(isinstance(part, MixtureOfGaussians) for part in nested(inner)):
         raise UnsupportedMechanism(
@@ -777,6 +780,14 @@ def _zeroed(inner: Mechanism, draws: Draws, size: int, order: Order) -> StepBoun
             return StepBound(pair, (_sampled(mixture, draws, base),) if draws.slots == 1 else (), size=size)
     attacks = tuple(_sampled(mixture, draws, pair) for pair in attained) if draws.slots == 1 and not sampled else ()
     return StepBound(Zeroed(direction, draws, base), attacks, size=size)
+
+
+def _of_whole_vectors(base: Pair) -> Pair:
+    """Coordinates that move by one, as what holds for any whole vectors, several records of which add up."""
+    match base:
+        case Combined(product=((ShiftedDiscreteGaussians(variance=variance, distance=1, scalar=False), moved),)):
+            return RenyiProfile((), moved / (2 * variance))
+    return base
 
 
 def _shuffled(mechanism: Shuffled, order: Order) -> StepBound:
