@@ -143,7 +143,8 @@ def statement(subject: Account | Calibration, *, noise_drawn: str = IDEAL_NOISE,
         (
             f"The {'release is' if steps == 1 else 'sequence of releases is'} ({epsilon}, {delta})-differentially "
             f"private under {subject.relation} ({neighbours}): epsilon = {epsilon}, delta = {delta}.",
-            f"It takes {steps} step{'' if steps == 1 else 's'}: {'; '.join(_described(*part, subject.relation) for part in parts)}.",
+            f"It takes {steps} step{'' if steps == 1 else 's'}: "
+            f"{'; '.join(_described(*part, subject.relation) for part in parts)}.",
             f"The analysis assumes {sampling}, bounds and divisors that are public constants, and noise"
             f"{' and rates' if sampled else ''} fixed in advance{hidden}.",
             f"The noise drawn was: {noise_drawn}.",
