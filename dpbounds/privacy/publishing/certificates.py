@@ -27,12 +27,22 @@ from dpbounds.expressions.exact import Direction, to_decimal
 from dpbounds.privacy.accountants.certified import Account, account, prove_delta, prove_epsilon
 from dpbounds.privacy.budgets.calibration import Calibration
 from dpbounds.privacy.mechanisms import (
+    BallsInBins,
     Composed,
+    DiscreteGaussian,
+    DiscreteLaplace,
     Gaussian,
+    Laplace,
     LastIterate,
     MatrixMechanism,
     Mechanism,
+    MixtureOfGaussians,
     PoissonSampled,
+    RandomizedResponse,
+    RandomlyAllocated,
+    SampledWithoutReplacement,
+    Shuffled,
+    TruncatedPoisson,
     parts_of,
 )
 from dpbounds.privacy.mechanisms.descriptions import digest
@@ -42,12 +52,12 @@ from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Product, SampledGaussians, ShiftedGaussians, as_gaussian
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.publishing import standalone_checker
+from dpbounds.privacy.publishing.hints import hints_for
 from dpbounds.privacy.relations import Order, Relation, as_relation
 from dpbounds.privacy.routes.contour import contour_at_most
 from dpbounds.privacy.routes.lattice import delta_bounds, epsilon_bounds
 
 FORMAT, FORMAT_VERSION = standalone_checker.FORMAT, standalone_checker.VERSION
-_OF_GAUSSIANS = 3  # the version of certificates about Gaussian releases, which older checkers read
 
 IDEAL_NOISE = "pseudo-random numbers in double precision, standing for ideal Gaussian noise"
 _PRINTED_DIGITS = 6
@@ -263,8 +273,7 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
     else:
         subjects, roles = [subject], ["account"]
     accounts = [_account(entry, role) for entry, role in zip(subjects, roles, strict=False)]
-    of_gaussians = all(release["kind"] == "gaussian" for entry in accounts for release in entry["mechanism"])
-    format_version = _OF_GAUSSIANS if of_gaussians else FORMAT_VERSION
+    format_version = _version_of([release for entry in accounts for release in entry["mechanism"]])
     document = {
         "format": FORMAT,
         "version": format_version,
@@ -306,31 +315,55 @@ def write_certificate(path: str | Path, subject: Account | Calibration) -> None:
 
 
 def _account(subject: Account, role: str) -> dict[str, Any]:
-    lower, upper = _finite(subject.enclosure)
     releases = [_release(*part, subject.relation) for part in parts_of(subject.mechanism)]
+    if _version_of(releases) > 4:
+        return _drawn_account(subject, role, releases)
+    proofs = [
+        {
+            "order": _ORDERS.get(name, name),
+            "route": proof.route,
+            "method": proof.enclosure.method,
+            "precision": proof.enclosure.precision,
+            "parameters": {name: _data(value) for name, value in proof.parameters.items()},
+            "error_budget": {name: _data(value) for name, value in proof.error_budget.items()},
+        }
+        for name, proof in subject.proofs
+    ]
+    return _as_account(subject, role, releases, _finite(subject.enclosure), proofs)
+
+
+def _as_account(
+    subject: Account, role: str, releases: list[dict[str, Any]], ends: tuple[Fraction, Fraction], proofs: list[Any]
+) -> dict[str, Any]:
     return {
         "role": role,
         "claim": {
             "relation": str(subject.relation),
             "given": subject.given,
             "target": exact_text(subject.target),
-            "lower": exact_text(lower),
-            "upper": exact_text(upper),
+            "lower": exact_text(ends[0]),
+            "upper": exact_text(ends[1]),
         },
         "mechanism": releases,
         "digest": standalone_checker.digest(releases),
-        "proofs": [
-            {
-                "order": _ORDERS.get(name, name),
-                "route": proof.route,
-                "method": proof.enclosure.method,
-                "precision": proof.enclosure.precision,
-                "parameters": {name: _data(value) for name, value in proof.parameters.items()},
-                "error_budget": {name: _data(value) for name, value in proof.error_budget.items()},
-            }
-            for name, proof in subject.proofs
-        ],
+        "proofs": proofs,
     }
+
+
+def _drawn_account(subject: Account, role: str, releases: list[dict[str, Any]]) -> dict[str, Any]:
+    """An account of releases whose profiles the checker composes, with hints that lead it to confirm the claim."""
+    claimed, lower, hints = hints_for(subject, releases)
+    return _as_account(
+        subject,
+        role,
+        releases,
+        (lower, claimed),
+        [
+            {"order": order, "route": "profiles", "method": subject.enclosure.method, "precision": 0}
+            | {"parameters": _data(found), "error_budget": {}}
+            for order, found in hints.items()
+        ],
+    )
 
 
 def _gaussian(mechanism: Mechanism) -> tuple[Gaussian, Fraction | None]:
@@ -339,43 +372,93 @@ def _gaussian(mechanism: Mechanism) -> tuple[Gaussian, Fraction | None]:
             return mechanism, None
         case PoissonSampled(mechanism=Gaussian() as inner, sample_rate=rate):
             return inner, rate
-    raise CertificateError(f"version {FORMAT_VERSION} of the format has no way to write {mechanism!r}{_why(mechanism)}")
+    raise CertificateError(f"statements describe Gaussian noise on all records or Poisson samples, not {mechanism!r}")
 
 
-def has_certificate(part: Mechanism) -> bool:
-    """Whether certificates can describe a part of a composition."""
+def _version_of(releases: Sequence[Mapping[str, Any]]) -> int:
+    """The lowest version that has these kinds, so that older checkers can read it."""
+    if all(release["kind"] == "gaussian" for release in releases):
+        return 3
+    return 5 if any(map(standalone_checker.is_drawn, map(standalone_checker.read_release, releases))) else 4
+
+
+_NOISE: dict[type[Mechanism], str] = {
+    Gaussian: "gaussian",
+    Laplace: "laplace",
+    DiscreteLaplace: "discrete-laplace",
+    DiscreteGaussian: "discrete-gaussian",
+    MixtureOfGaussians: "mixture-of-gaussians",
+    RandomizedResponse: "randomized-response",
+}
+_DRAWN: dict[type[Mechanism], str] = {
+    PoissonSampled: "poisson",
+    SampledWithoutReplacement: "without-replacement",
+    TruncatedPoisson: "truncated-poisson",
+    Shuffled: "shuffled",
+    RandomlyAllocated: "random-allocation",
+    BallsInBins: "balls-in-bins",
+}
+_NO_PAIR = "the stand-alone checker does not re-derive"
+
+
+def why_no_certificate(part: Mechanism, relation: Relation) -> str | None:
+    """Why certificates cannot describe a part of a composition, and what to do; None where they can."""
+    inner = part.mechanism if type(part) in _DRAWN else part  # type: ignore[attr-defined]
+    replaced = relation is Relation.REPLACE_ONE
     match part:
-        case LastIterate(order=order, schedule=schedule):
-            return order == "fixed" and not schedule
+        case LastIterate(schedule=schedule):
+            return f"{_NO_PAIR} step sizes that change: declare the largest for all steps" if schedule else None
         case MatrixMechanism(participation=participation):
-            return participation != "balls-in-bins"
-    return isinstance(part.mechanism if isinstance(part, PoissonSampled) else part, Gaussian)
+            told = f"{_NO_PAIR} correlated noise with balls in bins: participation fixed-order has a certificate"
+            return told if participation == "balls-in-bins" else None
+        case RandomlyAllocated(participations=k, steps=t) if replaced and k < t:
+            return f"{_NO_PAIR} steps allocated in secret under replace-one: zero-out-one has a certificate"
+        case BallsInBins(bins=bins) if replaced and bins > 1:
+            return f"{_NO_PAIR} balls in bins under replace-one: zero-out-one has a certificate"
+    if type(inner) not in _NOISE:
+        return f"{_NO_PAIR} {inner!r}{'' if inner is part else ' on a part of the data'}; `dpbounds check` has no say"
+    if type(part) not in _DRAWN:
+        if isinstance(part, DiscreteGaussian) and part.dimension != 1 and (part.bound * (1 + replaced)) ** 2 >= 2:
+            return f"{_NO_PAIR} discrete Gaussian noise on vectors of norm {part.bound}: bound each coordinate"
+        return None
+    if isinstance(part, PoissonSampled):
+        if not isinstance(inner, Gaussian) and replaced:
+            return f"{_NO_PAIR} {inner!r} on Poisson samples under replace-one: zero-out-one has a certificate"
+        if isinstance(inner, Gaussian) and inner.sensitivity is not None and replaced and part.sample_rate < 1:
+            return f"{_NO_PAIR} noise with its final distance on a sample under replace-one: give noise_multiplier"
+        return None if not isinstance(inner, DiscreteGaussian) else why_no_certificate(inner, relation)
+    if not isinstance(inner, Gaussian) or inner.noise_multiplier is None:
+        return f"{_NO_PAIR} {inner!r} on such samples: Gaussian noise, given by noise_multiplier, has a certificate"
+    return None
 
 
-def _why(mechanism: Mechanism) -> str:
-    match mechanism:
-        case LastIterate(order=order) if order != "fixed":
-            return ": the law of a random order's costs is not re-derived by the stand-alone checker"
-        case LastIterate():
-            return ": step sizes that change are not re-derived by the stand-alone checker"
-        case MatrixMechanism(participation="balls-in-bins"):
-            return ": balls in bins are not re-derived by the stand-alone checker"
-    return ": its pair is not re-derived by the stand-alone checker"
+def has_certificate(part: Mechanism, relation: Relation) -> bool:
+    """Whether certificates can describe a part of a composition."""
+    return why_no_certificate(part, relation) is None
 
 
 def _release(mechanism: Mechanism, count: int, relation: Relation) -> dict[str, Any]:
-    if isinstance(mechanism, LastIterate) and has_certificate(mechanism):
-        return {**_last_iterate(mechanism), "count": count}
-    if isinstance(mechanism, MatrixMechanism) and has_certificate(mechanism):
-        return {**_matrix_mechanism(mechanism), "count": count}
-    gaussian, rate = _gaussian(mechanism)
-    sampled = rate is not None and rate < 1
-    if sampled and relation.sensitivity_factor > 1 and gaussian.sensitivity is not None:
-        raise CertificateError(
-            f"version {FORMAT_VERSION} of the format has no way to write noise with its final distance on a Poisson "
-            "sample under replace-one: give noise_multiplier"
-        )
-    return {"kind": "gaussian", **_noise(gaussian), "sample_rate": _exact_or_null(rate), "count": count}
+    reason = why_no_certificate(mechanism, relation)
+    if reason is not None:
+        raise CertificateError(f"no certificate: {reason}")
+    match mechanism:
+        case LastIterate():
+            return {**_last_iterate(mechanism), "count": count}
+        case MatrixMechanism():
+            return {**_matrix_mechanism(mechanism), "count": count}
+        case Gaussian() | PoissonSampled(mechanism=Gaussian()):
+            gaussian, rate = _gaussian(mechanism)
+            return {"kind": "gaussian", **_noise(gaussian), "sample_rate": _exact_or_null(rate), "count": count}
+    sampling = _DRAWN.get(type(mechanism), "full-batch")
+    inner = mechanism if sampling == "full-batch" else mechanism.mechanism  # type: ignore[attr-defined]
+    noise = {"kind": _NOISE[type(inner)], **_fields(inner, f"noise {_NOISE[type(inner)]}", "kind")}
+    own = _fields(mechanism, sampling, "kind", "mechanism", "count")
+    return {"kind": sampling, "mechanism": noise, **own, "count": count}
+
+
+def _fields(mechanism: Mechanism, kind: str, *without: str) -> dict[str, object]:
+    names = [name for name in standalone_checker.FIELDS[kind] if name not in without]
+    return {name: _data(getattr(mechanism, name)) for name in names}
 
 
 def _exact_or_null(value: Fraction | None) -> str | None:
