@@ -297,7 +297,7 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "mechanisms.descriptions.described": "describes",
     "mechanisms.descriptions.digest": "describes",
     "mechanisms.descriptions.canonical": "describes",
-    "publishing.certificates.has_certificate": "looks at the kind",
+    "publishing.certificates.why_no_certificate": "looks at the kind",
     "accountants.certified.chosen_attacks_overspend": "an attack: what it finds is too little for any class",
     "accountants.probable.probable_epsilon": "of two kinds without blocks, the largest shift of all classes",
     "accountants.probable.probable_delta": "the same",

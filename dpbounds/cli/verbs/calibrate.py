@@ -86,7 +86,7 @@ def command(
     from dpbounds.cli.questions.subjects import demand_publishable
     from dpbounds.privacy.budgets.calibration import calibrate
 
-    demand_publishable(training.with_value(solve, Fraction(1)), given)
+    demand_publishable(training.with_value(solve, Fraction(1)), training.relation, given)
     found = calibrate(
         lambda value: training.with_value(solve, value),
         target_epsilon,

@@ -249,7 +249,8 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
 
     Args:
         subject: An account; or a calibration, of which the accounts of the value that suffices and of the one that
-            fails are computed anew.
+            fails are computed anew. Of kinds that take version 5 only the first of these is written; where the
+            stand-alone checker can confirm it only a little above the budget, the account alone.
 
     Raises:
         CertificateError: There is nothing to certify (an end at infinity), or the calibration's value does not itself
@@ -260,6 +261,8 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
     calibration: dict[str, object] | None = None
     if isinstance(subject, Calibration):
         subjects = [account(subject.mechanism, delta=subject.target_delta, relation=subject.relation)]
+        if takes_version_5(subject.mechanism, subject.relation):
+            return _of_drawn_calibration(subject, subjects[0])
         roles = ["suffices", "fails"]
         if subject.failing is not None:
             subjects.append(account(subject.failing, delta=subject.target_delta, relation=subject.relation))
@@ -272,7 +275,30 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
         }
     else:
         subjects, roles = [subject], ["account"]
-    accounts = [_account(entry, role) for entry, role in zip(subjects, roles, strict=False)]
+    return _document_of([_account(entry, role) for entry, role in zip(subjects, roles, strict=False)], calibration)
+
+
+def takes_version_5(mechanism: Mechanism, relation: Relation) -> bool:
+    """Whether a release is of a kind that earlier versions do not have; errors as for :func:`certificate`."""
+    return _version_of([_release(*part, relation) for part in parts_of(mechanism)]) == 5
+
+
+def _of_drawn_calibration(subject: Calibration, spent: Account) -> dict[str, object]:
+    """That the value suffices; that another fails is shown by nothing that the checker does."""
+    entry = _account(spent, "suffices", subject.target_epsilon)
+    if standalone_checker.rational(entry["claim"]["upper"]) > subject.target_epsilon:
+        return _document_of([{**entry, "role": "account"}], None)
+    calibration: dict[str, object] = {
+        "solve": str(subject.solve),
+        "value": exact_text(subject.value),
+        "fails_at": None,
+        "target_epsilon": exact_text(subject.target_epsilon),
+        "target_delta": exact_text(subject.target_delta),
+    }
+    return _document_of([entry], calibration)
+
+
+def _document_of(accounts: list[dict[str, Any]], calibration: dict[str, object] | None) -> dict[str, object]:
     format_version = _version_of([release for entry in accounts for release in entry["mechanism"]])
     document = {
         "format": FORMAT,
@@ -314,10 +340,10 @@ def write_certificate(path: str | Path, subject: Account | Calibration) -> None:
     documents.write(path, text)
 
 
-def _account(subject: Account, role: str) -> dict[str, Any]:
+def _account(subject: Account, role: str, budget: Fraction | None = None) -> dict[str, Any]:
     releases = [_release(*part, subject.relation) for part in parts_of(subject.mechanism)]
     if _version_of(releases) > 4:
-        return _drawn_account(subject, role, releases)
+        return _drawn_account(subject, role, releases, budget)
     proofs = [
         {
             "order": _ORDERS.get(name, name),
@@ -350,9 +376,11 @@ def _as_account(
     }
 
 
-def _drawn_account(subject: Account, role: str, releases: list[dict[str, Any]]) -> dict[str, Any]:
+def _drawn_account(
+    subject: Account, role: str, releases: list[dict[str, Any]], budget: Fraction | None
+) -> dict[str, Any]:
     """An account of releases whose profiles the checker composes, with hints that lead it to confirm the claim."""
-    claimed, lower, hints = hints_for(subject, releases)
+    claimed, lower, hints = hints_for(subject, releases, budget)
     return _as_account(
         subject,
         role,
@@ -407,7 +435,7 @@ def why_no_certificate(part: Mechanism, relation: Relation) -> str | None:
     replaced = relation is Relation.REPLACE_ONE
     match part:
         case LastIterate(schedule=schedule):
-            return f"{_NO_PAIR} step sizes that change: declare the largest for all steps" if schedule else None
+            return f"{_NO_PAIR} step sizes that change: publish the command and what it says" if schedule else None
         case MatrixMechanism(participation=participation):
             told = f"{_NO_PAIR} correlated noise with balls in bins: participation fixed-order has a certificate"
             return told if participation == "balls-in-bins" else None
@@ -416,7 +444,7 @@ def why_no_certificate(part: Mechanism, relation: Relation) -> str | None:
         case BallsInBins(bins=bins) if replaced and bins > 1:
             return f"{_NO_PAIR} balls in bins under replace-one: zero-out-one has a certificate"
     if type(inner) not in _NOISE:
-        return f"{_NO_PAIR} {inner!r}{'' if inner is part else ' on a part of the data'}; `dpbounds check` has no say"
+        return f"{_NO_PAIR} {part!r}: publish the command and what it says"
     if type(part) not in _DRAWN:
         if isinstance(part, DiscreteGaussian) and part.dimension != 1 and (part.bound * (1 + replaced)) ** 2 >= 2:
             return f"{_NO_PAIR} discrete Gaussian noise on vectors of norm {part.bound}: bound each coordinate"
@@ -430,11 +458,6 @@ def why_no_certificate(part: Mechanism, relation: Relation) -> str | None:
     if not isinstance(inner, Gaussian) or inner.noise_multiplier is None:
         return f"{_NO_PAIR} {inner!r} on such samples: Gaussian noise, given by noise_multiplier, has a certificate"
     return None
-
-
-def has_certificate(part: Mechanism, relation: Relation) -> bool:
-    """Whether certificates can describe a part of a composition."""
-    return why_no_certificate(part, relation) is None
 
 
 def _release(mechanism: Mechanism, count: int, relation: Relation) -> dict[str, Any]:
@@ -642,8 +665,16 @@ def _claim(entry: Any) -> _Claim:
     return _Claim(mechanism, **claim, routes=routes, source=dict(entry))
 
 
+_MADE = {name: kind for kind, name in (*_NOISE.items(), *_DRAWN.items())}
+
+
 def _mechanism(release: Mapping[str, Any]) -> Mechanism:
     """The mechanism of a release, whose numbers have been read."""
+    if "mechanism" in release:
+        noise = release["mechanism"]
+        inner = _MADE[noise["kind"]](**{name: value for name, value in noise.items() if name != "kind"})
+        own = {name: value for name, value in release.items() if name not in ("kind", "mechanism", "count")}
+        return inner if release["kind"] == "full-batch" else _MADE[release["kind"]](inner, **own)  # type: ignore[call-arg]
 
     def chosen(*names: str) -> dict[str, Any]:
         return {name: release[name] for name in names}
@@ -673,7 +704,31 @@ def _same(one: _Counts, other: _Counts) -> bool:
     return one[1] == other[1] and abs(one[0] - other[0]) <= one[0] * _ROUNDED
 
 
+def _check_drawn(claim: _Claim) -> tuple[bool, list[str]]:
+    """By the stand-alone checker; what that cannot decide, and the lower end, by accounting anew."""
+    try:
+        status, verdict, details, _ = standalone_checker.check_account(claim.source)
+    except standalone_checker.NotCovered as reason:
+        status, verdict, details = standalone_checker.NOT_COVERED, f"not covered ({reason})", []
+    lines = [f"exact evaluation: {line}" for line in (*details, verdict)]
+    if status == standalone_checker.CONFIRMED:
+        return True, lines
+    try:
+        lower, upper = _finite(
+            account(claim.mechanism, **{claim.given: claim.target}, relation=claim.relation).enclosure
+        )
+    except NotCertified as reason:
+        return False, [*lines, f"NOT CONFIRMED: accounted anew: {reason}"]
+    if lower > claim.upper:
+        return False, [*lines, f"CONTRADICTED: accounted anew, the value is at least {_typed(lower, 'down')}"]
+    if upper > claim.upper or claim.lower > 0:
+        return False, [*lines, "NOT CONFIRMED: accounted anew, the claim does not follow"]
+    return True, [*lines, f"accounted anew by {claim.source['proofs'][0]['method']}: the claimed upper end suffices"]
+
+
 def _check_claim(claim: _Claim) -> tuple[bool, list[str]]:
+    if any(map(standalone_checker.is_drawn, map(standalone_checker.read_release, claim.source["mechanism"]))):
+        return _check_drawn(claim)
     products = tuple(each.product for each in neighbour_classes(claim.mechanism, claim.relation).every())
     derived = {_order(product): _as_counts(product) for product in products}
     try:

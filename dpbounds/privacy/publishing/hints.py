@@ -36,12 +36,15 @@ _HALVINGS = 20
 _NAMES = {"replace": ("replace", "both orders"), "remove": ("remove", "zero"), "add": ("add", "restore")}
 
 
-def hints_for(subject: Account, releases: Sequence[Mapping[str, Any]]) -> tuple[Fraction, Fraction, dict[str, Hints]]:
+def hints_for(
+    subject: Account, releases: Sequence[Mapping[str, Any]], budget: Fraction | None = None
+) -> tuple[Fraction, Fraction, dict[str, Hints]]:
     """Hints with which the checker confirms an upper end, at most 1 % above the one proven.
 
     Args:
         subject: The account, with finite ends.
         releases: Its releases, as they are written.
+        budget: An upper end that is preferred, where it can be confirmed.
 
     Returns:
         The upper end; the lower end, 0 unless the checker knows the profile of the one release that shows it; hints by
@@ -54,6 +57,8 @@ def hints_for(subject: Account, releases: Sequence[Mapping[str, Any]]) -> tuple[
     lower, upper = subject.enclosure.exact_lower, subject.enclosure.exact_upper
     assert isinstance(lower, Fraction)
     assert isinstance(upper, Fraction)
+    if budget is not None and budget < upper * (1 + _CLOSE):
+        upper = budget
     found = {order: _found(subject, read, order, upper) for order in checker.RECORD[str(subject.relation)]}
     shown = lower > 0 and any(_shows(each.curve, subject, lower) for each in found.values())
     claimed = max(each.upper for each in found.values())
@@ -81,10 +86,11 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
         upper = Fraction(1, 10**9)  # δ = 0, or no ε at all, is nothing that is shown by rounding up
     best: _Found | None = None
     reason = "none of the attempts came within 1 % of what is proven"
+    known: dict[Any, Any] = {}
     for hints in _attempts(subject, order, upper, releases):
         checker.effort.done = 0.0
         try:
-            found = (_tried_halves if "halves" in hints else _tried)(subject, releases, order, hints, upper)
+            found = (_tried_halves if "halves" in hints else _tried)(subject, releases, order, hints, upper, known)
         except (checker.NotCovered, checker.Unproven) as why:
             reason = str(why)
             break
@@ -104,12 +110,12 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
 
 
 def _tried(
-    subject: Account, releases: list[dict[str, Any]], order: str, hints: Hints, upper: Fraction
+    subject: Account, releases: list[dict[str, Any]], order: str, hints: Hints, upper: Fraction, known: dict[Any, Any]
 ) -> _Found | None:
     """The least of a few upper ends that these hints confirm."""
     given_delta = subject.given == "delta"
     delta = subject.target if given_delta else upper
-    curve = checker.curve_of(releases, order, str(subject.relation), hints, delta, {})
+    curve = checker.curve_of(releases, order, str(subject.relation), hints, delta, known)
     at = checker.rational(hints["at"]) if "at" in hints else None
     for claim in _candidates(upper):
         epsilon, allowed = (claim, subject.target) if given_delta else (subject.target, claim)
@@ -125,13 +131,13 @@ def _candidates(upper: Fraction) -> Iterator[Fraction]:
 
 
 def _tried_halves(
-    subject: Account, releases: list[dict[str, Any]], order: str, hints: Hints, upper: Fraction
+    subject: Account, releases: list[dict[str, Any]], order: str, hints: Hints, upper: Fraction, known: dict[Any, Any]
 ) -> _Found | None:
     """The same by way of a record that contributes nothing: where to stop on the way is searched for."""
     if subject.given != "delta":
         return None
     there, back = hints["halves"]
-    way_out, way_back = checker.halves_of(releases, {"halves": [there, back]}, upper, subject.target)
+    way_out, way_back = checker.halves_of(releases, {"halves": [there, back]}, upper, subject.target, known)
     split, low, first = checker.number(Fraction(hints["split"])), Fraction(0), upper
     for _ in range(_HALVINGS):
         middle = Fraction(round((low + first) / 2 * 2**40), 2**40)

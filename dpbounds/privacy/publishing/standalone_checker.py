@@ -1654,7 +1654,7 @@ def secret_costs(release: dict[str, Any], one: Fraction) -> list[tuple[Fraction,
     between = [[window(rise, max(1, m - end + 1 + start)) for start, _ in blocks] for _, end in blocks]
     # costs on multiples of a unit, masses in units of 2^-96, rounded up (together a little more than 1)
     mean = sum((chance * sum(row, Fraction(0)) for chance, row in zip(chances, between, strict=True)), Fraction(0))
-    unit = mean / len(blocks) / 64
+    unit = mean / len(blocks) / 24
     most = math.ceil(min(Fraction(sum(epochs)), 4 + 4 * sum(epochs) * mean / len(blocks)) / unit)
     effort.spend(sum(epochs) * len(blocks) ** 2 * most / 100, most * len(blocks))
     steps = [[divided(cost, unit, one) for cost in row] for row in between]
@@ -1702,7 +1702,7 @@ def rounded_poly(masses: fmpz_poly, bits: int, most: int) -> tuple[fmpz_poly, in
 class Aim:
     """What is cut off and rounded for one claim: choices, none of which matters for soundness."""
 
-    def __init__(self, delta: Fraction, releases: int, hints: dict[str, Any], known: dict[Any, Ratios]) -> None:
+    def __init__(self, delta: Fraction, releases: int, hints: dict[str, Any], known: dict[Any, Any]) -> None:
         self.hints, self.known = hints, known
         self.share = delta / releases
         self.negligible = number(self.share) * arb(2) ** -26
@@ -1882,7 +1882,10 @@ def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -
     if clones is None or batches == 1:
         return base, arb(0)
     choice = Clones(clones)
-    counts = choice.profile(batches, order, aim.negligible)
+    key = (order, batches, choice.odds, *choice.shares, ctx.prec)
+    if key not in aim.known:
+        aim.known[key] = choice.profile(batches, order, aim.negligible)
+    counts = aim.known[key]
     return averaged([(release["rest"], base), (1 - release["rest"], counts)]), choice.lost(squared, batches, order)
 
 
@@ -1948,7 +1951,7 @@ def curve_of(
     relation: str,
     hints: dict[str, Any],
     delta: Fraction,
-    known: dict[Any, Ratios],
+    known: dict[Any, Any],
 ) -> DrawnCurve:
     """(23) ε -> δ(ε) of one order of the neighbours from above; from below as well where there is one exact pair."""
     total = sum(release["count"] for release in releases)
@@ -1991,7 +1994,7 @@ def check_drawn(
     """(14) to (23): for each order, whether δ <= at the upper end and > at the lower one, and how."""
     relation, given, target, lower, upper = claim.values()
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
-    known: dict[Any, Ratios] = {}
+    known: dict[Any, Any] = {}
     answers: list[tuple[Answer, Answer, str]] = []
     for order in RECORD[relation]:
         hints = field(proofs[order], "parameters", dict)
@@ -1999,7 +2002,7 @@ def check_drawn(
         try:
             if "halves" in hints:
                 first = rational(field(hints, "first", str), 0)
-                found, exact, at = by_halves(*halves_of(releases, hints, *high), first, high[0]), None, high[0]
+                found, exact, at = by_halves(*halves_of(releases, hints, *high, known), first, high[0]), None, high[0]
             else:
                 curve = curve_of(releases, order, relation, hints, high[1], known)
                 at = min(high[0], rational(hints["at"], 0)) if "at" in hints else high[0]  # δ(·) does not increase
@@ -2017,15 +2020,15 @@ def check_drawn(
 
 
 def halves_of(
-    releases: list[dict[str, Any]], hints: dict[str, Any], epsilon: Fraction, delta: Fraction
+    releases: list[dict[str, Any]], hints: dict[str, Any], epsilon: Fraction, delta: Fraction, known: dict[Any, Any]
 ) -> tuple[DrawnCurve, DrawnCurve]:
     """(21) The curves of a record that is zeroed, and of one put back, for shuffled batches under replace-one."""
     require(all(release["kind"] == "shuffled" for release in releases), "halves are for shuffled batches alone")
     there, back = field(hints, "halves", list)
     smaller = delta / 4 / 2 ** min(300, math.ceil(epsilon))  # a choice: how fine masses are
     return (
-        curve_of(releases, "remove", "zero-out-one", there, delta / 4, {}),
-        curve_of(releases, "add", "zero-out-one", back, smaller, {}),
+        curve_of(releases, "remove", "zero-out-one", there, delta / 4, known),
+        curve_of(releases, "add", "zero-out-one", back, smaller, known),
     )
 
 
@@ -2196,7 +2199,7 @@ def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]
         # what a person relies on, though not all that is claimed
         status = NOT_COVERED
         verdict = "the upper end is confirmed; the lower end of a lattice certificate is not covered"
-    elif not confirmed and not refuted and recorded not in ("lattice", "contour", "closed form"):
+    elif not confirmed and not refuted and recorded not in ("lattice", "contour", "closed form", "profiles"):
         status, verdict = NOT_COVERED, f"neither confirmed nor refuted; the method {recorded!r} is not covered"
     lines = []
     for (order, *_), (below, above, how) in zip(products, answers, strict=True):
