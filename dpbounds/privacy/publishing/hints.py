@@ -92,8 +92,10 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
         try:
             found = (_tried_halves if "halves" in hints else _tried)(subject, releases, order, hints, upper, known)
         except (checker.NotCovered, checker.Unproven) as why:
-            reason = str(why)
-            break
+            reason = str(why)  # a grid that is too coarse, perhaps
+            if reason == checker.TOO_MUCH:
+                break
+            continue
         if found is not None and (best is None or found.upper < best.upper):
             best = found
         if best is not None and best.upper <= upper * (1 + _CLOSE):

@@ -7,13 +7,13 @@ confirmed nor refuted, because it rests on a method that is not re-done here (``
 
 What it proves. The privacy curve is δ(ε) = max over the orders of the neighbours of E_P[(1 - e^{ε - L})_+] with
 L = log dP/dQ and the pairs (P, Q) of ``products_of``. That these dominate all neighbouring data sets is a theorem
-(Balle & Wang 2018; Zhu, Dong & Wang 2022; ``pairs.md``, ``last_iterate.md``, ``matrices.md``), and the only thing taken
+(Balle & Wang 2018; Zhu, Dong & Wang 2022; the files named in ``standalone_checker.md``), and the only thing taken
 on trust beside Python and Arb.
 δ(·) does not increase, so that "ε(δ) lies in [lo, hi]" follows from δ(hi) <= δ and δ(lo) > δ.
 
 How. In ball arithmetic: an ``arb`` is an interval, and ``x < y`` is True only where it holds for all points of both.
 Everything in the certificate but the claim and the mechanism is a hint: a bad one makes this checker say that it could
-not confirm, never confirm wrongly. The inequalities (1) to (13) are proven in ``standalone_checker.md``.
+not confirm, never confirm wrongly. The inequalities (1) to (23) are proven in ``standalone_checker.md``.
 """
 
 from __future__ import annotations
