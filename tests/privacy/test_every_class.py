@@ -329,6 +329,7 @@ USERS = {  # modules that ask for classes; those of the command line ask only wh
         "budgets.clones_crossing",
         "budgets.group_crossing",
         "publishing.certificates",
+        "publishing.hints",
         "renyi.concentrated_accounts",
         "budgets.filters",
         "accountants.groups",

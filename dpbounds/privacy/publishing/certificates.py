@@ -261,7 +261,7 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
     calibration: dict[str, object] | None = None
     if isinstance(subject, Calibration):
         subjects = [account(subject.mechanism, delta=subject.target_delta, relation=subject.relation)]
-        if takes_version_5(subject.mechanism, subject.relation):
+        if _takes_version_5(subject.mechanism, subject.relation):
             return _of_drawn_calibration(subject, subjects[0])
         roles = ["suffices", "fails"]
         if subject.failing is not None:
@@ -278,7 +278,7 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
     return _document_of([_account(entry, role) for entry, role in zip(subjects, roles, strict=False)], calibration)
 
 
-def takes_version_5(mechanism: Mechanism, relation: Relation) -> bool:
+def _takes_version_5(mechanism: Mechanism, relation: Relation) -> bool:
     """Whether a release is of a kind that earlier versions do not have; errors as for :func:`certificate`."""
     return _version_of([_release(*part, relation) for part in parts_of(mechanism)]) == 5
 

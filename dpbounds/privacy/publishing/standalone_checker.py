@@ -1225,6 +1225,14 @@ Steps = list[tuple[Profile, int]]
 DrawnCurve = Callable[[Fraction], tuple[arb, "arb | None"]]  # ε -> δ(ε) from above, and from below where that is known
 
 
+def only_whole(ball: arb, what: str) -> int:
+    """The whole number that a ball holds."""
+    found = ball.unique_fmpz()
+    if found is None:
+        raise Unproven(f"{what} is enclosed")
+    return int(found)
+
+
 def normal_tail(t: arb) -> arb:
     """P(N(0, 1) > t)."""
     return (t / arb(2).sqrt()).erfc() / 2
@@ -1254,21 +1262,22 @@ def response_profile(epsilon: Fraction, options: int) -> Profile:
     return Profile(lambda alpha: sum(((p - alpha * q).max(arb(0)) for p, q in atoms), arb(0)) / (odds + options - 1))
 
 
-def half_line_profile(tail: Callable[[int], arb], first: Callable[[arb], arb], least: int, most: int) -> Profile:
-    """(15) The largest of 0, 1 - α and tail(t - D) - α tail(t) at the whole t from ``first(α)`` on, or next to it.
+def half_line_profile(
+    tails: Callable[[int], tuple[arb, arb]], first: Callable[[arb], arb], least: int, most: int
+) -> Profile:
+    """(15) The largest of 0, 1 - α and p - αq at the first t >= ``first(α)``, (p, q) = ``tails(t)`` the masses from t on.
 
-    ``tail`` has D in it: it returns (tail(t - D), tail(t)) as a pair.
+    t is kept between ``least`` and ``most``.
     """
 
     def value(alpha: arb) -> arb:
         at = first(alpha)
-        low, high = at.lower().ceil().unique_fmpz(), at.upper().ceil().unique_fmpz()
-        require(low is not None and high is not None, "the threshold of whole numbers is enclosed")
-        places = {max(least, min(most, int(t))) for t in (low, high)}
+        ends = (only_whole(end.ceil(), "the threshold of whole numbers") for end in (at.lower(), at.upper()))
+        places = {max(least, min(most, t)) for t in ends}
         require(len(places) == 1 or max(places) - min(places) == 1, "the threshold of whole numbers is narrow")
         found = (1 - alpha).max(arb(0))
         for t in places:
-            moved, still = tail(t)
+            moved, still = tails(t)
             found = found.max(moved - alpha * still)
         return found
 
@@ -1525,9 +1534,7 @@ def mean_profile(grid: Grid, found: Ratios, bins: int, order: str) -> Profile:
 
     def below(at: arb) -> int:
         """How many points lie below, ``at`` in units."""
-        whole = at.floor().unique_fmpz()
-        require(whole is not None, "a threshold is told from the points of the grid")
-        return bisect_right(places, int(whole))
+        return bisect_right(places, only_whole(at.floor(), "a threshold between points of the grid"))
 
     def removed(alpha: arb) -> arb:
         i = below(alpha * bins * 2**grid.shift)
@@ -1614,10 +1621,10 @@ class Clones:
             cut = (s * alpha - 1) / (s * o - 1 + alpha * (s - o))
             for clones, weight, masses, tails in tables:
                 at = (clones + 1) * cut
-                ends = at.lower().floor().unique_fmpz(), at.upper().floor().unique_fmpz()
-                require(None not in ends and ends[1] - ends[0] <= 1, "the threshold of the counts is narrow")
+                ends = [only_whole(end.floor(), "the threshold of counts") for end in (at.lower(), at.upper())]
+                require(ends[1] - ends[0] <= 1, "the threshold of the counts is narrow")
                 best = arb(0)
-                for end in set(map(int, ends)):
+                for end in set(ends):
                     p_mass = at_least(end + 1, clones, masses, tails, up)
                     best = best.max(p_mass - alpha * at_least(end + 1, clones, masses, tails, down))
                 found += weight * best
@@ -1837,9 +1844,7 @@ def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) ->
     q, scale = number(rate), 2**200
     tau, beyond = chance_of_at_least(size - 1, q, most), chance_of_at_least(size, q, most + 1)
     end = (tau * scale).lower().floor() if least else (tau * scale).upper().ceil()
-    whole = end.unique_fmpz()
-    require(whole is not None, "the chance of a cut is enclosed")
-    chance = min(Fraction(1), max(Fraction(0), Fraction(int(whole), scale)))
+    chance = min(Fraction(1), max(Fraction(0), Fraction(only_whole(end, "the chance of a cut"), scale)))
     if not tau > arb(2) ** -180:
         return (Fraction(0) if least else max(chance, Fraction(1, scale))), rate
     return chance, min(rate, Fraction(rounded_up(most * beyond / (size * tau), 200), scale))
@@ -1850,7 +1855,8 @@ def per_bound(release: dict[str, Any]) -> Fraction:
     noise = release["mechanism"]
     if noise["kind"] != "gaussian" or noise["noise_multiplier"] is None:
         raise NotCovered(f"other than Gaussian noise, given by its noise_multiplier, with {release['kind']}")
-    return Fraction(1) / noise["noise_multiplier"] ** 2
+    multiplier: Fraction = noise["noise_multiplier"]
+    return 1 / multiplier**2
 
 
 def of_allocated(release: dict[str, Any], order: str, aim: Aim) -> Steps:
@@ -1893,7 +1899,8 @@ def steps_of(
     releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, sizes: tuple[int, int] | None
 ) -> tuple[Steps, arb]:
     """The profiles of a run, with multiplicities, and what is to be added for its clones, in total variation."""
-    shift, found, variation, chosen = Fraction(0), Steps(), arb(0), list(aim.hints.get("clones") or [])
+    shift, found, variation = Fraction(0), Steps(), arb(0)
+    chosen = list(field(aim.hints, "clones", list)) if "clones" in aim.hints else []
     for release in releases:
         kind, count = release["kind"], release["count"]
         if kind in PRODUCTS and not is_drawn(release):
@@ -2024,7 +2031,9 @@ def halves_of(
 ) -> tuple[DrawnCurve, DrawnCurve]:
     """(21) The curves of a record that is zeroed, and of one put back, for shuffled batches under replace-one."""
     require(all(release["kind"] == "shuffled" for release in releases), "halves are for shuffled batches alone")
-    there, back = field(hints, "halves", list)
+    there, back = pair if len(pair := field(hints, "halves", list)) == 2 else ({}, {})
+    if not isinstance(there, dict) or not isinstance(back, dict):
+        raise Malformed("the halves of a proof are two objects")
     smaller = delta / 4 / 2 ** min(300, math.ceil(epsilon))  # a choice: how fine masses are
     return (
         curve_of(releases, "remove", "zero-out-one", there, delta / 4, known),
@@ -2178,11 +2187,12 @@ def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]
     releases = [read_release(release) for release in field(account, "mechanism", list)]
     drawn = any(map(is_drawn, releases))
     if drawn:
-        products: list[Any] = [(order,) for order in RECORD[relation]]
+        names, products = list(RECORD[relation]), []
     else:
         products = products_of(field(account, "mechanism", list), relation)
-    if set(proofs) != {order for order, *_ in products}:
-        needed = " and ".join(order for order, *_ in products)
+        names = [order for order, *_ in products]
+    if set(proofs) != set(names):
+        needed = " and ".join(names)
         line = f"CONTRADICTED: the orders proven, {sorted(proofs)}, are not those needed, {needed}"
         return WRONG, "NOT confirmed", [line], claim
     if drawn:
@@ -2194,7 +2204,7 @@ def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]
         lower > 0 and all(above is False for _, above, _ in answers)
     )
     verdict = "confirmed" if confirmed else "REFUTED" if refuted else "NOT confirmed"
-    status, recorded = CONFIRMED if confirmed else WRONG, proofs[products[0][0]]["route"]
+    status, recorded = CONFIRMED if confirmed else WRONG, proofs[names[0]]["route"]
     if not confirmed and not refuted and recorded == "lattice" and all(below for below, *_ in answers):
         # what a person relies on, though not all that is claimed
         status = NOT_COVERED
@@ -2202,7 +2212,7 @@ def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]
     elif not confirmed and not refuted and recorded not in ("lattice", "contour", "closed form", "profiles"):
         status, verdict = NOT_COVERED, f"neither confirmed nor refuted; the method {recorded!r} is not covered"
     lines = []
-    for (order, *_), (below, above, how) in zip(products, answers, strict=True):
+    for order, (below, above, how) in zip(names, answers, strict=True):
         word = {True: "yes", False: "NO", None: "neither shown nor excluded"}[below]
         lines.append(f"order {order}: delta({shown(high[0])}) <= {shown(high[1])}? {word} ({how})")
         if lower > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 import json
@@ -490,7 +491,7 @@ def test_a_planted_bug_is_seen(bug: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
 HOSTILE: tuple[dict[str, Any], ...] = (
     *({"spacing": "0"}, {"spacing": "2"}, {"points": 10**6}, {"points": 1000}, {"shift": -1}, {"shift": 99}),
-    *({"points": "many"}, {"spacing": 1}),
+    *({"points": "many"}, {"spacing": 1}, {"points": True}),
 )
 
 
@@ -499,6 +500,23 @@ def test_hostile_hints_are_refused(hints: dict[str, Any]) -> None:
     releases = [checker.read_release(each) for each in written(*CASES["allocation, zeroed"][:2])]
     with pytest.raises((checker.Malformed, checker.NotCovered, checker.Unproven)):
         checker.curve_of(releases, "remove", "zero-out-one", hints, Fraction(1, 1000), {})(Fraction(1))
+
+
+def test_hostile_hints_about_clones_are_refused() -> None:
+    releases = [checker.read_release(each) for each in written(*CASES["shuffled"][:2])]
+    right = {"odds": "3", "shares": ["0", "1/3"], "clone_odds": ["2", "3"]}
+    for hints in (
+        *({"clones": 1}, {"clones": [1]}, {"clones": [{}]}, {"clones": [{**right, "odds": 3}]}),
+        *({"halves": []}, {"halves": [1, 2]}, {"halves": [{}, {"clones": "x"}]}, {"halves": [{}, {}], "first": "-1"}),
+        {"halves": [{}, {}], "first": "2"},
+    ):
+        proofs = {"replace": {"parameters": hints}}
+        claim = {"relation": "replace-one", "given": "delta", "target": Fraction(1, 1000)}
+        with contextlib.suppress(checker.Malformed):
+            ((below, above, _),) = checker.check_drawn(
+                releases, {**claim, "lower": Fraction(0), "upper": Fraction(1, 9)}, proofs
+            )
+            assert (below, above) == (None, None), hints
 
 
 @pytest.mark.parametrize("ends", [[], [10], [60, 10], [0, 60], [10, 10, 60], ["60"], [10, 70]])
