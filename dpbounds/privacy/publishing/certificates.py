@@ -24,7 +24,7 @@ from dpbounds import documents
 from dpbounds.errors import CertificateError, DpboundsError, InvalidValue, NotCertified, demand
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import Direction, to_decimal
-from dpbounds.privacy.accountants.certified import Account, account, prove_delta, prove_epsilon
+from dpbounds.privacy.accountants.certified import Account, account, account_at, prove_delta, prove_epsilon
 from dpbounds.privacy.budgets.calibration import Calibration
 from dpbounds.privacy.mechanisms import (
     BallsInBins,
@@ -56,6 +56,7 @@ from dpbounds.privacy.publishing.hints import hints_for
 from dpbounds.privacy.relations import Order, Relation, as_relation
 from dpbounds.privacy.routes.contour import contour_at_most
 from dpbounds.privacy.routes.lattice import delta_bounds, epsilon_bounds
+from dpbounds.privacy.values import Target
 
 FORMAT, FORMAT_VERSION = standalone_checker.FORMAT, standalone_checker.VERSION
 
@@ -714,9 +715,8 @@ def _check_drawn(claim: _Claim) -> tuple[bool, list[str]]:
     if status == standalone_checker.CONFIRMED:
         return True, lines
     try:
-        lower, upper = _finite(
-            account(claim.mechanism, **{claim.given: claim.target}, relation=claim.relation).enclosure
-        )
+        target = Target("delta" if claim.given == "delta" else "epsilon", claim.target)
+        lower, upper = _finite(account_at(claim.mechanism, target, claim.relation).enclosure)
     except NotCertified as reason:
         return False, [*lines, f"NOT CONFIRMED: accounted anew: {reason}"]
     if lower > claim.upper:

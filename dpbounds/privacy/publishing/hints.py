@@ -203,7 +203,7 @@ def _clones(subject: Account, order: str) -> Hints:
     proofs = [proof for name, proof in subject.proofs if name.split(",")[0] in _NAMES[order]]
     if not parts or not proofs:
         return {}
-    parameters = proofs[0].parameters
+    parameters: Mapping[str, Any] = proofs[0].parameters
     delta = float(subject.target if subject.given == "delta" else subject.enclosure.exact_upper)
     if "clones" in parameters:
         (plan,) = parameters["clones"]

@@ -1265,7 +1265,7 @@ def response_profile(epsilon: Fraction, options: int) -> Profile:
 def half_line_profile(
     tails: Callable[[int], tuple[arb, arb]], first: Callable[[arb], arb], least: int, most: int
 ) -> Profile:
-    """(15) The largest of 0, 1 - α and p - αq at the first t >= ``first(α)``, (p, q) = ``tails(t)`` the masses from t on.
+    """(15) The largest of 0, 1 - α and p - αq, (p, q) = ``tails(t)`` the masses from t on, at the first t >= first(α).
 
     t is kept between ``least`` and ``most``.
     """
