@@ -19,6 +19,7 @@ _SPIDERS = {
     "lowy-ullman-wright-2024/algorithm-1": 4,
     "lowy-ullman-wright-2024/algorithm-2": 4,
     "dpbounds/storm": 3,
+    "dpbounds/storm/batches": 3,
 }
 # Algorithms that hold an iterate and a gradient; the iterate that is returned is drawn before the run.
 _DESCENTS = {
@@ -29,6 +30,7 @@ _DESCENTS = {
     "lowy-ullman-wright-2024/algorithm-3": 2,
     "tholeti-kalyani-2020/algorithm-1": 2,
     "dpbounds/noisy-descent-exact": 2,
+    "dpbounds/noisy-descent-batches": 2,
 }
 _VERTEX_SEARCHES = ("wang-xu-2019/algorithm-4",)  # an exponential mechanism whose scores are one gradient's entries
 

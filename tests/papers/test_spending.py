@@ -36,6 +36,11 @@ SPENT = {
     "dpbounds/negative-curvature-descent": [row("rho=0.2 steps=40 searches=9", spent=0.2)],
     "dpbounds/population-tree-spider/explicit": [row("rho=0.3", spent=0.3)],
     "dpbounds/storm": [row("rho=0.2 steps=40 first_share=0.1", spent=0.2)],
+    "dpbounds/storm/batches": [row("rho=0.2 steps=40 sample_rate=0.1 first_ratio=0.3", below=0.2001)],
+    "dpbounds/noisy-descent-batches": [
+        row("rho=0.2 steps=40 sample_rate=0.1", below=0.2001),
+        row("rho=0.2 steps=40 sample_rate=0.1", ADDED, below=0.0501),
+    ],
     "dpbounds/geometric-noise-under-pl": [row("rho=0.2", spent=0.2)],
     "dpbounds/noisy-descent-exact": [row("rho=0.2 steps=40", spent=0.2)],
     "dpbounds/second-order-path-noise": [row("rho=0.2", spent=0.2)],

@@ -205,6 +205,18 @@ def exact_descent(q, second_moment):
     return sqrt((weight * 2 * q.L * gaps + last) / (T * weight + 1 / q.L / 2))
 
 
+def sampled_moment(q):
+    """Of a sampled sum's error over C, of what is drawn apart from it, and of the noise, over the expected size."""
+    size = q.sample_rate * q.n
+    return (q.n * q.sample_rate * (1 - q.sample_rate) + q.d * q.noise_multiplier**2) / size**2
+
+
+def sampled_storm(q):
+    first = q.d * (q.first_ratio * q.noise_multiplier * q.G / q.n) ** 2
+    error = (first + (q.T - 1) * 2 * (q.momentum * q.G) ** 2 * sampled_moment(q)) / (1 - (1 - q.momentum) ** 2)
+    return sqrt((q.Delta_F / (q.eta / 2) + error) * q.L * q.eta / (1 + q.T * q.L * q.eta))
+
+
 def path_noise_unit(q):
     """ν²."""
     return -q.d * ln(q.delta) / (q.n * q.epsilon) ** 2
@@ -324,6 +336,12 @@ TWINS = {
         "difference_noise_stddev": lambda q: sqrt(2 * (q.T - 1) * q.L**2 / (q.rho - q.first_share * q.rho)) / q.n,
         "last_weight": lambda q: 1 / (q.L * q.eta) / (q.T + 1 / (q.L * q.eta)),
     },
+    "storm/batches": {
+        "bound": sampled_storm,
+        "gradients": lambda q: 2 * q.n + 2 * q.n * q.sample_rate * (q.T - 1),
+        "noise_multiplier": lambda q: sqrt(2 / q.rho) * sqrt((q.T - 1) + 1 / q.first_ratio**2),
+        "last_weight": lambda q: 1 / (q.L * q.eta) / (q.T + 1 / (q.L * q.eta)),
+    },
     "geometric-noise-under-pl": {
         "bound": falling_noise_risk,
         "simple": falling_noise_simple,
@@ -334,6 +352,12 @@ TWINS = {
         "bound": lambda q: exact_descent(q, q.d * q.sigma**2),
         "private": lambda q: exact_descent(q, 2 * q.d * q.T * (q.G / q.n) ** 2 / q.rho),
         "noise_stddev": lambda q: sqrt(2 * q.T * q.G**2 / q.rho) / q.n,
+        "last_weight": lambda q: 1 / (1 + 2 * q.L * q.T * (q.eta - q.L * q.eta**2 / 2)),
+    },
+    "noisy-descent-batches": {
+        "bound": lambda q: exact_descent(q, q.G**2 * sampled_moment(q)),
+        "gradients": lambda q: q.n * q.sample_rate * q.T,
+        "noise_multiplier": lambda q: sqrt(q.T) / sqrt(q.rho / 2),
         "last_weight": lambda q: 1 / (1 + 2 * q.L * q.T * (q.eta - q.L * q.eta**2 / 2)),
     },
     "second-order-path-noise": {
