@@ -19,6 +19,7 @@ from dpbounds.algorithms.method import FiniteSum, Method, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
+from dpbounds.expressions import symbols
 from dpbounds.papers.ours import noisy_descent_batches as theorem
 from dpbounds.papers.ours.noisy_descent_exact import root
 from dpbounds.privacy.mechanisms import Gaussian
@@ -50,7 +51,7 @@ class BatchDescent(Method[FiniteSum]):
 
     noise_multiplier: Fraction = field(converter=fields.multiplier)
     steps: int = field(converter=fields.count)
-    sample_rate: Fraction = field(converter=lambda rate: Poisson(rate).sample_rate)
+    sample_rate: Fraction = field(converter=fields.sample_rate)
     step_size: float = field(converter=fields.length)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
     noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
@@ -124,7 +125,7 @@ class BatchDescent(Method[FiniteSum]):
         """
         eta = self._weights(problem)[0]
         found = promised(
-            root(theorem.q.G**2 * theorem.second_moment) ** 2,
+            root(symbols.lipschitz**2 * theorem.second_moment) ** 2,
             problem,
             step_size=eta,
             steps=self.steps,

@@ -25,6 +25,7 @@ from dpbounds.algorithms.spider.spider import demand_differences, demand_smooth,
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import decide, evaluate
 from dpbounds.papers.ours import storm_batches as theorem
+from dpbounds.papers.ours.storm import k as momentum_share
 from dpbounds.privacy.mechanisms import Composed, Gaussian
 
 _PARTS = 10**9  # k is rounded up to so many parts
@@ -65,7 +66,7 @@ class BatchStorm(Method[FiniteSum]):
     noise_multiplier: Fraction = field(converter=fields.multiplier)
     first_ratio: Fraction = field(converter=fields.positive)
     steps: int = field(converter=fields.count)
-    sample_rate: Fraction = field(converter=lambda rate: Poisson(rate).sample_rate)
+    sample_rate: Fraction = field(converter=fields.sample_rate)
     momentum: Fraction = field(converter=fields.positive)
     step_size: float = field(converter=fields.length)
     initial_gap: Fraction | None = field(default=None, converter=fields.initial_gap)
@@ -157,7 +158,7 @@ class BatchStorm(Method[FiniteSum]):
             symbols.sample_rate: self.sample_rate,
             symbols.noise_multiplier: self.noise_multiplier * rounding,
             theorem.ratio: self.first_ratio,
-            theorem.k: self.momentum,
+            momentum_share: self.momentum,
         }
         for condition in theorem.conditions:
             if not decide(condition.holds, values):
@@ -187,7 +188,7 @@ def _momentum(first: float, later: float, steps: int, reach: float) -> float:
 def _parameters(
     problem: FiniteSum, single: float, gap: Fraction | None, steps: int, rate: float
 ) -> tuple[Fraction, float]:
-    """r and η with a small bound, in doubles, where samples are as private as ``Privacy.guess`` says: any are sound."""
+    """R and η with a small bound, in doubles, where samples are as private as ``Privacy.guess`` says: any are sound."""
     G, L = float(at_least(problem.lipschitz, "lipschitz")), float(per_distance(problem))
     start = initial_gap_of(problem, gap)
     drop = (

@@ -76,8 +76,12 @@ def cost_of(
     twice = gradients_per_record(theorem) == 2
     total, selection = Fraction(0), False
     releases = parts_of(mechanism)
-    if theorem.algorithm is None and sum(count for _, count in releases) == 1:  # all that is released, as one
-        return Cost(None, memory, "not stated") if steps is None else Cost(steps * dataset_size, memory, "exact")
+    walked = sum(count for part, count in releases if not isinstance(part, known.ExponentialMechanism))
+    if theorem.algorithm is None and walked == 1:  # all that a walk releases, as one
+        note, drawn = "a draw from an exponential mechanism is not counted", len(releases) > 1
+        if steps is None:
+            return Cost(None, memory, "not stated", drawn)
+        return Cost(steps * dataset_size, memory, f"exact; {note}" if drawn else "exact", drawn)
     for part, count in releases:
         drawn = _records(part, dataset_size)
         if isinstance(part, known.ExponentialMechanism) and theorem.algorithm not in _VERTEX_SEARCHES:

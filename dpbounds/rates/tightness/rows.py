@@ -34,6 +34,7 @@ OPEN = {
     "dpbounds/population-tree-spider/explicit": "moves of one length have no recursion of moments; none is computed",
     "dpbounds/second-order-path-noise": _STEPS,
     "dpbounds/second-order-path-noise/iterative": _STEPS,
+    "dpbounds/second-order-path-noise/warm-start": _STEPS,
     "dpbounds/storm/batches": _SAMPLED,
     "ganesh-liu-oh-thakurta-2023/lemma-3.4": "its bound is a counter-example itself",
     "ganesh-liu-oh-thakurta-2023/lemma-4.1": "above-threshold on two queries: no instance is computed",

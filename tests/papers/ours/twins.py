@@ -169,6 +169,18 @@ def path_noise_searches(q):
     return q.restarts * (steps + (4 * path_noise_scale(q)) ** 2 / 8 + check)
 
 
+def halved(q):
+    """Half of the failures and of the budget are the path's, from a point whose gap is another's."""
+    return q.at(zeta=q.zeta / 2, rho=q.rho / 2, Delta_F=q.start_gap)
+
+
+def drawn_gap(q):
+    # two radii of the net times G, then the logarithm of its size and of what is missed, over the temperature
+    epsilon = sqrt(8 * q.rho / 2)
+    radius, temperature = q.D * q.d / (epsilon * q.n), epsilon * q.n / (2 * q.G * q.D)
+    return 2 * q.G * radius + (q.d * ln(1 + q.D * sqrt(2) / radius) - ln(q.zeta / 2)) / temperature
+
+
 def storm_bound(q):
     # the recursion of the proof: errors, then what the descent leaves of them, over the weights
     forget = 1 - (1 - q.momentum) ** 2
@@ -259,6 +271,21 @@ def risk_scale(q):
     return slope**2 / q.mu / 2
 
 
+PATH_NOISE = {
+    "bound": lambda q: sqrt(path_noise_gradients(q) + path_noise_hessians(q)) / sqrt(q.rho),
+    "gradient_account": path_noise_gradients,
+    "hessian_account": path_noise_hessians,
+    "steps": lambda q: q.searches + q.path_length / ((1 - q.gradient_error) * q.alpha / q.L),
+    "path_length": lambda q: q.Delta_F / path_noise_drop(q) / q.alpha,
+    "searches": lambda q: (
+        1 + floor(q.Delta_F / (q.alpha * path_noise_drop(q) * q.curvature_length * sqrt(q.alpha / q.rho_H)))
+    ),
+    "noise_stddev": lambda q: q.gradient_error * q.alpha / path_noise_radius(q, 2),
+    "hessian_noise_stddev": path_noise_hessian_stddev,
+    "gradient_threshold": lambda q: q.alpha - q.gradient_error * q.alpha,
+    "curvature_threshold": lambda q: -sqrt(q.rho_H * q.alpha) * (q.curvature_kept + 1) / 2,
+    "curvature_move": lambda q: q.curvature_length * sqrt(q.alpha) / sqrt(q.rho_H),
+}
 TWINS = {
     "ball-noise-and-gaussian-noise": {
         "ball": lambda q: mass(q.Delta_g / (2 * q.r_u), q.d),
@@ -360,20 +387,16 @@ TWINS = {
         "noise_multiplier": lambda q: sqrt(q.T) / sqrt(q.rho / 2),
         "last_weight": lambda q: 1 / (1 + 2 * q.L * q.T * (q.eta - q.L * q.eta**2 / 2)),
     },
-    "second-order-path-noise": {
-        "bound": lambda q: sqrt(path_noise_gradients(q) + path_noise_hessians(q)) / sqrt(q.rho),
-        "gradient_account": path_noise_gradients,
-        "hessian_account": path_noise_hessians,
-        "steps": lambda q: q.searches + q.path_length / ((1 - q.gradient_error) * q.alpha / q.L),
-        "path_length": lambda q: q.Delta_F / path_noise_drop(q) / q.alpha,
-        "searches": lambda q: (
-            1 + floor(q.Delta_F / (q.alpha * path_noise_drop(q) * q.curvature_length * sqrt(q.alpha / q.rho_H)))
-        ),
-        "noise_stddev": lambda q: q.gradient_error * q.alpha / path_noise_radius(q, 2),
-        "hessian_noise_stddev": path_noise_hessian_stddev,
-        "gradient_threshold": lambda q: q.alpha - q.gradient_error * q.alpha,
-        "curvature_threshold": lambda q: -sqrt(q.rho_H * q.alpha) * (q.curvature_kept + 1) / 2,
-        "curvature_move": lambda q: q.curvature_length * sqrt(q.alpha) / sqrt(q.rho_H),
+    "second-order-path-noise": PATH_NOISE,
+    "second-order-path-noise/warm-start": {
+        "bound": lambda q: PATH_NOISE["bound"](halved(q)),
+        "gradient_account": lambda q: path_noise_gradients(halved(q)),
+        "hessian_account": lambda q: path_noise_hessians(halved(q)),
+        "steps": lambda q: PATH_NOISE["steps"](q),
+        "start_gap": drawn_gap,
+        "path_length": lambda q: PATH_NOISE["path_length"](halved(q)),
+        "searches": lambda q: PATH_NOISE["searches"](halved(q)),
+        "epsilon": lambda q: sqrt(8 * q.rho / 2),
     },
     "second-order-path-noise/iterative": {
         "bound": lambda q: sqrt((path_noise_gradients(q, 4) + path_noise_searches(q)) / q.rho),
