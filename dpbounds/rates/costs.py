@@ -7,7 +7,7 @@ gradients is two gradients; which releases are differences the mechanism does no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpbounds.privacy import mechanisms as known
@@ -78,10 +78,9 @@ def cost_of(
     releases = parts_of(mechanism)
     walked = sum(count for part, count in releases if not isinstance(part, known.ExponentialMechanism))
     if theorem.algorithm is None and walked == 1:  # all that a walk releases, as one
-        note, drawn = "a draw from an exponential mechanism is not counted", len(releases) > 1
-        if steps is None:
-            return Cost(None, memory, "not stated", drawn)
-        return Cost(steps * dataset_size, memory, f"exact; {note}" if drawn else "exact", drawn)
+        alone = len(releases) == 1
+        known_steps = Cost(None, memory, "not stated") if steps is None else Cost(steps * dataset_size, memory, "exact")
+        return known_steps if alone else replace(known_steps, uncounted=True)
     for part, count in releases:
         drawn = _records(part, dataset_size)
         if isinstance(part, known.ExponentialMechanism) and theorem.algorithm not in _VERTEX_SEARCHES:

@@ -42,6 +42,7 @@ SPENT = {
         row("rho=0.2 steps=40 sample_rate=0.1", ADDED, below=0.0501),
     ],
     "dpbounds/geometric-noise-under-pl": [row("rho=0.2", spent=0.2)],
+    "dpbounds/noisy-descent-local-pl": [row("rho=0.2 steps=40", spent=0.2)],
     "dpbounds/noisy-descent-exact": [row("rho=0.2 steps=40", spent=0.2)],
     "dpbounds/second-order-path-noise": [row("rho=0.2", spent=0.2)],
     "dpbounds/second-order-path-noise/iterative": [row("rho=0.2", spent=0.2)],

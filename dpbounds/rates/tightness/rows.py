@@ -32,6 +32,7 @@ OPEN = {
     "dpbounds/negative-curvature-descent": _STEPS,
     "dpbounds/noisy-descent-batches": _SAMPLED,
     "dpbounds/population-tree-spider/explicit": "moves of one length have no recursion of moments; none is computed",
+    "dpbounds/noisy-descent-local-pl": "a probability: an instance needs quantiles of a walk's last gap",
     "dpbounds/second-order-path-noise": _STEPS,
     "dpbounds/second-order-path-noise/iterative": _STEPS,
     "dpbounds/second-order-path-noise/warm-start": _STEPS,

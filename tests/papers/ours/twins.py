@@ -229,6 +229,20 @@ def sampled_storm(q):
     return sqrt((q.Delta_F / (q.eta / 2) + error) * q.L * q.eta / (1 + q.T * q.L * q.eta))
 
 
+def local_distance(q):
+    tail, T = -2 * ln(q.zeta / 3), q.T
+    squares = (q.eta * q.sigma) ** 2 * (sqrt(q.d * T) + sqrt(tail)) ** 2  # of η times the noise, all together
+    return sqrt(T * (2 * q.eta * q.Delta_F + squares)) + q.eta * q.sigma * (sqrt(q.d) + sqrt(tail + 2 * ln(2))) * sqrt(
+        T
+    )
+
+
+def local_gap(q):
+    rate = q.eta * q.mu
+    noise = q.sigma * sqrt(q.d / (2 * q.mu)) + q.sigma * sqrt(-q.eta * ln(q.zeta / 3))
+    return q.Delta_F * exp(int(q.T) * log1p(-rate)) + noise**2
+
+
 def path_noise_unit(q):
     """ν²."""
     return -q.d * ln(q.delta) / (q.n * q.epsilon) ** 2
@@ -374,6 +388,11 @@ TWINS = {
         "simple": falling_noise_simple,
         "noise_stddev": lambda q: sqrt(falling_noise(q, 0)),
         "first_noise_stddev": lambda q: sqrt(falling_noise(q, int(q.T) - 1)),
+    },
+    "noisy-descent-local-pl": {
+        "bound": local_gap,
+        "distance": local_distance,
+        "noise_stddev": lambda q: sqrt(2 * q.T * q.G**2 / q.rho) / q.n,
     },
     "noisy-descent-exact": {
         "bound": lambda q: exact_descent(q, q.d * q.sigma**2),
