@@ -1,8 +1,8 @@
-r"""Noisy gradient descent on samples that each record joins with probability $q_s$ in each step: $w_{t+1} = w_t -
-\frac\eta{q_s n} \bigl(\sum_{i \in B_t} \nabla f_i(w_t) + N(0, (zG)^2 I)\bigr)$, $t < T$, on $\mathbb R^d$, for
+r"""Noisy gradient descent on samples that each record joins with probability $q$ in each step: $w_{t+1} = w_t -
+\frac\eta{qn} \bigl(\sum_{i \in B_t} \nabla f_i(w_t) + N(0, (zG)^2 I)\bigr)$, $t < T$, on $\mathbb R^d$, for
 $G$-Lipschitz losses whose mean $F$ is $L$-smooth, $0 < \eta < 2/L$. Let $R = t < T$ with probability proportional to
 $\eta(1 - L\eta/2)$, and $R = T$ to $\frac1{2L}$. Then $$E \|\nabla F(w_R)\|^2 \le \frac{\Delta_F + T L \eta^2 G^2
-\nu/2}{T \eta (1 - L\eta/2) + 1/(2L)}$$ with $\nu = \frac{1-q_s}{q_s n} + \frac{d z^2}{(q_s n)^2}$.
+\nu/2}{T \eta (1 - L\eta/2) + 1/(2L)}$$ with $\nu = \frac{1-q}{qn} + \frac{d z^2}{(qn)^2}$.
 
 $z = \sqrt{2T/\rho}$ is $\rho$-zCDP under replace-one whatever the samples are; what they gain is for an accountant to
 say, which allows a far larger $\rho$.

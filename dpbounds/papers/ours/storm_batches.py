@@ -1,8 +1,8 @@
-r"""DP-STORM on samples that each record joins with probability $q_s$ in each step, on $\mathbb R^d$: $v_0 = \nabla
-F(w_0) + N(0, (rzG/n)^2 I)$, $v_t = (1-k) v_{t-1} + \frac1{q_s n} \bigl(\sum_{i \in B_t} (\nabla f_i(w_t) - (1-k)
+r"""DP-STORM on samples that each record joins with probability $q$ in each step, on $\mathbb R^d$: $v_0 = \nabla
+F(w_0) + N(0, (rzG/n)^2 I)$, $v_t = (1-k) v_{t-1} + \frac1{qn} \bigl(\sum_{i \in B_t} (\nabla f_i(w_t) - (1-k)
 \nabla f_i(w_{t-1})) + N(0, (zC_t)^2 I)\bigr)$ with $C_t = kG + (1-k) L \|w_t - w_{t-1}\|$, $w_{t+1} = w_t - \eta
 v_t$ for $t < T$; $R = t < T$ with probability proportional to 1 and $R = T$ to $\frac1{L\eta}$. With $\nu =
-\frac{1-q_s}{q_s n} + \frac{d z^2}{(q_s n)^2}$, if $2\nu ((1-k) L\eta)^2 \le (1 - L\eta) k(2-k)$, the mean of
+\frac{1-q}{qn} + \frac{d z^2}{(qn)^2}$, if $2\nu ((1-k) L\eta)^2 \le (1 - L\eta) k(2-k)$, the mean of
 $\|\nabla F(w_R)\|^2$ is at most $\bigl(\frac{2\Delta_F}\eta + G^2 \frac{d (rz/n)^2 + 2 (T-1) k^2\nu}{k(2-k)}\bigr) /
 \bigl(T + \frac1{L\eta}\bigr)$.
 
