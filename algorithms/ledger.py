@@ -20,6 +20,7 @@ import numpy as np
 from scipy import special
 
 from dpbounds.algorithms import ledger_format
+from dpbounds.displayed import Displayed, Sheet
 from dpbounds.errors import BudgetExceeded, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
@@ -247,8 +248,8 @@ class DescribedRelease:
         return f"{self.count} x {self.described!r}"
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+@dataclass(frozen=True, slots=True, repr=False)
+class Ledger(Displayed):
     """The releases of one repetition, in order; equal ones in a row are counted together.
 
     Attributes:
@@ -373,6 +374,10 @@ class Ledger:
         """
         entries, adaptive, seeded = ledger_format.from_text(text)
         return cls(tuple(map(_from_json, entries)), adaptive, seeded)
+
+    def _sheet(self) -> Sheet:
+        chosen = (("chosen in view of outputs", "yes: only its filter says what it spends"),) if self.adaptive else ()
+        return Sheet("ledger", chosen, ("released",), [(str(release),) for release in self.releases])
 
     def __str__(self) -> str:
         return "\n".join(str(release) for release in self.releases) or "no releases"
