@@ -39,7 +39,7 @@ def regime_map(
     figure, (axes,) = canvas(8, 6.2)
     axes.grid(visible=False)
     winners: dict[tuple[str, ...], int] = {}
-    largest_of: dict[tuple[int, str], Sequence[Point]] = {}  # each value is written once, where there is most room
+    largest_of: dict[tuple[int, str], tuple[Point, ...]] = {}  # each value is written once, where there is most room
     for regime in by_winner(regimes):
         corners = polygon(regime.cone, space, largest)
         if len(corners) < 3:
