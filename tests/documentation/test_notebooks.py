@@ -5,6 +5,7 @@ import os
 import sys
 
 import pytest
+
 from tests.documentation.pages import ROOT, assert_same_up_to_round_off, commands, fences
 
 nbformat = pytest.importorskip("nbformat")
@@ -48,7 +49,7 @@ def test_a_kernel_prints_what_is_shown(notebooks, page, tmp_path, monkeypatch):
     pytest.importorskip("ipykernel")
     client = pytest.importorskip("nbclient")
     (tmp_path / "docs").symlink_to(ROOT / "docs")
-    monkeypatch.setenv("PATH", os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"])))  # noqa: PTH120
+    monkeypatch.setenv("PATH", os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"])))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     made = notebooks.notebook(page.read_text(encoding="utf-8"))
     expected = [shown(cell) for cell in made.cells]
