@@ -168,12 +168,13 @@ def _jax(mechanism: Mechanism, given: dict[str, Any]) -> str:
         event = repr(to_dp_event(mechanism, given["relation"]))
     except (DpboundsError, ImportError):
         return ""
+    event = re.sub(r"([A-Z]\w*DpEvent)\(", r"dp_accounting.\1(", event)
     relation = {"zero-out-one": "REPLACE_SPECIAL"}.get(given["relation"], given["relation"].replace("-", "_").upper())
     delta = given.get("delta") or given.get("target_delta")
     end = "accountant.account" if delta is None else f"print(accountant.get_epsilon({float(delta)!r}))"
     return (
         "import dp_accounting\nimport dpbounds as dp\n\n"
-        f"event = {re.sub(r'([A-Z]\w*DpEvent)\(', r'dp_accounting.\1(', event)}\n"
+        f"event = {event}\n"
         f"accountant = dp.CertifiedPrivacyAccountant(dp_accounting.NeighboringRelation.{relation}).compose(event)\n{end}"
     )
 

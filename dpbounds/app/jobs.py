@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -105,16 +106,24 @@ class Forked:
     """Processes forked from one that has imported what they need."""
 
     def __init__(self) -> None:
+        self._asked: dict[Path, subprocess.Popen[bytes]] = {}
+        self._parent = self._begun()
+
+    def _begun(self) -> subprocess.Popen[bytes]:
         one_thread = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
         command = [sys.executable, "-m", "dpbounds.app.work"]
         environment = {**os.environ, **one_thread}  # threads do not survive a fork
-        self._parent = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)  # noqa: S603 (ourselves)
+        return subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)  # noqa: S603 (ourselves)
 
     def __call__(self, folder: Path) -> None:
-        """Ask for a process."""
+        """Ask for a process; of another parent where the first has ended."""
+        if self._parent.poll() is not None:
+            self._parent = self._begun()
+        self._asked = {one: parent for one, parent in self._asked.items() if one.exists()} | {folder: self._parent}
         assert self._parent.stdin is not None
-        self._parent.stdin.write(f"{folder}\n".encode())
-        self._parent.stdin.flush()
+        with suppress(BrokenPipeError):  # it has just ended, which `gone` tells
+            self._parent.stdin.write(f"{folder}\n".encode())
+            self._parent.stdin.flush()
 
     def _process(self, folder: Path) -> int | None:
         try:
@@ -132,7 +141,7 @@ class Forked:
         """Whether it, or the process from which it is forked, has ended."""
         process = self._process(folder)
         if process is None:
-            return self._parent.poll() is not None
+            return self._asked[folder].poll() is not None
         try:
             os.kill(process, 0)
         except ProcessLookupError:

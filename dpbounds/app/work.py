@@ -21,20 +21,25 @@ from collections.abc import Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
-_FIRST = (
-    "dpbounds.cli",
-    "dpbounds.cli.verbs.calibrate",
-    "dpbounds.cli.verbs.epsilon",
-    "dpbounds.cli.answers.methods",
-    "dpbounds.privacy.accountants.certified",
-    "dpbounds.privacy.budgets.calibration",
-    "dpbounds.app.extras",
+# what an answer needs, most wanted first; a module that is not installed is one of an extra
+FIRST = (
+    *("dpbounds.cli", "dpbounds.cli.verbs.calibrate", "dpbounds.cli.verbs.epsilon", "dpbounds.cli.answers.methods"),
+    *("dpbounds.privacy.accountants.certified", "dpbounds.privacy.accountants.groups", "dpbounds.app.extras"),
+    *("dpbounds.privacy.accountants.routing", "dpbounds.privacy.budgets.calibration", "dpbounds.cli.printing.wording"),
+    *("dpbounds.privacy.routes.beside_gaussian", "dpbounds.privacy.routes.drawn_steps"),
+    *("dpbounds.privacy.routes.grouping", "dpbounds.privacy.routes.outcomes"),
+    *("dpbounds.privacy.notions.composition_theorems", "dpbounds.privacy.notions.group_privacy"),
 )
-_LATER = (
-    *("dpbounds.cli.verbs.show", "dpbounds.cli.verbs.evaluate", "dpbounds.cli.answers.curves"),
-    *("dpbounds.privacy.publishing.certificates", "dpbounds.privacy.publishing.standalone_checker"),
-    *("dpbounds.render.curves", "matplotlib.figure", "matplotlib.backends.backend_svg", "dpbounds.cli.verbs.plan"),
-    *("dpbounds.rates.plan", "dpbounds.rates.regimes", "dpbounds.render.catalogue"),
+LATER = (
+    *("dp_accounting", "dpbounds.privacy.publishing.interoperability.events", "dpbounds.cli.answers.side_by_side"),
+    *("dpbounds.privacy.publishing.interoperability", "dpbounds.privacy.accountants.side_by_side"),
+    *("dpbounds.privacy.notions.optimal_composition", "dpbounds.privacy.notions.random_signs"),
+    *("dpbounds.privacy.accountants.trade_off", "dpbounds.cli.answers.curves", "dpbounds.render.curves"),
+    *("matplotlib.figure", "matplotlib.backends.backend_svg", "dpbounds.privacy.publishing.certificates"),
+    *("dpbounds.privacy.publishing.standalone_checker", "dpbounds.cli.verbs.show", "dpbounds.cli.verbs.evaluate"),
+    *("dpbounds.cli.verbs.plan", "dpbounds.rates.plan", "dpbounds.rates.regimes", "dpbounds.rates.planes"),
+    *("dpbounds.render.catalogue", "dpbounds.render.forms", "dpbounds.cli.questions.letters"),
+    *("dpbounds.theorems.checking", "dpbounds.algorithms.verification.catalogue"),
 )
 _DEFECT = 3
 
@@ -85,7 +90,7 @@ def _lines() -> Iterator[str]:
     """Lines of standard input, with imports in between."""
     from dpbounds.theorems.index import modules
 
-    waiting = iter((*_LATER, *modules()))
+    waiting = iter((*LATER, *modules()))
     buffer = b""
     while True:
         idle = not select.select([0], [], [], 0)[0]
@@ -93,7 +98,7 @@ def _lines() -> Iterator[str]:
             try:
                 importlib.import_module(module)
             except ImportError:
-                pass  # without matplotlib there are no pictures, and the command says so
+                pass  # the command says what is missing
             continue
         read = os.read(0, 1 << 16)
         if not read:
@@ -103,7 +108,7 @@ def _lines() -> Iterator[str]:
 
 
 def _serve() -> None:
-    for module in _FIRST:
+    for module in FIRST:
         importlib.import_module(module)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for children: their folders tell
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # from the keyboard; the app ends this process
