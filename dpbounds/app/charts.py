@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 _WIDTH, _HEIGHT = 640, 360
-_LEFT, _RIGHT, _TOP, _BOTTOM = 72, 16, 14, 52
+_LEFT, _RIGHT, _TOP, _BOTTOM = 88, 20, 14, 66
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def _frame(title: str, x: Axis, y: Axis, across: str, up: str, body: str) -> Mar
     lines = []
     for tick in x.ticks():
         lines.append(f'<line class="grid" x1="{x.at(tick):.1f}" x2="{x.at(tick):.1f}" y1="{y.start}" y2="{y.end}"/>')
-        lines.append(f'<text x="{x.at(tick):.1f}" y="{y.start + 18}" text-anchor="middle">{tick:.4g}</text>')
+        lines.append(f'<text x="{x.at(tick):.1f}" y="{y.start + 22}" text-anchor="middle">{tick:.4g}</text>')
     for tick in y.ticks():
         lines.append(f'<line class="grid" x1="{x.start}" x2="{x.end}" y1="{y.at(tick):.1f}" y2="{y.at(tick):.1f}"/>')
         lines.append(f'<text x="{x.start - 8}" y="{y.at(tick) + 4:.1f}" text-anchor="end">{tick:.4g}</text>')
@@ -55,7 +55,7 @@ def _frame(title: str, x: Axis, y: Axis, across: str, up: str, body: str) -> Mar
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="group" aria-label="{escape(title)}">'
         f"{''.join(lines)}"
         f'<text x="{(x.start + x.end) / 2}" y="{_HEIGHT - 10}" text-anchor="middle" class="axis">{escape(across)}</text>'
-        f'<text transform="translate(16 {middle}) rotate(-90)" text-anchor="middle" class="axis">{escape(up)}</text>'
+        f'<text transform="translate(20 {middle}) rotate(-90)" text-anchor="middle" class="axis">{escape(up)}</text>'
         f"{body}</svg>"
     )
 

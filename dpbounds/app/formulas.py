@@ -48,7 +48,8 @@ def _linked(html: str) -> str:
     ids = {entry.id for entry in listing()}
 
     def link(match: re.Match[str]) -> str:
-        return f'<a href="{address(match[1])}">{match[0]}</a>' if match[1] in ids else match[0]
+        name = match[1].partition(":")[0]
+        return f'<a href="{address(name)}">{match[0]}</a>' if name in ids else match[0]
 
     return re.sub(r"<code>([^<]+)</code>", link, html)
 

@@ -55,3 +55,12 @@ def _aligned(paragraph: str) -> bool:
 def _remark(text: str) -> tuple[str, str]:
     value, _, remark = text.partition("  (")
     return value, remark.removesuffix(")")
+
+
+def columns(text: str) -> list[list[str]]:
+    """Lines of aligned columns as cells.
+
+    >>> columns("method  epsilon\\nrdp     7.4")
+    [['method', 'epsilon'], ['rdp', '7.4']]
+    """
+    return [re.split(r"\s{2,}", line.strip()) for line in text.splitlines() if line.strip()]

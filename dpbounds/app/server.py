@@ -32,7 +32,7 @@ from dpbounds.app import charts, formulas, printed
 from dpbounds.app.controls import VALUE, Pairs, controls, typed, words
 from dpbounds.app.jobs import Job, Jobs
 from dpbounds.app.tables import TABLES
-from dpbounds.app.views import PAGES, VIEWS, View, files, views_of
+from dpbounds.app.views import PAGES, VIEWS, View, files, grouped, views_of
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact, to_float
 
@@ -149,6 +149,7 @@ class App:
             "view": view,
             "given": dict(pairs),
             "controls": controls(view.verb),
+            "groups": grouped(view),
             "here": f"{path}?{urlencode(pairs)}",
             "refused": "",
             "job": None,
@@ -241,7 +242,7 @@ class App:
                 told = printed.read(job.answer.out, job.answer.err, job.answer.status)
                 shown["refused"] = told.error
                 if not told.error:
-                    shown |= _details(job.answer.folder) if name == "details" else {"text": told.text}
+                    shown |= _details(job.answer.folder) if name == "details" else {"rows": printed.columns(told.text)}
         except InvalidValue as error:
             shown["refused"] = str(error)
         return self._page("part.html", **shown, status=422 if shown["refused"] else 200)
@@ -258,7 +259,7 @@ class App:
             if view.long:
                 job = self._jobs.of(*_question(view, own))  # made already, or not at all
             else:
-                job = self._jobs.of([*words(view.verb, own), *([option, name] if name else [option])])
+                job = self._jobs.of([*words(view.verb, own), *filter(None, (option, name))])
                 self._jobs.begin(job)
             if job.state != "new":
                 await self._jobs.wait(job, _LONG)
@@ -267,7 +268,7 @@ class App:
         if job.answer is None:
             return self._page("message.html", title="Not there yet", text="It is not finished: try again.", status=503)
         if not name and job.answer.status in (0, 1):
-            text = job.answer.out if kind == "json" else job.answer.out.partition("\n\n")[2]
+            text = job.answer.out.partition("\n\n")[2] if kind == "statement" else job.answer.out
             ending = "json" if kind == "json" else "txt"
             return PlainTextResponse(text, headers=_attached(f"dpbounds-{kind}.{ending}"))
         if name and (job.answer.folder / name).exists():

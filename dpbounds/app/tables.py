@@ -68,23 +68,28 @@ def _number(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _plan(found: dict[str, Any]) -> list[Rows]:
-    every = [*found["ranking"], *found["not_ranked"]]
-    rows = tuple(
-        (
-            str(one["place"] or "–"),
-            _id(one["id"]),
-            (f"≤ {_number(one['bound']['upper'])}" if one["bound"] else f"~ {_number(one['rate']['value'])}")
-            + (" (vacuous)" if one["vacuous"] else ""),
-            one["sense"] or "",
-            "" if one["gradient_evaluations"] is None else _number(float(one["gradient_evaluations"])),
-            one["status"],
-            str(one["meaningful_from"]["dataset_size"]) if one["meaningful_from"] else "",
-            one["why"],
-        )
-        for one in every
+_APART = "orders of growth that hide what decides: not ranked"
+
+
+def _guarantee(one: dict[str, Any]) -> tuple[Cell, ...]:
+    value = f"≤ {_number(one['bound']['upper'])}" if one["bound"] else f"~ {_number(one['rate']['value'])}"
+    return (
+        str(one["place"] or "–"),
+        _id(one["id"]),
+        value + (" (vacuous)" if one["vacuous"] else ""),
+        one["sense"] or "",
+        "" if one["gradient_evaluations"] is None else _number(float(one["gradient_evaluations"])),
+        one["status"],
+        str(one["meaningful_from"]["dataset_size"]) if one["meaningful_from"] else "",
+        one["why"],
     )
+
+
+def _plan(found: dict[str, Any]) -> list[Rows]:
     head = ("place", "statement", "guarantee", "sense", "gradients", "status", "meaningful from n =", "why")
+    kinds: dict[str, list[tuple[Cell, ...]]] = {}
+    for one in (*found["ranking"], *({**one, "like": _APART} for one in found["not_ranked"])):
+        kinds.setdefault(one["like"], []).append(_guarantee(one))
     trivial = [f"Without any algorithm: at most {_number(one['value'])}: {one['reason']}" for one in found["trivial"][:1]]
     floors = [
         f"No method is below {'the order of ' if one['up_to_constant'] else ''}{_number(one['value'])}: {one['id']}"
@@ -92,7 +97,8 @@ def _plan(found: dict[str, Any]) -> list[Rows]:
     ]
     vacuous = ["Every bound is vacuous at these numbers: none is below what holds without any algorithm."]
     said = ". ".join([*trivial, *floors, *(vacuous if found["all_vacuous"] else [])])
-    tables = [Rows(f"≤ proven; ~ an order of growth, no bound. {said}", head, rows)]
+    tables = [Rows(f"≤ proven; ~ an order of growth, no bound. {said}")]
+    tables += [Rows(kind, head, tuple(rows)) for kind, rows in kinds.items()]
     runs = tuple(
         (
             _id(one["id"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from dpbounds.app.controls import Pairs, command
+from dpbounds.app.controls import Control, Pairs, command, controls
 
 PAGES = {
     "noise": "Noise",
@@ -49,7 +49,7 @@ class View:
     places: tuple[str, ...] = ()
 
 
-_TRAINING = ("sampling", "sample-rate", "steps", "epochs", "batch-size", "dataset-size", "batches", "noise", "relation")
+_TRAINING = ("sampling", "sample-rate", "steps", "relation")
 _SPENT = (("noise-multiplier", "1"), ("sample-rate", "0.01"), ("steps", "10000"))
 _UNIT = (("n", "1e6"), ("d", "100"), ("epsilon", "1"), ("delta", "1e-6"), ("lipschitz", "1"), ("smoothness", "1"))
 
@@ -57,7 +57,7 @@ VIEWS = {
     ("noise", "calibrate"): View(
         "calibrate",
         "How much noise does a budget need?",
-        ("target-epsilon", "target-delta", "solve", "noise-multiplier", *_TRAINING),
+        ("target-epsilon", "target-delta", *_TRAINING),
         (("target-epsilon", "1"), ("target-delta", "1e-6"), ("sample-rate", "0.01"), ("steps", "10000")),
         extra="code",
     ),
@@ -150,6 +150,18 @@ VIEWS = {
     ),
 }
 
+# what else there is, under headings; all that has none is under "More options"
+GROUPS = {
+    "How batches are drawn": (
+        *("epochs", "batch-size", "dataset-size", "max-batch-size", "batches", "participations", "redraw", "same-bins"),
+    ),
+    "Other noise, or what to solve for": ("solve", "noise-multiplier", "noise", "bound"),
+    "Correlated noise": (
+        *("matrix", "toeplitz", "tree", "bands", "error", "participation", "separation", "at-most", "groups"),
+    ),
+    "Only the last iterate is published": ("release", "smoothness-step", "weight-decay-step", "order"),
+}
+
 # what may be taken away: the option that makes it, its file ("" for what is printed), and what it is
 _FILES = {
     "statement": ("--statement", "", "Privacy statement"),
@@ -159,14 +171,26 @@ _FILES = {
     "curve": ("--curve", "curve.csv", "Curve (CSV)"),
     "trade-off": ("--trade-off", "trade-off.csv", "Attacker's errors (CSV)"),
     "json": ("--json", "", "JSON"),
+    "text": ("", "", "Text, as on a terminal"),
 }
 
 
 @cache
 def files(verb: str) -> dict[str, tuple[str, str, str]]:
     """What a verb can write: option, file and words by kind."""
-    options = {option for param in command(verb).params for option in param.opts}
-    return {kind: one for kind, one in _FILES.items() if one[0] in options}
+    options = {"", *(option for param in command(verb).params for option in param.opts)}
+    without = ("json",) if verb == "table" else ()  # it says there whether files are fresh
+    return {kind: one for kind, one in _FILES.items() if one[0] in options and kind not in without}
+
+
+def grouped(view: View) -> dict[str, list[Control]]:
+    """The controls that are not always shown, under their headings."""
+    found: dict[str, list[Control]] = {}
+    for one in controls(view.verb):
+        if one.name not in view.first:
+            title = next((title for title, names in GROUPS.items() if one.name in names), "More options")
+            found.setdefault(title, []).append(one)
+    return dict(sorted(found.items(), key=lambda pair: [*GROUPS, "More options"].index(pair[0])))
 
 
 def views_of(page: str) -> dict[str, View]:

@@ -32,6 +32,7 @@ function settle(element, title) {
     part.setAttribute("aria-busy", "true");
     take(part.dataset.src, part.id);
   }
+  if (element.id === "answer" && title && element.getBoundingClientRect().top > innerHeight) element.scrollIntoView();
   if (element.id === "answer") {
     const refused = element.querySelector(":scope > .refused");
     const said = document.getElementById("said");
