@@ -14,7 +14,6 @@ import click
 
 from dpbounds import documents
 from dpbounds.cli.answers.demo_training import demand_data
-from dpbounds.cli.answers.reports import REPORT_OPTION
 from dpbounds.cli.answers.running import SQUARES, Ran, Records, ran, subject_of
 from dpbounds.cli.printing import output as printing
 from dpbounds.cli.questions.completion import ALGORITHMS
@@ -24,6 +23,7 @@ from dpbounds.cli.questions.options import (
     POSITIVE,
     PROBABILITY,
     RECORDS_OPTIONS,
+    REPORT_OPTION,
     demand_place,
     make_directory,
     number_of_runs,

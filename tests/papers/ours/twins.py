@@ -57,12 +57,13 @@ def population_tree_spider_second(q):
 
 def stage_shares(q):
     # zCDP that is left for the first gradients, and the sum of the stages' shares
-    left = q.rho - q.stages * (q.T - 1) * 2 * q.L**2 / (q.n**2 * stage_difference(q) ** 2)
+    left = q.rho - q.stages * (q.T - 1) * 2 / (q.n * stage_difference_multiplier(q)) ** 2
     return left, sum(sqrt(mpf(2) ** -i) for i in range(int(q.stages)))
 
 
-def stage_difference(q):
-    return sqrt(2 * q.L**2 / q.d / (q.T - 1))
+def stage_difference_multiplier(q):
+    """σ₂/L."""
+    return sqrt(2 / q.d / (q.T - 1))
 
 
 def stage_excess(q):
@@ -302,7 +303,7 @@ TWINS = {
         "excess_risk": stage_excess,
         "steps": lambda q: ceil(q.L / (q.mu / 4)),
         "noise_stddev": lambda q: sqrt(2 * stage_shares(q)[1] / stage_shares(q)[0]) * q.G / q.n,
-        "difference_noise_stddev": stage_difference,
+        "difference_noise_stddev": lambda q: q.L * stage_difference_multiplier(q),
         "step_size": lambda q: 1 / q.L / 2,
     },
     "population-tree-spider/explicit": {
