@@ -1,4 +1,4 @@
-"""Curves and maps as SVG that a style sheet colours; each point says its numbers when it is pointed at, or reached by Tab."""
+"""Curves and maps as SVG that a style sheet colours; a point that is pointed at or focused says its numbers."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def _frame(title: str, x: Axis, y: Axis, across: str, up: str, body: str) -> Mar
     for tick in y.ticks():
         lines.append(f'<line class="grid" x1="{x.start}" x2="{x.end}" y1="{y.at(tick):.1f}" y2="{y.at(tick):.1f}"/>')
         lines.append(f'<text x="{x.start - 8}" y="{y.at(tick) + 4:.1f}" text-anchor="end">{tick:.4g}</text>')
-    middle = (y.start + y.end) / 2
+    middle, centre = (y.start + y.end) / 2, (x.start + x.end) / 2
     return Markup(  # noqa: S704 (numbers of ours, and texts that are escaped)
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="group" aria-label="{escape(title)}">'
         f"{''.join(lines)}"
-        f'<text x="{(x.start + x.end) / 2}" y="{_HEIGHT - 10}" text-anchor="middle" class="axis">{escape(across)}</text>'
+        f'<text x="{centre}" y="{_HEIGHT - 10}" text-anchor="middle" class="axis">{escape(across)}</text>'
         f'<text transform="translate(20 {middle}) rotate(-90)" text-anchor="middle" class="axis">{escape(up)}</text>'
         f"{body}</svg>"
     )
@@ -74,9 +74,7 @@ def curve(columns: Mapping[str, Sequence[Any]]) -> Markup:
     ends = {name: [float(value) for value in columns[f"delta_{name}"]] for name in ("upper", "lower")}
     positive = [value for end in ends.values() for value in end if value > 0]
     x, y = _axes(at, positive, True)
-    body = "".join(
-        f'<polyline class="{name}" points="{_points(x, y, at, values)}"/>' for name, values in ends.items()
-    )
+    body = "".join(f'<polyline class="{name}" points="{_points(x, y, at, values)}"/>' for name, values in ends.items())
     for here, low, high in zip(at, ends["lower"], ends["upper"], strict=True):
         if high > 0:
             told = (f"ε = {here:.6g}", f"δ ≤ {high:.6g}, proven", f"δ ≥ {low:.6g}, proven")
@@ -106,7 +104,9 @@ def _mark(x: Axis, y: Axis, here: float, value: float, told: Sequence[str]) -> s
     left, top = x.at(here), y.at(value)
     at, anchor = (left - 10, "end") if left > _WIDTH / 2 else (left + 10, "start")
     below = min(max(top, _TOP + 30), _HEIGHT - _BOTTOM - 34)
-    tip = "".join(f'<tspan x="{at:.1f}" dy="{15 if row else 0}">{escape(text)}</tspan>' for row, text in enumerate(told))
+    tip = "".join(
+        f'<tspan x="{at:.1f}" dy="{15 if row else 0}">{escape(text)}</tspan>' for row, text in enumerate(told)
+    )
     return (
         f'<g class="mark" tabindex="0" role="img" aria-label="{escape(", ".join(told))}">'
         f'<circle class="reach" cx="{left:.1f}" cy="{top:.1f}" r="14"/><circle cx="{left:.1f}" cy="{top:.1f}" r="3.5"/>'

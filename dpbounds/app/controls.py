@@ -82,10 +82,8 @@ def _controls(context: click.Context, param: click.Parameter) -> Iterable[Contro
         if name in _WITHOUT or (isinstance(param.type, click.Path) and name not in _CHOICES):
             continue
         choices = _choices(context, param, name)
-        if isinstance(param, click.Option) and param.is_flag:
-            kind = "check"
-        else:
-            kind = "choice" if choices else "text"
+        is_flag = isinstance(param, click.Option) and param.is_flag
+        kind = "check" if is_flag else "choice" if choices else "text"
         default = "" if param.default is None or kind == "check" else str(param.default)
         yield Control(
             name,
@@ -132,8 +130,6 @@ def words(verb: str, pairs: Pairs) -> list[str]:
     for name, text in pairs:
         if not text.strip():
             continue
-        if text.strip().lower().endswith(".py"):
-            raise InvalidValue(name, text, "no program", "the app runs none: `dpbounds` on the command line does")
         if name.startswith(VALUE):
             values.append(f"{name.removeprefix(VALUE)}={text}")
             continue
@@ -146,7 +142,11 @@ def words(verb: str, pairs: Pairs) -> list[str]:
     options = [word for name, text in given.items() if known[name].option for word in _option(known[name], text)]
     arguments = [word for one in known.values() if not one.option for word in _argument(one, given.get(one.name, ""))]
     arguments += values
-    return [verb, *options, *(["--"] if any(word.startswith("-") for word in arguments) else []), *arguments]
+    made = [verb, *options, *(["--"] if any(word.startswith("-") for word in arguments) else []), *arguments]
+    for word in made:
+        if word.strip().lower().endswith(".py"):  # the command line would execute it
+            raise InvalidValue("word", shortened(word, SHOWN), "no program", "the app runs none, the command line does")
+    return made
 
 
 def _option(one: Control, text: str) -> list[str]:

@@ -96,13 +96,14 @@ def _written(value: Any) -> str:
             return f"({expression(value)})"
     if not is_dataclass(value):
         return repr(value)
-    positional, named = [], []
+    positional: list[str] = []
+    named: list[str] = []
     for field in fields(value):
         inner = getattr(value, field.name)
         default = field.default
         if inner is None or (default is not MISSING and inner == default):
             continue
-        if len(named) == 0 and len(positional) < 1:
+        if not positional:
             positional.append(_written(inner))
         else:
             named.append(f"{field.name}={_written(inner)}")
@@ -172,10 +173,11 @@ def _jax(mechanism: Mechanism, given: dict[str, Any]) -> str:
     relation = {"zero-out-one": "REPLACE_SPECIAL"}.get(given["relation"], given["relation"].replace("-", "_").upper())
     delta = given.get("delta") or given.get("target_delta")
     end = "accountant.account" if delta is None else f"print(accountant.get_epsilon({float(delta)!r}))"
+    neighbours = f"dp_accounting.NeighboringRelation.{relation}"
     return (
         "import dp_accounting\nimport dpbounds as dp\n\n"
         f"event = {event}\n"
-        f"accountant = dp.CertifiedPrivacyAccountant(dp_accounting.NeighboringRelation.{relation}).compose(event)\n{end}"
+        f"accountant = dp.CertifiedPrivacyAccountant({neighbours}).compose(event)\n{end}"
     )
 
 

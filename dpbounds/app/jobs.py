@@ -110,7 +110,7 @@ class Forked:
         self._parent = self._begun()
 
     def _begun(self) -> subprocess.Popen[bytes]:
-        one_thread = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+        one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         command = [sys.executable, "-m", "dpbounds.app.work"]
         environment = {**os.environ, **one_thread}  # threads do not survive a fork
         return subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)  # noqa: S603 (ourselves)
@@ -237,20 +237,14 @@ class Jobs:
         for job in list(self._jobs.values()):
             if job.state == "running":
                 self._take(job)
-            if (
-                job.state in ("running", "waiting")
-                and not job.kept
-                and self._clock() - job.seen > _PATIENCE
-            ):
+            if job.state in ("running", "waiting") and not job.kept and self._clock() - job.seen > _PATIENCE:
                 if job.state == "running":
                     self._start.stop(job.folder)
                 job.state = "new"
         running = sum(job.state == "running" for job in self._jobs.values())
         for job in [job for job in self._jobs.values() if job.state == "waiting"][: max(0, self._most - running)]:
             job.folder.mkdir()
-            (job.folder / "task.json").write_text(
-                json.dumps({"argv": job.task.argv, "extra": job.task.extra}), "utf-8"
-            )
+            (job.folder / "task.json").write_text(json.dumps({"argv": job.task.argv, "extra": job.task.extra}), "utf-8")
             job.state, job.begun = "running", time.monotonic()
             self._start(job.folder)
         for name in [name for name, job in self._jobs.items() if job.state not in ("running", "waiting")][:-KEPT]:
@@ -260,7 +254,9 @@ class Jobs:
         gone = self._start.gone(job.folder)  # asked first: what has ended has left its status before
         if not (job.folder / "status").exists():
             if gone:
-                job.answer = Answer(3, "", "dpbounds: the process ended without an answer: out of memory?", None, job.folder)
+                job.answer = Answer(
+                    3, "", "dpbounds: the process ended without an answer: out of memory?", None, job.folder
+                )
                 job.state = "done"
             return
         extra = job.folder / "extra.json"

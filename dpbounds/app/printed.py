@@ -58,9 +58,9 @@ def _remark(text: str) -> tuple[str, str]:
 
 
 def columns(text: str) -> list[list[str]]:
-    """Lines of aligned columns as cells.
+    r"""Lines of aligned columns as cells.
 
-    >>> columns("method  epsilon\\nrdp     7.4")
+    >>> columns("method  epsilon\nrdp     7.4")
     [['method', 'epsilon'], ['rdp', '7.4']]
     """
     return [re.split(r"\s{2,}", line.strip()) for line in text.splitlines() if line.strip()]

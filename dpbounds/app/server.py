@@ -73,12 +73,16 @@ class _Guard:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 known = {name for name, _ in message["headers"]}
-                added = [(name.encode(), value.encode()) for name, value in _HEADERS.items() if name.encode() not in known]
+                added = [
+                    (name.encode(), value.encode()) for name, value in _HEADERS.items() if name.encode() not in known
+                ]
                 message = {**message, "headers": [*message["headers"], *added]}
             await send(message)
 
         if not _from_here(scope["method"], sent):
-            await PlainTextResponse("refused: this was sent by a page of another site", 403)(scope, receive, with_headers)
+            await PlainTextResponse("refused: this was sent by a page of another site", 403)(
+                scope, receive, with_headers
+            )
         else:
             await self._app(scope, receive, with_headers)
 
@@ -191,7 +195,9 @@ class App:
         if view.extra == "code":
             found["code"] = answer.extra or {}
             spent = _spending(view, pairs, told)
-            found["parts"] = {name: f"/noise/{spent[0]}/{name}?{urlencode(spent[1])}" for name in ("details", "accountants")}
+            found["parts"] = {
+                name: f"/noise/{spent[0]}/{name}?{urlencode(spent[1])}" for name in ("details", "accountants")
+            }
         elif view.extra == "regimes" and answer.extra:
             found |= _map(answer.extra, dict(pairs))
         elif view.extra == "statement" and answer.extra:
@@ -296,7 +302,14 @@ class App:
 
     def _page(self, template: str, *, status: int, **shown: Any) -> Response:
         text = self._templates.get_template(template).render(
-            **{"version": __version__, "pages": PAGES, "views_of": views_of, "address": _address, "key": ("", ""), **shown}
+            **{
+                "version": __version__,
+                "pages": PAGES,
+                "views_of": views_of,
+                "address": _address,
+                "key": ("", ""),
+                **shown,
+            }
         )
         return HTMLResponse(text, status)
 
@@ -386,8 +399,14 @@ def _map(extra: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
         once = {one["id"]: (value, one) for value, one in sorted(inside, key=lambda pair: -pair[0])}
         ranked = sorted(once.values(), key=lambda pair: (pair[0], pair[1]["id"]))
         shown["orders"] = [
-            {"id": one["id"], "order": one["value"], "value": f"{value:.4g}", "status": one["status"],
-             "ratio": f"{value / ranked[0][0]:.4g}", "href": formulas.address(one["id"]).replace("&amp;", "&")}
+            {
+                "id": one["id"],
+                "order": one["value"],
+                "value": f"{value:.4g}",
+                "status": one["status"],
+                "ratio": f"{value / ranked[0][0]:.4g}",
+                "href": formulas.address(one["id"]).replace("&amp;", "&"),
+            }
             for value, one in ranked
         ]
     return {**shown, "map": charts.regime_map(extra["regions"], point)}

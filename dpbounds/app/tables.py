@@ -68,6 +68,12 @@ def _number(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def _without_empty_columns(table: Rows) -> Rows:
+    kept = [index for index in range(len(table.head)) if any(row[index] for row in table.rows)]
+    rows = (tuple(row[index] for index in kept) for row in table.rows)
+    return Rows(table.caption, tuple(table.head[index] for index in kept), tuple(rows))
+
+
 _APART = "orders of growth that hide what decides: not ranked"
 
 
@@ -90,7 +96,9 @@ def _plan(found: dict[str, Any]) -> list[Rows]:
     kinds: dict[str, list[tuple[Cell, ...]]] = {}
     for one in (*found["ranking"], *({**one, "like": _APART} for one in found["not_ranked"])):
         kinds.setdefault(one["like"], []).append(_guarantee(one))
-    trivial = [f"Without any algorithm: at most {_number(one['value'])}: {one['reason']}" for one in found["trivial"][:1]]
+    trivial = [
+        f"Without any algorithm: at most {_number(one['value'])}: {one['reason']}" for one in found["trivial"][:1]
+    ]
     floors = [
         f"No method is below {'the order of ' if one['up_to_constant'] else ''}{_number(one['value'])}: {one['id']}"
         for one in found["lower_bounds"][:1]
@@ -98,7 +106,7 @@ def _plan(found: dict[str, Any]) -> list[Rows]:
     vacuous = ["Every bound is vacuous at these numbers: none is below what holds without any algorithm."]
     said = ". ".join([*trivial, *floors, *(vacuous if found["all_vacuous"] else [])])
     tables = [Rows(f"≤ proven; ~ an order of growth, no bound. {said}")]
-    tables += [Rows(kind, head, tuple(rows)) for kind, rows in kinds.items()]
+    tables += [_without_empty_columns(Rows(kind, head, tuple(rows))) for kind, rows in kinds.items()]
     runs = tuple(
         (
             _id(one["id"]),

@@ -4,8 +4,8 @@
 time, while nobody asks; each line on its standard input is the folder of a task, and when that input ends it stops what
 still runs. ``python -m dpbounds.app.work FOLDER`` performs one task by itself, where processes cannot be forked.
 
-A folder holds ``task.json``, and then ``pid``, ``progress``, ``out``, ``err``, ``extra.json``, whatever files the command
-writes, and at last ``status``.
+A folder holds ``task.json``, and then ``pid``, ``progress``, ``out``, ``err``, ``extra.json``, whatever files the
+command writes, and at last ``status``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
 # what an answer needs, most wanted first; a module that is not installed is one of an extra
@@ -95,10 +95,8 @@ def _lines() -> Iterator[str]:
     while True:
         idle = not select.select([0], [], [], 0)[0]
         if idle and (module := next(waiting, None)) is not None:
-            try:
+            with suppress(ImportError):  # the command says what is missing
                 importlib.import_module(module)
-            except ImportError:
-                pass  # the command says what is missing
             continue
         read = os.read(0, 1 << 16)
         if not read:
@@ -112,11 +110,11 @@ def _serve() -> None:
         importlib.import_module(module)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for children: their folders tell
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # from the keyboard; the app ends this process
-    children = []
+    children: dict[int, Path] = {}
     for line in _lines():
         child = os.fork()
         if child:
-            children.append(child)
+            children[child] = Path(line)
             continue
         os.setpgid(0, 0)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -127,16 +125,15 @@ def _serve() -> None:
         _put(folder / "pid", str(os.getpid()))
         perform(folder)
         os._exit(0)
-    for child in children:
-        stop(child)
+    for child, folder in children.items():
+        if folder.exists() and not (folder / "status").exists():
+            stop(child)
 
 
 def stop(process: int) -> None:
     """End a task's process, with those that it started."""
-    try:
+    with suppress(ProcessLookupError, PermissionError):  # it has ended
         os.killpg(process, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass  # it has ended
 
 
 if __name__ == "__main__":
