@@ -41,7 +41,8 @@ def _markdown() -> MarkdownIt:
 def page(markdown: str) -> Markup:
     """A statement, or a table, as HTML; ids of statements lead to their pages."""
     text = re.sub(r"</?sub>", "", markdown)
-    return Markup(_linked(_markdown().render(text)))  # noqa: S704 (all text was escaped by the renderer)
+    below = re.sub(r"(</?)h1>", r"\1h2>", _markdown().render(text))  # a page has a heading of its own
+    return Markup(_linked(below))  # noqa: S704 (all text was escaped by the renderer)
 
 
 def _linked(html: str) -> str:

@@ -118,6 +118,7 @@ class Forked:
     def __call__(self, folder: Path) -> None:
         """Ask for a process; of another parent where the first has ended."""
         if self._parent.poll() is not None:
+            self.close()
             self._parent = self._begun()
         self._asked = {one: parent for one, parent in self._asked.items() if one.exists()} | {folder: self._parent}
         assert self._parent.stdin is not None
@@ -151,7 +152,8 @@ class Forked:
     def close(self) -> None:
         """End them all."""
         assert self._parent.stdin is not None
-        self._parent.stdin.close()
+        with suppress(BrokenPipeError):
+            self._parent.stdin.close()
         try:
             self._parent.wait(5)
         except subprocess.TimeoutExpired:

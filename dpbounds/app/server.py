@@ -48,7 +48,7 @@ _OF_A_REPORT = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors '
 _HEADERS = {
     "content-security-policy": _POLICY,
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
@@ -89,11 +89,10 @@ class _Guard:
 
 def _from_here(method: str, sent: Mapping[str, str]) -> bool:
     """Whether a person or a page of ours asks; a link that a person follows may come from anywhere."""
-    site = sent.get("sec-fetch-site", "none")
+    ours = sent.get("sec-fetch-site", "none") in ("none", "same-origin")
     if method in ("GET", "HEAD"):
-        return site in ("none", "same-origin") or sent.get("sec-fetch-mode") == "navigate"
-    origin = sent.get("origin")
-    return site in ("none", "same-origin") and origin in (None, f"http://{sent.get('host')}")
+        return ours or sent.get("sec-fetch-mode") == "navigate"
+    return ours and sent.get("origin") in (None, f"http://{sent.get('host')}")
 
 
 class App:

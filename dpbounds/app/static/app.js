@@ -3,6 +3,7 @@
 "use strict";
 
 const form = () => document.getElementById("question");
+const asks = (of) => of.getAttribute("method") === "get"; // a field may be called "method"
 
 async function take(url, id, then) {
   const mine = ++take.count;
@@ -52,6 +53,7 @@ function ask(url, remember) {
   take(url, "answer", (page) => {
     document.title = page.title;
     if (remember) history.pushState(null, "", url);
+    here = location.pathname + location.search;
     const shown = document.querySelector("#question fieldset"), fresh = page.querySelector("#question fieldset");
     if (fresh && shown && fresh.elements.length !== shown.elements.length) shown.replaceWith(fresh);
   }).catch(() => { location.href = url; });
@@ -59,7 +61,7 @@ function ask(url, remember) {
 
 document.addEventListener("submit", (event) => {
   const one = event.target;
-  if (one.id === "question" && one.method === "get") {
+  if (one === form() && asks(one)) {
     event.preventDefault();
     ask(address(one), true);
   }
@@ -67,11 +69,12 @@ document.addEventListener("submit", (event) => {
 
 document.addEventListener("change", (event) => {
   const one = event.target, of = form();
-  if (!of || one.form !== of && !one.classList.contains("slider") || of.method !== "get") return;
+  if (!of || one.form !== of && !one.classList.contains("slider") || !asks(of)) return;
   if (one.matches("select, input[type=checkbox], input[type=range]")) of.requestSubmit();
 });
 
-addEventListener("popstate", () => location.reload());
+let here = location.pathname + location.search;
+addEventListener("popstate", () => { if (location.pathname + location.search !== here) location.reload(); });
 
 // Sliders hold powers of ten; what is asked is always the text.
 for (const slider of document.querySelectorAll(".slider")) {
