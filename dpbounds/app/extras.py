@@ -76,7 +76,7 @@ def expression(mechanism: Mechanism) -> str:
     """A mechanism as Python that makes it.
 
     >>> expression(PoissonSampled(Gaussian(1), "0.01") ** 10)
-    'dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 10'
+    'dp.PoissonSampled(dp.Gaussian(1), sample_rate="0.01") ** 10'
     """
     if isinstance(mechanism, Composed):
         parts = parts_of(mechanism)

@@ -122,11 +122,11 @@ def test_the_python_computes_the_same(ask, view, query):
         ("--steps 2 --noise laplace", "dp.Laplace(value) ** 2"),
         (
             "--sampling shuffled --batches 9 --epochs 2 --relation replace-one",
-            "dp.Shuffled(dp.Gaussian(value), batches=9) ** 2",
+            "dp.Shuffled(dp.Gaussian(value), batches=9, rest=0) ** 2",
         ),
         (
             "--sampling shuffled --solve batches --epochs 2 --noise-multiplier 3 --relation replace-one",
-            "dp.Shuffled(dp.Gaussian(3), batches=int(value)) ** 2",
+            "dp.Shuffled(dp.Gaussian(3), batches=int(value), rest=0) ** 2",
         ),
     ],
 )
