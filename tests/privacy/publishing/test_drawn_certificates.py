@@ -151,7 +151,7 @@ def test_an_earlier_version_has_no_such_kinds() -> None:
 
 
 def test_the_digest_is_that_of_ledgers() -> None:
-    for name in ("fixed size", "bins kept", "discrete Gaussian", "discrete Laplace, sampled", "mixture", "responses"):
+    for name in CASES:
         mechanism, relation, _ = CASES[name]
         releases = written(mechanism, relation)
         assert checker.digest(releases) == digest(mechanism), name
