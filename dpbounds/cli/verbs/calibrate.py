@@ -58,7 +58,7 @@ _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighb
     type=click.Choice(list(_FIELDS)),
     default="noise",
     show_default=True,
-    help="Find the smallest noise, the most steps or epochs, the largest rate, or the fewest batches.",
+    help="Find the smallest noise, the most steps (shuffled, allocated: epochs), the largest rate, the fewest batches.",
 )
 @TRAINING_OPTIONS
 @RELATION_OPTION

@@ -148,14 +148,14 @@ def statement(subject: Account | Calibration, *, noise_drawn: str = IDEAL_NOISE,
     )
     if any(isinstance(part, LastIterate | MatrixMechanism) for part, _ in parts):
         sampling = "that records take part as stated (where there is a rate, by draws that stay secret)"
+    described = [_described(*part, subject.relation) for part in parts]
     hidden = f"; that {CONDITION}" if any(isinstance(part, LastIterate) for part, _ in parts) else ""
     versions = ", ".join(f"{name} {text}" for name, text in _versions().items())
     return " ".join(
         (
             f"The {'release is' if steps == 1 else 'sequence of releases is'} ({epsilon}, {delta})-differentially "
             f"private under {subject.relation} ({neighbours}): epsilon = {epsilon}, delta = {delta}.",
-            f"It takes {steps} step{'' if steps == 1 else 's'}: "
-            f"{'; '.join(_described(*part, subject.relation) for part in parts)}.",
+            f"It takes {steps} step{'' if steps == 1 else 's'}: {'; '.join(described)}.",
             f"The analysis assumes {sampling}, bounds and divisors that are public constants, and noise"
             f"{' and rates' if sampled else ''} fixed in advance{hidden}.",
             f"The noise drawn was: {noise_drawn}.",
