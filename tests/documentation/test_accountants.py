@@ -78,7 +78,13 @@ def test_what_is_said_of_the_answers_is_so(script):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("question", "accountant"), list(cells()))
+@pytest.mark.parametrize(
+    ("question", "accountant"),
+    [
+        pytest.param(question, name, marks=pytest.mark.slow if question == "100 noise levels" else ())
+        for question, name in cells()
+    ],
+)
 def test_the_answer_is_what_is_shown(script, question, accountant):
     library = accountant.partition(",")[0]
     if importlib.util.find_spec(script.ACCOUNTANTS[accountant][0]) is None:
