@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dpbounds.algorithms.ledger import Ledger, OpenLedger, PrivacyBudget, WhichRelease
 from dpbounds.algorithms.noise import NOISE_DRAWN
+from dpbounds.displayed import Displayed, Sheet
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.mechanisms import Mechanism
@@ -144,8 +145,8 @@ class Gathering:
         return {name: values.reshape(count, -1) for name, values in found.items()}
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Run:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
+class Run(Displayed):
     """A finished run of R independent repetitions.
 
     Attributes:
@@ -217,6 +218,16 @@ class Run:
         if "step_size" not in self.parameters:
             raise InvalidValue("parameters", ", ".join(self.parameters), f"a step size, which {self.algorithm} has not")
         return self.parameters["step_size"]
+
+    def _sheet(self) -> Sheet:
+        title, *lines = str(self).splitlines()
+        released = [line.strip() for line in str(self.ledger).splitlines()]
+        told = [
+            (line[2:13].strip(), line[13:])
+            for line in lines
+            if line[2:13].strip() in ("spent", "measured", "noise", "utility")
+        ]
+        return Sheet(title, tuple(told), ("released",), [(line,) for line in released])
 
     def __str__(self) -> str:
         seconds = sum(self.timings.values())

@@ -19,10 +19,11 @@ from typing import Any
 
 from sympy import Symbol
 
+from dpbounds.displayed import Displayed, Sheet
 from dpbounds.errors import MISSING, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism, demand
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate as value_of
-from dpbounds.expressions.exact import ExactLike, positive_integer, practical
+from dpbounds.expressions.exact import ExactLike, brief, positive_integer, practical, to_decimal
 from dpbounds.expressions.symbols import (
     Quantity,
     by_name,
@@ -150,8 +151,8 @@ class Guarantee:
         return Fraction(found.exact_upper)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan(Displayed):
     """Everything that applies, ranked, and everything else with the reason.
 
     Attributes:
@@ -178,6 +179,22 @@ class Plan:
         """Whether there are bounds, and none of them says anything at these numbers."""
         bounds = [one for one in self.ranking if one.bound is not None]
         return bool(bounds) and all(one.vacuous for one in bounds)
+
+    def _sheet(self) -> Sheet:
+        rows = [
+            (
+                str(one.place),
+                one.id,
+                f"{'at most' if one.bound is not None else 'of order'} {to_decimal(one.value, 4, 'up')}",
+                "says nothing here" if one.vacuous else one.like or "proven",
+                ", ".join(one.assumes),
+            )
+            for one in self.ranking
+        ]
+        given = "".join(f", {name.replace('_', ' ')} {brief(value)}" for name, value in self.values.items())
+        facts = (("budget", f"{self.budget.relation}{given}"),)
+        columns = ("place", "statement", "bound", "kind", "assumes")
+        return Sheet(f"plan: {self.metric.replace('-', ' ')}", facts, columns, rows)
 
     def __str__(self) -> str:
         lines = []
