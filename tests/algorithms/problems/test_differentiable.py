@@ -14,7 +14,8 @@ import pytest
 from dpbounds.algorithms import ProjectedGradientDescent, Spider, StochasticGradientDescent, Storm, problems
 from dpbounds.algorithms.ledger import Batch, Poisson, PrivacyBudget
 from dpbounds.algorithms.oracles import GradientDifferenceOracle
-from dpbounds.algorithms.problems import Clipped, differentiable, differentiable_losses as made
+from dpbounds.algorithms.problems import Clipped, differentiable
+from dpbounds.algorithms.problems.differentiable_losses import margins, problem as asked, programs as made
 from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
 from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent
 from dpbounds.algorithms.unreleased import opened
@@ -152,19 +153,19 @@ def test_sums_that_cancel_keep_within_the_margin():
     problem = of_rows(rows)
     moved = total(problem) - total(problem, np.arange(1000))
     assert moved == pytest.approx(rows[-1], abs=1e-12)
-    assert made.margin(1001, 2) < Fraction(1, 10**8)
+    assert margins.margin(1001, 2) < Fraction(1, 10**8)
 
 
 def test_the_margin_is_what_the_proof_asks_for():
     u = Fraction(1, 2**53)
     for n, p in ((1, 1), (1000, 10**7), (10**6, 10**9)):
-        eta = made.margin(n, p)
+        eta = margins.margin(n, p)
         A = Fraction(1, 2**31) + (p + 8) * u / (1 - (p + 8) * u)
         B = 2 * n * (2 * n + 8) * u / (1 - (2 * n + 8) * u)
         assert (1 - eta) * (1 + A) * (1 + B) < 1
         assert (1 - eta / 4) * (1 + A) * (1 + B) > 1 - eta  # and not much more
     with pytest.raises(InvalidValue, match="records must be"):
-        made.margin(2 * 10**6, 10)
+        margins.margin(2 * 10**6, 10)
 
 
 def test_what_is_not_finite_counts_as_nothing():
@@ -396,7 +397,7 @@ def padding_counts(monkeypatch):
 
 
 def no_margin(monkeypatch):
-    monkeypatch.setattr(made.Differentiable, "_limit", lambda self, bound: float(bound) * (1 + 1e-9))
+    monkeypatch.setattr(asked.Differentiable, "_limit", lambda self, bound: float(bound) * (1 + 1e-9))
 
 
 @pytest.mark.usefixtures("traced_anew")
