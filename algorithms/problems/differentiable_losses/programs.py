@@ -74,7 +74,7 @@ def _outputs(used: Any) -> int:
 def compiled(
     loss: Loss, parameters: Any, records: Any, memory_limit: int, differences: bool
 ) -> tuple[Compiled, Array, tuple[np.ndarray[Any, Any], ...]]:
-    """The programs of a loss, its start as doubles, shape (p,), and the records' leaves; errors as ``differentiable``."""
+    """The programs of a loss, its start as doubles, shape (p,), and its records; errors as ``differentiable``."""
     import jax
     from jax.flatten_util import ravel_pytree
 
