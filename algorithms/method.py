@@ -34,7 +34,9 @@ from dpbounds.algorithms.oracles import (
     GradientOracle,
     Gradients,
     HessianOracle,
+    HessianProductOracle,
     PathGradientOracle,
+    QuantileClippedOracle,
     Sampling,
     Scored,
     WhichChoice,
@@ -217,6 +219,18 @@ class OpenRun:
         """Mean Hessians of all records."""
         rank = hessian_rank(self.problem)
         return HessianOracle(self.problem, noise_multiplier, self.generators, self.ledger, rank, self.noise)
+
+    def hessian_products(self, noise_multiplier: Fraction) -> HessianProductOracle:
+        """Mean Hessians of all records times a direction, of problems that clip them."""
+        return HessianProductOracle(self.problem, noise_multiplier, self.generators, self.ledger, self.noise)
+
+    def quantile_clipped(
+        self, noise_multiplier: Fraction, share: Fraction, sampling: Sampling = None
+    ) -> QuantileClippedOracle:
+        """Mean gradients clipped at a norm that changes, and how many are below it, for one release together."""
+        return QuantileClippedOracle(
+            self.problem, sampling, noise_multiplier, share, self.generators, self.ledger, self.noise
+        )
 
     def choose(
         self,

@@ -2,20 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
+import sympy
 
+from dpbounds.algorithms.problems.differentiable_losses import ghost, sums
 from dpbounds.algorithms.problems.differentiable_losses.inputs import demand_doubles, demand_floating, read_only
-from dpbounds.algorithms.problems.differentiable_losses.margins import SLACK
+from dpbounds.algorithms.problems.differentiable_losses.margins import cancelling
 from dpbounds.algorithms.problems.finite_sum import Array, Indices
+from dpbounds.algorithms.problems.problem import checked_bound
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.expressions.evaluation import evaluate
 
 _WIDEST = 128  # more lanes gain little, and a sample of few records fills as many
 
 Loss = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Clipping:
+    """At what the gradients of a loss are clipped.
+
+    Attributes:
+        groups: Which group of leaves each leaf belongs to.
+        bounds: One for each group.
+    """
+
+    groups: tuple[int, ...]
+    bounds: tuple[Fraction, ...]
+
+    @property
+    def whole(self) -> Fraction:
+        """G: the norm of the vector of bounds, rounded up."""
+        if len(self.bounds) == 1:
+            return self.bounds[0]
+        squares = sympy.Rational(sum((each**2 for each in self.bounds), Fraction(0)))
+        return Fraction(evaluate(sympy.sqrt(squares), {}).exact_upper)
+
+    @classmethod
+    def of(cls, clip: Any, parameters: Any) -> Clipping:
+        """One number for all leaves; or one for each part of the parameters, in a pytree that begins as they do."""
+        import jax
+
+        def is_number(each: Any) -> bool:
+            return isinstance(each, str | int | float | Fraction | np.number)
+
+        if is_number(clip) or clip is None:
+            return cls((0,) * len(jax.tree.leaves(parameters)), (checked_bound(clip, "clip"),))
+        given, form = jax.tree.flatten(clip, is_leaf=is_number)
+        bounds = tuple(checked_bound(each, f"clip[{place}]") for place, each in enumerate(given))
+        numbered = jax.tree.unflatten(form, range(len(given)))
+        try:
+            spread = jax.tree.map(lambda group, part: jax.tree.map(lambda _: group, part), numbered, parameters)
+        except (ValueError, TypeError) as error:
+            allowed, advice = "a number, or one for each part of the parameters", "{'encoder': 1, 'head': 2}, say"
+            raise InvalidValue("clip", repr(clip), allowed, advice) from error
+        return cls(tuple(jax.tree.leaves(spread)), bounds)
 
 
 @dataclass(slots=True, eq=False)
@@ -23,33 +70,64 @@ class Compiled:
     """The programs: gradients in the precision of the parameters, then norms, factors and sums in doubles.
 
     Attributes:
+        dtype: Of a point that holds all parameters.
+        unravel: From such a point to a pytree.
+        gradients: From a point and records to what ``clipped`` and ``changed`` take.
+        clipped: The sum of what is clipped, and how many were within the limit.
+        changed: The same of differences.
+        products: From a point, a direction and records to Hessians times the direction.
+        hessians: From a point and records to Hessians.
+        plain: As ``clipped``, of ``products``.
+        squares: As ``clipped``, of ``hessians``, made symmetric.
         chunk: The number of lanes.
+        tokens: The most rows that a record has in a product of ``ghost``.
     """
 
     dtype: Any
     unravel: Callable[[Any], Any]
     gradients: Any
-    cut: Any
-    cut_differences: Any
+    clipped: Any
+    changed: Any
+    products: Any
+    hessians: Any
+    plain: Any
+    squares: Any
     chunk: int = 1
+    tokens: int = 1
 
     def parameters(self, x: Array) -> Any:
         """A point as a pytree."""
         return self.unravel(x.astype(self.dtype))
 
-    def summed(self, points: tuple[Array, ...], leaves: list[Any], there: Any, limit: float) -> Array:
-        """The clipped sum of one chunk, in doubles, shape (p,)."""
+    def summed(
+        self, points: tuple[Array, ...], leaves: list[Any], there: Any, limits: Sequence[float]
+    ) -> tuple[Array, int]:
+        """The clipped sum of one chunk, in doubles, shape (p,), and how many were within the (first) limit."""
+        found = [self.gradients(x.astype(self.dtype), leaves) for x in points]
+        return self._in_doubles(self.clipped if len(found) == 1 else self.changed, found, there, limits)
+
+    def turned(
+        self, x: Array, direction: Array, leaves: list[Any], there: Any, limits: Sequence[float]
+    ) -> tuple[Array, int]:
+        """The same of Hessians times a direction."""
+        found = self.products(x.astype(self.dtype), direction.astype(self.dtype), leaves)
+        return self._in_doubles(self.plain, [found], there, limits)
+
+    def bent(self, x: Array, leaves: list[Any], there: Any, limits: Sequence[float]) -> tuple[Array, int]:
+        """The same of Hessians, shape (p²,), symmetric."""
+        return self._in_doubles(self.squares, [self.hessians(x.astype(self.dtype), leaves)], there, limits)
+
+    def _in_doubles(self, program: Any, found: list[Any], there: Any, limits: Sequence[float]) -> tuple[Array, int]:
         import jax
 
-        found = [self.gradients(x.astype(self.dtype), leaves) for x in points]
         with jax.enable_x64(True):
-            cut = self.cut if len(found) == 1 else self.cut_differences
-            total: Array = np.asarray(cut(*found, there.astype(np.float64), np.float64(limit)))
+            made, within = program(*found, there.astype(np.float64), np.array(limits, dtype=np.float64))
+            total: Array = np.asarray(made)
         if total.dtype != np.float64:
             raise UnsupportedMechanism(f"sums are made in doubles, and this JAX made them in {total.dtype}")
-        return total
+        return total, int(within)
 
-    def bytes_of(self, lanes: int, start: Any, leaves: tuple[Any, ...], differences: bool) -> int:
+    def bytes_of(self, lanes: int, start: Any, leaves: tuple[Any, ...], differences: bool, groups: int = 1) -> int:
         """What chunks of so many lanes hold at once, by the compiler's account."""
         import jax
 
@@ -60,9 +138,12 @@ class Compiled:
         used = first.compile().memory_analysis()
         times = 2 if differences else 1
         with jax.enable_x64(True):
-            numbers = jax.ShapeDtypeStruct((lanes,), np.float64), jax.ShapeDtypeStruct((), np.float64)
-            cut = self.cut_differences if differences else self.cut
-            then = cut.lower(*[gradient] * times, *numbers).compile().memory_analysis()
+            numbers = (
+                jax.ShapeDtypeStruct((lanes,), np.float64),
+                jax.ShapeDtypeStruct((1 if differences else groups,), np.float64),
+            )
+            program = self.changed if differences else self.clipped
+            then = program.lower(*[gradient] * times, *numbers).compile().memory_analysis()
         held = times * used.output_size_in_bytes
         return int(used.argument_size_in_bytes + held + max(used.temp_size_in_bytes, _outputs(then)))
 
@@ -72,8 +153,8 @@ def _outputs(used: Any) -> int:
 
 
 def compiled(
-    loss: Loss, parameters: Any, records: Any, memory_limit: int, differences: bool
-) -> tuple[Compiled, Array, tuple[np.ndarray[Any, Any], ...]]:
+    loss: Loss, parameters: Any, records: Any, clip: Any, memory_limit: int, differences: bool, copies: bool
+) -> tuple[Compiled, Clipping, Array, tuple[np.ndarray[Any, Any], ...]]:
     """The programs of a loss, its start as doubles, shape (p,), and its records; errors as ``differentiable``."""
     import jax
     from jax.flatten_util import ravel_pytree
@@ -84,6 +165,7 @@ def compiled(
         demand_floating(index, leaf, jax.numpy.asarray(leaf).dtype)
     if not own:
         raise InvalidValue("parameters", "no leaf", "a pytree of arrays of floating-point numbers")
+    clipping = Clipping.of(clip, parameters)
     flat, unravel = ravel_pytree(parameters)
     leaves, form = jax.tree.flatten(records)
     rows = tuple(read_only(leaf, len(leaves[0]) if np.ndim(leaves[0]) else 0, i) for i, leaf in enumerate(leaves))
@@ -93,31 +175,114 @@ def compiled(
     def one(tree: Any, row: list[Any]) -> Any:
         return loss(tree, jax.tree.unflatten(form, row))
 
-    def gradients(x: Any, batch: list[Any]) -> Any:
-        found = jax.vmap(jax.grad(one), in_axes=(None, 0))(unravel(x), batch)
-        return [each.reshape(len(each), -1) for each in jax.tree.leaves(found)]
-
     first = [jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype) for leaf in rows]
     shape = jax.tree.leaves(jax.eval_shape(one, parameters, first))
     if len(shape) != 1 or shape[0].shape != ():
         raise InvalidValue("loss", [each.shape for each in shape], "one scalar per record")
-    made = Compiled(flat.dtype, unravel, jax.jit(gradients), jax.jit(_cut), jax.jit(_cut_differences))
-    made.chunk = _chunk(made, flat, rows, memory_limit, differences)
-    return made, np.array(flat, dtype=np.float64), rows
+
+    def flat_one(x: Any, row: list[Any]) -> Any:
+        return one(unravel(x), row)
+
+    def products(x: Any, direction: Any, batch: list[Any]) -> Any:
+        def along(row: list[Any]) -> Any:
+            return jax.jvp(lambda at: jax.grad(flat_one)(at, row), (x,), (direction,))[1]
+
+        return [jax.vmap(along)(batch)]
+
+    def hessians(x: Any, batch: list[Any]) -> Any:
+        return jax.vmap(jax.hessian(flat_one), in_axes=(None, 0))(x, batch)
+
+    gradients, taken, tokens = (_copied if copies else _without_copies)(one, unravel, parameters, first)
+    everything = (0,) * len(own)
+    made = Compiled(
+        flat.dtype,
+        unravel,
+        gradients=jax.jit(gradients),
+        clipped=jax.jit(partial(_cut, taken, clipping.groups, cancelling(tokens))),
+        changed=jax.jit(partial(_cut_differences, everything)),
+        products=jax.jit(products),
+        hessians=jax.jit(hessians),
+        plain=jax.jit(partial(_cut, _as_they_are, (0,), 1)),
+        squares=jax.jit(_cut_squares),
+        tokens=tokens,
+    )
+    made.chunk = _chunk(made, flat, rows, memory_limit, differences, len(clipping.bounds))
+    return made, clipping, np.array(flat, dtype=np.float64), rows
 
 
-def _chunk(made: Compiled, start: Any, leaves: tuple[Any, ...], memory_limit: int, differences: bool) -> int:
+def _copied(one: Loss, unravel: Any, parameters: Any, row: Any) -> tuple[Any, Any, int]:
+    """Gradients as they are: the program, how its answers are summed, and T = 1."""
+    import jax
+
+    def gradients(x: Any, batch: list[Any]) -> Any:
+        found = jax.vmap(jax.grad(one), in_axes=(None, 0))(unravel(x), batch)
+        return [each.reshape(len(each), -1) for each in jax.tree.leaves(found)]
+
+    return gradients, _as_they_are, 1
+
+
+def _without_copies(one: Loss, unravel: Any, parameters: Any, row: Any) -> tuple[Any, Any, int]:
+    """Inputs and slopes of the products of ``ghost``, and gradients of what else there is."""
+    import jax
+
+    leaves = jax.tree.leaves(parameters)
+    program = jax.make_jaxpr(one)(parameters, row)
+    found = {each.leaf: each for each in ghost.products(program, len(leaves))}
+    if not found:
+        return _copied(one, unravel, parameters, row)
+    outcomes = ghost.outcomes(program, list(found.values()))
+
+    def of_one(leaves_now: list[Any], rows: list[Any]) -> Any:
+        taps = {place: jax.numpy.zeros(each.shape, each.dtype) for place, each in outcomes.items()}
+        others = {place: leaf for place, leaf in enumerate(leaves_now) if place not in found}
+
+        def value(taps: Any, others: Any) -> Any:
+            given = [others.get(place, leaf) for place, leaf in enumerate(leaves_now)]
+            return ghost.evaluated(program, [*given, *rows], taps)
+
+        (slopes, rest), operands = jax.grad(value, argnums=(0, 1), has_aux=True)(taps, others)
+        return [
+            ghost.taken_apart(program, found[place], operands[found[place].place], slopes[found[place].place])
+            if place in found
+            else rest[place].ravel()
+            for place in range(len(leaves_now))
+        ]
+
+    def gradients(x: Any, batch: list[Any]) -> Any:
+        return jax.vmap(of_one, in_axes=(None, 0))(jax.tree.leaves(unravel(x)), batch)
+
+    def taken(answers: list[Any]) -> list[sums.Part]:
+        return [
+            ghost.together(program, found[place], leaves[place], *each) if place in found else sums.copies(each)
+            for place, each in enumerate(answers)
+        ]
+
+    return gradients, taken, max(each.tokens for each in found.values())
+
+
+def _as_they_are(answers: list[Any]) -> list[sums.Part]:
+    return [sums.copies(each) for each in answers]
+
+
+def _chunk(
+    made: Compiled, start: Any, leaves: tuple[Any, ...], memory_limit: int, differences: bool, groups: int
+) -> int:
     """The largest power of two that fits into the memory and is of use: of public numbers alone."""
+
+    def held(lanes: int) -> int:
+        gradients = made.bytes_of(lanes, start, leaves, False, groups)
+        return max(gradients, made.bytes_of(lanes, start, leaves, True)) if differences else gradients
+
     useful = min(_WIDEST, 1 << (len(leaves[0]) - 1).bit_length())
-    one = made.bytes_of(1, start, leaves, differences)
+    one = held(1)
     if one > memory_limit:
         raise InvalidValue("memory_limit", memory_limit, f"at least {one} bytes, what one record takes")
     lanes = 1
     if useful > 1:
         few = min(useful, 16)
-        each = max(1, (made.bytes_of(few, start, leaves, differences) - one) // (few - 1))
+        each = max(1, (held(few) - one) // (few - 1))
         lanes = min(useful, 1 << max(1, (memory_limit - one) // each + 1).bit_length())  # or half of it
-    while lanes > 1 and made.bytes_of(lanes, start, leaves, differences) > memory_limit:
+    while lanes > 1 and held(lanes) > memory_limit:
         lanes //= 2
     return lanes
 
@@ -128,41 +293,18 @@ def blocks(rows: Indices, most: int) -> Iterator[Indices]:
         yield rows[start : start + most]
 
 
-def _cut(gradients: list[Any], there: Any, limit: Any) -> Any:
-    def part(each: Any) -> Callable[[Any], Any]:
-        return lambda lane: each[lane].astype("float64")
-
-    return _clipped_sum([part(each) for each in gradients], _widths(gradients), there, limit)
+def _cut(taken: Any, groups: tuple[int, ...], cancel: int, answers: list[Any], there: Any, limits: Any) -> Any:
+    return sums.clipped_sum(taken(answers), groups, there, limits, cancel)
 
 
-def _cut_differences(gradients: list[Any], before: list[Any], there: Any, limit: Any) -> Any:
-    def part(here: Any, each: Any) -> Callable[[Any], Any]:
-        return lambda lane: here[lane].astype("float64") - each[lane].astype("float64")
-
-    pairs = zip(gradients, before, strict=True)
-    return _clipped_sum([part(*pair) for pair in pairs], _widths(gradients), there, limit)
+def _cut_differences(groups: tuple[int, ...], here: list[Any], before: list[Any], there: Any, limits: Any) -> Any:
+    parts = [sums.changes(*pair) for pair in zip(here, before, strict=True)]
+    return sums.clipped_sum(parts, groups, there, limits)
 
 
-def _widths(gradients: list[Any]) -> list[int]:
-    return [each.shape[1] for each in gradients]
+def _cut_squares(hessians: Any, there: Any, limits: Any) -> Any:
+    def symmetric(lane: Any) -> Any:
+        own = hessians[lane].astype("float64")
+        return ((own + own.swapaxes(-1, -2)) / 2).reshape(*own.shape[:-2], -1)
 
-
-def _clipped_sum(parts: list[Callable[[Any], Any]], widths: list[int], there: Any, limit: Any) -> Any:
-    """Σ_i a_i g_i over the lanes that are there, a_i² ‖g_i‖² <= limit² (1 + 2^-30) as computed; traced in doubles.
-
-    ``parts`` are the leaves of g: from lanes to doubles, of so many columns.
-    """
-    import jax
-
-    jnp = jax.numpy
-    squares = sum((part(slice(None)) ** 2).sum(axis=1) for part in parts)
-    finite, most = jnp.isfinite(squares), limit * limit
-    factor = jnp.where(squares > most, limit / jnp.sqrt(squares), 1.0)
-    factor, squares = jax.lax.optimization_barrier((factor, squares))  # what is checked is what was computed
-    factor = jnp.where(finite & (factor * (factor * squares) <= most * (1 + float(SLACK))), factor * there, 0.0)
-
-    def add(lane: Any, totals: list[Any]) -> list[Any]:  # no doubles but one row's are held beside the totals
-        own = [jnp.where(finite[lane], part(lane), 0.0) for part in parts]
-        return [total + factor[lane] * each for total, each in zip(totals, own, strict=True)]
-
-    return jnp.concatenate(jax.lax.fori_loop(0, len(there), add, [jnp.zeros(width, there.dtype) for width in widths]))
+    return sums.clipped_sum([sums.Copies(symmetric, hessians.shape[-1] ** 2)], (0,), there, limits)
