@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from dpbounds.algorithms.problems.differentiable_losses.inputs import demand_doubles, demand_floating, read_only
+from dpbounds.algorithms.problems.differentiable_losses.loops import over_blocks
 from dpbounds.algorithms.problems.differentiable_losses.margins import SLACK
 from dpbounds.algorithms.problems.finite_sum import Array, Indices
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 
-_WIDEST = 128  # more lanes gain little, and a sample of few records fills as many
+_LANES = 16  # of a block: what more would gain is lost where a sample has few records
+_MOST = 256  # rows in one call: more gain little
 
 Loss = Callable[[Any, Any], Any]
+Leaves = tuple[np.ndarray[Any, Any], ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -23,7 +26,10 @@ class Compiled:
     """The programs: gradients in the precision of the parameters, then norms, factors and sums in doubles.
 
     Attributes:
-        chunk: The number of lanes.
+        gradients: Of one block of records, in JAX's own precision; ``cut`` and ``cut_differences`` follow in doubles.
+        chunk: Rows in one call, in blocks of ``lanes``.
+        single: The program of sums of gradients.
+        double: Of differences.
     """
 
     dtype: Any
@@ -32,48 +38,63 @@ class Compiled:
     cut: Any
     cut_differences: Any
     chunk: int = 1
+    single: Any = None
+    double: Any = None
+
+    @property
+    def lanes(self) -> int:
+        """How many records are differentiated at once."""
+        return lanes_of(self.chunk)
 
     def parameters(self, x: Array) -> Any:
         """A point as a pytree."""
         return self.unravel(x.astype(self.dtype))
 
     def summed(self, points: tuple[Array, ...], leaves: list[Any], there: Any, limit: float) -> Array:
-        """The clipped sum of one chunk, in doubles, shape (p,)."""
+        """The clipped sum of one chunk, the first of whose rows are there, in doubles, shape (p,)."""
         import jax
 
-        found = [self.gradients(x.astype(self.dtype), leaves) for x in points]
+        program, given = self.single if len(points) == 1 else self.double, [x.astype(self.dtype) for x in points]
         with jax.enable_x64(True):
-            cut = self.cut if len(found) == 1 else self.cut_differences
-            total: Array = np.asarray(cut(*found, there.astype(np.float64), np.float64(limit)))
+            total: Array = np.asarray(program(given, leaves, np.int32(np.count_nonzero(there)), np.float64(limit)))
         if total.dtype != np.float64:
             raise UnsupportedMechanism(f"sums are made in doubles, and this JAX made them in {total.dtype}")
         return total
 
-    def bytes_of(self, lanes: int, start: Any, leaves: tuple[Any, ...], differences: bool) -> int:
-        """What chunks of so many lanes hold at once, by the compiler's account."""
+    def program(self, point: Any, leaves: Leaves, lanes: int, differences: bool) -> Any:
+        """Of sums over blocks of so many lanes; not compiled yet."""
         import jax
 
-        shapes = [jax.ShapeDtypeStruct((lanes, *leaf.shape[1:]), leaf.dtype) for leaf in leaves]
+        cut = self.cut_differences if differences else self.cut
+        return jax.jit(over_blocks(self.gradients, cut, point, _rows_of(leaves, lanes)))
+
+    def bytes_of(self, rows: int, start: Any, leaves: Leaves, differences: bool) -> int:
+        """What calls with so many rows hold at once, by the compiler's account."""
+        import jax
+
         point = jax.ShapeDtypeStruct(start.shape, self.dtype)
-        first = self.gradients.lower(point, shapes)
-        gradient = jax.tree.map(lambda each: jax.ShapeDtypeStruct(each.shape, each.dtype), first.out_info)
-        used = first.compile().memory_analysis()
-        times = 2 if differences else 1
+        program = self.program(point, leaves, lanes_of(rows), differences)
         with jax.enable_x64(True):
-            numbers = jax.ShapeDtypeStruct((lanes,), np.float64), jax.ShapeDtypeStruct((), np.float64)
-            cut = self.cut_differences if differences else self.cut
-            then = cut.lower(*[gradient] * times, *numbers).compile().memory_analysis()
-        held = times * used.output_size_in_bytes
-        return int(used.argument_size_in_bytes + held + max(used.temp_size_in_bytes, _outputs(then)))
+            numbers = jax.ShapeDtypeStruct((), np.int32), jax.ShapeDtypeStruct((), np.float64)
+            lowered = program.lower([point] * (2 if differences else 1), _rows_of(leaves, rows), *numbers)
+            used = lowered.compile().memory_analysis()
+        return int(used.argument_size_in_bytes + used.output_size_in_bytes + used.temp_size_in_bytes)
 
 
-def _outputs(used: Any) -> int:
-    return int(used.temp_size_in_bytes + used.output_size_in_bytes)
+def lanes_of(rows: int) -> int:
+    """Of a block, where one call takes so many rows: a power of two."""
+    return min(rows, _LANES)
+
+
+def _rows_of(leaves: Leaves, rows: int) -> list[Any]:
+    import jax
+
+    return [jax.ShapeDtypeStruct((rows, *leaf.shape[1:]), leaf.dtype) for leaf in leaves]
 
 
 def compiled(
     loss: Loss, parameters: Any, records: Any, memory_limit: int, differences: bool
-) -> tuple[Compiled, Array, tuple[np.ndarray[Any, Any], ...]]:
+) -> tuple[Compiled, Array, Leaves]:
     """The programs of a loss, its start as doubles, shape (p,), and its records; errors as ``differentiable``."""
     import jax
     from jax.flatten_util import ravel_pytree
@@ -101,25 +122,22 @@ def compiled(
     shape = jax.tree.leaves(jax.eval_shape(one, parameters, first))
     if len(shape) != 1 or shape[0].shape != ():
         raise InvalidValue("loss", [each.shape for each in shape], "one scalar per record")
-    made = Compiled(flat.dtype, unravel, jax.jit(gradients), jax.jit(_cut), jax.jit(_cut_differences))
+    made = Compiled(flat.dtype, unravel, jax.jit(gradients), _cut, _cut_differences)
     made.chunk = _chunk(made, flat, rows, memory_limit, differences)
+    point = jax.ShapeDtypeStruct(flat.shape, flat.dtype)
+    made.single, made.double = (made.program(point, rows, made.lanes, twice) for twice in (False, True))
     return made, np.array(flat, dtype=np.float64), rows
 
 
-def _chunk(made: Compiled, start: Any, leaves: tuple[Any, ...], memory_limit: int, differences: bool) -> int:
+def _chunk(made: Compiled, start: Any, leaves: Leaves, memory_limit: int, differences: bool) -> int:
     """The largest power of two that fits into the memory and is of use: of public numbers alone."""
-    useful = min(_WIDEST, 1 << (len(leaves[0]) - 1).bit_length())
     one = made.bytes_of(1, start, leaves, differences)
     if one > memory_limit:
         raise InvalidValue("memory_limit", memory_limit, f"at least {one} bytes, what one record takes")
-    lanes = 1
-    if useful > 1:
-        few = min(useful, 16)
-        each = max(1, (made.bytes_of(few, start, leaves, differences) - one) // (few - 1))
-        lanes = min(useful, 1 << max(1, (memory_limit - one) // each + 1).bit_length())  # or half of it
-    while lanes > 1 and made.bytes_of(lanes, start, leaves, differences) > memory_limit:
-        lanes //= 2
-    return lanes
+    rows = min(_MOST, 1 << (len(leaves[0]) - 1).bit_length())
+    while rows > 1 and made.bytes_of(rows, start, leaves, differences) > memory_limit:
+        rows //= 2
+    return rows
 
 
 def blocks(rows: Indices, most: int) -> Iterator[Indices]:
