@@ -89,9 +89,7 @@ class Checkpoint:
         else:
             self._run, saved = self._load()
             if not lines or lines[0].get("run") != self._run:
-                why = (
-                    f"{self.log}, which tells whether the run went on from {self.path}, is missing or another run's"
-                )
+                why = f"{self.log}, which tells whether the run went on from {self.path}, is missing or another run's"
                 raise BudgetExceeded(why)
             last = max((int(line["step"]) for line in lines if "saved" in line), default=0)
             if saved.step < last:
@@ -121,8 +119,8 @@ class Checkpoint:
         claims = [line["claimed"] for line in self._lines() if "claimed" in line]
         if not claims or claims[-1] != self._token:
             raise BudgetExceeded(
-                f"another attempt goes on from the same checkpoint ({self.log}): together they release more than either "
-                "ledger says; do not publish anything of this one"
+                f"another attempt goes on from the same checkpoint ({self.log}): together they release more than "
+                "either ledger says; do not publish anything of this one"
             )
 
     # --- files --------------------------------------------------------------------------------------------------------

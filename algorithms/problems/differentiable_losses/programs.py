@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -13,15 +13,18 @@ import sympy
 
 from dpbounds.algorithms.problems.differentiable_losses import ghost, sums
 from dpbounds.algorithms.problems.differentiable_losses.inputs import demand_doubles, demand_floating, read_only
+from dpbounds.algorithms.problems.differentiable_losses.loops import over_blocks
 from dpbounds.algorithms.problems.differentiable_losses.margins import cancelling
 from dpbounds.algorithms.problems.finite_sum import Array, Indices
 from dpbounds.algorithms.problems.problem import checked_bound
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.evaluation import evaluate
 
-_WIDEST = 128  # more lanes gain little, and a sample of few records fills as many
+_LANES = 16  # of a block: what more would gain is lost where a sample has few records
+_MOST = 256  # rows in one call: more gain little
 
 Loss = Callable[[Any, Any], Any]
+Leaves = tuple[np.ndarray[Any, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +75,14 @@ class Compiled:
     Attributes:
         dtype: Of a point that holds all parameters.
         unravel: From such a point to a pytree.
-        gradients: From a point and records to what ``clipped`` and ``changed`` take.
-        clipped: The sum of what is clipped, and how many were within the limit.
+        gradients: From a point and the records of one block, in JAX's own precision, to what is clipped.
+        clipped: In doubles, what follows: the sum of what is clipped, and how many were within the limit.
         changed: The same of differences.
-        products: From a point, a direction and records to Hessians times the direction.
+        products: From a point and a direction, shape (2, p), and records to Hessians times the direction.
         hessians: From a point and records to Hessians.
-        plain: As ``clipped``, of ``products``.
-        squares: As ``clipped``, of ``hessians``, made symmetric.
-        chunk: The number of lanes.
+        chunk: Rows in one call, in blocks of ``lanes``.
         tokens: The most rows that a record has in a product of ``ghost``.
+        made: The programs, by what is summed and the number of lanes.
     """
 
     dtype: Any
@@ -90,71 +92,92 @@ class Compiled:
     changed: Any
     products: Any
     hessians: Any
-    plain: Any
-    squares: Any
     chunk: int = 1
     tokens: int = 1
+    made: dict[tuple[str, int], Any] = field(default_factory=dict)
+
+    @property
+    def lanes(self) -> int:
+        """How many records are differentiated at once."""
+        return lanes_of(self.chunk)
 
     def parameters(self, x: Array) -> Any:
         """A point as a pytree."""
         return self.unravel(x.astype(self.dtype))
 
-    def summed(
-        self, points: tuple[Array, ...], leaves: list[Any], there: Any, limits: Sequence[float]
-    ) -> tuple[Array, int]:
-        """The clipped sum of one chunk, in doubles, shape (p,), and how many were within the (first) limit."""
-        found = [self.gradients(x.astype(self.dtype), leaves) for x in points]
-        return self._in_doubles(self.clipped if len(found) == 1 else self.changed, found, there, limits)
+    def summed(self, points: tuple[Array, ...], leaves: Any, there: Any, limits: Sequence[float]) -> tuple[Array, int]:
+        """The clipped sum of one chunk, the first of whose rows are there, and how many were within the first limit.
 
-    def turned(
-        self, x: Array, direction: Array, leaves: list[Any], there: Any, limits: Sequence[float]
-    ) -> tuple[Array, int]:
+        In doubles, shape (p,): of gradients at one point, or of their differences between two.
+        """
+        what = "gradients" if len(points) == 1 else "differences"
+        return self._in_doubles(what, list(points), leaves, there, limits, self.lanes)
+
+    def turned(self, x: Array, direction: Array, leaves: Any, there: Any, limits: Sequence[float]) -> tuple[Array, int]:
         """The same of Hessians times a direction."""
-        found = self.products(x.astype(self.dtype), direction.astype(self.dtype), leaves)
-        return self._in_doubles(self.plain, [found], there, limits)
+        return self._in_doubles("products", [np.stack([x, direction])], leaves, there, limits, self.lanes)
 
-    def bent(self, x: Array, leaves: list[Any], there: Any, limits: Sequence[float]) -> tuple[Array, int]:
-        """The same of Hessians, shape (p²,), symmetric."""
-        return self._in_doubles(self.squares, [self.hessians(x.astype(self.dtype), leaves)], there, limits)
+    def bent(self, x: Array, leaves: Any, there: Any, limits: Sequence[float]) -> tuple[Array, int]:
+        """The same of Hessians, shape (p²,), symmetric; all rows in one block."""
+        return self._in_doubles("Hessians", [x], leaves, there, limits, len(there))
 
-    def _in_doubles(self, program: Any, found: list[Any], there: Any, limits: Sequence[float]) -> tuple[Array, int]:
+    def program(self, what: str, points: list[Any], leaves: Any, lanes: int) -> Any:
+        """Of sums over blocks of so many lanes, for points and leaves of these shapes; not compiled yet."""
         import jax
 
+        gradients, then = {
+            "gradients": (self.gradients, self.clipped),
+            "differences": (self.gradients, self.changed),
+            "products": (self.products, partial(_cut, _as_they_are, (0,), 1)),
+            "Hessians": (self.hessians, _cut_squares),
+        }[what]
+        return jax.jit(over_blocks(gradients, then, points[0], rows_of(leaves, lanes)))
+
+    def bytes_of(self, rows: int, start: Any, leaves: Any, differences: bool, groups: int = 1) -> int:
+        """What calls with so many rows hold at once, by the compiler's account."""
+        import jax
+
+        points = [jax.ShapeDtypeStruct(start.shape, self.dtype)] * (2 if differences else 1)
+        program = self.program("differences" if differences else "gradients", points, leaves, lanes_of(rows))
         with jax.enable_x64(True):
-            made, within = program(*found, there.astype(np.float64), np.array(limits, dtype=np.float64))
+            limits = jax.ShapeDtypeStruct((1 if differences else groups,), np.float64)
+            lowered = program.lower(points, rows_of(leaves, rows), jax.ShapeDtypeStruct((), np.int32), limits)
+            used = lowered.compile().memory_analysis()
+        return int(used.argument_size_in_bytes + used.output_size_in_bytes + used.temp_size_in_bytes)
+
+    def _in_doubles(
+        self, what: str, points: list[Array], leaves: Any, there: Any, limits: Sequence[float], lanes: int
+    ) -> tuple[Array, int]:
+        import jax
+
+        given = [each.astype(self.dtype) for each in points]
+        if (what, lanes) not in self.made:
+            shapes = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in given]
+            self.made[what, lanes] = self.program(what, shapes, leaves, lanes)
+        with jax.enable_x64(True):
+            count = np.int32(np.count_nonzero(there))
+            made, within = self.made[what, lanes](given, leaves, count, np.array(limits, dtype=np.float64))
             total: Array = np.asarray(made)
         if total.dtype != np.float64:
             raise UnsupportedMechanism(f"sums are made in doubles, and this JAX made them in {total.dtype}")
         return total, int(within)
 
-    def bytes_of(self, lanes: int, start: Any, leaves: tuple[Any, ...], differences: bool, groups: int = 1) -> int:
-        """What chunks of so many lanes hold at once, by the compiler's account."""
-        import jax
 
-        shapes = [jax.ShapeDtypeStruct((lanes, *leaf.shape[1:]), leaf.dtype) for leaf in leaves]
-        point = jax.ShapeDtypeStruct(start.shape, self.dtype)
-        first = self.gradients.lower(point, shapes)
-        gradient = jax.tree.map(lambda each: jax.ShapeDtypeStruct(each.shape, each.dtype), first.out_info)
-        used = first.compile().memory_analysis()
-        times = 2 if differences else 1
-        with jax.enable_x64(True):
-            numbers = (
-                jax.ShapeDtypeStruct((lanes,), np.float64),
-                jax.ShapeDtypeStruct((1 if differences else groups,), np.float64),
-            )
-            program = self.changed if differences else self.clipped
-            then = program.lower(*[gradient] * times, *numbers).compile().memory_analysis()
-        held = times * used.output_size_in_bytes
-        return int(used.argument_size_in_bytes + held + max(used.temp_size_in_bytes, _outputs(then)))
+def lanes_of(rows: int) -> int:
+    """Of a block, where one call takes so many rows: a power of two."""
+    return min(rows, _LANES)
 
 
-def _outputs(used: Any) -> int:
-    return int(used.temp_size_in_bytes + used.output_size_in_bytes)
+def rows_of(leaves: Any, rows: int) -> list[Any]:
+    """Shapes and types of so many rows of each leaf."""
+    import jax
+
+    return [jax.ShapeDtypeStruct((rows, *leaf.shape[1:]), leaf.dtype) for leaf in leaves]
 
 
 def compiled(
     loss: Loss, parameters: Any, records: Any, clip: Any, memory_limit: int, differences: bool, copies: bool
-) -> tuple[Compiled, Clipping, Array, tuple[np.ndarray[Any, Any], ...]]:
+) -> tuple[Compiled, Clipping, Array, Leaves]:
     """The programs of a loss, its start as doubles, shape (p,), and its records; errors as ``differentiable``."""
     import jax
     from jax.flatten_util import ravel_pytree
@@ -183,9 +206,9 @@ def compiled(
     def flat_one(x: Any, row: list[Any]) -> Any:
         return one(unravel(x), row)
 
-    def products(x: Any, direction: Any, batch: list[Any]) -> Any:
+    def products(pair: Any, batch: list[Any]) -> Any:
         def along(row: list[Any]) -> Any:
-            return jax.jvp(lambda at: jax.grad(flat_one)(at, row), (x,), (direction,))[1]
+            return jax.jvp(lambda at: jax.grad(flat_one)(at, row), (pair[0],), (pair[1],))[1]
 
         return [jax.vmap(along)(batch)]
 
@@ -198,12 +221,10 @@ def compiled(
         flat.dtype,
         unravel,
         gradients=jax.jit(gradients),
-        clipped=jax.jit(partial(_cut, taken, clipping.groups, cancelling(tokens))),
-        changed=jax.jit(partial(_cut_differences, everything)),
-        products=jax.jit(products),
-        hessians=jax.jit(hessians),
-        plain=jax.jit(partial(_cut, _as_they_are, (0,), 1)),
-        squares=jax.jit(_cut_squares),
+        clipped=partial(_cut, taken, clipping.groups, cancelling(tokens)),
+        changed=partial(_cut_differences, everything),
+        products=products,
+        hessians=hessians,
         tokens=tokens,
     )
     made.chunk = _chunk(made, flat, rows, memory_limit, differences, len(clipping.bounds))
@@ -264,27 +285,20 @@ def _as_they_are(answers: list[Any]) -> list[sums.Part]:
     return [sums.copies(each) for each in answers]
 
 
-def _chunk(
-    made: Compiled, start: Any, leaves: tuple[Any, ...], memory_limit: int, differences: bool, groups: int
-) -> int:
+def _chunk(made: Compiled, start: Any, leaves: Leaves, memory_limit: int, differences: bool, groups: int) -> int:
     """The largest power of two that fits into the memory and is of use: of public numbers alone."""
 
-    def held(lanes: int) -> int:
-        gradients = made.bytes_of(lanes, start, leaves, False, groups)
-        return max(gradients, made.bytes_of(lanes, start, leaves, True)) if differences else gradients
+    def held(rows: int) -> int:
+        gradients = made.bytes_of(rows, start, leaves, False, groups)
+        return max(gradients, made.bytes_of(rows, start, leaves, True)) if differences else gradients
 
-    useful = min(_WIDEST, 1 << (len(leaves[0]) - 1).bit_length())
     one = held(1)
     if one > memory_limit:
         raise InvalidValue("memory_limit", memory_limit, f"at least {one} bytes, what one record takes")
-    lanes = 1
-    if useful > 1:
-        few = min(useful, 16)
-        each = max(1, (held(few) - one) // (few - 1))
-        lanes = min(useful, 1 << max(1, (memory_limit - one) // each + 1).bit_length())  # or half of it
-    while lanes > 1 and held(lanes) > memory_limit:
-        lanes //= 2
-    return lanes
+    rows = min(_MOST, 1 << (len(leaves[0]) - 1).bit_length())
+    while rows > 1 and held(rows) > memory_limit:
+        rows //= 2
+    return rows
 
 
 def blocks(rows: Indices, most: int) -> Iterator[Indices]:
