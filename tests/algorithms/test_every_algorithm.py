@@ -457,6 +457,7 @@ OF_OTHER_RECORDS = {
     *("ScaleChoice | RangesChoice | None", "Callable[[int], None] | None"),
     *("Kicks | None", "Growth | None", "Schedule | None", "Spider", "tuple[Spider, ...]"),
     *("ProjectedGradientDescent", "NetExponentialMechanism", "PopulationStochasticSpider"),
+    *("Optimiser", "QuantileClipping | None"),
 }
 
 
