@@ -23,6 +23,7 @@ from dpbounds.algorithms.oracles.quantiles import QuantileClippedOracle
 from dpbounds.algorithms.progress import followed_by
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms import Gaussian, LastIterate, PoissonSampled, parts_of
+from dpbounds.privacy.publishing import certificates
 
 RNG = np.random.default_rng(0)
 N, P = 200, 3
@@ -345,6 +346,16 @@ def test_the_log_says_what_happened(tmp_path):
 
 
 # --- what is told, and what is refused
+
+
+def test_a_run_has_a_statement_and_a_certificate_that_holds(tmp_path):
+    run = training().run(PROBLEM)
+    assert "(1, 1e-05)-differentially private under replace-one" in run.statement()
+    assert run.noise_drawn in run.statement()
+    certificates.write_certificate(tmp_path / "run.json", certificates.certificate(run._account()))
+    assert run.certificate() == json.loads((tmp_path / "run.json").read_text())
+    with pytest.raises(InvalidValue, match="budget must be"):
+        training("all").run(PROBLEM).certificate()
 
 
 def test_an_epochs_line_says_what_was_spent(capsys):
