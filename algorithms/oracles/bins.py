@@ -58,6 +58,17 @@ class BinGradientOracle(Perturbing):
             raise InvalidValue("noise", repr(self.noise), "'gaussian' or 'secure' on bins")
         object.__setattr__(self, "_pen", BinVisits(self.bins, self.ledger))
 
+    def resume(self, steps: int) -> None:
+        """Go on after so many visits, whole epochs of bins that are drawn anew, whose entry is the ledger's last.
+
+        Raises:
+            InvalidValue: Bins are kept, an epoch is not whole, or the ledger says something else.
+        """
+        if not self.bins.redraw or steps % self.bins.bins:
+            raise InvalidValue("steps", steps, "whole epochs of bins that are drawn anew")
+        if steps:
+            self.ledger.resume_visits(self._pen, steps)
+
     @property
     def sampling(self) -> Bins:
         """How records are drawn."""

@@ -1,8 +1,8 @@
 """Many blocks of records in one program: gradients in their own precision, then what doubles make of them, added up.
 
 A block has few lanes, so that its gradients stay in the processor's caches and a small sample fills few of them; the
-loop over blocks is inside the program, so that calling it costs little. ``clipped_sums.md`` asks that one program of one
-width computes all blocks.
+loop over blocks is inside the program, so that calling it costs little. ``clipped_sums.md`` asks that one program of
+one width computes all blocks.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from dpbounds.algorithms import ProjectedGradientDescent, Spider, StochasticGrad
 from dpbounds.algorithms.ledger import Batch, Poisson, PrivacyBudget
 from dpbounds.algorithms.oracles import GradientDifferenceOracle
 from dpbounds.algorithms.problems import Clipped, differentiable
-from dpbounds.algorithms.problems.differentiable_losses import margins, problem as asked, programs as made
+from dpbounds.algorithms.problems.differentiable_losses import margins, problem as asked, programs as made, sums
 from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
 from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent
 from dpbounds.algorithms.unreleased import opened
@@ -371,33 +371,34 @@ def traced_anew():
 
 
 def a_leaf_is_forgotten(monkeypatch):
-    cut = made._clipped_sum
+    cut = sums.clipped_sum
 
-    def wrong(parts, widths, there, limit):
-        first = cut(parts[:1], widths[:1], there, limit)
-        return jnp.concatenate([first, *(there @ each(slice(None)) for each in parts[1:])])
+    def wrong(parts, groups, there, limits, *more):
+        first, within = cut(parts[:1], groups[:1], there, limits, *more)
+        return jnp.concatenate([first, *(there @ each.of(slice(None)) for each in parts[1:])]), within
 
-    monkeypatch.setattr(made, "_clipped_sum", wrong)
+    monkeypatch.setattr(sums, "clipped_sum", wrong)
 
 
 def every_leaf_by_itself(monkeypatch):
-    cut = made._clipped_sum
+    cut = sums.clipped_sum
 
-    def wrong(parts, widths, there, limit):
-        return jnp.concatenate([cut([part], [width], there, limit) for part, width in zip(parts, widths, strict=True)])
+    def wrong(parts, groups, there, limits, *more):
+        found = [cut([part], (0,), there, limits, *more) for part in parts]
+        return jnp.concatenate([each for each, _ in found]), found[0][1]
 
-    monkeypatch.setattr(made, "_clipped_sum", wrong)
+    monkeypatch.setattr(sums, "clipped_sum", wrong)
 
 
 def padding_counts(monkeypatch):
-    cut = made._clipped_sum
+    cut = sums.clipped_sum
     monkeypatch.setattr(
-        made, "_clipped_sum", lambda parts, widths, there, limit: cut(parts, widths, there * 0 + 1, limit)
+        sums, "clipped_sum", lambda parts, groups, there, *more: cut(parts, groups, there * 0 + 1, *more)
     )
 
 
 def no_margin(monkeypatch):
-    monkeypatch.setattr(asked.Differentiable, "_limit", lambda self, bound: float(bound) * (1 + 1e-9))
+    monkeypatch.setattr(asked.Differentiable, "_limit", lambda self, bound, *_: float(bound) * (1 + 1e-9))
 
 
 @pytest.mark.usefixtures("traced_anew")
@@ -413,13 +414,13 @@ def test_planted_bugs_break_the_bound(bug, monkeypatch):
 
 @pytest.mark.usefixtures("traced_anew")
 def test_not_a_number_would_spread(monkeypatch):
-    def spreading(parts, widths, there, limit):
-        wide = [part(slice(None)) for part in parts]
+    def spreading(parts, groups, there, limits, *more):
+        wide = [part.of(slice(None)) for part in parts]
         squares = sum((each * each).sum(axis=1) for each in wide)
-        factor = there * jnp.minimum(1.0, limit / jnp.sqrt(squares))
-        return jnp.concatenate([factor @ each for each in wide])
+        factor = there * jnp.minimum(1.0, limits[0] / jnp.sqrt(squares))
+        return jnp.concatenate([factor @ each for each in wide]), there.sum()
 
-    monkeypatch.setattr(made, "_clipped_sum", spreading)
+    monkeypatch.setattr(sums, "clipped_sum", spreading)
     assert np.isnan(total(of_rows([[np.nan, 1], [1, 1]]))).any()
 
 
