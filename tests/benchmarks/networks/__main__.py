@@ -1,0 +1,44 @@
+"""``python -m tests.benchmarks.networks run | peers | page``."""
+
+from __future__ import annotations
+
+import click
+
+NAMES = ("digits-mlp", "digits-conv", "digits-attention", "cancer-mlp", "covertype-mlp", "photo-factors")
+
+
+@click.group()
+def main() -> None:
+    """Which of the papers' ideas pays, for networks on real data."""
+
+
+@main.command()
+@click.option("--case", "cases", multiple=True, type=click.Choice(NAMES), default=NAMES)
+@click.option("--seeds", default=5)
+def run(cases: tuple[str, ...], seeds: int) -> None:
+    """Add what is missing to runs.csv."""
+    from tests.benchmarks.networks.sweep import run_case
+
+    for name in cases:
+        run_case(name, seeds)
+
+
+@main.command()
+@click.option("--case", "cases", multiple=True, type=click.Choice(NAMES), default=NAMES)
+@click.option("--seeds", default=5)
+def peers(cases: tuple[str, ...], seeds: int) -> None:
+    """The same of JAX-privacy and Opacus, at the settings chosen for DP-SGD."""
+    from tests.benchmarks.networks.peers import run_peers
+
+    run_peers(cases, seeds)
+
+
+@main.command()
+def page() -> None:
+    """Write the table and the figure of docs/networks.md."""
+    from tests.benchmarks.networks import page
+
+    page.page()
+
+
+main()
