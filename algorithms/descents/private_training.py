@@ -151,7 +151,8 @@ class PrivateTraining(Method[FiniteSum]):
         delta: ExactLike = "1e-6",
         steps: int | None = None,
         relation: str | Relation = Relation.REPLACE_ONE,
-        optimiser: Any = None,
+        *,
+        optimiser: Any,
         sampling: Sampling | Bins = None,
         epochs: ExactLike | None = None,
         clipping: QuantileClipping | None = None,
@@ -159,18 +160,19 @@ class PrivateTraining(Method[FiniteSum]):
     ) -> PrivateTraining:
         """Plan for a budget, see ``Method``.
 
-        - ``steps`` or ``epochs``: one of the two; an epoch has as many steps as batches make up all records
-        - ``optimiser``: see the class; it is asked for
+        - ``steps`` None: as many as ``epochs`` have (None: 1), each of as many batches as make up all records
+        - ``optimiser``: see the class
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         demand_no_regulariser(problem)
         if sampling is not None:
+            valid_scheme(None, attrs.fields_dict(cls)["sampling"], sampling)
             demand_all_records(sampling, problem.records)
-        if (steps is None) == (epochs is None):
-            raise InvalidValue("steps", steps, "a number of steps, or of epochs instead")
-        if epochs is not None:
-            steps = math.ceil(fields.positive(epochs, "epochs") * epoch_of(sampling, problem.records))
-        count = fields.count(steps or 0, "steps")
+        if steps is not None and epochs is not None:
+            raise InvalidValue("steps", steps, "None where epochs are given")
+        passes = fields.positive(1 if epochs is None else epochs, "epochs")
+        whole = math.ceil(passes * epoch_of(sampling, problem.records))
+        count = whole if steps is None else fields.count(steps, "steps")
         plan = cls(1, count, optimiser, sampling, clipping, budget, noise)
         if sampling is None:
             return attrs.evolve(plan, noise_multiplier=planning.multiplier_of_steps(budget, count))
