@@ -76,7 +76,9 @@ def audit_network(
     def with_canaries(tree: Any, record: Any) -> Any:
         own, where, along = record
         x = ravel_pytree(tree)[0]
-        return jax.lax.cond(where < 0, lambda: loss(tree, own).astype(x.dtype), lambda: (along * x[where]).astype(x.dtype))
+        return jax.lax.cond(
+            where < 0, lambda: loss(tree, own).astype(x.dtype), lambda: (along * x[where]).astype(x.dtype)
+        )
 
     everyone = (jax.tree.unflatten(form, longer), place, slope)
     problem = differentiable(with_canaries, parameters, everyone, clip=clip)

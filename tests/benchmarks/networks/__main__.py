@@ -1,4 +1,4 @@
-"""``python -m tests.benchmarks.networks run | peers | page``."""
+"""``python -m tests.benchmarks.networks run | page``."""
 
 from __future__ import annotations
 
@@ -21,16 +21,6 @@ def run(cases: tuple[str, ...], seeds: int) -> None:
 
     for name in cases:
         run_case(name, seeds)
-
-
-@main.command()
-@click.option("--case", "cases", multiple=True, type=click.Choice(NAMES), default=NAMES)
-@click.option("--seeds", default=5)
-def peers(cases: tuple[str, ...], seeds: int) -> None:
-    """The same of JAX-privacy and Opacus, at the settings chosen for DP-SGD."""
-    from tests.benchmarks.networks.peers import run_peers
-
-    run_peers(cases, seeds)
 
 
 @main.command()

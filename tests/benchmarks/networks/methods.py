@@ -160,7 +160,14 @@ def _spider(problem: Any, budget: PrivacyBudget, given: Settings) -> LastSpider:
 
 def _storm(problem: Any, budget: PrivacyBudget, given: Settings) -> LastStorm:
     made: LastStorm = LastStorm.calibrated(
-        problem, budget.epsilon, budget.delta, budget.relation, steps=_FULL_STEPS, initial_gap=1, first_share="1/4", **given
+        problem,
+        budget.epsilon,
+        budget.delta,
+        budget.relation,
+        steps=_FULL_STEPS,
+        initial_gap=1,
+        first_share="1/4",
+        **given,
     )
     return made
 
@@ -202,10 +209,8 @@ def rehearsed(method: Any, private: int, public: int) -> Any:
         rate = min(Fraction(1), method.sampling.sample_rate / share)
         fitting = rate if rate < 1 else Fraction(999, 1000)
         lost = fitting / (method.sampling.sample_rate / share)  # where a batch would be more than there is
-        return evolve(
-            method, sampling=Poisson(fitting), noise_multiplier=method.noise_multiplier * lost, budget=None
-        )
-    names = [each for each in ("noise_multiplier", "anchor_multiplier", "first_multiplier", "difference_multiplier")]
+        return evolve(method, sampling=Poisson(fitting), noise_multiplier=method.noise_multiplier * lost, budget=None)
+    names = ["noise_multiplier", "anchor_multiplier", "first_multiplier", "difference_multiplier"]
     own = {name: getattr(method, name) * share for name in names if getattr(method, name, None) is not None}
     return evolve(method, **own, budget=None)
 

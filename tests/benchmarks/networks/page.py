@@ -13,7 +13,7 @@ from tests.benchmarks.networks.sweep import EPSILONS, STORE
 
 DOCS = Path(__file__).parents[3] / "docs"
 BEGIN, END = "<!-- table of networks -->", "<!-- end of the table -->"
-METHODS = ("dp-gd", "dp-sgd", "dp-sgd-momentum", "dp-spider", "dp-storm", "warm-spider", "jax-privacy", "opacus")
+METHODS = ("dp-gd", "dp-sgd", "dp-sgd-momentum", "dp-spider", "dp-storm", "warm-spider")
 Scores = dict[tuple[str, int, str], list[float]]
 
 
@@ -56,7 +56,7 @@ def figure() -> None:
     caption = "Accuracy on held-out records, mean of five seeds, over the certified ε (δ = 1e-5, add-or-remove-one)."
     drawn, axes = style.canvas(4.2 * len(sizes), 3.6, len(sizes), title="Which method pays", caption=caption)
     for one, case in zip(axes, sizes, strict=True):
-        for place, name in enumerate(METHODS[:6]):
+        for place, name in enumerate(METHODS):
             have = [epsilon for epsilon in EPSILONS if (case, epsilon, name) in found]
             means = [np.mean(found[case, epsilon, name]) for epsilon in have]
             look = {"color": style.COLOURS[place], "marker": style.MARKS[place], "linestyle": style.DASHES[place]}
