@@ -50,7 +50,7 @@ def audit_network(
         guesses: On how many coins to commit, fixed in advance.
         delta: δ in [0, 1).
         score: "sum" of the noisy gradients along a canary's coordinate, or their "spread" over the steps, which sees
-            noise that is used again where batches are drawn. Choose before looking: the better of two is one guess more.
+            noise that is used again where batches are drawn. Choose before looking at both.
         confidence: In (0, 1).
         seed: Of coins, coordinates and the run.
 
