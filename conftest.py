@@ -33,7 +33,7 @@ def pytest_collect_file(file_path):
     return [one for one in found if not isinstance(one, DoctestModule) or b">>>" in file_path.read_bytes()]
 
 
-# --- Grids that take turns: what is left out is thorough, and run by .ci/run ---
+# --- Grids that take turns: of what is left out, .ci/run runs half; the rest has its turn in other weeks ---
 
 _WEEK = "DPBOUNDS_TEST_WEEK"
 
@@ -49,20 +49,22 @@ def pytest_report_header():
     return f"cases that take turns: {_WEEK}={os.environ[_WEEK]}"
 
 
-def its_turn(node_id, share, week):
-    """Whether a case is among the one in ``share`` that are run by default in a week."""
-    return (crc32(node_id.encode()) + week) % share == 0
+def weeks_until(node_id, share, week):
+    """In how many weeks a case is among the one in ``share`` that are run by default."""
+    return -(crc32(node_id.encode()) + week) % share
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Marks what waits for its turn, and the cases that a function names, as thorough."""
+    """Marks what waits for its turn as thorough or, if that comes late, slow; and the cases that a function names."""
     week = int(os.environ[_WEEK])
     for item in items:
         case = item.name.partition("[")[2].removesuffix("]")
-        waits = any(not its_turn(item.nodeid, *mark.args, week) for mark in item.iter_markers("rotating"))
+        turns = [(weeks_until(item.nodeid, *mark.args, week), *mark.args) for mark in item.iter_markers("rotating")]
         named = any(fnmatchcase(case, one) for mark in item.iter_markers("thorough_cases") for one in mark.args)
-        if (waits or named) and not item.get_closest_marker("slow"):
+        if any(weeks > share / 2 for weeks, share in turns):
+            item.add_marker("slow")
+        elif (any(weeks for weeks, _ in turns) or named) and not item.get_closest_marker("slow"):
             item.add_marker("thorough")
 
 

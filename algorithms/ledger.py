@@ -13,14 +13,21 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 import attrs
 import numpy as np
 from scipy import special
 
 from dpbounds.algorithms import ledger_format
-from dpbounds.errors import BudgetExceeded, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.errors import (
+    BudgetExceeded,
+    DpboundsError,
+    InvalidValue,
+    NotCertified,
+    UnsupportedMechanism,
+    demand_one_of,
+)
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.accountants import certified as accountants
@@ -31,15 +38,21 @@ from dpbounds.privacy.mechanisms import (
     ExponentialMechanism,
     Gaussian,
     Laplace,
+    LastIterate,
+    MatrixMechanism,
     Mechanism,
     PoissonSampled,
     PureDP,
     SampledWithoutReplacement,
     SampledWithReplacement,
+    Shuffled,
+    TruncatedPoisson,
     UniformBall,
     parts_of,
 )
 from dpbounds.privacy.mechanisms.descriptions import JsonObject, described
+from dpbounds.privacy.mechanisms.last_iterate import BatchOrder
+from dpbounds.privacy.mechanisms.matrices import Toeplitz
 from dpbounds.privacy.relations import Relation, as_relation
 
 if TYPE_CHECKING:
@@ -136,6 +149,34 @@ class Poisson:
 
 
 @attrs.frozen
+class Truncated:
+    """A Poisson sample, or, where that holds more than B records, a uniform choice of B among them.
+
+    Attributes:
+        sample_rate: As of ``Poisson``, rounded down in the same way.
+        size: B, a positive whole number.
+        records: n, public, out of which they are drawn.
+
+    Raises:
+        InvalidValue: A number is out of its domain.
+    """
+
+    sample_rate: Fraction = attrs.field(converter=_drawn_rate)
+    size: int
+    records: int
+
+    def __attrs_post_init__(self) -> None:
+        self.sample(Gaussian(1))  # raises where a size is not allowed
+
+    def sample(self, mechanism: Mechanism) -> Mechanism:
+        """The mechanism on such a batch."""
+        return TruncatedPoisson(mechanism, self.sample_rate, self.size, self.records)
+
+    def __str__(self) -> str:
+        return f"Poisson sample, rate {float(self.sample_rate):g}, at most {self.size} of {self.records} records"
+
+
+@attrs.frozen
 class Bins:
     """Every record is thrown into one of m bins, in secret; each step answers about one bin, in order, epoch by epoch.
 
@@ -155,13 +196,103 @@ class Bins:
     def __attrs_post_init__(self) -> None:
         BallsInBins(Gaussian(1), self.bins, 1, redraw=self.redraw)  # raises where a field is not allowed
 
-    def visited(self, mechanism: Mechanism, steps: int) -> BallsInBins:
+    def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
         """The first so many steps, all together; a last epoch may be cut short."""
         return BallsInBins(mechanism, self.bins, Fraction(steps, self.bins), redraw=self.redraw)
 
+    def divisor(self, records: int) -> Fraction:
+        """By what the sum over a bin is divided: n/m, whatever the bin holds."""
+        return Fraction(records, self.bins)
 
-Sampling = Batch | Poisson | None
+
+@attrs.frozen
+class Shuffle:
+    """Every epoch shuffles the records anew, in secret, and cuts them into m batches of one size, ⌊n/m⌋.
+
+    What is left over, fewer than m records, sits out the epoch; what has no batch spends nothing in it.
+
+    Attributes:
+        bins: m, a positive whole number.
+
+    Raises:
+        InvalidValue: m is not a positive whole number.
+    """
+
+    bins: int
+
+    def __attrs_post_init__(self) -> None:
+        Shuffled(Gaussian(1), self.bins)  # raises where m is not allowed
+
+    @property
+    def redraw(self) -> bool:
+        """Every epoch has an order of its own."""
+        return True
+
+    def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
+        """The first so many steps: whole epochs, as an epoch that is cut short is a whole one of which less is told."""
+        return Shuffled(mechanism, self.bins) ** -(-steps // self.bins)
+
+    def divisor(self, records: int) -> Fraction:
+        """⌊n/m⌋, what each batch holds."""
+        if records < self.bins:
+            raise InvalidValue("bins", self.bins, f"at most the number of records, {records}")
+        return Fraction(records // self.bins)
+
+
+CyclicOrder = Literal["fixed", "secret"]
+
+
+@attrs.frozen
+class Cyclic:
+    """The same m batches in every epoch, in the same order: batch j holds the records at places j, j + m, j + 2m, ....
+
+    Attributes:
+        bins: m, a positive whole number.
+        order: "fixed": places are the public positions of the records. "secret": one secret shuffle comes first, and
+            is kept: it hides nothing where every answer is published, and a little where the last iterate alone is.
+
+    Raises:
+        InvalidValue: m is not a positive whole number, or there is no such order.
+    """
+
+    bins: int
+    order: CyclicOrder = "fixed"
+
+    def __attrs_post_init__(self) -> None:
+        self.visited(Gaussian(1), 1)  # raises where m is not allowed
+        demand_one_of("order", self.order, get_args(CyclicOrder))
+
+    @property
+    def redraw(self) -> bool:
+        """Batches are kept."""
+        return False
+
+    def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
+        """The first so many steps: the matrix mechanism of independent noise, records in a fixed order.
+
+        Given the order it is a composition of releases of which a record is in every m-th one.
+        """
+        assert isinstance(mechanism, Gaussian)
+        assert mechanism.noise_multiplier is not None
+        return MatrixMechanism(
+            mechanism.noise_multiplier, Toeplitz([1], steps), "fixed-order", separation=self.bins, groups="position"
+        )
+
+    def divisor(self, records: int) -> Fraction:
+        """⌈n/m⌉, as many as the largest batch holds."""
+        if records < self.bins:
+            raise InvalidValue("bins", self.bins, f"at most the number of records, {records}")
+        return Fraction(-(-records // self.bins))
+
+
+Sampling = Batch | Poisson | Truncated | None
 """Which records an answer is about: a random batch, or (None) all of them."""
+
+Visited = Bins | Shuffle | Cyclic
+"""Batches that depend on each other: their answers are one entry of a ledger, that grows."""
+
+Scheme = Sampling | Visited
+"""Any way to draw the batches of a descent."""
 
 
 def sampled(mechanism: Mechanism, sampling: Sampling) -> Mechanism:
@@ -178,14 +309,14 @@ class Release:
         per_record_bound: How far one record can move the answer by being added, in l2 norm, in the same units.
         sample_rate: Of Poisson sampling, in (0, 1]; None for the full batch or a batch of fixed size.
         count: How many such releases.
-        batch: Of a fixed size; None for the full batch or Poisson sampling.
+        batch: Of a fixed size, or cut to one; None for the full batch or Poisson sampling.
     """
 
     noise_stddev: Fraction
     per_record_bound: Fraction
     sample_rate: Fraction | None = None
     count: int = 1
-    batch: Batch | None = None
+    batch: Batch | Truncated | None = None
 
     def __post_init__(self) -> None:
         for name in ("noise_stddev", "per_record_bound"):
@@ -247,6 +378,43 @@ class DescribedRelease:
         return f"{self.count} x {self.described!r}"
 
 
+@attrs.frozen
+class PlainDescent:
+    """What has to be known of a run to account for its last iterate alone: x <- Π(x - η (g + λx)), g the noisy answer.
+
+    Attributes:
+        smoothness_step: ηβ > 0, at least: the step size times a proven bound on how fast any record's gradient changes.
+        weight_decay_step: ηλ, from 0 to 1, exactly.
+        order: Of batches that are kept, see ``Cyclic``; "fixed" where there are none.
+
+    Raises:
+        InvalidValue: A value is out of its domain.
+    """
+
+    smoothness_step: Fraction
+    weight_decay_step: Fraction = Fraction(0)
+    order: CyclicOrder = "fixed"
+
+    def __attrs_post_init__(self) -> None:
+        self.read(Gaussian(1), 1, 1, self.order)  # raises where a value is not allowed
+        demand_one_of("order", self.order, get_args(CyclicOrder))
+
+    def read(self, noise: Gaussian, batches: int, epochs: int, order: BatchOrder) -> LastIterate:
+        """The last iterate of so many epochs over so many batches."""
+        return LastIterate(
+            noise,
+            batches=batches,
+            epochs=epochs,
+            smoothness_step=self.smoothness_step,
+            order=order,
+            weight_decay_step=self.weight_decay_step,
+        )
+
+
+WhichRelease = Literal["every-iterate", "last-iterate"]
+"""What of a run is published: all noisy answers, so that all iterates may be; or its output, and nothing else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ledger:
     """The releases of one repetition, in order; equal ones in a row are counted together.
@@ -257,6 +425,7 @@ class Ledger:
             spends is what its filter guarantees; the accountant's answer for the realised list would prove nothing,
             and is refused.
         seeded: Whether its noise came from a seed that was given: all it says is ``ledger_format.CONDITION``.
+        descent: How the iterate moved, where the releases are those of plain noisy gradient descent; else None.
 
     Raises:
         InvalidValue: Batches of a fixed size are said to be drawn from different numbers of records.
@@ -269,6 +438,7 @@ class Ledger:
     releases: tuple[Release | DescribedRelease, ...] = ()
     adaptive: bool = False
     seeded: bool = False
+    descent: PlainDescent | None = None
 
     def __post_init__(self) -> None:
         ledger_format.demand_one_size(release.mechanism() for release in self.releases)
@@ -293,10 +463,49 @@ class Ledger:
             raise InvalidValue("ledger", "empty", "at least one release")
         return Composed(tuple((release.mechanism(), release.count) for release in self.releases))
 
-    def spent(self, delta: ExactLike, relation: str | Relation = Relation.REPLACE_ONE) -> Enclosure:
+    def last_iterate(self) -> LastIterate:
+        """The same run as a mechanism that publishes its last iterate, and **nothing else** that depends on records.
+
+        Raises:
+            UnsupportedMechanism: It is not written down how the iterate moved; or the releases are not those of whole
+                epochs over batches in a fixed order or shuffled anew, all with the same Gaussian noise, and nothing
+                beside them; or they were chosen adaptively.
+
+        Source: ``last_iterate.md``, sections 1 to 3.
+        """
+        self._demand_fixed_in_advance()
+        if self.descent is None:
+            why = "this ledger is not that of a plain noisy gradient descent whose last iterate was returned"
+            raise UnsupportedMechanism(f"{why}: count all iterates")
+        match [(release.mechanism(), release.count) for release in self.releases]:
+            case [(Gaussian() as noise, steps)]:
+                return self.descent.read(noise, 1, steps, "fixed")
+            case [(Shuffled(mechanism=Gaussian() as noise, batches=m, rest=0), epochs)]:
+                return self.descent.read(noise, m, epochs, "shuffled")
+            case [(MatrixMechanism() as cyclic, 1)] if cyclic.matrix == Toeplitz([1], cyclic.matrix.steps):
+                epochs, rest = divmod(cyclic.matrix.steps, cyclic.separation or 1)
+                if cyclic.participation == "fixed-order" and not rest:
+                    noise = Gaussian(cyclic.noise_multiplier)
+                    return self.descent.read(noise, cyclic.separation or 1, epochs, self.descent.order)
+        raise UnsupportedMechanism(
+            "the last iterate alone is accounted for where all releases are whole epochs over batches in a fixed "
+            f"order or shuffled anew, with the same Gaussian noise, and nothing else was released:\n{self}"
+        )
+
+    def published(self, release: WhichRelease) -> Mechanism:
+        """The releases as one mechanism, or what their last iterate alone gives away; raises as these do."""
+        return self.mechanism() if release == "every-iterate" else self.last_iterate()
+
+    def spent(
+        self,
+        delta: ExactLike,
+        relation: str | Relation = Relation.REPLACE_ONE,
+        release: WhichRelease = "every-iterate",
+    ) -> Enclosure:
         """Return a proven enclosure of the smallest ε for which the releases together are (ε, δ)-private, 0 < δ < 1.
 
-        Its upper end is safe to publish. Exactly 0 for an empty ledger.
+        Its upper end is safe to publish. Exactly 0 for an empty ledger. With "last-iterate" it is that of the output
+        alone: then nothing else that depends on the records may be published, see ``last_iterate``.
 
         Raises:
             InvalidValue: δ or the relation is not allowed.
@@ -306,9 +515,9 @@ class Ledger:
         if not self.releases:
             PrivacyBudget.of(1, delta, relation)  # the same errors as for a ledger that holds something
             return Enclosure.exactly(0)
-        return accountants.epsilon(self.mechanism(), delta=delta, relation=relation)
+        return accountants.epsilon(self.published(release), delta=delta, relation=relation)
 
-    def check(self, budget: PrivacyBudget) -> Enclosure:
+    def check(self, budget: PrivacyBudget, release: WhichRelease = "every-iterate") -> Enclosure:
         """Return the ε that was spent at a budget's δ and relation, certified; its upper end is within the budget.
 
         Raises:
@@ -316,10 +525,10 @@ class Ledger:
             NotCertified: The enclosure of ε is too wide to tell.
             UnsupportedMechanism: A release has no proven analysis under that relation.
         """
-        spent = self.spent(budget.delta, budget.relation)
+        spent = self.spent(budget.delta, budget.relation, release)
         within = spent.at_most(budget.epsilon)
         if within is None:  # tied up to the width of the proof: then what calibrates asks, δ at the budget's own ε
-            lost = accountants.delta(self.mechanism(), epsilon=budget.epsilon, relation=budget.relation)
+            lost = accountants.delta(self.published(release), epsilon=budget.epsilon, relation=budget.relation)
             kept = lost.at_most(budget.delta)
             if kept:
                 return Enclosure(spent.exact_lower, budget.epsilon, spent.method, spent.precision)
@@ -362,7 +571,10 @@ class Ledger:
     def to_json(self) -> str:
         """Write the ledger as JSON text; numbers are exact fractions."""
         entries = [_to_json(release) for release in self.releases]
-        return ledger_format.to_text(entries, adaptive=self.adaptive, seeded=self.seeded)
+        descent = None
+        if self.descent is not None:
+            descent = {field: str(value) for field, value in attrs.asdict(self.descent).items()}
+        return ledger_format.to_text(entries, adaptive=self.adaptive, seeded=self.seeded, descent=descent)
 
     @classmethod
     def from_json(cls, text: str) -> Ledger:
@@ -371,8 +583,9 @@ class Ledger:
         Raises:
             InvalidValue: Not JSON, another format or version, a missing or unknown field, or a value out of range.
         """
-        entries, adaptive, seeded = ledger_format.from_text(text)
-        return cls(tuple(map(_from_json, entries)), adaptive, seeded)
+        entries, adaptive, seeded, descent = ledger_format.from_text(text)
+        moved = None if descent is None else PlainDescent(**descent)
+        return cls(tuple(map(_from_json, entries)), adaptive, seeded, moved)
 
     def __str__(self) -> str:
         return "\n".join(str(release) for release in self.releases) or "no releases"
@@ -386,16 +599,18 @@ class OpenLedger:
 
     Attributes:
         seeded: See ``Ledger``; whoever draws from a seed that was given sets it.
+        descent: See ``Ledger``; whoever has watched the walk sets it.
         taken: How many releases it was told of.
         last: The last of them, None before the first.
     """
 
     def __init__(self) -> None:
         self.seeded = False
+        self.descent: PlainDescent | None = None
         self._entry: tuple[tuple[Fraction, Fraction, Sampling], Release] | None = None
         self._releases: list[tuple[Release | DescribedRelease, int]] = []  # one of each, and how many in a row
         self.taken, self.last = 0, cast("Release | DescribedRelease | None", None)
-        self._visits: BinVisits | None = None  # whose entry is the last, and may grow
+        self._visits: Visits | None = None  # whose entry is the last, and may grow
         # sums of Gamma variables and how many, by their shape and level: little noise at one level cannot hide behind
         # much at another
         self._added: dict[tuple[float, float], tuple[float, int]] = {}
@@ -411,7 +626,7 @@ class OpenLedger:
         asked = noise_stddev, per_record_bound, sampling
         if self._entry is None or self._entry[0] != asked:  # else the entry that was made for the step before
             rate = sampling.sample_rate if isinstance(sampling, Poisson) else None
-            batch = sampling if isinstance(sampling, Batch) else None
+            batch = sampling if isinstance(sampling, Batch | Truncated) else None
             self._entry = asked, Release(noise_stddev, per_record_bound, rate, batch=batch)
         self._take(self._entry[1])
 
@@ -428,23 +643,25 @@ class OpenLedger:
         for entry in [DescribedRelease(part, each * times) for part, each in parts_of(mechanism)]:
             self._take(entry)
 
-    def visit(self, visits: BinVisits, mechanism: Mechanism) -> None:
-        """Write down a visit of the next bin: all visits of one throw, or of one series of throws, are one entry.
+    def visit(self, visits: Visits, mechanism: Mechanism) -> None:
+        """Write down an answer about the next batch: all answers of one series of draws are one entry.
 
         Raises:
-            UnsupportedMechanism: Something else was released since the last visit, or these visits had other noise:
-                the entry is of visits that follow each other and are all alike. Or the ledger judges each release
-                by itself (a filter, a reserve), and visits depend on each other.
+            UnsupportedMechanism: Something else was released since the last answer, or these answers had other noise:
+                the entry is of answers that follow each other and are all alike. Or the ledger judges each release
+                by itself (a filter, a reserve), and these depend on each other.
         """
         if type(self)._write is not OpenLedger._write:
-            raise UnsupportedMechanism("filters and reserves have no cost for one visit of a bin: draw other batches")
-        if visits.steps and (self._visits is not visits or visits.mechanism != mechanism):
-            why = "visits of bins are accounted one after the other, all with the same noise: start with new bins"
+            why = "filters and reserves have no cost for one visit of a bin, or of a shuffled or cyclic batch"
             raise UnsupportedMechanism(why)
-        entry = DescribedRelease(visits.bins.visited(mechanism, visits.steps + 1))
+        if visits.steps and (self._visits is not visits or visits.mechanism != mechanism):
+            why = "visits of batches are accounted one after the other, all with the same noise: start with new ones"
+            raise UnsupportedMechanism(why)
+        ((part, count),) = parts_of(visits.scheme.visited(mechanism, visits.steps + 1))
+        entry = DescribedRelease(part, count)
         if visits.steps:
             self._releases.pop()
-        self._releases.append((entry, 1))
+        self._releases.append((replace(entry, count=1), count))
         self._visits, self.taken, self.last = visits, self.taken + 1, entry
         visits.steps, visits.mechanism = visits.steps + 1, mechanism
 
@@ -494,7 +711,7 @@ class OpenLedger:
     def so_far(self) -> Ledger:
         """What was written so far, of a run that goes on: its noise is not looked at."""
         releases = tuple(replace(entry, count=count) for entry, count in self._releases)
-        return Ledger(releases, seeded=self.seeded)
+        return Ledger(releases, seeded=self.seeded, descent=self.descent)
 
     @property
     def noise_counted(self) -> list[tuple[float, float, float, int]]:
@@ -515,17 +732,6 @@ class OpenLedger:
         self.seeded = self.seeded or ledger.seeded
         for shape, level, total, numbers in noise_counted:
             self._count(shape, level, total, numbers)
-
-    def resume_visits(self, visits: BinVisits, steps: int) -> None:
-        """Go on with bins after so many visits, whole epochs of bins that are drawn anew; the last entry is theirs.
-
-        Raises:
-            InvalidValue: The last entry is no such series of visits.
-        """
-        last = self._releases[-1][0].mechanism() if self._releases else None
-        if not isinstance(last, BallsInBins) or last != visits.bins.visited(last.mechanism, steps):
-            raise InvalidValue("ledger", repr(last), f"{steps} visits of bins as the last entry")
-        visits.steps, visits.mechanism, self._visits = steps, last.mechanism, visits
 
     def _write(self, entry: Release | DescribedRelease) -> None:
         one = entry if entry.count == 1 else replace(entry, count=1)
@@ -557,20 +763,20 @@ def _demand_sum(numbers: int, total: float, shape: float, alarm: float) -> None:
         )
 
 
-class BinVisits:
-    """Who writes down the visits of one series of bins: what is released is one entry of the ledger, that grows.
+class Visits:
+    """Who writes down the answers about one series of batches: what is released is one entry of the ledger, that grows.
 
     Args:
-        bins: How records are thrown.
+        scheme: How records are dealt to batches.
         ledger: That of one repetition.
 
     Attributes:
-        steps: How many visits were written.
+        steps: How many answers were written.
         mechanism: One of them, None before the first.
     """
 
-    def __init__(self, bins: Bins, ledger: OpenLedger) -> None:
-        self.bins, self.ledger = bins, ledger
+    def __init__(self, scheme: Visited, ledger: OpenLedger) -> None:
+        self.scheme, self.ledger = scheme, ledger
         self.steps, self.mechanism = 0, cast("Mechanism | None", None)
 
     def gaussian(self, *, noise_stddev: Fraction, per_record_bound: Fraction, sampling: Sampling = None) -> None:
@@ -674,6 +880,15 @@ def _placed(mechanism: Mechanism) -> tuple[tuple[object, ...], Fraction, bool]:
     if isinstance(mechanism, BallsInBins):
         key, loss, _ = _placed_inside(mechanism.mechanism)
         return (BallsInBins, mechanism.bins, mechanism.epochs, mechanism.redraw, *key), loss, False
+    if isinstance(mechanism, Shuffled):
+        key, loss, _ = _placed_inside(mechanism.mechanism)
+        return (Shuffled, mechanism.batches, mechanism.rest, *key), loss, False
+    if isinstance(mechanism, TruncatedPoisson):
+        key, loss, _ = _placed_inside(mechanism.mechanism)
+        cut = mechanism.sample_rate, mechanism.max_batch_size, mechanism.dataset_size
+        return (TruncatedPoisson, *cut, *key), loss, False
+    if isinstance(mechanism, MatrixMechanism):
+        return (mechanism.with_noise(1),), 1 / mechanism.noise_multiplier, False
     if not isinstance(mechanism, PoissonSampled | SampledWithoutReplacement | SampledWithReplacement):
         return _placed_inside(mechanism)
     key, loss, _ = _placed_inside(mechanism.mechanism)
@@ -745,8 +960,10 @@ def _from_json(entry: JsonObject) -> Release | DescribedRelease:
     mechanism, count = ledger_format.read_entry(entry)  # checks every field
     if "per_record_bound" not in entry:
         return DescribedRelease(mechanism, count)
-    batch = None
-    if isinstance(mechanism, SampledWithoutReplacement | SampledWithReplacement):
+    batch: Batch | Truncated | None = None
+    if isinstance(mechanism, TruncatedPoisson):
+        batch = Truncated(mechanism.sample_rate, mechanism.max_batch_size, mechanism.dataset_size)
+    elif isinstance(mechanism, SampledWithoutReplacement | SampledWithReplacement):
         batch = Batch(mechanism.batch_size, mechanism.dataset_size, isinstance(mechanism, SampledWithReplacement))
     return Release(
         ledger_format.number(entry["noise_stddev"], "noise_stddev"),

@@ -2,7 +2,9 @@
 
 Version 2 knows every mechanism and sampling scheme of dpbounds; version 1, which held Gaussian noise on the full batch
 or on Poisson samples, is still read. Each release is one object: which ``mechanism``, with its numbers; which
-``sampling``, with its own; and the ``count`` of such releases in a row.
+``sampling``, with its own (but for a matrix mechanism and for a last iterate, which say themselves who takes part);
+and the ``count`` of such releases in a row. What is read here are all releases; a field ``descent`` beside them says
+how a run moved whose last iterate alone may be accounted for (``ledger.PlainDescent``).
 
 >>> from dpbounds.privacy.mechanisms import Laplace, SampledWithoutReplacement
 >>> releases = SampledWithoutReplacement(Laplace("1.5", dimension=1), 10, 500) ** 7
@@ -15,6 +17,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import Any
 
 from dpbounds import documents, limits
 from dpbounds.documents import quoted
@@ -26,9 +29,19 @@ from dpbounds.privacy.mechanisms import (
     Mechanism,
     SampledWithoutReplacement,
     SampledWithReplacement,
+    TruncatedPoisson,
     parts_of,
 )
-from dpbounds.privacy.mechanisms.descriptions import FULL_BATCH, KINDS, SAMPLINGS, JsonObject, described, digest
+from dpbounds.privacy.mechanisms.descriptions import (
+    FULL_BATCH,
+    KINDS,
+    SAMPLINGS,
+    JsonObject,
+    MechanismKind,
+    described,
+    digest,
+)
+from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
 from dpbounds.privacy.relations import Relation
 
 FORMAT, VERSION = "dpbounds/ledger", 2
@@ -65,7 +78,7 @@ def read(text: str) -> tuple[Mechanism, bool]:
         InvalidValue: Not JSON, another format or version, no release, a missing or unknown field, a value out of range.
         UnsupportedMechanism: The releases were chosen as the run went.
     """
-    entries, adaptive, seeded = from_text(text)
+    entries, adaptive, seeded, _ = from_text(text)
     if adaptive:
         raise UnsupportedMechanism(ADAPTIVE)
     if not entries:
@@ -79,13 +92,19 @@ def demand_one_size(releases: Iterable[Mechanism]) -> None:
     """Raise ``InvalidValue`` where batches of a fixed size are said to be drawn from different numbers of records.
 
     The releases of a ledger are on one data set, and n is public: two numbers for it cannot both be right, and the
-    larger one makes each draw look rarer than it was.
+    larger one makes each draw look rarer than it was. Of Poisson samples that are cut, n may be an upper bound instead:
+    one for all, and no less than what batches are drawn from.
     """
-    sizes = {
-        mechanism.dataset_size
-        for mechanism in releases
-        if isinstance(mechanism, SampledWithoutReplacement | SampledWithReplacement)
-    }
+    sizes, cut = set[int](), set[int]()
+    for mechanism in releases:
+        if isinstance(mechanism, SampledWithoutReplacement | SampledWithReplacement):
+            sizes.add(mechanism.dataset_size)
+        elif isinstance(mechanism, TruncatedPoisson):
+            cut.add(mechanism.dataset_size)
+    if len(cut) > 1 or (cut and min(cut) < max(sizes, default=0)):
+        found = " and ".join(map(str, sorted(cut | sizes)))
+        allowed = "for Poisson samples that are cut one number, at least that for batches of a fixed size"
+        raise InvalidValue("dataset_size", found, allowed, "where it is an upper bound, write the largest everywhere")
     if len(sizes) > 1:
         raise InvalidValue(
             "dataset_size",
@@ -98,16 +117,21 @@ def demand_one_size(releases: Iterable[Mechanism]) -> None:
 # --- the document --------------------------------------------------------------------------------------------------
 
 
-def to_text(entries: Sequence[JsonObject], *, adaptive: bool, seeded: bool = False) -> str:
+def to_text(
+    entries: Sequence[JsonObject], *, adaptive: bool, seeded: bool = False, descent: JsonObject | None = None
+) -> str:
     """The document around the entries, as JSON text, with the digest of its releases."""
-    head = {"format": ADAPTIVE_FORMAT if adaptive else FORMAT, "version": VERSION}
+    head: dict[str, object] = {"format": ADAPTIVE_FORMAT if adaptive else FORMAT, "version": VERSION}
     head |= {"condition": CONDITION} if seeded else {}
+    head |= {} if descent is None else {"descent": descent}
     releases = list(entries)
     return json.dumps({**head, "digest": _digest(releases), "releases": releases}, indent=2)
 
 
-def from_text(text: str) -> tuple[tuple[JsonObject, ...], bool, bool]:
+def from_text(text: str) -> tuple[tuple[JsonObject, ...], bool, bool, dict[str, Any] | None]:
     """The entries of a document, each read once; whether they were chosen as the run went; whether under ``CONDITION``.
+
+    Last the fields of its ``ledger.PlainDescent``, which only speaks of the last iterate, or None.
 
     Raises:
         InvalidValue: Not JSON, a field that occurs twice, another format or version, no list of releases, a missing or
@@ -117,7 +141,7 @@ def from_text(text: str) -> tuple[tuple[JsonObject, ...], bool, bool]:
     found = document.get("format") if isinstance(document, dict) else document
     if not isinstance(found, str) or found not in (FORMAT, ADAPTIVE_FORMAT):
         raise InvalidValue("ledger format", quoted(found), f"{FORMAT} or {ADAPTIVE_FORMAT}")
-    documents.demand_object(document, "ledger", ("format", "version", "releases"), ("digest", "condition"))
+    documents.demand_object(document, "ledger", ("format", "version", "releases"), _OPTIONAL)
     documents.demand_version(document["version"], "ledger version", _VERSIONS)
     if document.get("condition", CONDITION) != CONDITION:
         raise InvalidValue("ledger condition", quoted(document["condition"]), repr(CONDITION), "or none")
@@ -133,7 +157,18 @@ def from_text(text: str) -> tuple[tuple[JsonObject, ...], bool, bool]:
     if "digest" in document and document["digest"] != _digest(releases):
         advice = "they were changed after they had been written; a list that you wrote yourself needs no digest"
         raise InvalidValue("ledger digest", quoted(document["digest"]), "that of the releases in the ledger", advice)
-    return tuple(releases), document["format"] == ADAPTIVE_FORMAT, "condition" in document
+    descent = _read_descent(document["descent"]) if "descent" in document else None
+    return tuple(releases), document["format"] == ADAPTIVE_FORMAT, "condition" in document, descent
+
+
+_OPTIONAL = ("digest", "condition", "descent")
+
+
+def _read_descent(value: object) -> dict[str, Any]:
+    fields = documents.demand_object(value, "ledger descent", ("smoothness_step", "weight_decay_step", "order"))
+    if fields["order"] not in ("fixed", "secret"):
+        raise InvalidValue("order", quoted(fields["order"]), "fixed or secret")
+    return {name: each if name == "order" else number(each, name) for name, each in fields.items()}
 
 
 def _digest(entries: Sequence[JsonObject]) -> str:
@@ -150,6 +185,8 @@ def read_entry(entry: JsonObject) -> tuple[Mechanism, int]:
     kind = next((kind for kind in KINDS if kind.name == name), None)
     if kind is None:
         raise InvalidValue("mechanism", quoted(name), "one of " + ", ".join(kind.name for kind in KINDS))
+    if kind.whole:
+        return _read_whole(kind, entry), positive_integer(entry["count"], "count")
     if sampling not in (FULL_BATCH, *SAMPLINGS):
         raise InvalidValue("sampling", quoted(sampling), "one of " + ", ".join((FULL_BATCH, *SAMPLINGS)))
     scheme, of_sampling = SAMPLINGS.get(str(sampling), (None, ()))
@@ -162,6 +199,16 @@ def read_entry(entry: JsonObject) -> tuple[Mechanism, int]:
     if scheme is not None:
         mechanism = scheme(mechanism, **{field: _read(field, entry[field]) for field in of_sampling})
     return mechanism, positive_integer(entry["count"], "count")
+
+
+def _read_whole(kind: MechanismKind, entry: JsonObject) -> Mechanism:
+    """A mechanism that says itself which records its steps are about."""
+    documents.demand_object(entry, "ledger release", {"mechanism", "count", *kind.fields}, frozenset(kind.optional))
+    given = {field: _read(field, entry[field]) for field in (*kind.fields, *kind.optional) if field in entry}
+    if kind.name != "last-iterate":
+        return kind.make(**given)
+    noise: dict[str, Any] = {field: given.pop(field) for field in kind.optional if field in given}
+    return kind.make(Gaussian(**noise), **given)
 
 
 def _per_record(given: dict[str, object]) -> dict[str, object]:
@@ -178,6 +225,23 @@ def _per_record(given: dict[str, object]) -> dict[str, object]:
     return {"noise_multiplier": stddev / bound}
 
 
+_COUNTS = frozenset(
+    [
+        "options",
+        "dimension",
+        "batch_size",
+        "dataset_size",
+        "max_batch_size",
+        "bins",
+        "batches",
+        "steps",
+        "participations",
+        "separation",
+        "at_most",
+    ]
+)
+
+
 def _read(field: str, value: object) -> object:
     if field == "relation":
         if value not in tuple(Relation):
@@ -187,13 +251,44 @@ def _read(field: str, value: object) -> object:
         if not isinstance(value, bool):
             raise InvalidValue(field, quoted(value), "true or false")
         return value
-    if field in ("options", "dimension", "batch_size", "dataset_size", "bins"):
+    if field in _COUNTS:
         return positive_integer(value, field)
+    if field in ("participation", "groups", "order"):
+        if not isinstance(value, str):
+            raise InvalidValue(field, quoted(value), "a word")
+        return value
+    if field == "matrix":
+        return _matrix(value)
+    if field == "checkpoints":
+        return [positive_integer(each, field) for each in _list(field, value)]
+    if field == "smoothness_step" and isinstance(value, list):
+        return [number(each, field) for each in value]
     if field == "points":
         return _pairs(field, value, "order", "epsilon")
     if field == "norms":
         return _pairs(field, value, "norm", "probability")
     return number(value, field)
+
+
+def _matrix(value: object) -> Encoder:
+    kinds = {"toeplitz": ("coefficients", "steps"), "lower-triangular": ("rows",), "binary-tree": ("steps",)}
+    kind = value.get("kind") if isinstance(value, dict) else value
+    if not isinstance(value, dict) or not isinstance(kind, str) or kind not in kinds:
+        raise InvalidValue("matrix", quoted(kind), "an object of a kind among " + ", ".join(kinds))
+    documents.demand_object(value, "matrix", {"kind", *kinds[kind]})
+    if kind == "lower-triangular":
+        rows = (_list("matrix", row) for row in _list("matrix", value["rows"]))
+        return LowerTriangular([[number(x, "matrix") for x in row] for row in rows])
+    steps = positive_integer(value["steps"], "steps")
+    if kind == "binary-tree":
+        return BinaryTree(steps)
+    return Toeplitz([number(x, "coefficients") for x in _list("coefficients", value["coefficients"])], steps)
+
+
+def _list(field: str, value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise InvalidValue(field, quoted(value), "a list")
+    return value
 
 
 def _pairs(field: str, value: object, first: str, second: str) -> list[tuple[Fraction, Fraction]]:

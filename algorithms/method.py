@@ -11,6 +11,7 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -23,13 +24,12 @@ from threadpoolctl import ThreadpoolController
 from dpbounds.algorithms import secure_noise
 from dpbounds.algorithms.fields import WhichNoise
 from dpbounds.algorithms.guards.counting import counted
+from dpbounds.algorithms.guards.plain import Plain, PlainStep
 from dpbounds.algorithms.iterates import uniform_steps
-from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
+from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget, Visited, WhichRelease
 from dpbounds.algorithms.noise import Array, Kind, Records, checked_seed, drawn_by, streams
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
-    BinGradientOracle,
-    Bins,
     GradientDifferenceOracle,
     GradientOracle,
     Gradients,
@@ -38,7 +38,9 @@ from dpbounds.algorithms.oracles import (
     PathGradientOracle,
     QuantileClippedOracle,
     Sampling,
+    Scheme,
     Scored,
+    VisitGradientOracle,
     WhichChoice,
     choice,
     choose,
@@ -47,11 +49,11 @@ from dpbounds.algorithms.oracles import (
 from dpbounds.algorithms.oracles.differences import HasDifferences
 from dpbounds.algorithms.oracles.gradients import HasGradients
 from dpbounds.algorithms.oracles.secured import secured_choice
-from dpbounds.algorithms.oracles.watching import Question, answered
+from dpbounds.algorithms.oracles.watching import Question, answered, watched_by
 from dpbounds.algorithms.problems.domain import hessian_rank
 from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.progress import told
-from dpbounds.algorithms.run import NO_UTILITY, Gathering, Recorder, Run, Trace, settled
+from dpbounds.algorithms.run import NO_UTILITY, Gathering, Recorder, Run, Trace, is_shadow, settled
 from dpbounds.algorithms.unreleased import computed as computed, demand_released, opened
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import to_float
@@ -183,18 +185,18 @@ class OpenRun:
 
     def batch_gradients(
         self,
-        sampling: Sampling | Bins,
+        sampling: Scheme,
         noise_multiplier: Fraction,
         *,
         of: FiniteSum | None = None,
         memory: Gradients | None = None,
-    ) -> GradientOracle | BatchGradientOracle | BinGradientOracle:
-        """Mean gradients of random batches, or of one bin after the other; of all records where nothing is drawn."""
+    ) -> GradientOracle | BatchGradientOracle | VisitGradientOracle:
+        """Mean gradients of random batches, or of one after the other; of all records where nothing is drawn."""
         if sampling is None:
             return self.gradients(noise_multiplier, of=of, memory=memory)
         asked = self.problem if of is None else of
-        if isinstance(sampling, Bins):
-            return BinGradientOracle(asked, sampling, noise_multiplier, self.generators, self.ledger, self.noise)
+        if isinstance(sampling, Visited):
+            return VisitGradientOracle(asked, sampling, noise_multiplier, self.generators, self.ledger, self.noise)
         return BatchGradientOracle(asked, sampling, noise_multiplier, self.generators, self.ledger, self.noise)
 
     def differences(
@@ -348,6 +350,8 @@ class Method(ABC, Generic[P]):
             how far one record can move that sum by being added.
         step_size: Greater than 0, and fixed in advance: one found by looking at the data would be a release of its own.
         budget: What ``run`` holds its ledger against, or None: then only against the plan.
+        release: What a budget is for: "every-iterate", all noisy answers; or "last-iterate", the output alone, where
+            nothing else that depends on the records may be published.
         noise: "gaussian" for experiments, "secure" for a release, by the same account (see
             ``dpbounds.algorithms.secure_noise``; the extra of that name draws it, and it is not repeatable).
 
@@ -383,6 +387,24 @@ class Method(ABC, Generic[P]):
     def noise(self) -> Kind:
         """The kind of noise that oracles draw."""
         return "gaussian"
+
+    @property
+    def release(self) -> WhichRelease:
+        """What the budget is for."""
+        return "every-iterate"
+
+    def plain_descent(self, problem: P) -> PlainStep:
+        """How a run moves its iterate, where it is plain noisy gradient descent that returns the last one.
+
+        Such a run is watched, and its ledger says what all iterates spend and what the last one spends alone.
+
+        Raises:
+            UnsupportedMechanism, InvalidValue: It is not, or what that rests on is not known of the problem.
+        """
+        why = (
+            f"{type(self).__name__} is no plain noisy gradient descent of which the last iterate is known to spend less"
+        )
+        raise UnsupportedMechanism(f"{why}: count all iterates")
 
     @property
     def noise_drawn(self) -> str:
@@ -428,13 +450,22 @@ class Method(ABC, Generic[P]):
         known = None if self.noise == "secure" else checked_seed(seed)  # privacy does not rest on secure noise's seed
         run = OpenRun(problem, streams(seed, repetitions), self._ledger(), self.noise, self.relation)
         run.ledger.seeded = known is not None
-        with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"), counted(run.generators, run.ledger):
+        plain = None if is_shadow() else self._plain(problem)
+        watching = nullcontext() if plain is None else watched_by(Plain(plain))
+        with (
+            _libraries(len(sys.modules)).limit(limits=1, user_api="blas"),
+            counted(run.generators, run.ledger),
+            watching as watcher,
+        ):
             made = self.walk(problem, run, **more)
+        if plain is not None and watcher is not None:
+            watcher.demand_last(made.output, dict(made.outputs))
+            run.ledger.descent = plain.declared
         run.lap(self.activity)
         demand_released("what was returned", made.output, made.output_step, *made.outputs.values())
         demand_released("the parameters", *made.parameters.values())
         budget = self._kept_budget()
-        ledger, spent = settled(run.ledger, self.planned, budget)
+        ledger, spent = settled(run.ledger, self.planned, budget, self.release)
         run.lap("accounting")
         return Run(
             algorithm=self.title if made.title is None else made.title,
@@ -453,7 +484,17 @@ class Method(ABC, Generic[P]):
             timings=run.timings,
             noise_drawn=self.noise_drawn if self.noise == "secure" else drawn_by(self.noise_drawn, known),
             utility=None if getattr(problem, "has_objective", True) else NO_UTILITY,
+            release=self.release,
         )
+
+    def _plain(self, problem: P) -> PlainStep | None:
+        """How it moves, where that is known to save something; the reason why not is asked for by ``plain_descent``."""
+        try:
+            return self.plain_descent(problem)
+        except (InvalidValue, UnsupportedMechanism):
+            if self.release == "last-iterate":
+                raise
+            return None
 
     def _ledger(self) -> OpenLedger:
         return OpenLedger()
@@ -503,6 +544,6 @@ def stddev_of_gradients(problem: HasGradients, noise_multiplier: Fraction) -> Fr
     return Fraction(GradientOracle(problem, noise_multiplier, (), OpenLedger()).noise_stddev)
 
 
-def stddev_of_batches(problem: FiniteSum, sampling: Sampling | Bins, noise_multiplier: Fraction) -> Fraction:
+def stddev_of_batches(problem: FiniteSum, sampling: Scheme, noise_multiplier: Fraction) -> Fraction:
     """The standard deviation (or radius) that is drawn on a batch's mean gradient, exact."""
     return Fraction(OpenRun(problem, (), OpenLedger()).batch_gradients(sampling, noise_multiplier).noise_stddev)

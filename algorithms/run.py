@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbounds.algorithms.ledger import Ledger, OpenLedger, PrivacyBudget
+from dpbounds.algorithms.ledger import Ledger, OpenLedger, PrivacyBudget, WhichRelease
 from dpbounds.algorithms.noise import NOISE_DRAWN
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
@@ -162,6 +162,8 @@ class Run:
         ledger: What *one* repetition released.
         budget: What was meant to be spent, or None where only a noise level was asked for.
         spent: Proven enclosure of the ε that the ledger spends at the budget's δ and relation (None without a budget).
+        release: What that is the price of: "every-iterate", so that whatever follows from the noisy answers may be
+            published, or "last-iterate": ``output``, and nothing else that depends on the records.
         steps: T.
         parameters: The numbers that were used, by name (``step_size`` is the exact double).
         seed: Of all streams, where one was given; then what is certified is ``ledger_format.CONDITION``. None where it
@@ -187,6 +189,7 @@ class Run:
     parameters: Mapping[str, float] = field(default_factory=dict)
     noise_drawn: str = NOISE_DRAWN
     utility: str | None = None
+    release: WhichRelease = "every-iterate"
 
     def __post_init__(self) -> None:
         if self.metric not in self.measured and self.metric not in self.trace:
@@ -253,6 +256,7 @@ class Run:
                 f"{self.algorithm}: {self.repetitions} repetitions of {self.steps} steps{numbers}, {seconds:.3g} s",
                 f"  released   {self.ledger}",
                 f"  spent      {spent} (per repetition)",
+                *([] if self.release == "every-iterate" else [f"  publish    {ONLY_THE_LAST}"]),
                 f"  measured   means: {'; '.join(measured)}; not private",
                 f"  noise      {self.noise_drawn}",
                 *([] if self.utility is None else [f"  utility    {self.utility}"]),
@@ -260,6 +264,10 @@ class Run:
         )
 
 
+ONLY_THE_LAST = (
+    "the output alone; not to be published: any other iterate or noisy answer, losses and whatever was measured, "
+    "states of the optimiser"
+)
 NO_UTILITY = "no bound applies: clipped gradients are those of no function; privacy is certified all the same"
 
 _SHADOW: ContextVar[bool] = ContextVar("shadow", default=False)
@@ -280,8 +288,12 @@ def is_shadow() -> bool:
     return _SHADOW.get()
 
 
-def settled(pen: OpenLedger, planned: Mechanism, budget: PrivacyBudget | None) -> tuple[Ledger, Enclosure | None]:
+def settled(
+    pen: OpenLedger, planned: Mechanism, budget: PrivacyBudget | None, release: WhichRelease = "every-iterate"
+) -> tuple[Ledger, Enclosure | None]:
     """Close the ledger of a run and hold it against its plan and its budget: how every algorithm ends.
+
+    The plan is of all that is released; the budget is for all of it, or for the last iterate alone.
 
     Returns:
         The ledger, and the ε that it spends at the budget's δ and relation (None without a budget).
@@ -295,7 +307,7 @@ def settled(pen: OpenLedger, planned: Mechanism, budget: PrivacyBudget | None) -
         return Ledger(), None
     ledger = pen.close()
     ledger.check_plan(planned)
-    return ledger, None if budget is None else ledger.check(budget)
+    return ledger, None if budget is None else ledger.check(budget, release)
 
 
 def _frozen(values: Array) -> Array:

@@ -588,6 +588,8 @@ class RunOf(Head):
     epsilon: Ends
     delta: Number
     relation: str
+    release: str
+    """What may be published: every-iterate or last-iterate."""
     metric: str
     bounds: list[RunBound]
     """Of the run's metric first."""

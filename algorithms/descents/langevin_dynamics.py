@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -22,10 +23,13 @@ import sympy
 from attrs import field, frozen
 
 from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.guards.plain import PlainStep
 from dpbounds.algorithms.iterates import gap_at, no_more_than, no_more_than_range, promised, squared_norms
+from dpbounds.algorithms.ledger import PlainDescent, WhichRelease
 from dpbounds.algorithms.method import FiniteSum, FullBatchMethod, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
-from dpbounds.algorithms.planning import Enclosure, ExactLike, PrivacyBudget, Relation
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
+from dpbounds.algorithms.problems.clipped import smoothness_of_gradients
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known, radius_of_domain
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
@@ -67,6 +71,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
     output: WhichOutput = field(default="last", validator=fields.one_of(WhichOutput))
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
     noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
+    release: WhichRelease = field(default="every-iterate", validator=fields.one_of(WhichRelease))
 
     @classmethod
     def calibrated(
@@ -82,6 +87,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         output: WhichOutput = "last",
         noise: fields.WhichNoise = "gaussian",
         variant: Variant = "repaired",
+        release: WhichRelease = "every-iterate",
     ) -> LangevinDynamics:
         """Plan for a budget, see ``Method``. The diffusion's time ηT = 2n²/(βz²G²) does not depend on T.
 
@@ -89,6 +95,8 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         - ``inverse_temperature`` None: μn²ρ/(G² ln n), ρ = 2/z², which balances the explicit bound
         - ``pl_constant``: μ of U, or None for what is known, see ``pl_constant_of``
         - ``variant``: "repaired", or "as-printed" for twice the variance (half the step size) at the same β
+        - ``release``: "last-iterate" asks for ``steps``: with λ > L the noise of a step, and so the step size, hardly
+          depend on how long a run is, and ηT grows with T
         """
         fields.demand_one_of(variant, Variant, "variant")
         budget, weight = PrivacyBudget.of(epsilon, delta, relation), fields.not_negative(regulariser, "regulariser")
@@ -97,6 +105,11 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
             beta = _balanced_temperature(problem, single, pl_constant_of(problem, weight, pl_constant))
         else:
             beta = exact(inverse_temperature, "inverse_temperature")
+        if fields.demand_one_of(release, WhichRelease, "release") == "last-iterate":
+            count = fields.count(steps, "steps")  # type: ignore[arg-type]
+            made = partial(cls, steps=count, inverse_temperature=beta, regulariser=weight, output=output, noise=noise)
+            alone = partial(made, release=release)
+            return alone(planning.multiplier_within(budget, lambda z: _alone(alone(z), problem)), budget=budget)
         drawn = single * planning.root_above(2) if variant == "as-printed" else single
         once = cls(drawn, 1, beta, weight, output, budget, noise)
         count = once._enough_steps(problem) if steps is None else fields.count(steps, "steps")
@@ -167,29 +180,28 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         return no_more_than(found, problem, "") if self.regulariser else no_more_than_range(found, problem)
 
     def last_iterate(self, problem: FiniteSum) -> LastIterate:
-        """What a run spends whose w_T is published, and nothing else: to be asked beside the ledger, which counts all.
+        """What a run spends whose w_T is published, and nothing else; its ledger says so, too.
 
-        With λ > L every step contracts, and a long run forgets: ε stays bounded in T. Else it is what the ledger says.
+        With λ > L every step contracts, and a long run forgets: ε stays bounded in T. Else all iterates spend as much.
 
         Raises:
             InvalidValue: The output is not w_T, the noise is not exactly Gaussian, ηλ > 1, or L holds in a ball only.
 
         Source: ``last_iterate.md``, sections 1 and 2.
         """
+        return self.plain_descent(problem).declared.read(Gaussian(self.noise_multiplier), 1, self.steps, "fixed")
+
+    def plain_descent(self, problem: FiniteSum) -> PlainStep:
+        """How a run moves; raises as ``last_iterate``."""
         demand_all_of_space(problem)
         fields.demand_one_of(self.output, Literal["last"], "output")
         fields.demand_one_of(self.noise, Literal["gaussian"], "noise")
         if radius_of_domain(problem) is not None:
             advice = "outside of it two walks may part faster"
             raise InvalidValue("problem", type(problem).__name__, "one whose smoothness holds in all of space", advice)
-        eta = Fraction(self.step_size_for(problem))
-        return LastIterate(
-            Gaussian(self.noise_multiplier),
-            batches=1,
-            epochs=self.steps,
-            smoothness_step=eta * at_least(problem.smoothness, "smoothness"),
-            weight_decay_step=eta * Fraction(float(self.regulariser)),
-        )
+        eta, weight = Fraction(self.step_size_for(problem)), Fraction(float(self.regulariser))
+        declared = PlainDescent(eta * at_least(smoothness_of_gradients(problem), "smoothness"), eta * weight)
+        return PlainStep(declared, problem.initial_point, float(eta), float(weight))
 
     def _time_of_a_step(self, problem: FiniteSum) -> Fraction:
         return 2 / (self.inverse_temperature * self.noise_stddev(problem) ** 2)
@@ -201,6 +213,12 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         """The fewest T with η <= 1/(2(L + λ)), where this algorithm has one step: the diffusion's time is fixed."""
         duration = self._time_of_a_step(problem)
         return max(1, math.ceil(2 * duration * at_least(self._smoothness(problem), "smoothness")))
+
+
+def _alone(langevin: LangevinDynamics, problem: FiniteSum) -> Mechanism:
+    """What its last iterate spends, or (ηλ > 1: less noise than any that will do) all of them."""
+    longest = langevin.step_size_for(problem) * float(langevin.regulariser) > 1
+    return langevin.planned if longest else langevin.last_iterate(problem)
 
 
 def bound_expression(output: WhichOutput) -> sympy.Expr:

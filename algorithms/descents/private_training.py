@@ -22,8 +22,9 @@ from dpbounds.algorithms import fields, planning, progress
 from dpbounds.algorithms.checkpoints import Checkpoint, Saved, reseeded
 from dpbounds.algorithms.descents.stochastic_gradient_descent import released
 from dpbounds.algorithms.iterates import norms, squared_norms
+from dpbounds.algorithms.ledger import Batch, Visited
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome
-from dpbounds.algorithms.oracles import BinGradientOracle, Bins, Poisson, QuantileClippedOracle, Sampling, at_least
+from dpbounds.algorithms.oracles import QuantileClippedOracle, Scheme, at_least
 from dpbounds.algorithms.oracles.batches import demand_all_records, valid_scheme
 from dpbounds.algorithms.planning import ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, radius_of_domain
@@ -134,14 +135,16 @@ class PrivateTraining(Method[FiniteSum]):
     noise_multiplier: Fraction = field(converter=fields.multiplier)
     steps: int = field(converter=fields.count)
     optimiser: Optimiser = field(converter=_optimiser)
-    sampling: Sampling | Bins = field(default=None, validator=valid_scheme)
+    sampling: Scheme = field(default=None, validator=valid_scheme)
     clipping: QuantileClipping | None = field(default=None, validator=_clipping)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
     noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     def __attrs_post_init__(self) -> None:
-        if self.clipping is not None and isinstance(self.sampling, Bins):
-            raise InvalidValue("sampling", repr(self.sampling), "a Batch, a Poisson or None with a norm that adapts")
+        if self.clipping is not None and isinstance(self.sampling, Visited):
+            raise InvalidValue(
+                "sampling", repr(self.sampling), "batches that do not depend on others, with a norm that adapts"
+            )
 
     @classmethod
     def calibrated(
@@ -153,7 +156,7 @@ class PrivateTraining(Method[FiniteSum]):
         relation: str | Relation = Relation.REPLACE_ONE,
         *,
         optimiser: Any,
-        sampling: Sampling | Bins = None,
+        sampling: Scheme = None,
         epochs: ExactLike | None = None,
         clipping: QuantileClipping | None = None,
         noise: fields.WhichNoise = "gaussian",
@@ -216,7 +219,7 @@ class PrivateTraining(Method[FiniteSum]):
         between = epoch_of(self.sampling, problem.records) if every is None else positive_integer(every, "every")
         if guarded and checkpoint is not None:
             raise InvalidValue("guarded", guarded, "False with a checkpoint", "the shadow would write it, too")
-        place = None if checkpoint is None else self._place(problem, Path(checkpoint), repetitions, between)
+        place = None if checkpoint is None else self._place(problem, Path(checkpoint), repetitions)
         more: dict[str, Any] = {} if place is None else {"place": place, "between": between, "seed_given": seed}
         if not report:
             return self._run(problem, seed, repetitions, guarded, **more)
@@ -251,8 +254,6 @@ class PrivateTraining(Method[FiniteSum]):
             done, x, clips = saved.step, saved.arrays["x"], saved.arrays["clips"]
             states = [_unpacked(state, saved.arrays, row) for row, state in enumerate(states)]
             run.ledger.resume(saved.ledger, saved.noise_counted)
-            if isinstance(gradient, BinGradientOracle):
-                gradient.resume(done)
         for t in run.steps(self.steps - done, first=done + 1):
             if quantile is not None and self.clipping is not None:
                 answer = quantile(x, clips)
@@ -277,14 +278,16 @@ class PrivateTraining(Method[FiniteSum]):
         )
 
     def _quantile(self, run: OpenRun) -> QuantileClippedOracle | None:
-        if self.clipping is None or isinstance(self.sampling, Bins):
+        if self.clipping is None or isinstance(self.sampling, Visited):
             return None
         return run.quantile_clipped(self.noise_multiplier, self.clipping.share, self.sampling)
 
-    def _place(self, problem: FiniteSum, path: Path, repetitions: int, between: int) -> Checkpoint:
-        if isinstance(self.sampling, Bins) and (not self.sampling.redraw or between % self.sampling.bins):
-            allowed = "bins that are drawn anew, with a checkpoint after whole epochs"
-            raise InvalidValue("sampling", repr(self.sampling), allowed, "which record is in which bin is never saved")
+    def _place(self, problem: FiniteSum, path: Path, repetitions: int) -> Checkpoint:
+        if isinstance(self.sampling, Visited):
+            allowed = "batches that do not depend on others, with a checkpoint"
+            raise InvalidValue(
+                "sampling", repr(self.sampling), allowed, "which record is in which batch is never saved"
+            )
         about = {
             "method": self.title,
             "planned": repr(self.planned),
@@ -299,13 +302,13 @@ class PrivateTraining(Method[FiniteSum]):
         return Checkpoint(path, about)
 
 
-def epoch_of(sampling: Sampling | Bins, records: int) -> int:
+def epoch_of(sampling: Scheme, records: int) -> int:
     """How many steps an epoch has: as many as batches, of the size that is expected, hold all records."""
     if sampling is None:
         return 1
-    if isinstance(sampling, Bins):
+    if isinstance(sampling, Visited):
         return sampling.bins
-    return math.ceil(1 / sampling.sample_rate if isinstance(sampling, Poisson) else Fraction(records, sampling.size))
+    return math.ceil(Fraction(records, sampling.size) if isinstance(sampling, Batch) else 1 / sampling.sample_rate)
 
 
 def _steps(

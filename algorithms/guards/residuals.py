@@ -8,7 +8,8 @@ follows from the ledger's entry and the constants of the problem, and what is le
 - records: there no record's gradient is longer than G, and no difference longer than min(L ‖x - y‖, 2G);
 - residuals, in units of the noise: mean, variance, distribution (in equally likely classes), products of what two calls
   in a row, or two repetitions, added;
-- batches: each repetition's size, and how often every record was drawn; bins: none in two, or out of its own;
+- batches: each repetition's size, and how often every record was drawn; bins, shuffled and cyclic batches: none in two
+  of an epoch, or out of its own, and no more epochs than the ledger holds;
 - choices: where the candidate that was chosen stands in the distribution that its entry says (in classes; and whether
   good candidates are chosen too often);
 - a record takes part in no more answers about parts of the records than the ledger holds.
@@ -41,10 +42,13 @@ from dpbounds.errors import BudgetExceeded
 from dpbounds.privacy.mechanisms import (
     BallsInBins,
     ExponentialMechanism,
+    MatrixMechanism,
     Mechanism,
     PoissonSampled,
     SampledWithoutReplacement,
     SampledWithReplacement,
+    Shuffled,
+    TruncatedPoisson,
     UniformBall,
 )
 
@@ -173,7 +177,8 @@ class Residuals:
         self._better = [0.0, 0.0, 0.0]  # of choices: excess of the scores, its variance, the largest step
         self._wrong: list[Finding] = []
         self._uses: dict[Stream, Any] = {}
-        self._bins: dict[Stream, tuple[Any, Any]] = {}  # each record's bin in the epoch before, and in this one
+        self._dealt: dict[Stream, tuple[Any, Any]] = {}  # each record's batch in the epoch before, and in this one
+        self._visits: dict[Any, int] = defaultdict(int)  # how many batches of each oracle's were asked
         self._ties = np.random.default_rng(314159)
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
@@ -209,7 +214,7 @@ class Residuals:
             self._again[kind] += 1
             self._compute_again(question, written, given)
         if kind == "batch" or (kind == "quantile" and written is not unsampled(written)):
-            self._batches(oracle, written, opened(given.rows))
+            self._batches(oracle, written, opened(given.rows), entry.count)
         rows = getattr(oracle.problem, "rows", None)
         if rows is not None:
             for stream, own in zip(question.generators, rows, strict=True):
@@ -262,9 +267,9 @@ class Residuals:
 
     # --- batches
 
-    def _batches(self, oracle: Any, written: Mechanism, rows: Any) -> None:
-        if isinstance(written, BallsInBins):
-            self._visited(oracle, written, rows)
+    def _batches(self, oracle: Any, written: Mechanism, rows: Any, count: int) -> None:
+        if isinstance(written, BallsInBins | Shuffled | MatrixMechanism):
+            self._visited(oracle, written, rows, count)
             return
         n = oracle.problem.records
         sizes = np.array([len(each) for each in rows])
@@ -276,46 +281,90 @@ class Residuals:
             below, at = stats.binom.cdf(sizes - 1, n, rate), stats.binom.pmf(sizes, n, rate)
             self._classes["batches: sizes"].add(below + self._ties.random(len(sizes)) * at)
             counted[0], counted[1] = counted[0] + len(rows), rate
+        elif isinstance(written, TruncatedPoisson):
+            rate, most = float(written.sample_rate), written.max_batch_size
+            if (sizes > most).any():
+                self._alarm("batches: sizes", f"more than {most} records in one")
+            below, at = stats.binom.cdf(sizes - 1, n, rate), stats.binom.pmf(sizes, n, rate)
+            at = np.where(sizes == most, 1 - below, at)
+            self._classes["batches: sizes"].add(below + self._ties.random(len(sizes)) * at)
+            kept = float(stats.binom.sf(np.arange(most), n, rate).sum())  # E min(N, B): any record as likely as another
+            counted[0], counted[1] = counted[0] + len(rows), kept / n
         elif isinstance(written, SampledWithoutReplacement | SampledWithReplacement):
             b, repeats = written.batch_size, isinstance(written, SampledWithReplacement)
             if (sizes != b).any() or (not repeats and any(len(np.unique(each)) < b for each in rows)):
                 self._alarm("batches: sizes", f"not {b} different records each")
             counted[0], counted[1] = counted[0] + len(rows) * (b if repeats else 1), (1 if repeats else b) / n
 
-    def _visited(self, oracle: Any, written: BallsInBins, rows: Any) -> None:
-        """Given earlier visits, each record left is in the bin with one and the same probability, or stays in its bin.
+    def _visited(self, oracle: Any, written: BallsInBins | Shuffled | MatrixMechanism, rows: Any, count: int) -> None:
+        """Given earlier visits, each record left is in the batch with one and the same probability, or where it was.
 
-        How many of those are that were in the same bin of the epoch before is binomial, too, where bins are fresh.
+        How many of those are that were in the same batch of the epoch before is binomial, too, where bins are fresh
+        (where batches have one size, both are hypergeometric).
         """
-        n, m = oracle.problem.records, written.bins
-        epoch, place = divmod(int(written.epochs * m) - 1, m)
+        n, m = oracle.problem.records, _batches_of_an_epoch(written)
+        epoch, place = divmod(self._visits[oracle], m)
+        self._visits[oracle] += 1
+        if _visits_held(written, count) < self._visits[oracle]:
+            self._alarm("batches: epochs", f"{self._visits[oracle]} answers, the ledger holds {written!r}")
+        redrawn = written.redraw if isinstance(written, BallsInBins) else isinstance(written, Shuffled)
         for stream, each in zip(oracle.generators, rows, strict=True):
             if not epoch and not place:
-                self._bins[stream] = np.full(n, -1), np.full(n, -1)
-            before, now = self._bins[stream]
+                self._dealt[stream] = np.full(n, -1), np.full(n, -1)
+            before, now = self._dealt[stream]
             if place == 0:
                 before[:], now[:] = now, -1
             if len(np.unique(each)) < len(each) or (now[each] >= 0).any():
-                self._alarm("batches: bins", "a record is in two bins of an epoch, or twice in one")
+                self._alarm("batches: bins", "a record is in two batches of an epoch, or twice in one")
             stayed, left = before == place, now < 0
             now[each] = place
-            if epoch and not written.redraw:
+            if epoch and not redrawn:
                 if not np.array_equal(stayed, now == place):
-                    self._alarm("batches: bins", "a record has left its bin")
+                    self._alarm("batches: bins", "a record has left its batch")
                 continue
-            if place == m - 1:
-                if (now < 0).any():
-                    self._alarm("batches: bins", "a record is in no bin of an epoch")
-                continue
-            among = {"sizes": left} | ({"in the same bin again": left & stayed} if epoch else {})
-            for name, some in among.items():
-                count, of = int((some & (now == place)).sum()), int(some.sum())
-                below, at = stats.binom.cdf(count - 1, of, 1 / (m - place)), stats.binom.pmf(count, of, 1 / (m - place))
-                self._classes[f"batches: {name}"].add(np.array([below + self._ties.random() * at]))
             if place == 0:
-                counted = self._drawn.setdefault(repr(oracle.bins), [0, 1 / m, np.zeros(n, dtype=np.int64)])
-                counted[0] += 1
-                counted[2][each] += 1
+                self._draw(oracle, len(each) / n if not isinstance(written, BallsInBins) else 1 / m, each)
+            if isinstance(written, BallsInBins):
+                if place == m - 1 and (now < 0).any():
+                    self._alarm("batches: bins", "a record is in no bin of an epoch")
+            elif not self._right_size(oracle, written, each, place):
+                continue
+            if place == m - 1 or isinstance(written, MatrixMechanism):
+                continue
+            if isinstance(written, BallsInBins):
+                self._compare("sizes", left, now == place, stats.binom(int(left.sum()), 1 / (m - place)))
+            if epoch:
+                again, of = left & stayed, int((left & stayed).sum())
+                fresh = stats.hypergeom(int(left.sum()), of, len(each))
+                self._compare(
+                    "in the same bin again",
+                    again,
+                    now == place,
+                    stats.binom(of, 1 / (m - place)) if isinstance(written, BallsInBins) else fresh,
+                )
+
+    def _draw(self, oracle: Any, share: float, rows: Any) -> None:
+        n = oracle.problem.records
+        counted = self._drawn.setdefault(repr(oracle.sampling), [0, share, np.zeros(n, dtype=np.int64)])
+        if getattr(oracle.sampling, "order", "") != "fixed":
+            counted[0] += 1
+            counted[2][rows] += 1
+
+    def _compare(self, name: str, among: Any, chosen: Any, law: Any) -> None:
+        count = int((among & chosen).sum())
+        below, at = law.cdf(count - 1), law.pmf(count)
+        self._classes[f"batches: {name}"].add(np.array([below + self._ties.random() * at]))
+
+    def _right_size(self, oracle: Any, written: Mechanism, rows: Any, place: int) -> bool:
+        """Whether a batch holds what it has to: ⌊n/m⌋ records that were shuffled, or those of its place in an order."""
+        n, m = oracle.problem.records, _batches_of_an_epoch(written)
+        wanted = n // m if isinstance(written, Shuffled) else len(range(place, n, m))
+        if len(rows) != wanted:
+            self._alarm("batches: sizes", f"not {wanted} records")
+            return False
+        if getattr(oracle.sampling, "order", "") == "fixed" and not np.array_equal(rows, np.arange(place, n, m)):
+            self._alarm("batches: bins", "not the records of its place in the order")
+        return True
 
     # --- choices
 
@@ -350,6 +399,8 @@ class Residuals:
         for name, classes in sorted(self._classes.items()):
             found.append(Finding(name, classes.probability(), f"{int(classes.counts.sum())} in {_CLASSES} classes"))
         for draws, share, counts in self._drawn.values():
+            if not draws:
+                continue
             found.append(Finding("batches: records", _extreme(counts, draws, share), f"{draws} draws"))
         excess, variance, largest = self._better
         if variance:
@@ -379,6 +430,25 @@ def _of_quantile(problem: Any, x: Array, rows: Any, clip: float, share: float) -
     found = [problem.sums_within(x, row, Fraction(clip)) for row in np.asarray(rows)[:, None]]
     parts = [(math.sqrt(1 - share) / clip * total, math.sqrt(share) * (2 * within - 1)) for total, within in found]
     return np.array([np.append(*each) for each in parts])
+
+
+def _batches_of_an_epoch(written: Mechanism) -> int:
+    match written:
+        case BallsInBins(bins=m) | Shuffled(batches=m):
+            return m
+    assert isinstance(written, MatrixMechanism)
+    return written.separation or 1
+
+
+def _visits_held(written: Mechanism, count: int) -> int:
+    """How many answers an entry is of."""
+    match written:
+        case BallsInBins(epochs=epochs, bins=m):
+            return int(epochs * m)
+        case Shuffled(batches=m):
+            return count * m
+    assert isinstance(written, MatrixMechanism)
+    return written.matrix.steps
 
 
 def _of_each(problem: Any, point: Array, rows: Any) -> Array:

@@ -16,10 +16,13 @@ from dpbounds.algorithms.oracles.watching import Question
 from dpbounds.privacy.mechanisms import (
     BallsInBins,
     Gaussian,
+    MatrixMechanism,
     Mechanism,
     PoissonSampled,
     SampledWithoutReplacement,
     SampledWithReplacement,
+    Shuffled,
+    TruncatedPoisson,
     UniformBall,
 )
 
@@ -28,17 +31,27 @@ _SIZED = ("gradient", "batch", "difference", "path", "Hessian", "product", "quan
 
 def unsampled(mechanism: Mechanism) -> Mechanism:
     """What is released of a batch, or of all records."""
-    while isinstance(mechanism, PoissonSampled | SampledWithoutReplacement | SampledWithReplacement | BallsInBins):
+    while isinstance(
+        mechanism,
+        PoissonSampled | SampledWithoutReplacement | SampledWithReplacement | BallsInBins | TruncatedPoisson | Shuffled,
+    ):
         mechanism = mechanism.mechanism
-    return mechanism
+    return Gaussian(mechanism.noise_multiplier) if isinstance(mechanism, MatrixMechanism) else mechanism
 
 
 def divisor(mechanism: Mechanism, records: int) -> Fraction:
-    """By what a sum is divided: n; b for a batch of b records; q n for a Poisson sample of rate q; n/m for m bins."""
-    if isinstance(mechanism, PoissonSampled):
+    """By what a sum is divided: n; b for a batch of b records; q n for a Poisson sample of rate q; n/m for m bins.
+
+    For m shuffled batches it is ⌊n/m⌋, for m in a fixed order ⌈n/m⌉.
+    """
+    if isinstance(mechanism, PoissonSampled | TruncatedPoisson):
         return mechanism.sample_rate * records
     if isinstance(mechanism, SampledWithoutReplacement | SampledWithReplacement):
         return Fraction(mechanism.batch_size)
+    if isinstance(mechanism, Shuffled):
+        return Fraction(records // mechanism.batches)
+    if isinstance(mechanism, MatrixMechanism):
+        return Fraction(-(-records // (mechanism.separation or 1)))
     return Fraction(records, mechanism.bins if isinstance(mechanism, BallsInBins) else 1)
 
 

@@ -1,18 +1,17 @@
 """Oracles: what an algorithm may ask about the data. They write the ledger, then add the noise.
 
 - ``GradientOracle``: the mean gradient of all records
-- ``BatchGradientOracle``: of a random batch (with or without replacement, Poisson, one random record)
+- ``BatchGradientOracle``: of a random batch (with or without replacement, Poisson, cut or not, one random record)
 - ``GradientDifferenceOracle``: how the mean gradient changed between two points, with noise per distance
-- ``BinGradientOracle``: of one bin of records after the other (random allocation, balls in bins)
+- ``VisitGradientOracle``: of one batch after the other (random allocation, balls in bins, shuffled, cyclic)
 - ``PathGradientOracle``: the mean gradient along a path, at a price per length
 - ``HessianOracle``: the mean Hessian, with symmetric noise; ``HessianProductOracle``: the Hessian times a direction
 - ``QuantileClippedOracle``: the mean gradient, clipped at a norm that the run adapts, and how many were below it
 - ``choose``: one of finitely many candidates, by their scores
 """
 
-from dpbounds.algorithms.ledger import Bins, Poisson, Sampling
+from dpbounds.algorithms.ledger import Bins, Cyclic, Poisson, Sampling, Scheme, Shuffle, Truncated
 from dpbounds.algorithms.oracles.batches import BatchGradientOracle
-from dpbounds.algorithms.oracles.bins import BinGradientOracle
 from dpbounds.algorithms.oracles.choices import PaidTogether, Scored, WhichChoice, choice, choose
 from dpbounds.algorithms.oracles.constants import at_least, rational
 from dpbounds.algorithms.oracles.differences import GradientDifferenceOracle
@@ -27,12 +26,17 @@ from dpbounds.algorithms.oracles.gradients import (
 from dpbounds.algorithms.oracles.hessians import HessianOracle, HessianProductOracle, as_vectors
 from dpbounds.algorithms.oracles.paths import PathGradientOracle
 from dpbounds.algorithms.oracles.quantiles import QuantileClippedOracle
+from dpbounds.algorithms.oracles.visits import VisitGradientOracle
 
 __all__ = [
     "GradientOracle",
     "BatchGradientOracle",
-    "BinGradientOracle",
+    "VisitGradientOracle",
     "Bins",
+    "Cyclic",
+    "Shuffle",
+    "Truncated",
+    "Scheme",
     "GradientDifferenceOracle",
     "PathGradientOracle",
     "HessianOracle",

@@ -12,7 +12,17 @@ from attrs import Attribute
 from numpy.typing import NDArray
 
 from dpbounds.algorithms import noise, secure_noise
-from dpbounds.algorithms.ledger import Batch, Bins, Poisson, Sampling as Sampling, sampled as sampled
+from dpbounds.algorithms.ledger import (
+    Batch,
+    Bins,
+    Cyclic,
+    Poisson,
+    Sampling as Sampling,
+    Scheme,
+    Shuffle,
+    Truncated,
+    sampled as sampled,
+)
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.constants import at_least
 from dpbounds.algorithms.oracles.perturbation import Answer, HasRecords, Perturbing, asked_at, demand_points
@@ -29,20 +39,28 @@ class HasBatchGradients(HasRecords, Protocol):
         """Mean gradient (R, p) over each repetition's own records, rows of shape (R, b)."""
 
 
-def draw_rows(sampling: Batch | Poisson, records: int, generator: np.random.Generator, kind: Kind = "gaussian") -> Rows:
+def draw_rows(
+    sampling: Batch | Poisson | Truncated, records: int, generator: np.random.Generator, kind: Kind = "gaussian"
+) -> Rows:
     """Draw one batch: indices of records, in an order that means nothing; "secure" asks the operating system."""
     if kind == "secure":
         return _from_the_system(sampling, records)
-    if isinstance(sampling, Poisson):
-        return np.flatnonzero(generator.random(records) < float(sampling.sample_rate))
+    if isinstance(sampling, Poisson | Truncated):
+        drawn = np.flatnonzero(generator.random(records) < float(sampling.sample_rate))
+        if isinstance(sampling, Poisson) or len(drawn) <= sampling.size:
+            return drawn
+        return generator.choice(drawn, size=sampling.size, replace=False, shuffle=False)
     if sampling.replacement:
         return generator.integers(0, records, size=sampling.size)
     return generator.choice(records, size=sampling.size, replace=False, shuffle=False)
 
 
-def _from_the_system(sampling: Batch | Poisson, records: int) -> Rows:
+def _from_the_system(sampling: Batch | Poisson | Truncated, records: int) -> Rows:
     if isinstance(sampling, Poisson):
         return secure_noise.poisson(records, sampling.sample_rate)
+    if isinstance(sampling, Truncated):
+        why = "no account for secure noise on Poisson samples that are cut to a size: draw them uncut, or fixed batches"
+        raise UnsupportedMechanism(why)
     if sampling.replacement:
         why = "no account for secure noise on records that are drawn several times: draw without replacement"
         raise UnsupportedMechanism(why)
@@ -68,10 +86,11 @@ class BatchGradientOracle(Perturbing):
     happens to have, which depends on the data). A record that is in the batch contributes at most G to the sum, so
     that the per-record bound of the answer is G/b, or G/(q n), and the ledger gets the sampled mechanism with noise per
     unit of it: ``SampledWithoutReplacement``, ``SampledWithReplacement`` (a record drawn k times counts k times, which
-    that mechanism accounts for) or ``PoissonSampled``. One random record is ``Batch(1, n, replacement=False)``.
+    that mechanism accounts for), ``PoissonSampled`` or ``TruncatedPoisson`` (the divisor stays q n).
+    One random record is ``Batch(1, n, replacement=False)``.
 
     Attributes:
-        sampling: A ``Batch`` out of all n records, or ``Poisson``; drawn from the streams of the noise.
+        sampling: A ``Batch`` out of all n records, ``Poisson`` or ``Truncated``; drawn from the streams of the noise.
 
     Raises:
         InvalidValue: The batch is drawn from another number of records than the problem has.
@@ -82,7 +101,7 @@ class BatchGradientOracle(Perturbing):
     question: ClassVar[str] = "batch"
 
     problem: HasBatchGradients
-    sampling: Batch | Poisson
+    sampling: Batch | Poisson | Truncated
     noise_multiplier: Fraction
     generators: Sequence[np.random.Generator]
     ledger: noise.Records
@@ -117,9 +136,9 @@ class BatchGradientOracle(Perturbing):
         return BatchAnswer(noisy, closed(mean), closed(rows))
 
 
-def divisor(sampling: Batch | Poisson, records: int) -> Fraction:
-    """The public number b for a batch of b records, q n for a Poisson sample of rate q: public."""
-    return sampling.sample_rate * records if isinstance(sampling, Poisson) else Fraction(sampling.size)
+def divisor(sampling: Batch | Poisson | Truncated, records: int) -> Fraction:
+    """The public number b for a batch of b records, q n for a Poisson sample of rate q, cut or not."""
+    return Fraction(sampling.size) if isinstance(sampling, Batch) else sampling.sample_rate * records
 
 
 def batch_means(problem: HasBatchGradients, X: Array, rows: Sequence[Rows], by: Fraction) -> Array:
@@ -147,13 +166,16 @@ def valid_sampling(_record: object, field: Attribute[Any], value: object) -> Non
 
 
 def valid_scheme(_record: object, field: Attribute[Any], value: object) -> None:
-    """The same where one bin after the other may be asked, too."""
-    if value is not None and not isinstance(value, Batch | Poisson | Bins):
+    """The same where any ``Scheme`` may be asked."""
+    if value is not None and not isinstance(value, Batch | Poisson | Truncated | Bins | Shuffle | Cyclic):
         advice = "Poisson(rate) draws each record by itself"
-        raise InvalidValue(field.name, repr(value), "a Batch, a Poisson, Bins or None", advice)
+        allowed = "a Batch, a Poisson, a Truncated, Bins, a Shuffle, a Cyclic or None"
+        raise InvalidValue(field.name, repr(value), allowed, advice)
 
 
-def demand_all_records(sampling: Batch | Poisson | Bins, records: int) -> None:
+def demand_all_records(sampling: Scheme, records: int) -> None:
     """Raise ``InvalidValue`` where a batch is drawn from another number of records than there are."""
-    if isinstance(sampling, Batch) and sampling.records != records:
+    if isinstance(sampling, Batch | Truncated) and sampling.records != records:
         raise InvalidValue("batch.records", sampling.records, f"the problem's {records}", "privacy is computed from it")
+    if isinstance(sampling, Bins | Shuffle | Cyclic):
+        sampling.divisor(records)  # raises where batches would be empty

@@ -157,3 +157,13 @@ def no_objective() -> InvalidValue:
     return InvalidValue(
         "problem", "Clipped", "one whose constants are known", "clipped gradients are those of no function"
     )
+
+
+def smoothness_of_gradients(problem: FiniteSum) -> sympy.Expr | None:
+    """At least how fast any record's gradient changes with x, as it is summed; None where nothing is known.
+
+    Scaling a gradient down to a norm is the projection to a ball, which moves no two of them apart: ``Clipped`` has the
+    smoothness of the problem that it clips. (Its own ``smoothness`` is None: no difference is clipped.)
+    """
+    known: sympy.Expr | None = getattr(problem.problem if isinstance(problem, Clipped) else problem, "smoothness", None)
+    return known

@@ -379,6 +379,7 @@ def _shares(sheet: _Sheet) -> tuple[float | None, ...]:
     free -= sum(natural[place] for place in range(len(columns)) if place not in soft)
     least = [max(map(_longest, columns[place])) for place in soft]
     least = [width * min(1, free / sum(least)) for width in least]  # what is set small is estimated too wide
+    least = [width + min(0.4, (free - sum(least)) / len(least)) for width in least]  # and roots, too narrow
     spare = free - sum(least)
 
     parts = _STEPS if len(soft) <= 4 else _STEPS // 2

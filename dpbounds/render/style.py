@@ -100,10 +100,10 @@ def drawn(figure: Figure, ending: str) -> bytes:
 
     told = str(figure.get_label())
     named = {"Title": told} if told else {}
-    made = io.BytesIO()
+    content = io.BytesIO()
     with rc_context({**_RULES, "svg.hashsalt": "dpbounds", "svg.fonttype": "path"}):
-        figure.savefig(made, format=ending[1:], dpi=160, metadata={**_ENDINGS[ending], **named})
-    return made.getvalue()
+        figure.savefig(content, format=ending[1:], dpi=160, metadata={**_ENDINGS[ending], **named})
+    return content.getvalue()
 
 
 def save(figure: Figure, path: Path) -> None:

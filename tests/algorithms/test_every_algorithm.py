@@ -39,12 +39,17 @@ SPENT = {
     "alternate-sample": 0.0099,
     "dp-sgd-selected": 0.98,
     "dp-fw-l1": 0.34,
+    "dp-sgd-shuffled": 0.27,  # their enclosures are wide
+    "dp-sgd-last-iterate": 0.75,
     "warm-spider": 0.97,
     "net-exponential-mechanism": 0.7,
     "regularised-exponential-mechanism": 0.7,
 }
+# Batches that depend on each other, of which the last iterate is returned: no bound is known.
+WITHOUT_A_BOUND = {"dp-sgd-shuffled", "dp-sgd-last-iterate"}
 # Their bounds are about more than an example measures: an unknown minimum, or more records and steps.
 NOT_OF_THEIR_OWN = {
+    *WITHOUT_A_BOUND,
     "dp-gld",
     "regularised-exponential-mechanism",
     "alternate-sample",
@@ -73,7 +78,7 @@ def made(one, relation=Relation.REPLACE_ONE):
 def test_a_huge_or_tiny_budget_is_planned_for_or_refused(one, epsilon, delta):
     with suppress(DpboundsError):
         algorithm, problem = one.calibrated(PrivacyBudget.of(epsilon, delta))
-        if hasattr(algorithm, "bound"):
+        if hasattr(algorithm, "bound") and one.name not in WITHOUT_A_BOUND:
             assert algorithm.bound(problem).upper >= 0
 
 
@@ -81,13 +86,17 @@ def test_a_huge_or_tiny_budget_is_planned_for_or_refused(one, epsilon, delta):
 @every_sound
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 def test_the_ledger_composes_to_what_was_planned_and_keeps_the_budget(one, relation):
+    if relation not in one.relations:
+        with pytest.raises(UnsupportedMechanism, match="under add-or-remove-one"):
+            made(one, relation)
+        return
     algorithm, problem = made(one, relation)
     run = algorithm.run(problem, seed=3, repetitions=2)
     assert run.budget == PrivacyBudget.of(1, "1e-5", relation)
     run.ledger.check_plan(algorithm.planned)  # no more than planned
     assert run.ledger.releases
     assert SPENT.get(one.name, 1 - 1e-6) <= run.spent.lower <= run.spent.upper <= 1  # kept, and hardly more
-    again = run.ledger.check(run.budget)
+    again = run.ledger.check(run.budget, run.release)
     assert (again.lower, again.upper) == (run.spent.lower, run.spent.upper)
     assert Ledger.from_json(run.ledger.to_json()) == run.ledger  # an auditor may read it
 
@@ -228,7 +237,7 @@ def test_other_records_change_no_plan_and_no_bound(one, monkeypatch):
     ours, theirs = algorithm.run(problem, repetitions=1), other.run(elsewhere, repetitions=1)
     assert ours.parameters == theirs.parameters
     assert ours.ledger == theirs.ledger
-    if hasattr(algorithm, "bound") and not one.printed and ours.metric != "failure":
+    if hasattr(algorithm, "bound") and not one.printed and ours.metric != "failure" and one.name not in WITHOUT_A_BOUND:
         assert algorithm.bound(problem) == other.bound(elsewhere)
 
 
@@ -352,6 +361,10 @@ def test_who_takes_a_kind_of_noise_draws_secure_noise_for_the_same_ledger_or_ref
             attrs.evolve(algorithm, noise="secure").run(problem, repetitions=1)
         assert "\n" not in str(refused.value)
         return
+    if getattr(algorithm, "release", "") == "last-iterate":
+        with pytest.raises(InvalidValue, match=r"^noise must be gaussian"):
+            attrs.evolve(algorithm, noise="secure").run(problem, repetitions=1)
+        return
     asked = pretend(monkeypatch)
     if getattr(algorithm, "clipping", None) is not None:  # nor does a norm that adapts know of whole numbers
         with pytest.raises(UnsupportedMechanism, match="no secure noise"):
@@ -382,7 +395,8 @@ def test_who_takes_a_kind_of_noise_draws_secure_noise_for_the_same_ledger_or_ref
 def planted(change, monkeypatch):
     """Let every oracle that the frame hands out be changed; returns the list of answers that were asked for since."""
     asked = []
-    for name in ("GradientOracle", "BatchGradientOracle", "GradientDifferenceOracle", "HessianOracle"):
+    gradients = ("GradientOracle", "BatchGradientOracle", "VisitGradientOracle")
+    for name in (*gradients, "GradientDifferenceOracle", "HessianOracle"):
         monkeypatch.setattr(frame, name, change(getattr(frame, name), asked))
     return asked
 
@@ -448,14 +462,23 @@ BAD = {
     "PrivacyBudget | None": [(1, 1e-6)],
     "PrivacyBudget": [(1, 1e-6)],
     "Sampling": [0.1],
-    "Sampling | Bins": [0.1],
+    "Scheme": [0.1],
     "Poisson | None": [0.1, Batch(5, 50, False)],
     "Relation": ["sideways"],
     "Array": [[], "abc", [[math.nan, 0.0]]],
     "Literal": ["other", None],
 }
 MAY_BE_ZERO = {"regulariser", "regularisation", "initial_gap", "failure"}
-CHOICES = {"WhichNoise", "WhichShape", "WhichOutput", "WhichChoice", "WhichSampler", "Variant", "WhichVariant"}
+CHOICES = {
+    "WhichNoise",
+    "WhichRelease",
+    "WhichShape",
+    "WhichOutput",
+    "WhichChoice",
+    "WhichSampler",
+    "Variant",
+    "WhichVariant",
+}
 OF_OTHER_RECORDS = {
     *("DistanceGenerator", "ConstraintSet", "QuadraticOracle | None", "Net", "bool", "Start", "Method[Any]"),
     *("ScaleChoice | RangesChoice | None", "Callable[[int], None] | None"),

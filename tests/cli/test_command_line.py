@@ -82,10 +82,6 @@ BAD_INPUT = [
     (["epsilon", *ALLOCATED, "--epochs", "2", "--same-bins"], ["--same-bins", "balls-in-bins"]),
     (["epsilon", *ALLOCATED, "--epochs", "2", "--participations", "6"], ["--participations", "6", "at most", "5"]),
     (
-        ["epsilon", *ALLOCATED, "--epochs", "2", "--relation", "replace-one", "--participations", "2"],
-        ["--participations 1", "add-or-remove-one", "zero-out-one"],
-    ),
-    (
         ["calibrate", *TARGET, *ALLOCATED[2:], "--epochs", "2", "--solve", "steps"],
         ["--solve", "steps", "noise", "random-allocation"],
     ),

@@ -124,8 +124,8 @@ def test_what_a_shuffled_run_spent_and_why(said):
 @pytest.mark.parametrize(
     ("solve", "given", "field"),
     [
-        ("noise", ["--batches", "1000", "--epochs", "10"], "noise_multiplier"),
-        ("batches", ["--noise-multiplier", "4", "--epochs", "10"], "batches"),
+        pytest.param("noise", ["--batches", "1000", "--epochs", "10"], "noise_multiplier", marks=pytest.mark.slow),
+        pytest.param("batches", ["--noise-multiplier", "4", "--epochs", "10"], "batches", marks=pytest.mark.slow),
         ("steps", ["--noise-multiplier", "4", "--batches", "1000"], "epochs"),
     ],
 )

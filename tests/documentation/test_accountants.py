@@ -78,12 +78,19 @@ def test_what_is_said_of_the_answers_is_so(script):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("question", "accountant"), list(cells()))
+@pytest.mark.parametrize(
+    ("question", "accountant"),
+    [
+        pytest.param(question, name, marks=pytest.mark.slow if question == "100 noise levels" else ())
+        for question, name in cells()
+    ],
+)
 def test_the_answer_is_what_is_shown(script, question, accountant):
     library = accountant.partition(",")[0]
     if importlib.util.find_spec(script.ACCOUNTANTS[accountant][0]) is None:
         pytest.skip(f"{library} is not installed")
     if library in VERSIONS and version(library) != VERSIONS[library]:
         pytest.skip(f"the page is about {library} {VERSIONS[library]}")
-    told = cells()[question, accountant].partition(" ")[0]
-    assert f"{script.answer(accountant, question):.6g}" == told
+    told = float(cells()[question, accountant].partition(" ")[0])
+    by_machine = question in ("small δ", "much noise") and accountant in ("dp-accounting, PLD", "Opacus, prv")
+    assert script.answer(accountant, question) == pytest.approx(told, rel=0.02 if by_machine else 1e-5)

@@ -60,7 +60,8 @@ def drawn(seed: int, case: int, only: tuple[str, ...] = ()) -> tuple[str, dict[s
     optional = draw.random() if case >= len(known) else 1.0  # and only what is needed: two may not go together
     for one in plain:
         if one.default is inspect.Parameter.empty or (optional < 0.3 and one.name in right):
-            given[one.name] = draw.choice(right.get(f"{name}.{one.name}", right.get(one.name, ["1", 2, 0.5])))
+            fitting = right.get(f"{name}.{one.name}", right.get(one.name, ["1", 2, 0.5]))
+            given[one.name] = draw.choice(fitting) if case >= len(known) else fitting[0]  # they go together
     if name in ("account", "group_account", "all_methods", "by_method") and "delta" not in given:
         given["delta"] = "1e-5"
     if name in ("CertifiedAccountant", "register_with_opacus", "get_noise_multiplier"):  # optional by name only
@@ -69,7 +70,7 @@ def drawn(seed: int, case: int, only: tuple[str, ...] = ()) -> tuple[str, dict[s
     if name in ("Gaussian", "Laplace", "AboveThreshold") and not given.keys() & {"noise_multiplier", "epsilon"}:
         given["noise_multiplier" if name != "AboveThreshold" else "epsilon"] = "2"
     victim = ""
-    if parameters and case >= len(known) and draw.random() < 0.8:  # the first call of each has only right values
+    if parameters and case >= len(known) and draw.random() < 0.8:  # the first call of each is right
         varied = [one for one in plain if name != "InvalidValue" or one.name == "value"]  # the others are texts of ours
         chosen = draw.choice([*varied, *_KEYWORDS.get(name, ())])
         victim = chosen if isinstance(chosen, str) else chosen.name

@@ -282,6 +282,12 @@ def right_values() -> dict[str, list[Any]]:
             f"{of}.relation": [dp.Relation.REPLACE_ONE]
             for of in ("GaussianFilter", "ZCDPFilter", "RenyiFilter", "Odometer")
         },
+        "confidence": ["0.99"],
+        **{f"probable_{of}.mechanism": [dp.RandomlyAllocated(gaussian, 4, 2)] for of in ("epsilon", "delta")},
+        "Probable.relation": [dp.Relation.ADD_OR_REMOVE_ONE],
+        **{f"Probable.{part}": [fraction(1, 2)] for part in ("target", "upper", "confidence")},
+        "Probable.samples": [1000],
+        "Probable.seed": [None],
         "accountant": ["rdp"],
         **{f"{of}.orders": [(fraction(2), fraction(4))] for of in ("Odometer", "RenyiFilter")},
         "shares": [(fraction(1, 2), fraction(1, 4))],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, get_args
@@ -12,7 +13,7 @@ from typing import Any, get_args
 import numpy as np
 
 from dpbounds.algorithms.guards.guarded import examined
-from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
+from dpbounds.algorithms.ledger import Ledger, PrivacyBudget, WhichRelease
 from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.run import Run
 from dpbounds.algorithms.verification.attacks.audits import Audit, enough_runs
@@ -26,10 +27,14 @@ from dpbounds.algorithms.verification.sweeping.cells import NO_PROOF
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.mechanisms import (
+    BallsInBins,
     Gaussian,
+    MatrixMechanism,
     PoissonSampled,
     SampledWithoutReplacement,
     SampledWithReplacement,
+    Shuffled,
+    TruncatedPoisson,
 )
 from dpbounds.privacy.mechanisms.algebra import parts_of
 from dpbounds.privacy.relations import Relation
@@ -43,7 +48,8 @@ _FIRST, _LARGEST = 1024, 32_768  # runs between two looks: each time half as man
 _OTHER = 0.05  # share of the runs, and of the wealth, for each pair but the loudest
 _LOUDER = 1.2  # times the variance of the first canary's ratio: else another is not preferred, as a few runs may err
 NEAR = 0.9  # of the certified ε: where an audit may stop
-_DRAWN = {Gaussian, PoissonSampled, SampledWithoutReplacement, SampledWithReplacement}
+_DRAWN = {Gaussian, PoissonSampled, SampledWithoutReplacement, SampledWithReplacement, TruncatedPoisson}
+_DRAWN |= {BallsInBins, Shuffled, MatrixMechanism}
 _CHOSEN, _SAMPLED, _GAUSSIAN = "choices", "random batches", "Gaussian releases"
 
 # What an audit aims at, as a part of the certified ε, by what a ledger holds.
@@ -162,6 +168,8 @@ def audit_algorithm(
 ) -> AuditedAlgorithm:
     """Run an algorithm on neighbouring data sets and bound ε from below, by all that it releases.
 
+    Of a run whose budget is for its last iterate alone the attack sees that, and the certified ε is what it spends.
+
     Most runs are on the pair on which canaries move answers the most, the rest on pairs of small and large records
     (see ``neighbours``). It ends as soon as the bound is near enough to the certified ε, or above it; or when the runs
     or the seconds are used up: the bound holds whenever it ends (see ``betting``).
@@ -184,6 +192,7 @@ def audit_algorithm(
         BudgetExceeded: A guard found something before any attack (``dpbounds.algorithms.guards``), or a run did.
     """
     source, ledgers, begun = checked_source(seed), list[Ledger](), time.process_time()
+    release: WhichRelease = getattr(algorithm, "release", "every-iterate")
     examined(algorithm, problem.first if isinstance(problem, Pair) else problem, seed)
     pairs = {"": problem} if isinstance(problem, Pair) else _pairs(algorithm, problem, claim.relation)
     heard: dict[str, list[float]] = {title: [] for title in pairs}
@@ -195,20 +204,20 @@ def audit_algorithm(
     games += [replace(game, title=title, part=_OTHER) for title, game in played.items()]
     if not ledgers:
         games[0].scores(_PILOT, source)
-    certified = _certified(ledgers, claim)
+    certified = _certified(ledgers, claim, release)
     betting, made, ended = sequentially(
         games,
         source,
         delta=float(claim.delta),
         confidence=confidence,
         certified=certified if 0 < certified < math.inf else float(claim.epsilon),
-        gaussian=all(map(_only_gaussian, set(ledgers))),
+        gaussian=release == "every-iterate" and all(map(_only_gaussian, set(ledgers))),
         runs=runs,
         seconds=seconds - (time.process_time() - begun),
         enough=enough * certified,
     )
-    certified = _certified(ledgers, claim)  # of all runs: later ones may have released more
-    gaussian_still = all(map(_only_gaussian, set(ledgers)))
+    certified = _certified(ledgers, claim, release)  # of all runs: later ones may have released more
+    gaussian_still = release == "every-iterate" and all(map(_only_gaussian, set(ledgers)))
     audit = betting.audit if gaussian_still else betting.unassuming
     if audit.epsilon > certified:
         ended = "exceeded"
@@ -339,9 +348,11 @@ def checked_source(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def _certified(ledgers: Sequence[Ledger], claim: PrivacyBudget) -> float:
+def _certified(ledgers: Sequence[Ledger], claim: PrivacyBudget, release: WhichRelease) -> float:
     # the runs on either side write the same releases unless the number of steps depends on what was released
-    return max(certified_or_infinite(partial(ledger.spent, claim.delta, claim.relation)) for ledger in set(ledgers))
+    return max(
+        certified_or_infinite(partial(ledger.spent, claim.delta, claim.relation, release)) for ledger in set(ledgers)
+    )
 
 
 def _pairs(algorithm: Algorithm, problem: Any, relation: Relation) -> dict[str, Pair]:
@@ -356,7 +367,8 @@ def _heard(
     algorithm: Algorithm, pair: Pair, ledgers: list[Ledger], heard: list[float], side: Any, seed: int, count: int
 ) -> dict[str, Array]:
     witness = Witness(pair, candidates_of(algorithm))
-    with listening(witness.hear):
+    alone = getattr(algorithm, "release", "every-iterate") == "last-iterate"
+    with nullcontext() if alone else listening(witness.hear):
         run = algorithm.run(side, seed=seed, repetitions=count)
     ledgers.append(run.ledger)
     scores = witness.scores(count) | scores_of_output(run, pair)

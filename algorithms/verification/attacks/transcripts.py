@@ -2,7 +2,8 @@
 
 A certificate is about *all* noisy answers, not only about the point that is returned in the end, so an attacker may see
 them all. The points that an oracle was asked about are known to him, too: they are functions of earlier answers. Which
-records a random batch held is not: likelihoods are averaged over it.
+records a random batch held is not: likelihoods are averaged over it. Where batches depend on each other, they are
+averaged over the record's place in all of them, for each epoch or, where batches are kept, for all epochs together.
 """
 
 from __future__ import annotations
@@ -10,29 +11,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from dpbounds.algorithms.ledger import Batch
+from dpbounds.algorithms.ledger import Batch, Bins, Cyclic, Shuffle, Truncated, Visited
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
-    BinGradientOracle,
     GradientDifferenceOracle,
     GradientOracle,
     HessianOracle,
     PathGradientOracle,
     Poisson,
     Scored,
+    VisitGradientOracle,
     as_vectors,
 )
 from dpbounds.algorithms.oracles.watching import Question, watched_by
 from dpbounds.algorithms.verification.attacks.neighbours import Pair
-from dpbounds.errors import UnsupportedMechanism
 
 _IMPOSSIBLE = -1e6  # log-likelihood of an answer that a ball or a sphere cannot give: finite, so that sums are
 _FAR = 1e6  # a distance, in units of the noise, where there was nothing to measure
@@ -49,7 +49,8 @@ class Answer:
         kind: Of noise, as written down.
         generators: The repetitions' streams: they tell whose row is whose.
         exact: From a problem to the answer without noise, of all records or of a given one alone, shape (R, m).
-        sampling: Of the random batch that was asked, or None for all records.
+        sampling: Of the random batch that was asked, or None for all records, or for others that are known.
+        place: Of the batch in its epoch, and whether it is the first of a new draw, where batches depend on each other.
         records: n.
         dimension: d of the problem that was asked about.
     """
@@ -59,9 +60,10 @@ class Answer:
     kind: Kind
     generators: Sequence[np.random.Generator]
     exact: Callable[..., Array]
-    sampling: Batch | Poisson | None
+    sampling: Batch | Poisson | Truncated | Visited | None
     records: int
     dimension: int
+    place: tuple[int, bool] = (0, False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +113,11 @@ class _Heard:
 
 
 def _answer(
-    oracle: Any, noisy: Array, sampling: Batch | Poisson | None = None, amount: Array | None = None, **of: Any
+    oracle: Any,
+    noisy: Array,
+    sampling: Batch | Poisson | Truncated | Visited | None = None,
+    amount: Array | None = None,
+    **of: Any,
 ) -> Answer:
     return Answer(
         noisy=noisy,
@@ -125,15 +131,26 @@ def _answer(
     )
 
 
-def _of_gradient(oracle: GradientOracle | BatchGradientOracle | BinGradientOracle, answer: Any, X: Array) -> Answer:
-    if isinstance(oracle, BinGradientOracle):
-        raise UnsupportedMechanism("the attacks read single answers, and visits of bins depend on each other")
+def _of_gradient(oracle: GradientOracle | BatchGradientOracle | VisitGradientOracle, answer: Any, X: Array) -> Answer:
+    if isinstance(oracle, VisitGradientOracle):
+        return _of_visit(oracle, answer, X)
     return _answer(
         oracle,
         answer.noisy,
         oracle.sampling if isinstance(oracle, BatchGradientOracle) else None,
         exact=partial(gradient, X, rows=_block_of(oracle)),
     )
+
+
+def _of_visit(oracle: VisitGradientOracle, answer: Any, X: Array) -> Answer:
+    scheme, n = oracle.scheme, oracle.problem.records
+    visit, place = divmod(oracle.visits - 1, scheme.bins)
+    if isinstance(scheme, Cyclic) and scheme.order == "fixed":  # which records these are is public
+        rows = np.broadcast_to(np.arange(place, n, scheme.bins), (len(X), len(range(place, n, scheme.bins))))
+        share = rows.shape[1] / float(oracle.divisor)
+        return _answer(oracle, answer.noisy, exact=lambda problem: share * problem.batch_gradient(X, rows))
+    drawn = place == 0 and (scheme.redraw or visit == 0)
+    return _answer(oracle, answer.noisy, scheme, place=(place, drawn), exact=partial(gradient, X))
 
 
 def _of_difference(oracle: GradientDifferenceOracle, answer: Any, X: Array, previous: Array) -> Answer:
@@ -220,6 +237,7 @@ class Witness:
         self._last: dict[int, Array] = {}
         self._full = 0
         self._understood = 0
+        self._epochs: dict[int, _Epoch] = {}  # by who asks
         self.answers = 0
 
     def hear(self, answer: Answer | Choice) -> None:
@@ -231,6 +249,9 @@ class Witness:
             return
         self.answers += 1
         rows, noisy = self._rows(answer.generators), answer.amount > 0  # else the point did not move: nothing was said
+        if isinstance(answer.sampling, Visited):
+            self._hear_visit(answer, rows)
+            return
         if answer.sampling is None:
             first, second = answer.exact(self._pair.first), answer.exact(self._pair.second)
             ratio = _log_density(answer, second) - _log_density(answer, first)
@@ -240,6 +261,20 @@ class Witness:
             ratio = _log_mixture(answer, self._pair.second) - _log_mixture(answer, self._pair.first)
         self._ratio[rows[noisy]] += ratio[noisy]
         self._understood += int(noisy.sum())
+
+    def _hear_visit(self, answer: Answer, rows: NDArray[np.int64]) -> None:
+        """The average over where record 0 was dealt to, of an epoch (of all epochs, where batches are kept)."""
+        place, drawn = answer.place
+        key = id(answer.generators)
+        if drawn or key not in self._epochs:
+            if key in self._epochs:
+                self._ratio[self._epochs[key].rows] += self._epochs[key].ratio()
+            assert isinstance(answer.sampling, Visited)
+            self._epochs[key] = _Epoch(rows, answer.generators, _chances(answer.sampling, answer.records))
+        self._epochs[key].add(
+            place, *(_with_and_without(answer, side) for side in (self._pair.first, self._pair.second))
+        )
+        self._understood += len(rows)
 
     def _hear_choice(self, choice: Choice) -> None:
         """The chances of the exponential mechanism at the scores of either side (of noisy max they are others)."""
@@ -260,8 +295,11 @@ class Witness:
 
     def scores(self, repetitions: int) -> dict[str, Array]:
         """The scores, one number per repetition each (0 for who was never heard); those that mean something."""
+        ratio = self._ratio.copy()
+        for epoch in self._epochs.values():
+            ratio[epoch.rows] += epoch.ratio()
         heard = {
-            "likelihood ratio": (self._ratio, self.answers > 0),
+            "likelihood ratio": (ratio, self.answers > 0),
             "residual": (self._smallest, self._full > 0),
             "repeated noise": (self._closest, self._full > 1),
         }
@@ -299,6 +337,63 @@ class Witness:
         return self._asked[1]
 
 
+class _Epoch:
+    """What was heard since records were dealt to batches: how likely it is, by where record 0 is, on either side.
+
+    Args:
+        rows: Of the repetitions that ask.
+        generators: Theirs.
+        chances: Of record 0 to be in each batch; shape (m,), what is missing from 1 that it sits out.
+    """
+
+    def __init__(self, rows: NDArray[np.int64], generators: Sequence[np.random.Generator], chances: Array) -> None:
+        self.rows, self.generators, self._chances = rows, generators, np.append(chances, max(0.0, 1 - chances.sum()))
+        self._without = np.zeros((2, len(rows)))
+        self._lifts = np.zeros((2, len(self._chances), len(rows)))
+
+    def add(self, place: int, *sides: tuple[Array, Array]) -> None:
+        """Take the log-likelihoods of an answer, with the record in its batch and without, on either side."""
+        for side, (present, absent) in enumerate(sides):
+            self._without[side] += absent
+            self._lifts[side, place] += present - absent
+
+    def ratio(self) -> Array:
+        """The logarithm of the likelihood ratio, shape (R,)."""
+        with np.errstate(divide="ignore"):
+            weights = np.log(self._chances)[:, None]
+        first, second = self._without + special.logsumexp(weights + self._lifts, axis=1)
+        found: Array = second - first
+        return found
+
+
+def _chances(scheme: Visited, records: int) -> Array:
+    m = scheme.bins
+    if isinstance(scheme, Bins):
+        return np.full(m, 1 / m)
+    if isinstance(scheme, Shuffle):
+        return np.full(m, records // m / records)
+    return np.array([len(range(place, records, m)) / records for place in range(m)])
+
+
+def _with_and_without(answer: Answer, problem: Any) -> tuple[Array, Array]:
+    """Log-likelihoods of an answer about a batch with record 0 and without, where all others are alike.
+
+    In bins that differ in size others that are not silent matter, too: no score.
+    """
+    target, other = answer.exact(problem, 0), answer.exact(problem, 1)
+    scheme = answer.sampling
+    if isinstance(scheme, Bins):
+        if other.any():
+            return np.zeros(len(target)), np.zeros(len(target))
+        by, size = answer.records / scheme.bins, 1
+    else:
+        assert isinstance(scheme, Shuffle | Cyclic)
+        by = float(scheme.divisor(answer.records))
+        size = int(by) if isinstance(scheme, Shuffle) else len(range(answer.place[0], answer.records, scheme.bins))
+    present, absent = ((size - 1) * other + target) / by, size * other / by
+    return _log_density(answer, present), _log_density(answer, absent)
+
+
 def _log_density(answer: Answer, exact: Array) -> Array:
     """Log-likelihood of an answer around its exact value, up to what is the same for both data sets."""
     distance = np.linalg.norm(answer.noisy - exact, axis=-1)
@@ -311,17 +406,26 @@ def _log_density(answer: Answer, exact: Array) -> Array:
     return np.where(outside, _IMPOSSIBLE, 0.0)
 
 
+@lru_cache(maxsize=16)
+def _kept(sampling: Truncated) -> float:
+    """How many records are kept in the mean: E min(N, B), N binomial."""
+    law = stats.binom(sampling.records, float(sampling.sample_rate))
+    return float(law.sf(np.arange(sampling.size)).sum())
+
+
 def _log_mixture(answer: Answer, problem: Any) -> Array:
     """The same for an answer about a random batch: the average over how often record 0 is in it."""
     target, other = answer.exact(problem, 0), answer.exact(problem, 1)
     sampling = answer.sampling
-    if isinstance(sampling, Poisson):
+    if isinstance(sampling, Poisson | Truncated):
         if other.any():
             return np.zeros(len(target))  # how many others there are matters, too: no score
-        rate = float(sampling.sample_rate)
-        means, chances = [0 * target, target / (rate * answer.records)], [1 - rate, rate]
+        rate = chance = float(sampling.sample_rate)
+        if isinstance(sampling, Truncated):
+            chance = _kept(sampling) / answer.records
+        means, chances = [0 * target, target / (rate * answer.records)], [1 - chance, chance]
     else:
-        assert sampling is not None
+        assert isinstance(sampling, Batch)
         size, share = sampling.size, 1 / sampling.records
         if sampling.replacement:
             copies = range(min(size, _MOST_COPIES) + 1)

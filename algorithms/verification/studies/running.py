@@ -11,6 +11,7 @@ from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.run import Run
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.relations import Relation
 
 A = TypeVar("A")
 P = TypeVar("P")
@@ -40,12 +41,14 @@ class Example:
         theorems: Ids that the algorithm realises.
         calibrated: From a budget to an algorithm that keeps it and the problem that it is for; a second at most.
         printed: Whether this is a variant as printed, which may spend more than its budget: never for a release.
+        relations: Under which its account is proven.
     """
 
     name: str
     theorems: tuple[str, ...]
     calibrated: Callable[[PrivacyBudget], tuple[Algorithm, Any]]
     printed: bool = False
+    relations: tuple[Relation, ...] = tuple(Relation)
 
 
 def budget_of(epsilon: float, delta: ExactLike = "1e-5") -> PrivacyBudget:

@@ -18,7 +18,7 @@ from dpbounds.algorithms import (
 from dpbounds.algorithms.estimators.clipped_descent import ClippedDescent
 from dpbounds.algorithms.estimators.scores import LOGISTIC, LinearScores, Records
 from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.oracles import Poisson
+from dpbounds.algorithms.oracles import Cyclic, Poisson, Shuffle
 from dpbounds.algorithms.problems.clipped import Clipped
 from dpbounds.algorithms.problems.linear_model import LinearModel
 from dpbounds.algorithms.verification.judging import planned_checks as kinds
@@ -26,6 +26,7 @@ from dpbounds.algorithms.verification.judging.planned_checks import bounded, by_
 from dpbounds.algorithms.verification.judging.regimes import time_constants
 from dpbounds.algorithms.verification.studies.running import Example, at_budget, budget_of, calibrated_on
 from dpbounds.algorithms.verification.sweeping.trials import reads, samples, spending
+from dpbounds.privacy.relations import Relation
 
 _DISTANCE = Fraction(1)
 
@@ -115,6 +116,7 @@ CHECKS = (
     ),
 )
 
+_PLACES = (Relation.REPLACE_ONE, Relation.ZERO_OUT_ONE)  # those that keep every record's place
 _small = partial(realisable, 400, 4)
 _one = partial(calibrated_on, StochasticGradientDescent.calibrated, _small, steps=20)
 _several = partial(calibrated_on, SelectedStochasticGradientDescent.calibrated, _small, steps=10)
@@ -155,6 +157,15 @@ EXAMPLES = (
     ),
     Example("dp-sgd", (f"{_PAPER}/algorithm-3", _EXPLICIT), _one()),
     Example("dp-sgd-poisson", (_EXPLICIT,), _one(sampling=Poisson("1/10"))),
+    Example(
+        "dp-sgd-shuffled", (f"{_PAPER}/algorithm-3",), _one(sampling=Shuffle(10), output="last"), relations=_PLACES
+    ),
+    Example(
+        "dp-sgd-last-iterate",
+        (f"{_PAPER}/algorithm-3",),
+        _one(sampling=Cyclic(10), output="last", release="last-iterate"),
+        relations=_PLACES,
+    ),
     Example("dp-sgd-as-printed", (_PROPOSITION, f"{_PAPER}/algorithm-3"), _one(variant="as-printed"), printed=True),
     Example(
         "dp-sgd-selected", (f"{_PROPOSITION}/explicit",), lambda budget: selected_at(400, 4, budget, runs=3, steps=10)

@@ -8,18 +8,17 @@ sure is it, how can it be checked again, who signs.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from dpbounds import __version__
 from dpbounds.cli.answers.assumptions import SETTINGS, Assumption, assumptions
 from dpbounds.cli.printing.output import plain, print_written
-from dpbounds.cli.questions.options import FILE, unfit, writable, writing
+from dpbounds.cli.questions.options import writing
 from dpbounds.expressions.enclosure import End
 from dpbounds.expressions.exact import Direction, to_decimal
 from dpbounds.render.report import Picture, Report, Section, Table, page
@@ -35,27 +34,6 @@ OWNER = "who owns the data"
 _DIGITS = 6
 _ALARMS = (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10))
 _CURVE_TOLERANCE = 1e-4  # relative: a picture shows no more
-
-
-def _html(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
-    if path is not None and path.suffix.lower() not in (".html", ".htm"):
-        raise unfit(f"--report {path}", "must end with .html", "a browser prints the page to PDF")
-    return writable(ctx, option, path)
-
-
-def _html_with_pictures(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
-    if path is not None and find_spec("matplotlib") is None:
-        raise unfit("--report", "needs matplotlib", "pip install 'dpbounds[demo]'")
-    return _html(ctx, option, path)
-
-
-def _option(callback: Callable[..., Path | None]) -> Callable[[Any], Any]:
-    return click.option(
-        "--report", type=FILE, callback=callback, metavar="FILE.html", help="Write a page to read, sign and print."
-    )
-
-
-REPORT_OPTION, PLAIN_REPORT_OPTION = _option(_html_with_pictures), _option(_html)
 
 
 def write(path: Path, report: Report) -> None:

@@ -32,6 +32,7 @@ PROXIMAL = "dp-pgd"  # the descent with a proximal step: on a person's records i
 # Those that differ from another name's algorithm by what is no number: they run as their examples do.
 VARIANTS = (
     *("dp-pmd-l1", "dp-pmd-simplex", "clipped-gd-poisson", "dp-sgd-poisson"),
+    *("dp-sgd-shuffled", "dp-sgd-last-iterate"),
     *("above-threshold-doubled", "alternate-sample", "sgd-warm-spider"),
 )
 _NUMBERS = ("int", "float", "ExactLike")  # annotations of what words may give
@@ -71,9 +72,10 @@ class Ran:
     """A run, with what its ledger spends and what is promised of it.
 
     Attributes:
-        account: Of one repetition.
+        account: Of one repetition, of what is published of it.
         bounds: On the means of what is measured, by its name: the run's metric first.
         why: Why there is none.
+        alone: Of the last iterate alone, where the ledger knows that and all of them are counted; else None.
     """
 
     subject: Subject
@@ -81,6 +83,7 @@ class Ran:
     account: Account
     bounds: Mapping[str, Enclosure]
     why: str
+    alone: Account | None = None
 
     def measured(self, name: str) -> float | None:
         """The mean of what is bounded; None where the records are private, or nothing was found."""
@@ -96,7 +99,10 @@ def ran(subject: Subject, seed: int | None, repetitions: int, guarded: bool) -> 
     run = subject.algorithm.run(subject.problem, seed=seed, repetitions=repetitions, guarded=guarded)
     budget = run.budget
     assert budget is not None  # it is calibrated to one
-    spent = account(run.ledger.mechanism(), delta=budget.delta, relation=budget.relation)
+    spent = account(run.ledger.published(run.release), delta=budget.delta, relation=budget.relation)
+    alone = None
+    if run.release == "every-iterate" and run.ledger.descent is not None:
+        alone = account(run.ledger.last_iterate(), delta=budget.delta, relation=budget.relation)
     bounds: dict[str, Enclosure] = {}
     why = f"none is known of {subject.name}"
     if hasattr(subject.algorithm, "bound"):
@@ -106,7 +112,7 @@ def ran(subject: Subject, seed: int | None, repetitions: int, guarded: bool) -> 
                 bounds["exact"] = subject.algorithm.bound(subject.problem, "exact")
         except DpboundsError as error:
             why = str(error)
-    return Ran(subject, run, spent, bounds, why)
+    return Ran(subject, run, spent, bounds, why, alone)
 
 
 def subject_of(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from dpbounds.cli.answers.plots import PLOT_OPTION
-from dpbounds.cli.answers.reports import REPORT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions import options as given_options
 from dpbounds.cli.questions.training import TRAINING_OPTIONS
@@ -61,7 +60,7 @@ SPENDING_OPTIONS = given_options.options(
         help="Write a certified lower bound on an attacker's errors, likewise.",
     ),
     PLOT_OPTION,
-    REPORT_OPTION,
+    given_options.REPORT_OPTION,
     given_options.PUBLISHING_OPTIONS,
     click.option(
         "--probable",

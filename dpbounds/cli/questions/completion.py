@@ -6,14 +6,15 @@ Click makes the shells' scripts; nothing here imports a statement or an algorith
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import click
 
-Completion = Callable[[click.Context, click.Parameter, str], list[str]]
 
-
-def _of(names: Callable[[], Iterable[str]]) -> Completion:
-    return lambda ctx, parameter, begun: sorted({name for name in names() if name.startswith(begun)})
+def _offered(
+    names: Callable[[], Iterable[str]], ctx: click.Context, parameter: click.Parameter, begun: str
+) -> list[str]:
+    return sorted({name for name in names() if name.startswith(begun)})
 
 
 def _ids() -> Iterable[str]:
@@ -58,5 +59,10 @@ def _tables() -> Iterable[str]:
     return ("all", *catalogue.names(), *pages.names())
 
 
-IDS, PAPERS, METRICS, STATUSES = _of(_ids), _of(_papers), _of(_metrics), _of(_statuses)
-ALGORITHMS, CHECKED, TABLES = _of(_algorithms), _of(_checked), _of(_tables)
+IDS = partial(_offered, _ids)
+PAPERS = partial(_offered, _papers)
+METRICS = partial(_offered, _metrics)
+STATUSES = partial(_offered, _statuses)
+ALGORITHMS = partial(_offered, _algorithms)
+CHECKED = partial(_offered, _checked)
+TABLES = partial(_offered, _tables)

@@ -273,3 +273,24 @@ def make_directory(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidValue("--output", path, "a directory that can be made", error.strerror or "") from None
+
+
+def _report(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in (".html", ".htm"):
+        raise unfit(f"--report {path}", "must end with .html", "a browser prints the page to PDF")
+    return writable(ctx, option, path)
+
+
+def _report_with_pictures(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    if path is not None and find_spec("matplotlib") is None:
+        raise unfit("--report", "needs matplotlib", "pip install 'dpbounds[demo]'")
+    return _report(ctx, option, path)
+
+
+def _report_option(callback: Callable[..., Path | None]) -> Callable[[Any], Any]:
+    return click.option(
+        "--report", type=FILE, callback=callback, metavar="FILE.html", help="Write a page to read, sign and print."
+    )
+
+
+REPORT_OPTION, PLAIN_REPORT_OPTION = _report_option(_report_with_pictures), _report_option(_report)

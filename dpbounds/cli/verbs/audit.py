@@ -15,13 +15,13 @@ import click
 from dpbounds import __version__
 from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.answers.plots import PLOT_OPTION
-from dpbounds.cli.answers.reports import PLAIN_REPORT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import progress_bar
 from dpbounds.cli.questions.completion import ALGORITHMS
 from dpbounds.cli.questions.options import (
     AT_LEAST_ZERO,
     FILE,
+    PLAIN_REPORT_OPTION,
     POSITIVE,
     PROBABILITY,
     number_of_processes,

@@ -10,12 +10,12 @@ import click
 
 from dpbounds.cli.answers import prefix_sums
 from dpbounds.cli.answers.plots import PLOT_OPTION
-from dpbounds.cli.answers.reports import REPORT_OPTION
 from dpbounds.cli.answers.spending import write_publications
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.options import (
     PUBLISHING_OPTIONS,
     RELATION_OPTION,
+    REPORT_OPTION,
     TARGET_OPTIONS,
     TIME_LIMIT_OPTION,
     note_if_stopped,

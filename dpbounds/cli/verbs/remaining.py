@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli import DOES_NOT_HOLD, DONE
-from dpbounds.cli.answers.reports import REPORT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.options import (
     FILE,
     RELATION_OPTION,
+    REPORT_OPTION,
     TARGET_OPTIONS,
     TIME_LIMIT_OPTION,
     note,

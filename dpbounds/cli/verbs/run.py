@@ -14,7 +14,6 @@ import click
 
 from dpbounds import documents
 from dpbounds.cli.answers.demo_training import demand_data
-from dpbounds.cli.answers.reports import REPORT_OPTION
 from dpbounds.cli.answers.running import SQUARES, Ran, Records, ran, subject_of
 from dpbounds.cli.printing import output as printing
 from dpbounds.cli.questions.completion import ALGORITHMS
@@ -24,6 +23,7 @@ from dpbounds.cli.questions.options import (
     POSITIVE,
     PROBABILITY,
     RECORDS_OPTIONS,
+    REPORT_OPTION,
     demand_place,
     make_directory,
     number_of_runs,
@@ -169,6 +169,7 @@ def _document(found: Ran) -> dict[str, object]:
         "epsilon": printing.json_ends(account.enclosure),
         "delta": printing.json_given(account.target),
         "relation": str(account.relation),
+        "release": run.release,
         "metric": run.metric,
         "bounds": [
             {
@@ -230,6 +231,8 @@ def _point(found: Ran) -> str:
 
 
 def _print(found: Ran, files: tuple[Path, ...]) -> None:
+    from dpbounds.algorithms.run import ONLY_THE_LAST
+
     subject, run, account = found.subject, found.run, found.account
     whose = "private" if subject.private else "public"
     rows = {
@@ -242,6 +245,12 @@ def _print(found: Ran, files: tuple[Path, ...]) -> None:
         "bound": "; ".join(_bound(found, name) for name in found.bounds) or f"none: {found.why}",
         "noise": run.noise_drawn,
     }
+    if run.release == "last-iterate":
+        rows["publish"] = ONLY_THE_LAST
+    elif found.alone is not None:
+        rows["last iterate"] = (
+            f"alone {printing.shown(found.alone.enclosure)}, if nothing else is published: {ONLY_THE_LAST}"
+        )
     printing.print_rows(rows)
     for line in subject.notes:
         click.echo(f"- {line}")

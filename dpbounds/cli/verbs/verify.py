@@ -10,11 +10,10 @@ import click
 
 from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.answers import verification_report
-from dpbounds.cli.answers.reports import PLAIN_REPORT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import progress_bar
 from dpbounds.cli.questions.completion import CHECKED
-from dpbounds.cli.questions.options import FILE, number_of_processes, writable
+from dpbounds.cli.questions.options import FILE, PLAIN_REPORT_OPTION, number_of_processes, writable
 from dpbounds.errors import InvalidValue
 
 if TYPE_CHECKING:

@@ -93,7 +93,13 @@ THEOREM = PAPER.theorem(
         ),
         Parameter(level, "tree_accuracy", "A", bases="loss length"),
         Parameter(accuracy / q.L, "move_length", "r"),
-        Parameter(Max(1, ceiling(log(q.G / accuracy) / log(2))), "levels", "J"),
+        Parameter(
+            Max(1, ceiling(log(q.G / accuracy) / log(2))),
+            "levels",
+            "J",
+            increasing_in="G",
+            decreasing_in=accuracy,
+        ),
         Parameter(
             ceiling(Max((q.G / accuracy) ** 2, q.G / accuracy * sqrt(2 * q.d / q.rho))),
             "first_batch",

@@ -24,26 +24,35 @@ from fractions import Fraction
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy import mechanisms
 from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.mechanisms.matrices import BinaryTree, LowerTriangular, Toeplitz
 from dpbounds.privacy.relations import Relation
 
 FULL_BATCH, POISSON, BINS = "full-batch", "poisson", "balls-in-bins"
 WITHOUT_REPLACEMENT, WITH_REPLACEMENT = "without-replacement", "with-replacement"
+TRUNCATED, SHUFFLED, ALLOCATED = "truncated-poisson", "shuffled", "random-allocation"
 
 JsonObject = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class MechanismKind:
-    """How one mechanism is written: its name, the class, and the fields, of which some may be missing (None)."""
+    """How one mechanism is written: its name, the class, and the fields, of which some may be missing (None).
+
+    What says itself which records its steps are about (``whole``) has no ``sampling``, and is inside of none.
+    """
 
     name: str
     make: Callable[..., Mechanism]
     fields: tuple[str, ...]
     optional: tuple[str, ...] = ()
+    whole: bool = False
+
+
+_NOISE = ("noise_multiplier", "noise_stddev", "sensitivity")
 
 
 KINDS = (
-    MechanismKind("gaussian", mechanisms.Gaussian, (), ("noise_multiplier", "noise_stddev", "sensitivity")),
+    MechanismKind("gaussian", mechanisms.Gaussian, (), _NOISE),
     MechanismKind("laplace", mechanisms.Laplace, (), ("noise_multiplier", "noise_scale", "sensitivity", "dimension")),
     MechanismKind("uniform-ball", mechanisms.UniformBall, ("radius", "dimension"), ("sensitivity",)),
     MechanismKind("discrete-laplace", mechanisms.DiscreteLaplace, ("noise_scale", "bound")),
@@ -59,11 +68,28 @@ KINDS = (
     MechanismKind("approximate", mechanisms.ApproximateDP, ("epsilon", "delta", "relation")),
     MechanismKind("zcdp", mechanisms.ZCDP, ("rho", "relation")),
     MechanismKind("renyi", mechanisms.RenyiDP, ("points", "relation")),
+    MechanismKind(
+        "matrix",
+        mechanisms.MatrixMechanism,
+        ("noise_multiplier", "matrix", "participation", "groups"),
+        ("separation", "at_most", "sample_rate"),
+        whole=True,
+    ),
+    MechanismKind(
+        "last-iterate",
+        mechanisms.LastIterate,  # its noise is that of a Gaussian, field by field
+        ("batches", "epochs", "smoothness_step", "weight_decay_step", "order", "checkpoints"),
+        _NOISE,
+        whole=True,
+    ),
 )
 SAMPLINGS: dict[str, tuple[Callable[..., Mechanism], tuple[str, ...]]] = {
     POISSON: (mechanisms.PoissonSampled, ("sample_rate",)),
     WITHOUT_REPLACEMENT: (mechanisms.SampledWithoutReplacement, ("batch_size", "dataset_size")),
     WITH_REPLACEMENT: (mechanisms.SampledWithReplacement, ("batch_size", "dataset_size")),
+    TRUNCATED: (mechanisms.TruncatedPoisson, ("sample_rate", "max_batch_size", "dataset_size")),
+    SHUFFLED: (mechanisms.Shuffled, ("batches", "rest")),
+    ALLOCATED: (mechanisms.RandomlyAllocated, ("steps", "participations")),
     BINS: (mechanisms.BallsInBins, ("bins", "epochs", "redraw")),
 }
 
@@ -77,12 +103,13 @@ def described(mechanism: Mechanism, count: int) -> JsonObject:
     for name, (sampling, fields) in SAMPLINGS.items():
         if type(mechanism) is sampling:
             return {
-                **_described(_inside(mechanism)),
+                **_described(_inside(mechanism))[1],
                 "sampling": name,
                 **{field: _written(getattr(mechanism, field)) for field in fields},
                 "count": count,
             }
-    return {**_described(mechanism), "sampling": FULL_BATCH, "count": count}
+    whole, entry = _described(mechanism, alone=True)
+    return {**entry, **({} if whole else {"sampling": FULL_BATCH}), "count": count}
 
 
 def digest(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
@@ -108,26 +135,40 @@ def _inside(mechanism: Mechanism) -> Mechanism:
         mechanisms.PoissonSampled
         | mechanisms.SampledWithoutReplacement
         | mechanisms.SampledWithReplacement
+        | mechanisms.TruncatedPoisson
+        | mechanisms.Shuffled
+        | mechanisms.RandomlyAllocated
         | mechanisms.BallsInBins,
     )
     return mechanism.mechanism
 
 
-def _described(mechanism: Mechanism) -> JsonObject:
+def _described(mechanism: Mechanism, *, alone: bool = False) -> tuple[bool, JsonObject]:
+    """Whether it says itself which records it is about (then only ``alone``), and its fields."""
     for kind in KINDS:
-        if type(mechanism) is kind.make:
-            numbers = {field: getattr(mechanism, field) for field in (*kind.fields, *kind.optional)}
-            return {"mechanism": kind.name} | {
+        if type(mechanism) is kind.make and (alone or not kind.whole):
+            noise = mechanism.mechanism if isinstance(mechanism, mechanisms.LastIterate) else mechanism
+            numbers = {field: getattr(mechanism, field) for field in kind.fields}
+            numbers |= {field: getattr(noise, field) for field in kind.optional}
+            entry = {"mechanism": kind.name} | {
                 field: _written(value) for field, value in numbers.items() if value is not None
             }
+            return kind.whole, entry
     raise UnsupportedMechanism(
         f"a ledger holds single releases, and has no way to write {mechanism!r}: list what it consists of"
     )
 
 
 def _written(value: object) -> object:
-    if isinstance(value, Fraction):
-        return str(value)
-    if isinstance(value, tuple):
-        return [[str(first), str(second)] for first, second in value]
-    return str(value) if isinstance(value, Relation) else value
+    match value:
+        case Fraction() | Relation():
+            return str(value)
+        case tuple():
+            return [_written(each) for each in value]
+        case Toeplitz(coefficients=coefficients, steps=steps):
+            return {"kind": "toeplitz", "coefficients": _written(coefficients), "steps": steps}
+        case LowerTriangular(rows=rows, denominator=common):
+            return {"kind": "lower-triangular", "rows": [[str(Fraction(x, common)) for x in row] for row in rows]}
+        case BinaryTree(steps=steps):
+            return {"kind": "binary-tree", "steps": steps}
+    return value

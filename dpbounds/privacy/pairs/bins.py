@@ -65,44 +65,48 @@ def bins_steps(mechanism: MatrixMechanism, order: Order) -> tuple[tuple[StepBoun
     assert mechanism.separation is not None
     found = bins_of(mechanism.matrix, mechanism.separation)
     unit = 1 / mechanism.noise_multiplier**2
-    # the record that takes another's place may have the vector 0: what is attained by adding or removing one is
-    direction = Direction.REMOVE if order.moves_twice else Direction.of(order)
+    direction = Direction.of(order)
     attacks = tuple(
         _mixture(common, found.smallest - common, found.count, unit, direction)
         for common in dict.fromkeys((found.shared, Fraction(0)))
         if found.smallest > 0
     )
-    if order.moves_twice:  # which bin it is, is revealed: for one in secret nothing is derived in ``matrices.md``
-        return ((StepBound(ShiftedGaussians(4 * unit * found.largest), attacks), 1),)
-    stride = _best_stride(found, float(unit))
+    stride = _best_stride(found, float(unit), direction)
     return ((StepBound(_mixture(*found.at(stride), found.count // stride, unit, direction), attacks), 1),)
 
 
 def _mixture(common: Fraction, own: Fraction, count: int, unit: Fraction, direction: Direction) -> Pair:
-    """A Gaussian for what is common, and one of ``count`` bins for the rest."""
+    """A Gaussian for what is common, and one of ``count`` bins for the rest; replaced, both are moved either way."""
+    ways = 4 if direction is Direction.REPLACE else 1
     if count == 1 or not own:
-        return ShiftedGaussians(unit * (common + own))
+        return ShiftedGaussians(ways * unit * (common + own))
     bins = Allocated(direction, count, ((ShiftedGaussians(unit * own), count),))
-    return Combined(((ShiftedGaussians(unit * common), 1), (bins, 1))) if common else bins
+    return Combined(((ShiftedGaussians(ways * unit * common), 1), (bins, 1))) if common else bins
 
 
-def _best_stride(found: Bins, unit: float) -> int:
+def _best_stride(found: Bins, unit: float, direction: Direction) -> int:
     """The divisor of b for which ε is least by an estimate; any would do."""
     strides = [stride for stride in range(1, found.count + 1) if found.count % stride == 0]
-    return min(strides, key=lambda stride: _estimate(*found.at(stride), found.count // stride, unit))
+    replaced = direction is Direction.REPLACE
+    return min(strides, key=lambda stride: _estimate(*found.at(stride), found.count // stride, unit, replaced))
 
 
-def _estimate(common: Fraction, own: Fraction, count: int, unit: float) -> float:
-    """About ε at δ = 1e-6, in the order remove: the loss is √ρ Y + ρ/2 + log of (e^(√v Z + v/2) + S) / b.
+def _estimate(common: Fraction, own: Fraction, count: int, unit: float, replaced: bool) -> float:
+    """About ε at δ = 1e-6, in the order remove or replace.
 
-    Y and Z are standard normal, S is the sum of the other bins' factors, taken as log-normal.
+    Removed, the loss is √ρ Y + ρ/2 + log of (e^(√v Z + v/2) + S) / b, Y and Z standard normal, S the sum of the other
+    bins' factors, taken as log-normal. Replaced, ρ counts four times, and (e^(-√v Z - 3v/2) + S') / b divides, S' being
+    S where all other noise has the other sign.
     """
-    rho, v = float(common) * unit, float(own) * unit
+    rho, v = (4 if replaced else 1) * float(common) * unit, float(own) * unit
     others, spread = float(count - 1), math.expm1(min(v, 500.0)) * (count - 1)
     width = math.sqrt(math.log1p(spread / others**2)) if others else 0.0
     rest = others * np.exp(width * _NODES - width**2 / 2) if others else np.zeros(1)
     shares = _MASSES if others else np.ones(1)
-    bins = np.logaddexp(math.sqrt(v) * _POINTS[:, None] + v / 2, np.log(np.maximum(rest, 1e-300))) - math.log(count)
+    logs = np.log(np.maximum(rest, 1e-300))
+    bins = np.logaddexp(math.sqrt(v) * _POINTS[:, None] + v / 2, logs) - math.log(count)
+    if replaced:
+        bins -= np.logaddexp(-math.sqrt(v) * _POINTS[:, None] - 3 * v / 2, logs[::-1]) - math.log(count)
     losses = (bins[:, :, None] + math.sqrt(rho) * _POINTS + rho / 2).ravel()
     weights = (_WEIGHTS[:, None, None] * shares[:, None] * _WEIGHTS).ravel()
     low, high = 0.0, float(losses.max())

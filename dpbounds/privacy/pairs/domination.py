@@ -57,12 +57,14 @@ from dpbounds.privacy.pairs.pairs import (
     Other,
     Pair,
     Product,
+    RenyiProfile,
     Repeated,
     ReplacedGaussians,
     Sampled,
     SampledBalls,
     SampledGaussians,
     SampledLaplaces,
+    ShiftedDiscreteGaussians,
     ShiftedGaussians,
     ShiftedLaplaces,
     ShuffledBatches,
@@ -753,6 +755,7 @@ def _zeroed(inner: Mechanism, draws: Draws, size: int, order: Order) -> StepBoun
     """A record of a batch of fixed size is zeroed, and the batches without it hold another (``zero_out.md``)."""
     (base, attained), direction = _base(inner, Order.ZERO), Direction.of(order)
     if draws.slots > 1:
+        base = _of_whole_vectors(base)
         enlarged(base, 2)  # refuses what has no proven pair for a record that is drawn several times
     if any(isinstance(part, MixtureOfGaussians) for part in nested(inner)):
         raise UnsupportedMechanism(
@@ -777,6 +780,14 @@ def _zeroed(inner: Mechanism, draws: Draws, size: int, order: Order) -> StepBoun
             return StepBound(pair, (_sampled(mixture, draws, base),) if draws.slots == 1 else (), size=size)
     attacks = tuple(_sampled(mixture, draws, pair) for pair in attained) if draws.slots == 1 and not sampled else ()
     return StepBound(Zeroed(direction, draws, base), attacks, size=size)
+
+
+def _of_whole_vectors(base: Pair) -> Pair:
+    """Coordinates that move by one, as what holds for any whole vectors, several records of which add up."""
+    match base:
+        case Combined(product=((ShiftedDiscreteGaussians(variance=variance, distance=1, scalar=False), moved),)):
+            return RenyiProfile((), moved / (2 * variance))
+    return base
 
 
 def _shuffled(mechanism: Shuffled, order: Order) -> StepBound:
@@ -828,19 +839,19 @@ def _allocated(mechanism: RandomlyAllocated, order: Order) -> _Choices:
         return _classes(Composed(((inner, t),)), order)
     if k == 1:
         return {(): ((_one_bin(inner, t, ((1, t),), order), 1),)}
-    if order is Order.REPLACE:
-        raise UnsupportedMechanism(
-            f"several participations, here {k} of {t} steps, have no proven pair under replace-one: take one per epoch "
-            "(participations=1, --participations 1), or ask under add-or-remove-one or zero-out-one"
-        )
     (base, attained), direction = _at_a_step(inner, order), Direction.of(order)
     groups: list[tuple[Pair, int]] = []
     for size, count in ((t // k + 1, t % k), (t // k, k - t % k)):
         pair = Allocated(direction, size, ((base, size),)) if size > 1 else _base(inner, order)[0]
         groups += [(pair, count)] if count else []
+    if order is Order.REPLACE:  # a record in the place of which another one contributes nothing
+        direction = Direction.REMOVE
     attacks: tuple[Pair, ...] = tuple(AllocatedTo(direction, t, k, pair) for pair in attained)
     if k > _MOST_PARTICIPATIONS:  # who sees a single step
-        attacks = tuple(_sampled(direction, Draws(Fraction(k, t)), pair) for pair in attained)
+        attacks = tuple(_sampled(Direction.of(order), Draws(Fraction(k, t)), pair) for pair in attained)
+    if isinstance(base, ShiftedGaussians):  # who sees the sum of all steps alone: k of them moved it
+        moved = Fraction((2 * k if order is Order.REPLACE else k) ** 2, t)
+        attacks += (ShiftedGaussians(base.squared_shift * moved),)
     return {(): ((StepBound(Combined(_product(groups)), attacks), 1),)}
 
 

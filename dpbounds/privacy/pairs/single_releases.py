@@ -106,6 +106,10 @@ def _discrete_gaussian(mechanism: mechanisms.DiscreteGaussian, order: Order) -> 
     attained = pairs.ShiftedDiscreteGaussians(variance, distance, scalar)
     if visible and (scalar or squared < 2):
         return StepBound.attained(attained)
+    if visible and squared < 4:  # no coordinate moves by more than 1, and the dearest moves as many as it may
+        moved = min(math.floor(squared), mechanism.dimension or math.floor(squared))
+        one = pairs.ShiftedDiscreteGaussians(variance, 1, scalar)
+        return StepBound.attained(pairs.Combined(((one, moved),)))
     # one coordinate moves by the whole distance where the norms of both vectors are whole numbers
     attacks = (pairs.ShiftedDiscreteGaussians(variance, times * math.floor(mechanism.bound), scalar),)
     return StepBound(pairs.RenyiProfile((), squared / (2 * variance)), attacks if visible else ())

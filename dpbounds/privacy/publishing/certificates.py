@@ -36,6 +36,7 @@ from dpbounds.privacy.mechanisms import (
     parts_of,
 )
 from dpbounds.privacy.mechanisms.descriptions import digest
+from dpbounds.privacy.mechanisms.last_iterate import CONDITION
 from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
 from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.pairs.domination import neighbour_classes
@@ -134,14 +135,18 @@ def statement(subject: Account | Calibration, *, noise_drawn: str = IDEAL_NOISE,
         if sampled
         else "no sampling"
     )
+    if any(isinstance(part, LastIterate | MatrixMechanism) for part, _ in parts):
+        sampling = "that records take part as stated (where there is a rate, by draws that stay secret)"
+    hidden = f"; that {CONDITION}" if any(isinstance(part, LastIterate) for part, _ in parts) else ""
     versions = ", ".join(f"{name} {text}" for name, text in _versions().items())
     return " ".join(
         (
             f"The {'release is' if steps == 1 else 'sequence of releases is'} ({epsilon}, {delta})-differentially "
             f"private under {subject.relation} ({neighbours}): epsilon = {epsilon}, delta = {delta}.",
-            f"It takes {steps} step{'' if steps == 1 else 's'}: {'; '.join(_described(*part) for part in parts)}.",
+            f"It takes {steps} step{'' if steps == 1 else 's'}: "
+            f"{'; '.join(_described(*part, subject.relation) for part in parts)}.",
             f"The analysis assumes {sampling}, bounds and divisors that are public constants, and noise"
-            f"{' and rates' if sampled else ''} fixed in advance.",
+            f"{' and rates' if sampled else ''} fixed in advance{hidden}.",
             f"The noise drawn was: {noise_drawn}.",
             f"Protected: {protected} any single record, against whoever sees every release and knows all others.",
             f"Not protected: {'; '.join(excluded)}.",
@@ -153,7 +158,9 @@ def statement(subject: Account | Calibration, *, noise_drawn: str = IDEAL_NOISE,
     )
 
 
-def _described(mechanism: Mechanism, count: int) -> str:
+def _described(mechanism: Mechanism, count: int, relation: Relation) -> str:
+    if isinstance(mechanism, LastIterate | MatrixMechanism):
+        return standalone_checker.release_in_words(_release(mechanism, count, relation))
     gaussian, rate = _gaussian(mechanism)
     if gaussian.noise_multiplier is not None:
         noise = f"noise multiplier {_rounded(gaussian.noise_multiplier, 'down')} (stddev per per-record bound)"

@@ -13,10 +13,9 @@ from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticG
 from dpbounds.algorithms.guards.residuals import NoiseWrong
 from dpbounds.algorithms.ledger import Bins, BudgetedLedger, Ledger, OpenLedger, PrivacyBudget
 from dpbounds.algorithms.noise import streams
-from dpbounds.algorithms.oracles import BinGradientOracle
+from dpbounds.algorithms.oracles import VisitGradientOracle
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
 from dpbounds.algorithms.unreleased import opened
-from dpbounds.algorithms.verification.attacks.transcripts import listening
 from dpbounds.algorithms.verification.studies.stochastic import realisable
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.budgets.filters import ZCDPFilter
@@ -28,7 +27,7 @@ SCHEMES = (Bins(4), Bins(4, redraw=False))
 
 def oracle(bins, pen=None, repetitions=1, problem=PROBLEM, seed=3, **options):
     pen = OpenLedger() if pen is None else pen
-    return BinGradientOracle(problem, bins, Fraction(2), streams(seed, repetitions), pen, **options)
+    return VisitGradientOracle(problem, bins, Fraction(2), streams(seed, repetitions), pen, **options)
 
 
 def visits(asked, steps):
@@ -103,8 +102,6 @@ def test_what_has_no_account_is_refused_and_nothing_is_written():
             visits(oracle(Bins(4), pen), 1)
         assert pen.taken == 0
         assert not pen.close().releases
-    with pytest.raises(UnsupportedMechanism, match="visits"), listening(lambda answer: None):
-        visits(oracle(Bins(4)), 1)
     for noise in ("ball", "sphere", "none"):
         with pytest.raises(InvalidValue, match="noise"):
             oracle(Bins(4), noise=noise)
@@ -137,14 +134,14 @@ BUGS = {
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_guard_catches_what_is_drawn_otherwise(bug, monkeypatch):
-    module = sys.modules[BinGradientOracle.__module__]
-    answer, drawn, thrown, means = BinGradientOracle._answer, {}, module.throw, module.batch_means
+    module = sys.modules[VisitGradientOracle.__module__]
+    answer, drawn, thrown, means = VisitGradientOracle._answer, {}, module.dealt, module.batch_means
 
     def otherwise(self, X):
         if bug == "fresh where kept ones are accounted" and self._pen.steps % 4 == 0:
-            self._thrown.clear()
+            self._dealt.clear()
         if bug == "in two bins" and self._pen.steps % 4 == 2:
-            self._thrown.clear()
+            self._dealt.clear()
         return answer(self, X)
 
     def throw(bins, records, generator, kind):
@@ -158,8 +155,8 @@ def test_a_guard_catches_what_is_drawn_otherwise(bug, monkeypatch):
         found = means(problem, X, rows, by)
         return found * np.array([[float(by) / max(1, len(each))] for each in rows])
 
-    monkeypatch.setattr(BinGradientOracle, "_answer", otherwise)
-    monkeypatch.setattr(module, "throw", throw)
+    monkeypatch.setattr(VisitGradientOracle, "_answer", otherwise)
+    monkeypatch.setattr(module, "dealt", throw)
     if bug == "divided by the size":
         monkeypatch.setattr(module, "batch_means", by_size)
     with pytest.raises(NoiseWrong):

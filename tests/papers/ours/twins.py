@@ -56,20 +56,17 @@ def population_tree_spider_second(q):
 
 
 def stage_shares(q):
-    # zCDP that is left for the first gradients, and the sum of the stages' shares
-    left = q.rho - q.stages * (q.T - 1) * 2 * q.L**2 / (q.n**2 * stage_difference(q) ** 2)
-    return left, sum(sqrt(mpf(2) ** -i) for i in range(int(q.stages)))
-
-
-def stage_difference(q):
-    return sqrt(2 * q.L**2 / q.d / (q.T - 1))
+    # zCDP that is left for the first gradients, and the sum of the stages' shares; 2^-500 counts for nothing
+    left = q.rho - q.stages * (q.T - 1) * 2 / q.n**2 * (q.d * (q.T - 1) / 2)  # (L/σ₂)² = d(T-1)/2
+    return left, sum(sqrt(mpf(2) ** -i) for i in range(min(int(q.stages), 1000)))
 
 
 def stage_excess(q):
     left, total = stage_shares(q)
-    gap = q.Delta_F
-    for j in range(int(q.stages)):
-        variance = 2 * q.G**2 / q.n**2 / left * total * sqrt(mpf(2) ** (int(q.stages) - 1 - j))
+    stages = int(q.stages)
+    gap = q.Delta_F / mpf(2) ** max(stages - 1000, 0)
+    for j in range(max(stages - 1000, 0), stages):
+        variance = 2 * q.G**2 / q.n**2 / left * total * sqrt(mpf(2) ** (stages - 1 - j))
         gap = gap / 2 + q.d * variance / 2 / q.mu
     return gap
 
@@ -302,7 +299,7 @@ TWINS = {
         "excess_risk": stage_excess,
         "steps": lambda q: ceil(q.L / (q.mu / 4)),
         "noise_stddev": lambda q: sqrt(2 * stage_shares(q)[1] / stage_shares(q)[0]) * q.G / q.n,
-        "difference_noise_stddev": stage_difference,
+        "difference_noise_stddev": lambda q: q.L * sqrt(2 / q.d / (q.T - 1)),
         "step_size": lambda q: 1 / q.L / 2,
     },
     "population-tree-spider/explicit": {

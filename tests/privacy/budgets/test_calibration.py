@@ -166,8 +166,15 @@ def batches(kind: type[dp.Mechanism]):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
-@pytest.mark.parametrize("kind", [dp.SampledWithoutReplacement, dp.SampledWithReplacement])
+@pytest.mark.parametrize(
+    ("kind", "relation"),
+    [
+        (dp.SampledWithoutReplacement, "add-or-remove-one"),
+        (dp.SampledWithoutReplacement, "replace-one"),
+        (dp.SampledWithReplacement, "add-or-remove-one"),
+        pytest.param(dp.SampledWithReplacement, "replace-one", marks=pytest.mark.slow),
+    ],
+)
 def test_noise_for_batches_of_a_fixed_size(kind: type[dp.Mechanism], relation: str) -> None:
     factory = batches(kind)
     found = calibrate(factory, 2, "1e-5", relation)

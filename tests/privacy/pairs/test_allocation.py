@@ -12,7 +12,7 @@ import pytest
 
 import dpbounds as dp
 from dpbounds.privacy.pairs.domination import neighbour_classes
-from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Direction, Product, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Direction, Product, SampledGaussians, ShiftedGaussians
 
 AR, RE, ZO = dp.Relation
 Law = tuple[tuple[float, float], ...]  # likelihood ratio and probability under Q
@@ -155,7 +155,10 @@ def test_several_participations_are_groups_of_steps() -> None:
     assert {(pair.bins, count) for pair, count in first if isinstance(pair, Allocated)} == {(3, 2), (2, 1)}
     assert len(second) == 2
     (each, _) = neighbour_classes(dp.RandomlyAllocated(dp.Gaussian(1), 8, 3), AR).every()
-    assert each.attacks == (((AllocatedTo(Direction.REMOVE, 8, 3, UNIT), 1),),)
+    assert each.attacks == (
+        ((AllocatedTo(Direction.REMOVE, 8, 3, UNIT), 1),),
+        ((ShiftedGaussians(Fraction(9, 8)), 1),),  # the sum of all steps
+    )
     assert not each.tight
     (mostly, _) = products_of(dp.RandomlyAllocated(dp.Gaussian(1), 5, 4))  # three groups are a single step
     assert dict(mostly)[ShiftedGaussians(Fraction(3))] == 1
@@ -191,6 +194,106 @@ def test_gaussian_steps_under_replace_one(inner: dp.Mechanism) -> None:
         assert classes.tight
 
 
+# --- Several participations under replace-one: of three steps x and x' take two ---------------------------------------
+
+_POINTS = np.linspace(-6, 6, 49)
+_STEP = _POINTS[1] - _POINTS[0]
+MOVES = ((1.0, -1.0), (1.0, 1.0), (1.0, 0.0), (0.4, -1.0))  # what x and x' may add to a step's answer
+
+
+def _normal(mean: float) -> np.ndarray:
+    return np.exp(-((_POINTS - mean) ** 2) / 2) * _STEP / math.sqrt(2 * math.pi)
+
+
+def _outer(*factors: np.ndarray) -> np.ndarray:
+    return np.einsum("i,j,k->ijk", *factors)
+
+
+def replaced_response(alpha: float, moves: Sequence[tuple[float, float]]) -> float:
+    """The largest H_α where x and x' are in two of three steps each, with moves that are chosen in view of the past."""
+    none, total = _normal(0), -math.inf
+    taken = ((1, 1, 0), (1, 0, 1), (0, 1, 1))
+    for first in moves:
+        seconds = []
+        for second in moves:
+            thirds = []
+            for third in moves:
+                sides = [
+                    sum(
+                        _outer(*(_normal(move[side]) if at else none for move, at in zip(each, steps, strict=True)))
+                        for steps in taken
+                    )
+                    / 3
+                    for side in (0, 1)
+                    for each in [(first, second, third)]
+                ]
+                thirds.append(np.maximum(sides[0] - alpha * sides[1], 0).sum(axis=2))
+            seconds.append(np.max(thirds, axis=0).sum(axis=1))
+        total = max(total, float(np.max(seconds, axis=0).sum()))
+    return total
+
+
+def on_the_grid(product: Product, alpha: float) -> float:
+    """H_α of a product of Gaussian pairs under replace-one, over three dimensions at most."""
+    sides: list[np.ndarray] = [np.ones(1), np.ones(1)]
+    for pair, count in product:
+        for _ in range(count):
+            if isinstance(pair, ShiftedGaussians):
+                half = math.sqrt(pair.squared_shift) / 2
+                laws = [_normal(half), _normal(-half)]
+            else:
+                assert isinstance(pair, Allocated)
+                ((base, bins),) = pair.shares
+                assert isinstance(base, ShiftedGaussians)
+                assert (pair.bins, bins, pair.direction) == (2, 2, Direction.REPLACE)
+                mu = math.sqrt(base.squared_shift)
+                laws = [
+                    (np.outer(_normal(m), _normal(0)) + np.outer(_normal(0), _normal(m))).ravel() / 2 for m in (mu, -mu)
+                ]
+            sides = [np.multiply.outer(side, law).ravel() for side, law in zip(sides, laws, strict=True)]
+    return float(np.maximum(sides[0] - alpha * sides[1], 0).sum())
+
+
+TWO_OF_THREE = dp.RandomlyAllocated(dp.Gaussian(1), 3, 2)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.5, 8.0])
+def test_two_of_three_steps_under_replace_one(alpha: float) -> None:
+    (each,) = neighbour_classes(TWO_OF_THREE, RE).every()
+    opposite = replaced_response(alpha, MOVES[:1])
+    assert replaced_response(alpha, MOVES if alpha == 2.5 else MOVES[:2]) == pytest.approx(opposite, abs=1e-9)
+    assert opposite <= on_the_grid(each.product, alpha) + 1e-9
+    (summed,) = (pair for ((pair, _),) in each.attacks if isinstance(pair, ShiftedGaussians))
+    assert summed.squared_shift == Fraction(16, 3)
+    assert on_the_grid(((summed, 1),), alpha) <= opposite + 1e-4  # the grid is coarse
+    for mutant in (
+        each.product[1:],  # a group is forgotten
+        tuple(
+            (ShiftedGaussians(p.squared_shift / 4) if isinstance(p, ShiftedGaussians) else p, n)
+            for p, n in each.product
+        ),
+        ((ShiftedGaussians(Fraction(4)), 1), (ShiftedGaussians(Fraction(1, 4)), 1)),
+    ):
+        if alpha >= 1:
+            assert on_the_grid(mutant, alpha) < opposite
+
+
+def test_attacks_on_several_participations_under_replace_one() -> None:
+    (few,) = neighbour_classes(dp.RandomlyAllocated(dp.Gaussian(2), 10, 3), RE).every()
+    assert few.attacks[0] == ((AllocatedTo(Direction.REMOVE, 10, 3, ShiftedGaussians(Fraction(1, 4))), 1),)
+    (many,) = neighbour_classes(dp.RandomlyAllocated(dp.Gaussian(2), 10, 8), RE).every()
+    assert many.attacks[0] == ((SampledGaussians(Direction.REPLACE, Fraction(4, 5), Fraction(4)), 1),)
+    assert not many.tight
+    assert dict(many.product)[ShiftedGaussians(Fraction(6))] == 1  # six groups of one step
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("k", "z", "upper"), [(5, 4, 0.9280), (50, 4, 13.22)])
+def test_several_of_a_hundred_steps_under_replace_one(k: int, z: int, upper: float) -> None:
+    found = dp.epsilon(dp.RandomlyAllocated(dp.Gaussian(z), 100, k), "1e-5", RE, tolerance=1e-2)
+    assert 0.98 * upper < found.exact_lower <= found.exact_upper < 1.005 * upper
+
+
 def test_what_is_not_attained_at_a_step_is_not_attained_at_a_random_one() -> None:
     assert not neighbour_classes(dp.RandomlyAllocated(dp.ZCDP("0.5", relation=AR), 9), AR).tight
 
@@ -202,7 +305,6 @@ REFUSED: list[tuple[dp.Mechanism, dp.Relation, str]] = [
         for inner in (dp.Laplace(1), dp.Gaussian(1) @ dp.Laplace(1), dp.PoissonSampled(dp.Gaussian(1), "0.5"))
         for whole in (dp.RandomlyAllocated(inner, 3), dp.BallsInBins(inner, 3, 2, redraw=False))
     ),
-    (dp.RandomlyAllocated(dp.Gaussian(1), 3, 2), RE, "several participations, here 2 of 3 steps.*--participations 1"),
     (dp.RandomlyAllocated(dp.Gaussian(noise_stddev=1, sensitivity=1), 3), RE, "final distance.*noise_multiplier"),
     (
         dp.RandomlyAllocated(dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 9), 3),

@@ -6,6 +6,7 @@ import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
 import mpmath
 import numpy as np
@@ -53,9 +54,12 @@ def the_class(mechanism: Mechanism, order: Order) -> NeighbourClass:
 
 def curve(mechanism: Mechanism, order: Order) -> Array:
     """H_α of what dominates one release."""
-    (((pair, count),), _) = (the_class(mechanism, order).product, None)
-    assert count == 1
-    return curve_of(pair, ALPHAS)
+    ((pair, count),) = the_class(mechanism, order).product
+    if count == 1:
+        return curve_of(pair, ALPHAS)
+    several = reduce(lambda one, other: tuple(map(np.multiply.outer, one, other)), [as_table(pair)] * count)
+    first, second = (side.ravel() for side in several)
+    return np.asarray(divergence((first, second), ALPHAS))
 
 
 def as_table(pair: Pair) -> Table:
@@ -179,9 +183,25 @@ def test_whole_vectors_in_the_plane(order: Order) -> None:
         tables = list(attacks(Additive(noise, 2), Full(), neighbours(order, [()], records)))
         over = attained(tables, ALPHAS) - curve(mechanism, order)
         assert over.max() < ROUNDING
-        exact = isinstance(mechanism, dp.DiscreteLaplace) or (mechanism.bound == Fraction("1.2") and order != "replace")
+        exact = isinstance(mechanism, dp.DiscreteLaplace) or mechanism.bound < 2
         if exact and order is not Order.REPLACE:
             assert over.min() > -1e-9
+
+
+@pytest.mark.parametrize(
+    ("bound", "dimension", "moved"), [("1.5", None, 2), ("1.75", None, 3), ("1.75", 2, 2), (2, None, 0)]
+)
+def test_no_coordinate_moves_by_two(bound: str, dimension: int | None, moved: int) -> None:
+    """Norms below 2: as many coordinates move by one as the norm allows; from 2 on no one vector is the worst."""
+    mechanism = dp.DiscreteGaussian("0.9", bound, dimension=dimension)
+    found = the_class(mechanism, Order.REMOVE)
+    assert found.tight is (moved > 0)
+    if moved:
+        assert found.product == ((ShiftedDiscreteGaussians(Fraction("0.81"), 1, scalar=False), moved),)
+    assert not the_class(mechanism, Order.REPLACE).tight
+    one = curve_of(ShiftedDiscreteGaussians(Fraction("0.81"), 1), ALPHAS)
+    if moved:  # a coordinate forgotten would be seen
+        assert (curve(mechanism, Order.REMOVE) - one).max() > 0.05
 
 
 def test_no_curve_of_the_continuous_gaussian() -> None:

@@ -344,7 +344,7 @@ class TestWhatThePageSaysOfDpAccounting:
     @pytest.mark.rotating(4)
     def test_pld_loses_tiny_deltas(self) -> None:
         event = dpa.SelfComposedDpEvent(dpa.PoissonSampledDpEvent(0.01, dpa.GaussianDpEvent(1.0)), 10_000)
-        assert dpa.pld.PLDAccountant().compose(event).get_epsilon(1e-12) < 10.299
+        assert dpa.pld.PLDAccountant().compose(event).get_epsilon(1e-12) < 10.34  # its third digit is the machine's
         assert epsilon(from_dp_event(event), "1e-12").lower > 10.3466
 
     def test_pld_forgets_how_often_randomised_response_was_repeated(self) -> None:

@@ -24,7 +24,7 @@ from dpbounds.privacy.mechanisms import Gaussian, LastIterate, MatrixMechanism, 
 from dpbounds.privacy.mechanisms.matrices import BinaryTree, Toeplitz
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.publishing import standalone_checker as checker
-from dpbounds.privacy.publishing.certificates import certificate, check_certificate, write_certificate
+from dpbounds.privacy.publishing.certificates import certificate, check_certificate, statement, write_certificate
 from dpbounds.privacy.relations import Relation, as_relation
 from tests.privacy.publishing.test_standalone_checker import run as run_alone
 from tests.privacy.test_every_class import LEAVES
@@ -204,6 +204,16 @@ def test_the_digest_is_of_the_text_that_the_format_describes() -> None:
     }
     for name, text in texts.items():
         assert plain(spent(name))["accounts"][0]["digest"] == hashlib.sha256(f"[{text}]".encode()).hexdigest()
+
+
+def test_a_statement_says_what_must_not_be_published_and_who_takes_part() -> None:
+    hidden = statement(spent("last iterate"))
+    assert "only the last iterate of 5 epochs of 10 batches in a fixed order" in hidden
+    assert "nothing else is published" in hidden
+    tree = statement(spent("tree"))
+    assert "a binary tree over 21 steps, participation fixed-order, separation 4" in tree
+    assert "nothing else is published" not in tree
+    assert "no sampling" not in statement(spent("sampled"))
 
 
 # --- Tampering: the digest made anew, so that what is derived decides -------------------------------------------------

@@ -238,7 +238,11 @@ def test_a_demanded_tolerance_takes_its_time():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("levels", "exact"), [(1000, Fraction("1.53041660242")), (300, Fraction("1.03338403263"))]
+    ("levels", "exact"),
+    [
+        pytest.param(1000, Fraction("1.53041660242"), id="1000"),
+        pytest.param(300, Fraction("1.03338403263"), id="300", marks=pytest.mark.slow),
+    ],
 )  # by one contour for all levels
 def test_long_schedules_of_noise(levels, exact):
     steps = tuple(

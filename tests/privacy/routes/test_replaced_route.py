@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,9 +20,9 @@ import dpbounds as dp
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.certified import prove_delta, prove_epsilon
 from dpbounds.privacy.pairs.losses import ball, law_at
-from dpbounds.privacy.pairs.pairs import Allocated, Direction, Discrete, ShiftedGaussians, ShiftedLaplaces
-from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.allocation import replaced
+from dpbounds.privacy.pairs.pairs import Allocated, Direction, Discrete, Product, ShiftedGaussians, ShiftedLaplaces
+from dpbounds.privacy.proofs import Declined, Proof
+from dpbounds.privacy.routes.allocation import enclosed, replaced
 from dpbounds.privacy.routes.allocation.replaced import Bin, Fineness, Point, Window, cells_of, point, rounded
 
 F = Fraction
@@ -158,7 +159,7 @@ def not_lowered() -> bool:
     """Whether E (V' - a)_+ of the rounded law is at least E (V - a)_+ less what it says was moved or lost."""
     for squared, alpha, spacing in ((F(1), 1.0, 0.25), (F(1), 3.0, 2.0), (F(1, 4), 1.5, 1 / 64)):
         cells = cells_of(squared, 24)
-        half = (len(cells.low) - 1) // 2
+        half = (len(cells.none) - 2) // 2
         for reach in (2, 5):
             law = rounded(cells, alpha, spacing, (half - reach * 24, half + reach * 24), 3)
             with working(200):
@@ -233,6 +234,8 @@ WINDOWS = {
     "roomy": Window(0.5, -20, 64, 3.0, 3.0),
     "tight": Window(0.5, -5, 16, 3.0, 3.0),
     "too short": Window(0.5, -3, 8, 1.0, 1.0),
+    "tilted": Window(0.5, -20, 64, 3.0, 3.0, 1.3),
+    "tilted and tight": Window(0.5, -5, 16, 3.0, 3.0, 2.0),
 }
 
 
@@ -261,7 +264,7 @@ def test_sums_by_enumeration() -> None:
     found = replaced._Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["roomy"])
     assert found.weighed(SMALL, SMALL.first, 1) - found.weighed(SMALL, SMALL.first, -1) < 1e-9
     alone = replaced._Sum.of([(OTHER, 1)], WINDOWS["tight"])
-    assert alone.off == alone.outside == 0
+    assert alone.off == alone.above == alone.below == alone.wrapped == 0
     assert alone.weighed(SMALL, SMALL.none, 1) == pytest.approx(0.5 * 0.25 + 0.25 * 0.4 + 0.25 * 0.7)
 
 
@@ -273,8 +276,30 @@ def _patched(patch: pytest.MonkeyPatch, **changes: float) -> Iterator[None]:
 
 
 def test_what_lies_outside_of_the_window_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    with _patched(monkeypatch, outside=0.0):
+    with _patched(monkeypatch, above=0.0, below=0.0, wrapped=0.0):
         assert not sums_hold()
+
+
+def test_what_the_tilt_did_is_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = replaced._powers
+    monkeypatch.setattr(replaced, "_powers", lambda first, ratio, length: real(first, ratio**2, length))
+    assert not sums_hold()
+
+
+def test_what_is_rare_is_known_by_a_tilt() -> None:
+    """One of 100 bins, a profile of about 1e-11: without the tilt the transform's round-off hides it."""
+    pair = pair_of(100, ("1/4", 100))
+    tilted = point(pair, math.exp(0.6), FINE)
+    assert 1e-12 < float(tilted.profile) < 1e-10
+    assert tilted.width < 5e-2
+    window = replaced._window
+
+    def untilted(*given: Any) -> Window:
+        return replace(window(*given), tilt=0.0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(replaced, "_window", untilted)
+        assert point(pair, math.exp(0.6), FINE).width > 0.3
 
 
 def test_the_wrong_strictness_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,7 +351,7 @@ def test_hulls_of_few_points() -> None:
         alpha = math.exp(loss)
         seen, mistaken = float(ndtr(1 - math.log(alpha) / 2)), float(ndtr(-1 - math.log(alpha) / 2))
         points.append(Point(F(alpha), F(seen) - F(alpha) * F(mistaken), F(seen), F(mistaken)))
-    upper, lower = replaced._hull_of_bounds(points), replaced._hull_of_tests(points)
+    upper, lower = replaced._hull_of_bounds(points, points), replaced._hull_of_tests(points, points)
     with working(160):
         law = law_at(single, 160)
         for loss in np.linspace(-3, 1.6, 47):
@@ -340,15 +365,50 @@ def test_hulls_of_few_points() -> None:
 
 
 def test_more_than_the_bin_published_is_never_said() -> None:
-    """Far out the transform says nothing, and a published bin bounds what is spent."""
+    """Far out the transform says nothing, and a published bin, of the replacement another one, bounds what is spent."""
     pair = pair_of(3, ("1", 3))
     found = prove_epsilon(((pair, 1),), F(1, 10**30), 1e-2).enclosure
-    assert found.exact_upper <= dp.epsilon(dp.Gaussian(1), F(1, 10**30), RE).exact_upper * F(102, 100)
+    two = dp.epsilon(dp.Gaussian(1) ** 2, F(1, 10**30)).exact_upper
+    assert two < dp.epsilon(dp.Gaussian(1), F(1, 10**30), RE).exact_lower * F(3, 4)
+    assert found.exact_upper <= two * F(102, 100)
+    for alpha in (1.0, 3.0, 20.0):
+        bound = float(replaced._revealed(pair_of(2, ("1", 2)), alpha))
+        assert by_quadrature([1.0, 1.0], 0, alpha) <= bound * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.ADD])
+@pytest.mark.parametrize("loss", [0.0, 0.6, 1.5])
+def test_added_and_removed_records_at_a_threshold(direction: Direction, loss: float) -> None:
+    """Two of three steps are run: quadrature of (u_1 + u_2 + 1)/3 - α, or of 1 - α (u_1 + u_2 + 1)/3."""
+    pair = Allocated(direction, 3, ((ShiftedGaussians(F(1)), 2),))
+    y = np.linspace(-9, 9, 1801)
+    density = np.exp(-y * y / 2) * (y[1] - y[0]) / math.sqrt(2 * math.pi)
+    ratio = (np.add.outer(np.exp(y - 0.5), np.exp(y - 0.5)) + 1) / 3
+    found = point(pair, math.exp(loss), FINE)
+    gain = ratio - float(found.alpha) if direction is Direction.REMOVE else 1 - float(found.alpha) * ratio
+    truth = float(np.multiply.outer(density, density).ravel() @ np.maximum(gain, 0).ravel())
+    assert float(found.seen - found.alpha * found.mistaken) <= truth * (1 + 1e-4) + 1e-16
+    assert truth * (1 - 1e-4) <= float(found.profile) + 1e-16
+    assert found.width < 3e-3 or truth < 1e-6
+
+
+@pytest.mark.thorough
+def test_where_no_grid_holds_the_sum() -> None:
+    """Much noise, many bins: refused before. Between the two, both ways agree."""
+    wide = dp.epsilon(dp.RandomlyAllocated(dp.Gaussian(50), 100), "1e-5", tolerance=1e-2)
+    assert F("0.00437") < wide.exact_lower < wide.exact_upper < F("0.00442")
+    product = ((Allocated(Direction.ADD, 10, ((ShiftedGaussians(F(1)), 10),)), 2),)
+
+    def proved(product: Product, at: Fraction) -> Proof:
+        return prove_epsilon(product, at, 1e-3)
+
+    grids = [enclosed.Grid(F(1, 512), 1e-16, FINE, 1e-11, by_threshold) for by_threshold in (False, True)]
+    ways = [enclosed._between(product, F(1, 10**5), True, grid, proved).enclosure for grid in grids]
+    assert ways[0].overlaps(ways[1])
+    assert all(way.width < 5e-3 * way.upper for way in ways)
 
 
 def test_what_the_pair_is_for() -> None:
-    with pytest.raises(ValueError, match="replace-one"):
-        point(Allocated(Direction.REMOVE, 3, ((ShiftedGaussians(F(1)), 3),)), 1.0, COARSE)
     with pytest.raises(ValueError, match="at least 1"):
         point(pair_of(3, ("1", 3)), 0.5, COARSE)
     with pytest.raises(AssertionError):

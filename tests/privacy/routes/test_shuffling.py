@@ -370,7 +370,13 @@ SECOND_READING = [  # z, M, E, δ = 1e-5, the value of an independent prototype,
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("relation", "z", "batches", "epochs", "value"), SECOND_READING)
+@pytest.mark.parametrize(
+    ("relation", "z", "batches", "epochs", "value"),
+    [
+        pytest.param(*row, marks=() if row[4] in ("3.20", "0.18", "4.265") else pytest.mark.slow)
+        for row in SECOND_READING
+    ],
+)
 def test_no_more_than_an_independent_prototype_says(
     relation: Relation, z: int, batches: int, epochs: int, value: str
 ) -> None:

@@ -15,7 +15,16 @@ from flint import arb
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_at
-from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Combined, Direction, Discrete, Pair, Product
+from dpbounds.privacy.pairs.pairs import (
+    Allocated,
+    AllocatedTo,
+    Combined,
+    Direction,
+    Discrete,
+    Pair,
+    Product,
+    ShiftedGaussians,
+)
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.allocation import above, below, replaced
 from dpbounds.privacy.routes.allocation.rounding import UNIT
@@ -35,6 +44,7 @@ _DECISIVE = 10  # doublings, beyond which it cannot
 _ROUNDS = 4
 _ROUGH, _ROUGHLY_NEGLIGIBLE, _ROUGHLY_LEAST = 0.02, 1e-24, 1e-13  # of an estimate
 _SUBTLE = 1e-7  # of δ: what may be given up beyond the grid
+_VERY_MANY = 20_000  # bins, of which no grid holds the sum
 _HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
 # under replace-one, by the width from which they do; the last for all that is narrower
 _FINENESSES = (
@@ -56,12 +66,20 @@ class Grid:
         negligible: The mass that may be spread far away.
         fineness: How finely the profile is looked at under replace-one.
         least: The δ per epoch that may be given up there.
+        by_threshold: Whether one of m Gaussian steps is looked at so under the other relations, too.
     """
 
     spacing: Fraction
     negligible: float
     fineness: replaced.Fineness = _ROUGHLY_REPLACED
     least: float = 0.0
+    by_threshold: bool = False
+
+    def looks_at_thresholds(self, pair: Allocated | AllocatedTo) -> bool:
+        """Whether a pair is enclosed at thresholds, not on this grid."""
+        return isinstance(pair, Allocated) and (
+            pair.direction is Direction.REPLACE or (self.by_threshold and _is_gaussian(pair))
+        )
 
     def for_terms(self, few: int, all_: int) -> Fraction:
         """The spacing for a sum of few ratios of all: what rounding adds to each of many independent sums averages out.
@@ -70,6 +88,10 @@ class Grid:
         """
         doublings = math.log2(max(1, all_ // few))
         return self.spacing * (1 << int(_COARSENING * (doublings + max(0.0, doublings - _DECISIVE))))
+
+
+def _is_gaussian(pair: Pair) -> bool:
+    return isinstance(pair, Allocated) and all(isinstance(base, ShiftedGaussians) for base, _ in pair.shares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +263,7 @@ def _sum_below(shares: Product, most: int, grid: Grid) -> below.Below:
 
 def dominating(pair: Allocated, grid: Grid) -> Dominating:
     """A discrete pair that dominates, up to a factor that is next to 1."""
-    if pair.direction is Direction.REPLACE:
+    if grid.looks_at_thresholds(pair):
         return Dominating(replaced.between(pair, grid.fineness, grid.least)[0], Fraction(1))
     found = _sum_above(pair.shares, pair.bins, grid)
     with working(_PRECISION):
@@ -264,7 +286,7 @@ def dominating(pair: Allocated, grid: Grid) -> Dominating:
 
 def attained(pair: Allocated | AllocatedTo, grid: Grid) -> Discrete:
     """What an observer of the attained run sees who tells outcomes apart coarsely; a few outcomes may be missing."""
-    if isinstance(pair, Allocated) and pair.direction is Direction.REPLACE:
+    if isinstance(pair, Allocated) and grid.looks_at_thresholds(pair):
         return replaced.between(pair, grid.fineness, grid.least)[1]
     if isinstance(pair, Allocated):
         most, choices, found = 1, pair.bins, _sum_below(pair.shares, 1, grid)
@@ -319,18 +341,24 @@ def enclosed(product: Product, target: Fraction, for_epsilon: bool, width: float
     attacked = any(isinstance(pair, AllocatedTo) for pair in allocated)
     small = float(target) if for_epsilon else 1e-12
     best: Proof | None = None
+    by_threshold = all(_is_gaussian(pair) and pair.bins >= _VERY_MANY for pair in spaced)
     for _ in range(_ROUNDS):
         negligible = _round_number(small * _SUBTLE * min(1.0, width / 1e-3) / count)
-        grid = Grid(_dyadic(spacing), negligible, fineness, _round_number(small * _HARDLY / count))
+        grid = Grid(_dyadic(spacing), negligible, fineness, _round_number(small * _HARDLY / count), by_threshold)
         try:
             proof = _between(product, target, for_epsilon, grid, lambda few, at: prove(few, at, _SHARE * width))
         except Declined:
-            if best is None:
+            if best is not None:
+                break
+            if by_threshold or not any(map(_is_gaussian, spaced)):
                 raise
-            break
+            by_threshold = True
+            continue
         best = proof if best is None else _narrower(best, proof)
         low, high = best.enclosure.exact_lower, best.enclosure.exact_upper
-        if attacked or high == 0 or low == math.inf or not spaced:  # under replace-one the work is bounded instead
+        if (
+            attacked or high == 0 or low == math.inf or not spaced or by_threshold
+        ):  # of thresholds the number is bounded
             break
         gap = math.inf if high == math.inf else float((high - low) / high)
         enough = width if for_epsilon else width * max(1.0, -_log(high))

@@ -1,8 +1,9 @@
-"""One of m bins under replace-one, Gaussian noise: the profile of the attained pair, enclosed at chosen thresholds.
+"""One of m bins, Gaussian noise: the profile of the attained pair, enclosed at chosen thresholds.
 
 H_α(P ‖ Q) = E (V_1 + ... + V_m)_+ / m with V_i = u(y_i) - α w(y_i), u and w the likelihood ratios of the record and of
-its replacement. V_i is rounded at random to whole multiples of a spacing so that its mean stays: from above that is a
-spread, from below a test. One law of the sum of all bins but one serves both (``proof.md``, sections 5 to 7).
+its replacement (1 where there is none). V_i is rounded at random to whole multiples of a spacing so that its mean
+stays: from above that is a spread, from below a test. One law of the sum of all bins but one serves both (``proof.md``,
+sections 5 to 7).
 """
 
 from __future__ import annotations
@@ -37,13 +38,18 @@ _BEYOND = 8.5  # how far beyond the shift cells of y reach: a choice
 _LARGEST_SHIFT = 64  # squared: beyond it ratios span too many scales for one spacing
 _LARGEST_LOSS = 60.0
 _ROW = 256  # numbers that are summed one after the other
+_LARGEST_POWER = arb(2) ** 450  # whose square is a double
+_UNDERFLOWN = 2.0**-900  # more than products that underflow may add up to
+_TILTED = 0.5  # of the tilt at which that bound is best: less makes for a shorter window
+_STEEPER = 8  # rates that are left for Chernoff bounds
+_STEEPEST = 300.0  # how much the tilt may weigh one end of the window more than the other, as a logarithm: a choice
 _OUTSIDE = math.log(1e-17)  # of the sum's law, that may lie outside the window: a choice
-_RATES = np.geomspace(1e-3, 30.0, 28)  # of Chernoff bounds, in units of one over a deviation: a choice
+_RATES = np.geomspace(1e-3, 1e4, 85)  # of Chernoff bounds, in units of one over a deviation: a choice
 _CORE = 4.0  # the y whose deviation that is
-_WIDE = 4.0  # deviations, from which on losses lie farther apart: a choice
+_WIDE = 6.0  # deviations, from which on losses lie farther apart: a choice
 _LOST, _UNKNOWN = 3, 0.5  # so many points in a row of which so much is not known end the transforms: a choice
-_ENOUGH, _BETTER, _PATIENCE = 5e-3, 0.75, 8  # when other choices are tried, kept, and tried again: choices
-_MORE_BITS, _SHORTEST = 2, 0.8
+_ENOUGH, _POOR, _BETTER, _PATIENCE = 5e-3, 2e-2, 0.75, 8  # when other choices are tried, at once, kept, and tried again
+_MORE_BITS, _SHORTEST = 2, 0.2
 _SPARSE = 0.1  # distance of losses where the bin may as well be published, in units of the shift: a choice
 _MASS_BITS = 1100
 _TARGET = 2.0**-60  # the norm of frequencies that may be left out
@@ -58,21 +64,22 @@ class Cells:
 
     Attributes:
         per_unit: How many cells there are per unit.
-        low, high: Doubles below and above u = exp(μy - μ²/2) at the cuts; w at a cut is u at the mirrored one.
+        u, w: Doubles below and above the likelihood ratios at the cuts.
         none: Masses of the cells under N(0, 1), each off by at most two roundings, none below 2^-900.
-        first: The same under N(μ, 1): the record. That of its replacement is this one reversed.
+        first, second: The same under the first and the second law, N(μ, 1), N(0, 1) or N(-μ, 1).
     """
 
     per_unit: int
-    low: Floats
-    high: Floats
+    u: tuple[Floats, Floats]
+    w: tuple[Floats, Floats]
     none: Floats
     first: Floats
+    second: Floats
 
 
 @lru_cache(maxsize=16)
-def cells_of(squared_shift: Fraction, per_unit: int) -> Cells:
-    """The cells for μ² = ``squared_shift``.
+def cells_of(squared_shift: Fraction, per_unit: int, direction: Direction = Direction.REPLACE) -> Cells:
+    """The cells for μ² = ``squared_shift``: u = exp(μy - μ²/2), and w is u at -y; 1 where the data set has no record.
 
     Raises:
         Declined: The shift is too large, or a mass is not known well enough.
@@ -86,7 +93,11 @@ def cells_of(squared_shift: Fraction, per_unit: int) -> Cells:
         ratios = [(mu * y - mu * mu / 2).exp() for y in cuts]
         high = np.array([double_above(ratio) for ratio in ratios])
         low = np.array([-double_above(-ratio) for ratio in ratios])
-        return Cells(per_unit, low, high, _masses(cuts, arb(0)), _masses(cuts, mu))
+        none, moved, one = _masses(cuts, arb(0)), _masses(cuts, mu), np.ones(len(cuts))
+        there, mirrored, absent = ((low, high), moved), ((low[::-1], high[::-1]), moved[::-1]), ((one, one), none)
+        u, first = absent if direction is Direction.ADD else there
+        w, second = absent if direction is Direction.REMOVE else mirrored
+        return Cells(per_unit, u, w, none, first, second)
 
 
 def _masses(cuts: Sequence[arb], mean: arb) -> Floats:
@@ -131,8 +142,9 @@ class Bin:
 
 def _values(cells: Cells, alpha: float) -> tuple[Floats, Floats]:
     """Doubles below and above V at the cuts."""
-    low, high = cells.low - alpha * cells.high[::-1], cells.high - alpha * cells.low[::-1]
-    slack = 4 * UNIT * (cells.high + alpha * cells.high[::-1])  # three roundings, each of at most the larger sum
+    (u_low, u_high), (w_low, w_high) = cells.u, cells.w
+    low, high = u_low - alpha * w_high, u_high - alpha * w_low
+    slack = 4 * UNIT * (u_high + alpha * w_high)  # three roundings, each of at most the larger sum
     return low - 2 * slack, high + 2 * slack
 
 
@@ -143,7 +155,7 @@ def rounded(cells: Cells, alpha: float, spacing: float, ends: tuple[int, int], c
     """
     low, high = _values(cells, alpha)
     bottom, top = ends
-    none, first, second = cells.none, cells.first, cells.first[::-1]
+    none, first, second = cells.none, cells.first, cells.second
     # the cell between the cuts i and i+1 has index i+1
     inner = slice(bottom + 1, top + 1)
     below = _floor(low[bottom:top] / spacing)
@@ -236,23 +248,32 @@ class Fineness:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Where the sum is looked at: multiples from ``start``, ``length`` of them; how steep its Chernoff bounds are."""
+    """Where the sum is looked at, and how (choices).
+
+    Attributes:
+        spacing: h, of the multiples.
+        start, length: The multiples that are looked at.
+        rising, falling: How steep the Chernoff bounds are, rising more than the tilt.
+        tilt: θ >= 0: of the law of the sum is computed what e^(θ sum) makes of it, so that what is rare, but large
+            enough to count, is known as well as what is common.
+    """
 
     spacing: float
     start: int
     length: int
     rising: float
     falling: float
+    tilt: float = 0.0
 
 
 def point(pair: Allocated, alpha: float, fineness: Fineness) -> Point:
     """Enclose the profile at α >= 1, a double."""
-    if pair.direction is not Direction.REPLACE or not alpha >= 1:
-        raise ValueError("for replace-one, and thresholds of at least 1")
+    if not alpha >= 1:
+        raise ValueError("for thresholds of at least 1: the others are those of the other direction, mirrored")
     kinds = []
     for base, count in pair.shares:
         assert isinstance(base, ShiftedGaussians)  # the pair of ``pairs.md``, section 5, holds for no other noise
-        kinds.append((cells_of(base.squared_shift, fineness.cells), count))
+        kinds.append((cells_of(base.squared_shift, fineness.cells, pair.direction), count))
     resting = pair.bins - sum(count for _, count in pair.shares)
     ends = [_ends(cells, alpha, pair.bins, fineness.reach) for cells, _ in kinds]
     window = _window(kinds, ends, resting, alpha, fineness.bits)
@@ -285,80 +306,114 @@ def _others(bins: Sequence[Bin], index: int) -> list[tuple[Bin, int]]:
 
 
 def _revealed(pair: Allocated, alpha: float) -> Fraction:
-    """At least the profile where the bin is published: steps that are not run tell nothing."""
+    """At least the profile where the bin is published, and that of a replacement: another one where one is alike.
+
+    Steps that are not run tell nothing.
+    """
     with working(_PRECISION):
         value, loss = arb(0), ball(Fraction(alpha)).log()
         for base, count in pair.shares:
             assert isinstance(base, ShiftedGaussians)
-            value = value + count * law_of(ShiftedGaussians(4 * base.squared_shift)).delta(loss)
+            apart = 1 if pair.direction is not Direction.REPLACE else 4 if count == 1 else 2  # (2μ)², or μ² in two bins
+            value = value + count * law_of(ShiftedGaussians(apart * base.squared_shift)).delta(loss)
         return ball_end(value / pair.bins, "up")
 
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """The law of the sum of some bins on the window, wrapped around, as computed.
+    """The law of the sum of some bins on the window, tilted and wrapped around, as computed.
 
     Attributes:
         window: Where.
-        masses: In doubles, not negative.
-        off: At least the norm of their error.
-        outside: At least the mass outside of the window.
+        masses: Of the tilted law, in doubles, not negative.
+        back: What turns them into masses of the law: doubles, off by three roundings and two of balls at most.
+        off: At least the norm of the error of ``masses``.
+        above, below: At least the mass of the law on either side of the window.
+        wrapped: At least the mass of the tilted law outside of the window.
     """
 
     window: Window
     masses: Floats
+    back: Floats
     off: float
-    outside: float
+    above: float
+    below: float
+    wrapped: float
 
     @classmethod
     def of(cls, others: Sequence[tuple[Bin, int]], window: Window) -> _Sum:
-        laws, origin = [], 0
-        for each, count in others:
-            used = np.flatnonzero(each.none)
-            if int(used[-1] - used[0]) >= window.length:
-                raise Declined("allocation: the ratios of a bin reach beyond the window")
-            masses = each.none[used]
-            laws.append(
-                TiltedMeasure(
-                    tuple((used - used[0]).tolist()), tuple(arb(mass) for mass in masses.tolist()), masses, count
-                )
-            )
-            origin += count * (each.start + int(used[0]))
-        if len(laws) == 1 and laws[0].count == 1:  # nothing is added up, and all of it lies in the window
-            start = origin - window.start
-            if start >= 0 and start + laws[0].length <= window.length:
-                masses = np.zeros(window.length)
-                masses[start + np.array(laws[0].positions)] = laws[0].nearest
-                return cls(window, masses, 0.0, 0.0)
-        spectrum = ComposedSpectrum.of(laws, window.length, _TARGET)
-        values, error = spectrum.masses([])
-        masses = np.roll(np.maximum(values, 0.0), -((window.start - origin) % window.length))
+        laws, origin, mass = [], 0, arb(1)  # of the tilted laws, before they are divided by it
         with working(_PRECISION):
-            outside = arb(0)
-            for rate, edge in (
-                (window.rising, window.start + window.length - origin),
-                (-window.falling, window.start - 1 - origin),
-            ):  # E e^(θ(S - edge)) bounds the mass beyond the edge
-                z = arb(rate * window.spacing).exp()
-                bound = (-arb(rate * window.spacing) * edge).exp()
+            tilt = arb(window.tilt) * arb(window.spacing)
+            for each, count in others:
+                used = np.flatnonzero(each.none)
+                if int(used[-1] - used[0]) >= window.length:
+                    raise Declined("allocation: the ratios of a bin reach beyond the window")
+                plain = list(zip((used - used[0]).tolist(), each.none[used].tolist(), strict=True))
+                atoms = [(place, arb(each_mass) * (tilt * place).exp()) for place, each_mass in plain]
+                total = sum((tilted for _, tilted in atoms), arb(0)) if window.tilt else arb(1)
+                laws.append(TiltedMeasure.of(atoms, 1 / total, count))
+                mass = mass * total**count
+                origin += count * (each.start + int(used[0]))
+            if len(laws) == 1 and laws[0].count == 1 and not window.tilt:
+                start = origin - window.start  # nothing is added up; does all of it lie in the window?
+                if start >= 0 and start + laws[0].length <= window.length:
+                    masses = np.zeros(window.length)
+                    masses[start + np.array(laws[0].positions)] = laws[0].nearest
+                    return cls(window, masses, np.ones(window.length), 0.0, 0.0, 0.0, 0.0)
+            spectrum = ComposedSpectrum.of(laws, window.length, _TARGET)
+            values, error = spectrum.masses([])
+            masses = np.roll(np.maximum(values, 0.0), -((window.start - origin) % window.length))
+            first, last = window.start - 1 - origin, window.start + window.length - origin
+
+            def moment(rate: arb) -> arb:
+                """E e^(rate (sum - origin)) of the tilted law, the sum in multiples."""
+                z, found = rate.exp(), arb(1)
                 for law in laws:
-                    bound = bound * law.moment(z) ** law.count
-                outside = outside + bound
-            return cls(window, masses, double_above(error), double_above(outside))
+                    found = found * law.moment(z) ** law.count
+                return found
+
+            steep, falling = arb(window.rising * window.spacing) - tilt, arb(window.falling * window.spacing)
+            if not steep > 0:
+                raise Declined("allocation: a Chernoff bound less steep than the tilt")
+            tilted_above = moment(steep) * (-steep * last).exp()
+            below = mass * moment(-falling - tilt) * (falling * first).exp()
+            return cls(
+                window,
+                masses,
+                _powers(mass * (-tilt * (first + 1)).exp(), (-tilt).exp(), window.length),
+                double_above(error),
+                double_above(mass * (-tilt * last).exp() * tilted_above),
+                double_above(below),
+                double_above(tilted_above + below * (tilt * first).exp() / mass),
+            )
 
     def weighed(self, each: Bin, weights: Floats, side: int) -> float:
         """E of the weights of one more bin over the outcomes with a positive sum: not below (1), not above (-1)."""
         sums, sizes = _sums_from_right(weights), _sums_from_right(np.abs(weights))
         first = 1 - each.start - self.window.start  # at the window's first point, of the first weight that counts
         places = np.clip(first - np.arange(self.window.length), 0, len(weights))
-        found, size = sums[places], sizes[places]
+        found, size = sums[places] * self.back, sizes[places] * self.back
         value = _summed(self.masses * found)
         # sums of rows, of numbers of rows, products: of both sums
-        roundings = 2 * (_ROW + (self.window.length + len(weights)) // _ROW + 8) * UNIT
+        roundings = 2 * (_ROW + (self.window.length + len(weights)) // _ROW + 16) * UNIT
         slack = 2 * roundings * _summed(self.masses * size)
-        if self.off or self.outside:
-            slack += 1.001 * (math.sqrt(float(np.sum(found * found))) * self.off + 2 * float(sizes[0]) * self.outside)
-        return value + side * slack
+        missing = float(sizes[0]) * self.above + float(sizes[places[0]]) * self.below
+        unknown = math.sqrt(float(np.sum(found * found))) * self.off + float(np.max(size)) * self.wrapped
+        return value + side * (slack + 1.001 * (missing + unknown) + _UNDERFLOWN)
+
+
+def _powers(first: arb, ratio: arb, length: int) -> Floats:
+    """First * ratio^i for i < length: by the product of two tables."""
+    if ratio == 1:
+        return np.full(length, double_above(first))
+    rows = -(-length // _ROW)
+    if not (first < _LARGEST_POWER and first * ratio**length > 1 / _LARGEST_POWER):
+        raise Declined("allocation: the tilt is too large for doubles")
+    step = ratio**_ROW
+    starts = np.array([double_above(first * step**i) for i in range(rows)])
+    inside = np.array([double_above(ratio**i) for i in range(_ROW)])
+    return np.multiply.outer(starts, inside).reshape(-1)[:length]
 
 
 def _by_rows(values: Floats) -> Floats:
@@ -389,17 +444,26 @@ def between(pair: Allocated, fineness: Fineness, negligible: float) -> tuple[Dis
     """A pair that dominates, and one that an observer sees who makes one of finitely many tests.
 
     Args:
-        pair: One of m bins, under replace-one.
+        pair: One of m bins, Gaussian noise.
         fineness: Choices.
         negligible: A δ per epoch that may be given up. A choice.
     """
-    points = tuple(_points(pair, fineness, negligible))
-    return _hull_of_bounds(points), _hull_of_tests(points)
+    opposite = {Direction.REMOVE: Direction.ADD, Direction.ADD: Direction.REMOVE}.get(pair.direction, pair.direction)
+    points, reverse = (_all_points(each, fineness, negligible) for each in (pair, replace(pair, direction=opposite)))
+    return _hull_of_bounds(points, reverse), _hull_of_tests(points, reverse)
 
 
-def _hull_of_bounds(points: Sequence[Point]) -> Discrete:
-    """The least convex curve through upper bounds on the profile, which lies below every chord; its kinks are atoms."""
-    mirrored = [(1 / each.alpha, 1 - (1 - each.profile) / each.alpha) for each in points if each.alpha > 1]
+@lru_cache(maxsize=32)
+def _all_points(pair: Allocated, fineness: Fineness, negligible: float) -> tuple[Point, ...]:
+    return tuple(_points(pair, fineness, negligible))
+
+
+def _hull_of_bounds(points: Sequence[Point], reverse: Sequence[Point]) -> Discrete:
+    """The least convex curve through upper bounds on the profile, which lies below every chord; its kinks are atoms.
+
+    ``reverse``: those of the pair with its laws swapped.
+    """
+    mirrored = [(1 / each.alpha, 1 - (1 - each.profile) / each.alpha) for each in reverse if each.alpha > 1]
     corners = [(Fraction(0), Fraction(1)), *reversed(mirrored), *((each.alpha, each.profile) for each in points)]
     least = Fraction(1)
     falling = []
@@ -417,10 +481,10 @@ def _hull_of_bounds(points: Sequence[Point]) -> Discrete:
     return Discrete(tuple(sorted(atoms.items())), 1 - sum(atoms.values(), Fraction(0)))
 
 
-def _hull_of_tests(points: Sequence[Point]) -> Discrete:
+def _hull_of_tests(points: Sequence[Point], reverse: Sequence[Point]) -> Discrete:
     """What tests see, and with what probability by mistake; the mirrored tests as well. A segment is an outcome."""
     tests = [(each.mistaken, each.seen) for each in points]
-    tests += [(1 - seen, 1 - mistaken) for mistaken, seen in tests]
+    tests += [(1 - each.seen, 1 - each.mistaken) for each in reverse]
     hull = [
         (mistaken, -missed)
         for mistaken, missed in _lower_hull(
@@ -469,7 +533,7 @@ def _points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[
     most = fineness.bits + _MORE_BITS
     while loss < _LARGEST_LOSS and lost < _LOST:
         found = point(pair, math.exp(loss), fineness)
-        if found.width > _ENOUGH and found.profile > negligible and patience <= 0:
+        if found.width > (_ENOUGH if patience <= 0 else _POOR) and found.profile > negligible:
             patience = _PATIENCE
             for other in _neighbours(fineness, most):
                 tried = point(pair, math.exp(loss), other)
@@ -505,8 +569,9 @@ def _neighbours(fineness: Fineness, most: int) -> Iterator[Fineness]:
 def _deviation(pair: Allocated) -> float:
     """Roughly that of log P/Q: of Σ (u_i - w_i) / m, or of one bin alone."""
     shifts = [(float(base.squared_shift), n) for base, n in pair.shares if isinstance(base, ShiftedGaussians)]
-    shared = sum(n * 4 * math.sinh(min(s, _LARGEST_SHIFT)) for s, n in shifts) / pair.bins**2
-    return math.sqrt(min(shared, 4 * max(s for s, _ in shifts)))
+    grown, ways = (lambda s: 4 * math.sinh(s), 4) if pair.direction is Direction.REPLACE else (math.expm1, 1)
+    shared = sum(n * grown(min(s, _LARGEST_SHIFT)) for s, n in shifts) / pair.bins**2
+    return math.sqrt(min(shared, ways * max(s for s, _ in shifts)))
 
 
 def _ends(cells: Cells, alpha: float, bins: int, reach: float) -> tuple[int, int]:
@@ -537,22 +602,37 @@ def _window(
         laws.append((values, np.log(masses), count))
     count = sum(n for _, _, n in laws)
     variance = sum(n * float(np.sum(np.exp(logs) * values**2)) for values, logs, n in laws)
-    found = []
-    for sign in (1.0, -1.0):
-        rates = _RATES / math.sqrt(variance)
-        totals = np.zeros(len(rates))
+    rates = _RATES / math.sqrt(variance)
+
+    def cumulants(slopes: Floats) -> Floats:
+        totals = slopes * resting * (1 - alpha)
         for values, logs, n in laws:
-            exponents = logs + sign * rates[:, None] * values
+            exponents = logs + slopes[:, None] * values
             top = exponents.max(axis=1)
             totals += n * (top + np.log(np.sum(np.exp(exponents - top[:, None]), axis=1)))
-        reach = (totals - _OUTSIDE) / rates
-        best = int(np.argmin(reach))
-        found.append((float(rates[best]), sign * float(reach[best]) + resting * (1 - alpha)))
-    (rising, upper), (falling, lower) = found
-    length = 1 << bits
+        return totals
+
+    upwards, downwards = cumulants(rates), cumulants(-rates)
+    lows = (downwards - _OUTSIDE) / rates
+    low = int(np.argmin(lows))
+    best, tilt, least = int(np.argmin(upwards[:-_STEEPER])), 0.0, 0.0
+    if upwards[best] < 0:  # where P(sum > 0) is bounded best
+        tilt = _TILTED * float(rates[best])
+        least = float(cumulants(np.array([tilt]))[0])
+    length, lower = 1 << bits, -float(lows[low])
+    while True:
+        steeper = rates > 1.001 * tilt
+        highs = (upwards[steeper] - least - _OUTSIDE) / (rates[steeper] - tilt)
+        high = int(np.argmin(highs))
+        upper = float(highs[high])
+        if tilt * (upper - lower) <= _STEEPEST:
+            break
+        tilt /= 2
+        least = float(cumulants(np.array([tilt]))[0])
     # spreading moves the sum by up to a spacing per bin
     spacing = _few_bits((upper - lower) / max(length / 2, length - 64 - count // 64))
-    return Window(spacing, math.floor(lower / spacing) - 8 - count // 256, length, rising, falling)
+    start = math.floor(lower / spacing) - 8 - count // 256
+    return Window(spacing, start, length, float(rates[steeper][high]), float(rates[low]), tilt)
 
 
 def _few_bits(value: float) -> float:

@@ -1,0 +1,84 @@
+"""Plain noisy gradient descent, watched step by step: what a run is whose last iterate may be published alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpbounds.algorithms.ledger import PlainDescent
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.oracles.watching import Question
+from dpbounds.errors import BudgetExceeded
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class PlainStep:
+    """How a plain walk moves: x <- Π(x - η (g + λx)), g the noisy answer.
+
+    Attributes:
+        declared: What the ledger is to know of it.
+        start: x₀, public, shape (p,).
+        step_size: η, the double that is used.
+        weight: λ.
+        project: Π of every row, onto a public convex set; None for all of space.
+    """
+
+    declared: PlainDescent
+    start: Array
+    step_size: float
+    weight: float = 0.0
+    project: Callable[[Array], Array] | None = None
+
+    def moved(self, x: Array, noisy: Array) -> Array:
+        """The next iterate."""
+        moved = x - self.step_size * (noisy + self.weight * x)
+        return moved if self.project is None else self.project(moved)
+
+
+class Plain:
+    """Watches a walk: whatever it asks has to follow from its last point and answer by the step, and so has its output.
+
+    So momentum, averages, a random iterate, early stopping and answers that were used twice are found in the run.
+
+    Args:
+        step: How it is to move.
+    """
+
+    def __init__(self, step: PlainStep) -> None:
+        self._step = step
+        self._now: Array | None = None
+
+    def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
+        """Let the answer be made, where it is asked at the iterate."""
+        if question.kind not in ("gradient", "batch"):
+            raise self._other(f"something else than a gradient was asked ({question.kind})")
+        (x,) = question.points
+        now = np.broadcast_to(self._step.start, x.shape) if self._now is None else self._now
+        self._demand(x, now, "a point that was asked about is not where the step leads")
+        given = answer()
+        self._now = self._step.moved(x, given.noisy)
+        return given
+
+    def demand_last(self, output: Array, others: dict[str, Any]) -> None:
+        """Raise ``BudgetExceeded`` unless the last iterate is returned, and nothing beside it."""
+        if others:
+            raise self._other("it returns more than its last iterate: " + ", ".join(others))
+        if self._now is None:
+            raise self._other("nothing was asked")
+        self._demand(output, self._now, "what it returns is not its last iterate")
+
+    def _demand(self, found: Array, expected: Array, what: str) -> None:
+        scale = 1 + np.abs(expected).max(initial=0.0)
+        if found.shape != expected.shape or not np.abs(found - expected).max(initial=0.0) <= _ROUNDING * scale:
+            raise self._other(what)
+
+    @staticmethod
+    def _other(why: str) -> BudgetExceeded:
+        return BudgetExceeded(
+            f"the walk is no plain noisy gradient descent, of which the last iterate could be published alone: {why}"
+        )

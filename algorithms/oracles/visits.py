@@ -1,0 +1,128 @@
+"""The mean gradient of one batch after the other, with noise, where batches depend on each other: bins, shuffles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from dpbounds.algorithms import secure_noise
+from dpbounds.algorithms.ledger import Bins, Cyclic, OpenLedger, Visited, Visits
+from dpbounds.algorithms.noise import Array, Kind
+from dpbounds.algorithms.oracles.batches import BatchAnswer, HasBatchGradients, Rows, batch_means
+from dpbounds.algorithms.oracles.constants import at_least
+from dpbounds.algorithms.oracles.perturbation import Perturbing, asked_at, demand_points, perturbed
+from dpbounds.algorithms.oracles.secured import secured_means
+from dpbounds.algorithms.unreleased import closed
+from dpbounds.errors import InvalidValue
+
+
+def dealt(scheme: Visited, records: int, generator: np.random.Generator, kind: Kind = "gaussian") -> Rows:
+    """Every record's batch in an epoch, from 0, or -1 where it sits out; shape (n,). "secure" asks the system."""
+    m = scheme.bins
+    if isinstance(scheme, Bins):
+        return secure_noise.bins(records, m) if kind == "secure" else generator.integers(0, m, size=records)
+    if isinstance(scheme, Cyclic) and scheme.order == "fixed":
+        return np.arange(records) % m
+    order = secure_noise.batch(records, records) if kind == "secure" else generator.permutation(records)
+    found = np.full(records, -1)
+    taken = records if isinstance(scheme, Cyclic) else records // m * m
+    found[order[:taken]] = np.arange(taken) % m
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class VisitGradientOracle(Perturbing):
+    """Answers about batch 1, 2, ..., m of the records, then 1 again: the mean gradient of its records plus noise.
+
+    The sum is divided by a public number (``divisor`` of the scheme), never by the size that a bin happens to have. The
+    first answer of an epoch deals the records (the first of all, where they stay where they are). All answers of one
+    oracle are one entry of the ledger, of the visits so far: ``BallsInBins``, of a cut epoch the bins that were
+    visited; ``Shuffled``, an epoch as soon as it is begun; or a ``MatrixMechanism`` without correlation, in a fixed
+    order. With secure noise each answer is dominated by the Gaussian of the entry, whatever was published before, and
+    of Gaussian noise no more than that is used.
+
+    Attributes:
+        scheme: ``Bins``, ``Shuffle`` or ``Cyclic``; drawn from the streams of the noise.
+
+    Raises:
+        InvalidValue: There are fewer records than batches, or the noise is of another kind.
+        UnsupportedMechanism: Something else was written into the ledger between two answers.
+
+    Source: ``dpbounds/privacy/pairs``: ``allocation.md``, sections 1, 2 and 6; ``shuffled.md``; ``matrices.md``.
+    """
+
+    question: ClassVar[str] = "batch"
+
+    problem: HasBatchGradients
+    scheme: Visited
+    noise_multiplier: Fraction
+    generators: Sequence[np.random.Generator]
+    ledger: OpenLedger
+    noise: Kind = "gaussian"
+    _pen: Visits = field(init=False)
+    _dealt: list[Rows] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.noise not in ("gaussian", "secure"):
+            raise InvalidValue("noise", repr(self.noise), "'gaussian' or 'secure' on batches that depend on others")
+        self.scheme.divisor(self.problem.records)  # raises where batches would be empty
+        object.__setattr__(self, "_pen", Visits(self.scheme, self.ledger))
+
+    @property
+    def visits(self) -> int:
+        """How many batches were asked about."""
+        return self._pen.steps
+
+    @property
+    def sampling(self) -> Visited:
+        """How records are drawn."""
+        return self.scheme
+
+    @property
+    def per_record_bound(self) -> Fraction:
+        """How far one record in the batch can move the answer: G over the divisor."""
+        return at_least(self.problem.lipschitz, "lipschitz") / self.divisor
+
+    @property
+    def divisor(self) -> Fraction:
+        """What the sum is divided by."""
+        return self.scheme.divisor(self.problem.records)
+
+    def __call__(self, X: Array) -> BatchAnswer:
+        """Answer at every row of ``X`` (shape (R, p), one row per generator); the ledger's entry grows by a visit."""
+        return asked_at(self, self._answer, X)
+
+    def _answer(self, X: Array) -> BatchAnswer:
+        demand_points(X, self.generators, self.problem.dimension)
+        visited = self._pen.steps % self.scheme.bins
+        if not self._dealt or (self.scheme.redraw and visited == 0):
+            records = self.problem.records
+            self._dealt[:] = [dealt(self.scheme, records, each, self.noise) for each in self.generators]
+        rows = tuple(np.flatnonzero(batches == visited) for batches in self._dealt)
+        mean = batch_means(self.problem, X, rows, self.divisor)
+        if self.noise == "secure":
+            bound = at_least(self.problem.lipschitz, "lipschitz")
+            noisy = secured_means(
+                self.problem,
+                (X,),
+                rows,
+                bounds=[bound] * len(self.generators),
+                divisor=self.divisor,
+                noise_multiplier=self.noise_multiplier,
+                sampling=None,
+                ledger=self._pen,
+            )
+        else:
+            noisy = perturbed(
+                mean,
+                kind=self.noise,
+                amount=self.noise_stddev,
+                per_record_bound=self.per_record_bound,
+                generators=self.generators,
+                ledger=self._pen,
+            )
+        return BatchAnswer(noisy, closed(mean), closed(rows))
