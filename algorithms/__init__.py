@@ -19,6 +19,7 @@ if __name__ == "algorithms":  # the folder lies on the path of whoever stands in
 
 if TYPE_CHECKING:
     from dpbounds.algorithms import problems as problems
+    from dpbounds.algorithms.descents.batch_descent import BatchDescent as BatchDescent
     from dpbounds.algorithms.descents.langevin_dynamics import LangevinDynamics as LangevinDynamics
     from dpbounds.algorithms.descents.mirror_descent import MirrorDescent as MirrorDescent
     from dpbounds.algorithms.descents.perturbed_gradient_descent import (
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from dpbounds.algorithms.selection.regularised_exponential_mechanism import (
         RegularisedExponentialMechanism as RegularisedExponentialMechanism,
     )
+    from dpbounds.algorithms.spider.batch_storm import BatchStorm as BatchStorm
     from dpbounds.algorithms.spider.population_stochastic_spider import (
         PopulationStochasticSpider as PopulationStochasticSpider,
     )

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, cast, get_args
 
 import attrs
 
-from dpbounds.algorithms.ledger import PrivacyBudget, checked_budget
+from dpbounds.algorithms.ledger import Poisson, PrivacyBudget, checked_budget
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.relations import Relation
@@ -69,6 +69,11 @@ def share(value: ExactLike, name: str = "share") -> Fraction:
     if not 0 < number < 1:
         raise InvalidValue(name, value, "greater than 0 and less than 1")
     return number
+
+
+def sample_rate(value: ExactLike) -> Fraction:
+    """The rate of Poisson samples, rounded down as ``Poisson`` says."""
+    return Poisson(value).sample_rate
 
 
 def count(value: int, name: str = "count") -> int:

@@ -20,6 +20,7 @@ import numpy as np
 from scipy import special
 
 from dpbounds.algorithms import ledger_format
+from dpbounds.displayed import Displayed, Sheet
 from dpbounds.errors import (
     BudgetExceeded,
     DpboundsError,
@@ -415,8 +416,8 @@ WhichRelease = Literal["every-iterate", "last-iterate"]
 """What of a run is published: all noisy answers, so that all iterates may be; or its output, and nothing else."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+@dataclass(frozen=True, slots=True, repr=False)
+class Ledger(Displayed):
     """The releases of one repetition, in order; equal ones in a row are counted together.
 
     Attributes:
@@ -586,6 +587,10 @@ class Ledger:
         entries, adaptive, seeded, descent = ledger_format.from_text(text)
         moved = None if descent is None else PlainDescent(**descent)
         return cls(tuple(map(_from_json, entries)), adaptive, seeded, moved)
+
+    def _sheet(self) -> Sheet:
+        chosen = (("chosen in view of outputs", "yes: only its filter says what it spends"),) if self.adaptive else ()
+        return Sheet("ledger", chosen, ("released",), [(str(release),) for release in self.releases])
 
     def __str__(self) -> str:
         return "\n".join(str(release) for release in self.releases) or "no releases"

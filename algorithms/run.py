@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dpbounds.algorithms.ledger import Ledger, OpenLedger, PrivacyBudget, WhichRelease
 from dpbounds.algorithms.noise import NOISE_DRAWN
+from dpbounds.displayed import Displayed, Sheet
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants.certified import Account, account
@@ -145,8 +146,8 @@ class Gathering:
         return {name: values.reshape(count, -1) for name, values in found.items()}
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Run:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
+class Run(Displayed):
     """A finished run of R independent repetitions.
 
     Attributes:
@@ -240,6 +241,16 @@ class Run:
         if self.budget is None:
             raise InvalidValue("budget", None, "a budget, whose delta and relation are asked about", "run a calibrated")
         return account(self.ledger.mechanism(), delta=self.budget.delta, relation=self.budget.relation)
+
+    def _sheet(self) -> Sheet:
+        title, *lines = str(self).splitlines()
+        released = [line.strip() for line in str(self.ledger).splitlines()]
+        told = [
+            (line[2:13].strip(), line[13:])
+            for line in lines
+            if line[2:13].strip() in ("spent", "measured", "noise", "utility")
+        ]
+        return Sheet(title, tuple(told), ("released",), [(line,) for line in released])
 
     def __str__(self) -> str:
         seconds = sum(self.timings.values())

@@ -107,6 +107,49 @@ def measured(accountant: str, question: str) -> tuple[float, float]:
     return epsilon, time.process_time() - before
 
 
+# Under replace-one: (dpbounds' mechanism, dp-accounting's event), both at δ = 1e-6.
+def _full_batch() -> tuple[object, object]:
+    from dp_accounting import dp_event
+
+    import dpbounds as dp
+
+    return dp.Gaussian(10) ** 10, dp_event.SelfComposedDpEvent(dp_event.GaussianDpEvent(10.0), 10)
+
+
+def _fixed_size() -> tuple[object, object]:
+    from dp_accounting import dp_event
+
+    import dpbounds as dp
+
+    sampled = dp_event.SampledWithoutReplacementDpEvent(1000, 10, dp_event.GaussianDpEvent(2.0))
+    return dp.SampledWithoutReplacement(dp.Gaussian(2), 10, 1000) ** 100, dp_event.SelfComposedDpEvent(sampled, 100)
+
+
+REPLACED: dict[str, Callable[[], tuple[object, object]]] = {
+    "full batch, noise multiplier 10, 10 steps": _full_batch,
+    "10 of 1000 without replacement, noise multiplier 2, 100 steps": _fixed_size,
+}
+
+
+def replaced(question: str) -> tuple[str, str, str]:
+    """ε under replace-one at δ = 1e-6: the proven ends, and what PLD and RDP of dp-accounting answer."""
+    from dp_accounting import NeighboringRelation, UnsupportedEventError
+    from dp_accounting.pld import PLDAccountant
+    from dp_accounting.rdp import RdpAccountant
+
+    import dpbounds as dp
+
+    mechanism, event = REPLACED[question]()
+    told = [" to ".join(dp.epsilon(mechanism, "1e-6", "replace-one").decimals(5))]
+    for accountant in (PLDAccountant, RdpAccountant):
+        try:
+            asked = accountant(neighboring_relation=NeighboringRelation.REPLACE_ONE).compose(event)
+            told.append(f"{asked.get_epsilon(1e-6):.5g}")
+        except UnsupportedEventError:
+            told.append("refused")
+    return told[0], told[1], told[2]
+
+
 def main() -> None:
     """Print one row per question, one column per accountant."""
     context = multiprocessing.get_context("spawn")
@@ -123,6 +166,10 @@ def main() -> None:
             seconds = statistics.median(run[1] for run in runs)
             print(f" {runs[0][0]:.6g} in {seconds:.2g} s |", end="", flush=True)
         print()
+    if find_spec("dp_accounting"):
+        print("\n| under replace-one | dpbounds, proven | dp-accounting, PLD | dp-accounting, RDP |\n|" + " --- |" * 4)
+        for question in REPLACED:
+            print(f"| {question} | {' | '.join(replaced(question))} |")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ author = "The dpbounds authors"
 project_copyright = "The dpbounds authors, Apache 2.0"
 version = release = dpbounds.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "rendering"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "rendering", "notebooks"]
 root_doc = "docs/index"
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 include_patterns = ["docs/**", "dpbounds/**", "algorithms/**", "tables/**", "CHANGELOG.md", "CONTRIBUTING.md"]

@@ -12,7 +12,7 @@ import click
 import dpbounds as dp
 from dpbounds.algorithms import PrivacyBudget
 from dpbounds.algorithms.verification.catalogue import all_examples
-from dpbounds.cli import _VERBS, _commands
+from dpbounds.cli import _commands
 from dpbounds.privacy.pairs.domination import neighbour_classes
 
 PAGES = sorted(Path(__file__).parent.rglob("*.md"))
@@ -27,7 +27,7 @@ def _table(head: str, rows: Iterator[str]) -> str:
 def verbs() -> str:
     """Every verb and the first sentence of its help."""
     context = click.Context(_commands)
-    commands = (_commands.get_command(context, verb) for verb in _VERBS)
+    commands = (_commands.get_command(context, verb) for verb in _commands.list_commands(context))
     return _table(
         "| verb | what it does |",
         (f"| `dpbounds {each.name}` | {each.get_short_help_str(200).rstrip('.')} |" for each in commands if each),

@@ -241,10 +241,12 @@ class HelpOfVerbs(Directive):
 
     def run(self) -> list[nodes.Node]:
         """One section per verb."""
-        from dpbounds.cli import _VERBS, _commands
+        import click
+
+        from dpbounds.cli import _commands
 
         found: list[nodes.Node] = []
-        for verb in _VERBS:
+        for verb in _commands.list_commands(click.Context(_commands)):
             shown = CliRunner().invoke(_commands, [verb, "--help"], prog_name="dpbounds", terminal_width=100).output
             found += [nodes.rubric("", f"dpbounds {verb}"), nodes.literal_block(shown, shown, language="none")]
         return found

@@ -112,7 +112,7 @@ if TYPE_CHECKING:
     from dpbounds.theorems.registry import theorem as theorem
     from dpbounds.theorems.spending import spending as spending
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __getattr__, _, __all__ = names_by_need(__name__)  # `import dpbounds` costs next to nothing
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import re
 import reprlib
 from collections.abc import Iterable
 from decimal import Decimal
@@ -16,6 +17,8 @@ from dpbounds.limits import DIGITS, LINE, SHOWN
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, Decimal, Fraction)
 _LONGEST_INTEGER = 10**DIGITS
+_BETWEEN = re.compile(", | or ")
+_FEW = 4  # names that are read at a glance
 
 
 class DpboundsError(Exception):
@@ -36,7 +39,7 @@ class InvalidValue(DpboundsError, ValueError):
         told = (
             f"{name} is missing: {allowed}"
             if isinstance(value, str) and value == MISSING
-            else f"{name} must be {allowed}, not {shown(value)}"
+            else f"{name} must be {allowed}, not {shown(value)}{_meant(value, allowed)}"
         )
         super().__init__(told + (f"; {advice}" if advice else ""))
 
@@ -158,6 +161,19 @@ def one_of(value: object, known: Iterable[str], listed_by: str = "") -> str:
         return "one of " + ", ".join(names)
     near = nearest(value, names)
     return f"one of those that {listed_by} lists" + (f", such as {', '.join(near)}" if near else "")
+
+
+def _meant(value: object, allowed: str) -> str:
+    """Which of several words may have been meant, where one of more than a few is asked for.
+
+    >>> InvalidValue("word", "gamm", "one of alpha, beta, gamma, delta")
+    InvalidValue('word must be one of alpha, beta, gamma, delta, not gamm (did you mean gamma?)')
+    """
+    names = _BETWEEN.split(allowed.removeprefix("one of "))
+    if not isinstance(value, str) or len(names) < _FEW:
+        return ""
+    near = difflib.get_close_matches(value[:SHOWN].strip("'"), names, n=1, cutoff=0.6)
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def nearest(value: object, known: Iterable[str]) -> list[str]:

@@ -29,23 +29,25 @@ _GROUPS = {
     "Runs": ("demo", "run", "verify", "audit", "explain"),
 }
 _VERBS = tuple(chain.from_iterable(_GROUPS.values()))
+_APP = "app"  # a room of its own, above this one: it asks the verbs
 
 
 class _Verbs(click.Group):
     """A group of verbs that are imported when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_VERBS)
+        return [*_VERBS, _APP]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _VERBS:
+        if cmd_name not in (*_VERBS, _APP):
             return None
-        command = importlib.import_module(f"dpbounds.cli.verbs.{cmd_name}").command
+        home = "dpbounds.app.verb" if cmd_name == _APP else f"dpbounds.cli.verbs.{cmd_name}"
+        command = importlib.import_module(home).command
         assert isinstance(command, click.Command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for title, verbs in _GROUPS.items():
+        for title, verbs in (*_GROUPS.items(), ("In a browser", (_APP,))):
             found = ((verb, self.get_command(ctx, verb)) for verb in verbs)
             with formatter.section(title):
                 formatter.write_dl([(verb, one.get_short_help_str(80)) for verb, one in found if one is not None])
@@ -53,10 +55,11 @@ class _Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _VERBS and not args[0].startswith("-"):
-            near = "".join(f" (did you mean {verb}?)" for verb in nearest(args[0], _VERBS)[:1])
+        verbs = self.list_commands(ctx)
+        if args and args[0] not in verbs and not args[0].startswith("-"):
+            near = "".join(f" (did you mean {verb}?)" for verb in nearest(args[0], verbs)[:1])
             word = shortened(repr(args[0]), SHOWN)
-            raise click.UsageError(f"the verb must be one of {', '.join(_VERBS)}, not {word}{near}")
+            raise click.UsageError(f"the verb must be one of {', '.join(verbs)}, not {word}{near}")
         return super().resolve_command(ctx, args)
 
 

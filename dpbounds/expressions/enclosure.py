@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpbounds.errors import InvalidValue, NotCertified, demand
-from dpbounds.expressions.exact import ExactLike, rational, to_decimal, to_float
+from dpbounds.expressions.exact import Direction, ExactLike, formatted, rational, to_decimal, to_float
 from dpbounds.limits import COUNT
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ End = Fraction | float  # a rational number, or an infinity
 # or 2**-this, larger ones refused.
 _SMALLEST_EXPONENT = 1 << 19
 _MOST_BITS = 1 << 12  # of an end, however many its proof took
-_WRITTEN = 4_000  # bits of an end that ``repr`` writes out; Python refuses those of 4 300 digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +31,10 @@ class Enclosure:
         method: How it was proven, in a word or two ("closed form", "contour", "lattice", ...).
         precision: Working precision in bits of the proof (0: exact arithmetic).
 
-    ``lower`` and ``upper`` are the same ends as floats, rounded outwards. There is no silent conversion to float.
+    ``lower`` and ``upper`` are the same ends as floats, rounded outwards; ``float`` is for what is exactly a double.
     ``a.less_than(b)`` answers True, False or None (unknown); ``a < b`` raises ``NotCertified`` where that is None.
+    ``+ - * /`` enclose the result of any numbers in the operands; where an enclosure occurs twice, they may be two.
+    Formats such as ``f"{a:.4g}"`` round both ends outwards.
     """
 
     exact_lower: End
@@ -135,6 +136,54 @@ class Enclosure:
     def __ge__(self, other: ExactLike | Enclosure) -> bool:
         return not _decided(self.less_than(other), self, ">=", other)
 
+    def __neg__(self) -> Enclosure:
+        return Enclosure(-self.exact_upper, -self.exact_lower, self.method, self.precision)
+
+    def __abs__(self) -> Enclosure:
+        return self if self.exact_lower >= 0 else (-self).larger(self).larger(Enclosure.exactly(0, self.method))
+
+    def __add__(self, other: ExactLike | Enclosure) -> Enclosure:
+        second = _as_enclosure(other)
+        lower = _sum(self.exact_lower, second.exact_lower, -math.inf)
+        return self._joined(second, lower, _sum(self.exact_upper, second.exact_upper, math.inf))
+
+    def __mul__(self, other: ExactLike | Enclosure) -> Enclosure:
+        second = _as_enclosure(other)
+        mine, others = (self.exact_lower, self.exact_upper), (second.exact_lower, second.exact_upper)
+        products = [_product(a, b) for a in mine for b in others]
+        return self._joined(second, min(products), max(products))
+
+    def __sub__(self, other: ExactLike | Enclosure) -> Enclosure:
+        return self + -_as_enclosure(other)
+
+    def __truediv__(self, other: ExactLike | Enclosure) -> Enclosure:
+        second = _as_enclosure(other)
+        if second.contains(0):
+            raise InvalidValue("divisor", second, "an enclosure that does not hold 0")
+        lower, upper = (
+            Fraction(0) if isinstance(end, float) else 1 / end for end in (second.exact_upper, second.exact_lower)
+        )
+        return self * Enclosure(lower, upper, second.method, second.precision)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other: ExactLike) -> Enclosure:
+        return _as_enclosure(other) - self
+
+    def __rtruediv__(self, other: ExactLike) -> Enclosure:
+        return _as_enclosure(other) / self
+
+    def _joined(self, other: Enclosure, lower: End, upper: End) -> Enclosure:
+        """The result of an operation on the two, its ends rounded outwards where they have grown long."""
+        for each in (self, other):
+            if math.inf in (each.exact_lower, -each.exact_upper):
+                raise InvalidValue(
+                    "enclosure", each, "one that holds a finite number", "there is no arithmetic with infinity"
+                )
+        ends = _outwards(lower, "down"), _outwards(upper, "up")
+        methods = dict.fromkeys(one.method for one in (self, other) if one.method not in ("", "exact"))
+        return Enclosure(*ends, " and ".join(methods) or self.method, max(self.precision, other.precision))
+
     def hull(self, other: Enclosure) -> Enclosure:
         """The smallest enclosure that holds both."""
         return Enclosure(
@@ -167,13 +216,28 @@ class Enclosure:
         """Both ends as decimal text with ``digits`` significant digits, rounded outwards."""
         return to_decimal(self.exact_lower, digits, "down"), to_decimal(self.exact_upper, digits, "up")
 
+    def __float__(self) -> float:
+        if self.lower == self.upper:
+            return self.lower
+        raise NotCertified(
+            f"{self} is no single double: take .upper, rounded up, for what suffices, or .lower for what is needed"
+        )
+
+    def __format__(self, specification: str) -> str:
+        if not specification:
+            return str(self)
+        lower, upper = (
+            formatted(self.exact_lower, specification, "down"),
+            formatted(self.exact_upper, specification, "up"),
+        )
+        return f"[{lower}, {upper}]"
+
     def __str__(self) -> str:
         lower, upper = self.decimals(min(17, self.digits + 2))
         return f"[{lower}, {upper}]"
 
     def __repr__(self) -> str:
-        ends = f"exact_lower={_written(self.exact_lower)}, exact_upper={_written(self.exact_upper)}"
-        return f"Enclosure({ends}, method={self.method!r}, precision={self.precision!r})"
+        return f"Enclosure({self}, {self.method or 'no method'}, {self.precision} bits)"
 
     def _repr_latex_(self) -> str:
         lower, upper = self.decimals(min(17, self.digits + 2))
@@ -195,10 +259,34 @@ def ball_end(ball: arb, direction: str) -> Fraction:
     return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
-def _written(end: End) -> str:
-    """An end exactly, or as text that says that it is not where it is too long to be written out."""
-    short = isinstance(end, float) or max(abs(end.numerator), end.denominator).bit_length() <= _WRITTEN
-    return repr(end) if short else f"about {to_decimal(end, 17, 'down')}"
+def _sum(left: End, right: End, otherwise: float) -> End:
+    """Of two ends: an infinity if one is infinite; if both are and differ, the one that is always right."""
+    if isinstance(left, Fraction) and isinstance(right, Fraction):
+        return left + right
+    infinite = {end for end in (left, right) if isinstance(end, float)}
+    return infinite.pop() if len(infinite) == 1 else otherwise
+
+
+def _product(left: End, right: End) -> End:
+    """Of two ends, 0 times an infinity being 0: the infinity is no number, but a bound that is missing."""
+    if isinstance(left, Fraction) and isinstance(right, Fraction):
+        return left * right
+    if left == 0 or right == 0:
+        return Fraction(0)
+    return math.inf if (left > 0) is (right > 0) else -math.inf
+
+
+def _outwards(end: End, direction: Direction) -> End:
+    """An end of at most so many bits; exact where it has no more."""
+    if isinstance(end, float) or max(abs(end.numerator), end.denominator).bit_length() <= _MOST_BITS:
+        return end
+    size = abs(end.numerator).bit_length() - end.denominator.bit_length()
+    if size > _SMALLEST_EXPONENT:
+        raise NotCertified("the number is too large to be written down exactly")
+    shift = max(size - _MOST_BITS, -_SMALLEST_EXPONENT)
+    top, bottom = end.numerator << max(0, -shift), end.denominator << max(0, shift)
+    whole = top // bottom if direction == "down" else -(-top // bottom)
+    return Fraction(whole << shift) if shift >= 0 else Fraction(whole, 1 << -shift)
 
 
 def _as_enclosure(value: ExactLike | Enclosure) -> Enclosure:

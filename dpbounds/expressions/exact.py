@@ -167,6 +167,36 @@ def to_decimal(value: Fraction | float, digits: int, direction: Direction) -> st
     return str(context.divide(Decimal(number.numerator), Decimal(number.denominator)))
 
 
+_FORMAT = re.compile(r"(?P<shape>(?:.?[<>^])?[-+ ]?#?0?\d{0,3}[,]?)(?:\.(?P<digits>\d{1,3}))?(?P<kind>[eEfFgG%]?)")
+
+
+def formatted(value: Fraction | float, specification: str, direction: Direction) -> str:
+    """Write an exact number as ``format`` writes a decimal, but rounded downwards or upwards.
+
+    Raises:
+        InvalidValue: Not a format specification of e, f, g or %, of three digits in width and precision at most.
+
+    >>> formatted(Fraction(2, 3), ".3f", "up"), formatted(Fraction(2, 3), ">8.1%", "down")
+    ('0.667', '   66.6%')
+    """
+    match = _FORMAT.fullmatch(specification)
+    if match is None:
+        raise InvalidValue("format", repr(specification), "a format of e, f, g or %, such as .4g or 10.3f")
+    kind, digits = match["kind"] or "g", int(match["digits"] or 6)
+    if isinstance(value, float):  # an infinity
+        rounded = Decimal(value)
+    elif kind in "fF%":
+        places = digits + 2 if kind == "%" else digits
+        scaled = value * 10**places
+        whole = math.floor(scaled) if direction == "down" else math.ceil(scaled)
+        rounded = Decimal(whole).scaleb(
+            -places, Context(prec=max(1, len(str(abs(whole)))), Emin=MIN_EMIN, Emax=MAX_EMAX)
+        )
+    else:
+        rounded = Decimal(to_decimal(value, digits + 1 if kind in "eE" else max(1, digits), direction))
+    return format(rounded, f"{match['shape']}.{digits}{kind}")
+
+
 def brief(value: Fraction) -> str:
     """A number of any size in six digits, for messages."""
     nearest = to_float(value, "down")

@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.expressions.symbols import noise_multiplier
 from dpbounds.privacy.accountants.certified import delta as certified_delta
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism, parts_of
@@ -23,7 +24,7 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.evaluation import admitted
 from dpbounds.theorems.parts import Numbers
-from dpbounds.theorems.record import Claim, Theorem
+from dpbounds.theorems.record import Claim, Privacy, Theorem
 from dpbounds.theorems.spending import composed, only_gaussians, spending
 
 _RESOLUTION = Fraction(1, 10**4)  # relative, of a ρ that is found by trials
@@ -136,6 +137,8 @@ def tied_rho(theorem: Theorem, values: Callable[[Fraction], Mapping[str, Any]], 
     """
     if theorem.privacy is None:
         raise InvalidValue("statement", theorem.id, "one whose mechanism is recorded")
+    if theorem.privacy.guess is not None:
+        return _calibrated(theorem, theorem.privacy, values, budget)
     rho = gaussian_rho(budget) * _MARGIN
     kept: Tied | None = None
     for _ in range(_TRIALS):
@@ -152,6 +155,20 @@ def tied_rho(theorem: Theorem, values: Callable[[Fraction], Mapping[str, Any]], 
     if kept is None:
         raise UnsupportedMechanism(f"{theorem.id}: what it spends does not follow its ρ")
     return kept if kept.how == EXACT else _by_accountant(theorem, values, budget, kept)
+
+
+def _calibrated(
+    theorem: Theorem, privacy: Privacy, values: Callable[[Fraction], Mapping[str, Any]], budget: Budget
+) -> Tied:
+    """Of releases on samples, whose zCDP says nothing of what samples gain: by the least noise that is proven."""
+
+    def mechanism(rho: Fraction) -> Mechanism:
+        return composed(theorem, privacy, Numbers(admitted(theorem, values(rho)), budget.relation))
+
+    unit = Fraction(values(Fraction(1))[noise_multiplier.name]) ** 2  # ρ z²
+    least = calibrate(lambda z: mechanism(unit / z**2), budget.epsilon, budget.delta, budget.relation)
+    rho = unit / least.value**2 * _MARGIN
+    return Tied(rho, mechanism(rho), BY_ACCOUNTANT)
 
 
 def _by_accountant(

@@ -7,7 +7,7 @@ gradients is two gradients; which releases are differences the mechanism does no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpbounds.privacy import mechanisms as known
@@ -19,6 +19,7 @@ _SPIDERS = {
     "lowy-ullman-wright-2024/algorithm-1": 4,
     "lowy-ullman-wright-2024/algorithm-2": 4,
     "dpbounds/storm": 3,
+    "dpbounds/storm/batches": 3,
 }
 # Algorithms that hold an iterate and a gradient; the iterate that is returned is drawn before the run.
 _DESCENTS = {
@@ -29,6 +30,7 @@ _DESCENTS = {
     "lowy-ullman-wright-2024/algorithm-3": 2,
     "tholeti-kalyani-2020/algorithm-1": 2,
     "dpbounds/noisy-descent-exact": 2,
+    "dpbounds/noisy-descent-batches": 2,
 }
 _VERTEX_SEARCHES = ("wang-xu-2019/algorithm-4",)  # an exponential mechanism whose scores are one gradient's entries
 
@@ -74,8 +76,11 @@ def cost_of(
     twice = gradients_per_record(theorem) == 2
     total, selection = Fraction(0), False
     releases = parts_of(mechanism)
-    if theorem.algorithm is None and sum(count for _, count in releases) == 1:  # all that is released, as one
-        return Cost(None, memory, "not stated") if steps is None else Cost(steps * dataset_size, memory, "exact")
+    walked = sum(count for part, count in releases if not isinstance(part, known.ExponentialMechanism))
+    if theorem.algorithm is None and walked == 1:  # all that a walk releases, as one
+        alone = len(releases) == 1
+        known_steps = Cost(None, memory, "not stated") if steps is None else Cost(steps * dataset_size, memory, "exact")
+        return known_steps if alone else replace(known_steps, uncounted=True)
     for part, count in releases:
         drawn = _records(part, dataset_size)
         if isinstance(part, known.ExponentialMechanism) and theorem.algorithm not in _VERTEX_SEARCHES:

@@ -19,11 +19,19 @@ from typing import Any
 
 from sympy import Symbol
 
+from dpbounds.displayed import Displayed, Sheet
 from dpbounds.errors import MISSING, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism, demand
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate as value_of
-from dpbounds.expressions.exact import ExactLike, positive_integer, practical
-from dpbounds.expressions.symbols import Quantity, by_name, dataset_size as records, stationarity, steps as step_count
+from dpbounds.expressions.exact import ExactLike, brief, positive_integer, practical, to_decimal
+from dpbounds.expressions.symbols import (
+    Quantity,
+    by_name,
+    dataset_size as records,
+    sample_rate,
+    stationarity,
+    steps as step_count,
+)
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.rates.budgets import Budget, Tied, gaussian_rho, tied, tied_rho
@@ -45,7 +53,7 @@ from dpbounds.rates.promises import (
     quotes,
 )
 from dpbounds.rates.trivial import Trivial, floor_of, no_floor, trivial_bounds
-from dpbounds.rates.tuning import Tuned, freedom, inlined, search, tuned
+from dpbounds.rates.tuning import Tuned, freedom, inlined, likely_rho, search, tuned
 from dpbounds.theorems.evaluation import Evaluation, evaluate
 from dpbounds.theorems.formulas import inline
 from dpbounds.theorems.monotonicity import falls
@@ -54,9 +62,12 @@ from dpbounds.theorems.registry import library
 from dpbounds.theorems.standing import standing, standing_in_words
 
 _OPEN_STEPS = (10_000, 100_000, 1_000_000, 10_000_000)  # tried in this order where the number of steps is free
+_OPEN_PASSES = (10, 100, 1000, 10_000)  # over all records, likewise, where batches are chosen
 _WORTH_WHILE = Fraction(95, 100)
 _LARGEST_SIZE = 1 << 200
 _ALL_BUT = 1 - Fraction(1, 10**9)
+_NEARLY_ALL = Fraction(9, 10)  # a sample of so many is no saving
+_NEARLY = Fraction(11, 10)  # a guess that is so near to what is proven leads to parameters that are nearly the best
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +95,8 @@ class Guarantee:
         meaning: What the number is, in the record's words.
         bound: A proven enclosure; None where the statement is an order of growth only.
         rate: The value of the formula inside O(.); None for a bound.
-        rho: The ρ at which the statement was evaluated, for those that promise ρ-zCDP.
+        rho: The ρ at which the statement was evaluated, for those that promise ρ-zCDP; None for releases on samples, of
+            which it says nothing.
         mechanism: What is run; None where the record has none.
         privacy: How the budget is kept.
         status: What is known of the statement and of what it rests on.
@@ -139,8 +151,8 @@ class Guarantee:
         return Fraction(found.exact_upper)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan(Displayed):
     """Everything that applies, ranked, and everything else with the reason.
 
     Attributes:
@@ -167,6 +179,22 @@ class Plan:
         """Whether there are bounds, and none of them says anything at these numbers."""
         bounds = [one for one in self.ranking if one.bound is not None]
         return bool(bounds) and all(one.vacuous for one in bounds)
+
+    def _sheet(self) -> Sheet:
+        rows = [
+            (
+                str(one.place),
+                one.id,
+                f"{'at most' if one.bound is not None else 'of order'} {to_decimal(one.value, 4, 'up')}",
+                "says nothing here" if one.vacuous else one.like or "proven",
+                ", ".join(one.assumes),
+            )
+            for one in self.ranking
+        ]
+        given = "".join(f", {name.replace('_', ' ')} {brief(value)}" for name, value in self.values.items())
+        facts = (("budget", f"{self.budget.relation}{given}"),)
+        columns = ("place", "statement", "bound", "kind", "assumes")
+        return Sheet(f"plan: {self.metric.replace('-', ' ')}", facts, columns, rows)
 
     def __str__(self) -> str:
         lines = []
@@ -208,7 +236,7 @@ def plan(
 
     >>> found = plan("gradient-norm", n=10**6, d=100, epsilon=1, delta="1e-6", lipschitz=1, smoothness=1, initial_gap=1)
     >>> found.ranking[0].id, found.ranking[0].bound.less_than("0.005")
-    ('dpbounds/storm', True)
+    ('dpbounds/storm/batches', True)
     """
     demand("metric", metric, str)
     wanted = next((one for one in GOALS if one == metric), None)
@@ -409,16 +437,11 @@ def _with_enough_steps(
 
     Those are the least of the numbers tried from which on ten times as many gain less than 5 %.
     """
-    free = step_count in _free(theorem, part, given) or _falls_with_steps(theorem, part, given)
-    most = limits.steps_of(theorem, given)
-    if most is not None or not free or step_count.name in given:
-        found, threshold = _bounded(theorem, part, given, budget, limits, trivial, most)
-        return replace(found, meaningful_from=threshold())
     chosen: tuple[Guarantee, Callable[[], Threshold | None]] | None = None
     failed: _Unfit | None = None
-    for count in _OPEN_STEPS:
+    for most in _tried(theorem, part, given, limits):
         try:
-            found, threshold = _bounded(theorem, part, given, budget, limits, trivial, count)
+            found, threshold = _bounded(theorem, part, given, budget, limits, trivial, most)
         except _Unfit as why:
             failed = why
             continue
@@ -431,6 +454,20 @@ def _with_enough_steps(
     return replace(chosen[0], meaningful_from=chosen[1]())
 
 
+def _tried(theorem: Theorem, part: Bound, given: Mapping[str, Fraction], limits: Limits) -> Iterator[Limits]:
+    """The largest numbers of steps and, where the statement counts them, of gradients."""
+    if _named(theorem, "gradients") is not None:
+        size = given[records.name]
+        largest = zip(_OPEN_STEPS, _OPEN_PASSES, strict=True)
+        every = (Limits(limits.steps or steps, limits.gradients or int(passes * size)) for steps, passes in largest)
+        yield from dict.fromkeys(every)
+        return
+    free = step_count in _free(theorem, part, given) or _falls_with_steps(theorem, part, given)
+    affordable = limits.steps_of(theorem, given)
+    open_ended = affordable is None and free and step_count.name not in given
+    yield from map(Limits, _OPEN_STEPS if open_ended else (affordable,))
+
+
 def _bounded(
     theorem: Theorem,
     part: Bound,
@@ -438,7 +475,7 @@ def _bounded(
     budget: Budget,
     limits: Limits,
     trivial: tuple[Trivial, ...],
-    most_steps: int | None,
+    most: Limits,
 ) -> tuple[Guarantee, Callable[[], Threshold | None]]:
     """A bound, and how to find from which n on it is meaningful."""
     free = _free(theorem, part, given)
@@ -450,7 +487,7 @@ def _bounded(
     if theorem.privacy is None and theorem.relation not in (None, budget.relation):
         raise _Unfit(f"proven under {theorem.relation}; its mechanism is not recorded, so nothing follows here")
     open_steps = not free and step_count.name not in given and _falls_with_steps(theorem, part, given)
-    known = {**given, **({step_count.name: Fraction(most_steps)} if open_steps and most_steps else {})}
+    known = {**given, **({step_count.name: Fraction(most.steps)} if open_steps and most.steps else {})}
     if fixed := overruled(theorem, part, known):
         raise _Unfit(f"does not apply: it prescribes {', '.join(fixed)} itself, and proves nothing at a given one")
     absent = wanted - set(known) - {"rho"}
@@ -460,12 +497,14 @@ def _bounded(
     if absent:
         raise _Missing(absent)
     try:
-        held, settled, found, point = _settled(theorem, part, known, budget, free, most_steps)
+        held, settled, found, point = _settled(theorem, part, known, budget, _Freedom(free, most))
     except (NotCertified, UnsupportedMechanism) as error:
         raise _Unfit(str(error)) from None
     except InvalidValue as error:
         raise _Unfit(f"not defined at these numbers: {error}") from None
     _refuse(theorem, found, settled, limits)
+    if sample_rate in free and settled.values[sample_rate.name] > _NEARLY_ALL:
+        raise _Unfit("its best samples are all records, within the limits")
     value = _value(theorem, found, settled)
     if value is None:
         raise _Unfit("more records are needed")
@@ -496,14 +535,17 @@ def _bounded(
         bound=value,
         formula=inline(part.expression, theorem.local),
         parameters=parameters,
-        rho=rho,
+        rho=None if theorem.privacy is not None and theorem.privacy.guess is not None else rho,
         mechanism=mechanism,
         privacy="by the statement; its mechanism is not recorded" if held is None else held.how,
         cost=cost,
         vacuous=not _below(value, trivial) if trivial else None,
         caveat=caveat_of(cost),
     )
-    return guarantee, partial(_threshold, theorem, part, known, rho, trivial, _Freedom(free, most_steps, point))
+    searched = _Freedom(free, most, point)
+    return guarantee, partial(
+        _threshold, theorem, part, known, budget, rho, trivial, searched, vacuous=guarantee.vacuous
+    )
 
 
 def _settled(
@@ -511,8 +553,7 @@ def _settled(
     part: Bound,
     known: Mapping[str, Fraction],
     budget: Budget,
-    free: tuple[Symbol, ...],
-    most_steps: int | None,
+    freedom: _Freedom,
 ) -> tuple[Tied | None, Settled, Evaluation, tuple[float, ...]]:
     """What a statement spends and promises: at what it prescribes, and at the best that is found of what is free.
 
@@ -521,27 +562,32 @@ def _settled(
     Returns:
         The last is where the search ended.
     """
+    guess = None if theorem.privacy is None else theorem.privacy.guess
     rho = gaussian_rho(budget)
-    point: tuple[float, ...] = ()
-    for _ in range(2 if free else 1):
+    point: tuple[float, ...] = freedom.point or ()
+    for _ in range(2 if freedom.free else 1):
         here = known
-        if free:
-            best = _tuned(theorem, part, {**known, "rho": rho}, _Freedom(free, most_steps))
+        spend = {"rho": rho} if guess is None else {"gaussian_mu": Fraction(math.sqrt(2 * rho))}
+        if freedom.free:
+            best = _tuned(theorem, part, {**known, **spend}, replace(freedom, point=point or None))
             here, point = {**known, **best.values}, best.point
         held = _held(theorem, here, budget)
         settled = settled_at(theorem, here, None if held is None else held.rho)
-        if held is None or held.rho is None or held.rho >= rho * _ALL_BUT:
+        if held is None or held.rho is None:
             break
-        rho = held.rho
+        thought = rho if guess is None else Fraction(likely_rho(guess, {**here, **spend}))
+        if thought * _ALL_BUT <= held.rho if guess is None else thought / _NEARLY <= held.rho <= thought * _NEARLY:
+            break
+        rho *= held.rho / thought
     return held, settled, evaluate(theorem, part.name, settled.values, digits=DIGITS), point
 
 
 @dataclass(frozen=True, slots=True)
 class _Freedom:
-    """What of a statement is free, up to how many steps, and where a search ended before."""
+    """What of a statement is free, up to how many steps and gradients, and where a search ended before."""
 
     free: tuple[Symbol, ...] = ()
-    most_steps: int | None = None
+    most: Limits = Limits()
     point: tuple[float, ...] | None = None
 
 
@@ -557,18 +603,19 @@ def _tuned(theorem: Theorem, part: Bound, values: Mapping[str, Fraction], where:
     if theorem.reaches is not None:
         conditions.append(goal <= records)
         goal = stationarity
-    length = _length(theorem)
-    if length is not None and where.most_steps is not None:
-        conditions.append(length.expression <= where.most_steps)
-    found = tuned(search(theorem, goal, conditions, where.free, values, where.most_steps), where.point)
+    for name, most in (("steps", where.most.steps), ("gradients", where.most.gradients)):
+        counted = _named(theorem, name)
+        if counted is not None and most is not None:
+            conditions.append(counted.expression <= most)
+    found = tuned(search(theorem, goal, conditions, where.free, values, where.most.steps), where.point)
     if found is None:
         raise _Unfit("no parameters within the limits were found at which it applies")
     return found
 
 
-def _length(theorem: Theorem) -> Bound | None:
-    """A bound on the number of steps, where that is not chosen."""
-    return next((one for one in theorem.parts if isinstance(one, Bound) and one.name == step_count.name), None)
+def _named(theorem: Theorem, name: str) -> Bound | None:
+    """A bound on the number of "steps", where that is not chosen, or of "gradients"."""
+    return next((one for one in theorem.parts if isinstance(one, Bound) and one.name == name), None)
 
 
 def _value(theorem: Theorem, found: Evaluation, settled: Settled) -> Enclosure | None:
@@ -626,7 +673,7 @@ def _refuse(theorem: Theorem, found: Evaluation, settled: Settled, limits: Limit
     if found.failing:
         raise _Unfit("does not apply: " + "; ".join(found.failing) + " fails")
     taken = settled.values.get(step_count.name)
-    length = _length(theorem)
+    length = _named(theorem, step_count.name)
     if limits.steps is not None and taken is None and length is not None:
         taken = Fraction(value_of(length.expression, settled.values, digits=DIGITS).exact_upper)
     if limits.steps is not None and taken is not None and taken > limits.steps:
@@ -698,15 +745,19 @@ def _threshold(
     theorem: Theorem,
     part: Bound,
     known: Mapping[str, Fraction],
+    budget: Budget,
     rho: Fraction | None,
     trivial: tuple[Trivial, ...],
     freedom: _Freedom,
+    vacuous: bool | None,
 ) -> Threshold | None:
     """The n from which the bound is below every trivial one, by bisection: evaluated there, and with one record less.
 
     At other n nothing is claimed unless the record declares the bound monotone. Trivial bounds do not depend on n.
+    What is calibrated for each n anew is looked at only where it says nothing at the n that was given.
     """
-    if not trivial:
+    sampled = theorem.privacy is not None and theorem.privacy.guess is not None
+    if not trivial or (sampled and not vacuous):
         return None
 
     near = freedom.point
@@ -715,6 +766,9 @@ def _threshold(
         nonlocal near
         here = {**known, "dataset_size": Fraction(size)}
         try:
+            if sampled:  # what a budget allows depends on what is chosen
+                _, settled, found, near = _settled(theorem, part, here, budget, replace(freedom, point=near))
+                return found.applies is not False and _below(found.value, trivial)
             if freedom.free:
                 values = {**here, **({"rho": rho} if rho else {})}
                 best = _tuned(theorem, part, values, replace(freedom, point=near))

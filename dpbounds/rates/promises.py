@@ -61,6 +61,7 @@ STRONGER = {
 # Assumptions that single out a special class of problems; all others are regularity that is taken for granted.
 _SPECIAL = (
     known.KL,
+    known.PL_NEAR_THE_START,
     known.QUASAR_CONVEX,
     known.DISSIPATIVE,
     known.STRICT_SADDLES,

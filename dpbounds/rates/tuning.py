@@ -20,7 +20,7 @@ from sympy import And, Expr, Ge, Gt, Le, Lt, Symbol, ceiling, erfc, floor, lambd
 from sympy.logic.boolalg import Boolean, BooleanTrue
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.symbols import Quantity, Unit, by_name, steps as step_count
+from dpbounds.expressions.symbols import Quantity, Unit, by_name, rho, steps as step_count
 from dpbounds.rates.growth import Prescriptions
 from dpbounds.rates.promises import prescriptions
 from dpbounds.theorems.record import Theorem
@@ -28,8 +28,8 @@ from dpbounds.theorems.record import Theorem
 _Array: TypeAlias = NDArray[np.float64]
 _ROOM = 1e-6  # relative, that every condition is kept away from its boundary: parameters are rounded afterwards
 _FEWEST_DIGITS, _MOST_DIGITS = 4, 17  # significant, of a parameter
-_POINTS = 2000
-_STARTS = 3
+_POINTS, _STARTS = 2000, 3
+_FEW_AXES, _MORE_POINTS, _MORE_STARTS = 4, 20_000, 8  # where there are more axes, descents end early more often
 _WIDE = 14.0  # powers of e around the natural scale of a quantity
 _STEP = 1e-6  # of a derivative, in logarithms
 _HUGE = 10**101
@@ -181,6 +181,13 @@ def tuned(where: Search, near: Sequence[float] | None = None) -> Tuned | None:
     return Tuned(dict(zip(where.names, _rounded(where, point), strict=True)), tuple(map(float, point)))
 
 
+def likely_rho(guess: Expr, values: Mapping[str, Fraction]) -> float:
+    """The ρ of ``Privacy.guess``, in floating point."""
+    arguments = sorted(guess.free_symbols, key=str)
+    found: float = lambdify(arguments, guess, modules="math")(*(float(values[one.name]) for one in arguments))
+    return found
+
+
 # --- The search -------------------------------------------------------------------------------------------------------
 
 
@@ -188,14 +195,15 @@ def _scattered(where: Search) -> _Array:
     """The best of random points, those first that satisfy all; the same ones each time."""
     low, high = (np.array([getattr(axis, end) for axis in where.axes]) for end in ("low", "high"))
     whole = [axis.whole for axis in where.axes]
-    drawn = np.random.default_rng(0).random((_POINTS, len(low)))
+    points_drawn, starts = (_POINTS, _STARTS) if len(low) <= _FEW_AXES else (_MORE_POINTS, _MORE_STARTS)
+    drawn = np.random.default_rng(0).random((points_drawn, len(low)))
     central = (1 + (2 * drawn - 1) ** 3) / 2  # more around natural scales, and the middle of intervals
     points = low + (high - low) * np.where(whole, drawn, central)
     points[::2, whole] = high[whole]  # as many steps as are allowed: often the best
     size, holds = where.measure(points)
     violated = np.minimum(holds - _ROOM, 0).sum(axis=0) if len(holds) else np.zeros(len(points))
     order = np.lexsort((size, -violated))
-    best: _Array = points[order[:_STARTS]]
+    best: _Array = points[order[:starts]]
     return best
 
 
@@ -332,7 +340,9 @@ def _compiled(
     fixed: frozenset[str],
 ) -> tuple[tuple[str, ...], Callable[..., list[Any]], int]:
     """The names of its arguments, the function for NumPy, and the number of conditions that depend on what is free."""
-    prescribed = _without(prescriptions(theorem), {*fixed, *(one.name for one in free)})
+    guess = theorem.privacy.guess if theorem.privacy is not None else None
+    likely = {} if guess is None else {rho: guess}
+    prescribed = _without({**prescriptions(theorem), **likely}, {*fixed, *(one.name for one in free)})
     inner = _inlined(goal, prescribed)
     gaps = []
     for condition in conditions:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpbounds.render.latex import who
 from dpbounds.render.regime_map import regime_map
 from dpbounds.render.style import COLOURS, DASHES, canvas, keyed, save, titled
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dpbounds.privacy.accountants.side_by_side import Method
+    from dpbounds.theorems.index import Entry
 
 ENDINGS = ("png", "svg")
 _WITH_DISPUTED = ("proved", "proved here", "repaired", "claimed", "disputed")
@@ -47,10 +49,24 @@ def write(folder: Path) -> list[Path]:
 def _regimes(metric: str, statuses: tuple[str, ...] | None = None) -> Figure:
     from dpbounds.rates.promises import ACCEPTED, compared, promises
     from dpbounds.rates.spaces import standard
+    from dpbounds.theorems.index import listing
 
     found = compared(promises(metric, statuses=statuses or ACCEPTED), standard())
-    title = metric.replace("-", " ") + ": who wins where" + (", disputed proofs included" if statuses else "")
-    return regime_map(found, standard(), title=title)
+    title = (
+        metric.replace("-", " ").replace("sosp", "second-order stationarity")
+        + ": who wins where"
+        + (", disputed proofs included" if statuses else "")
+    )
+    names = {one.id: _cited(one) for one in listing()}
+    return regime_map(found, standard(), title=title, names=names)
+
+
+def _cited(one: Entry) -> str:
+    """A statement as a text cites it; those of this library by their ids."""
+    if one.paper == "dpbounds":
+        return one.id
+    by = who(one.paper).replace(r"\&", "&").replace("\\ ", " ")
+    return by if one.number == "main result" else f"{by}, {one.number}"
 
 
 def ball_noise() -> Figure:
@@ -64,7 +80,7 @@ def ball_noise() -> Figure:
         values = [equation.evaluate(distance=at, radius=1, dimension=dimension).value.upper for at in distances]
         axes.plot([float(at) for at in distances], values, linestyle=line, color=colour, label=f"d = {dimension}")
     axes.set(xlabel="distance of the gradients, in radii", ylabel="δ of one release, at every ε")
-    axes.set(xlim=(0, 2), ylim=(0, 1))
+    axes.set(xlim=(0, 2), ylim=(0, 1.02))
     titled(axes, "Noise uniform on a ball")
     keyed(axes)
     return figure
@@ -83,11 +99,12 @@ def privacy_curves() -> Figure:
         (right, full, "full batch: z = 20, T = 100"),
     ):
         methods: tuple[Method, ...] = ("certified", "rdp", "zcdp")
-        for method, line, colour in zip(methods, DASHES, COLOURS, strict=False):
+        names = ("exact, proven", "by Rényi divergences", "by zCDP")
+        for method, name, line, colour in zip(methods, names, DASHES, COLOURS, strict=False):
             proven = [dp.by_method(method, mechanism, epsilon=at).enclosure for at in budgets]
             uppers = [1.0 if one is None else one.upper for one in proven]
-            axes.plot([float(at) for at in budgets], uppers, linestyle=line, color=colour, label=method)
-        axes.set(yscale="log", xlabel="ε", ylim=(1e-12, 1))
+            axes.plot([float(at) for at in budgets], uppers, linestyle=line, color=colour, label=name)
+        axes.set(yscale="log", xlabel="ε", ylim=(1e-12, 2))
         titled(axes, title)
         keyed(axes)
     left.set_ylabel("δ, add-or-remove-one")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dpbounds.render.style import COLOURS, INK, canvas, titled
+from dpbounds.render.style import COLOURS, INK, canvas, plain_decades, titled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,6 +41,7 @@ def intervals(title: str, rows: Sequence[Interval], x_label: str, caption: str, 
     axes.set_ylim(len(rows) - 0.4, -0.6)
     if log:
         axes.set_xscale("log")
+        plain_decades(axes.xaxis)
     axes.set_xlabel(x_label)
     titled(axes, title)
     return figure

@@ -256,7 +256,7 @@ def _source(cell: Id) -> str:
     item = prose(" ".join(_SHORT.get(word, word) for word in cell.item.split(" "))).replace(". ", ".~")
     if cell.own and cell.paper not in references():
         return rf"\textbf{{This paper}}, {item}"
-    named = rf"\dpboundscite{{{_who(cell.paper)}}}{{{_key(cell.paper)}}}"
+    named = rf"\dpboundscite{{{who(cell.paper)}}}{{{_key(cell.paper)}}}"
     return named if item == "main result" else f"{named}, {item}"
 
 
@@ -264,10 +264,10 @@ def _key(paper: str) -> str:
     return paper.removeprefix("cited/")
 
 
-def _who(paper: str) -> str:
+def who(paper: str) -> str:
     r"""The authors and the year, as in a text.
 
-    >>> _who("wang-xu-2019"), _who("lowy-ullman-wright-2024")
+    >>> who("wang-xu-2019"), who("lowy-ullman-wright-2024")
     ('Wang \\& Xu 2019', 'Lowy et al.\\ 2024')
     """
     fields: Mapping[str, str] = references()[paper].fields

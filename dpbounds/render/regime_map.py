@@ -39,6 +39,7 @@ def regime_map(
     figure, (axes,) = canvas(8, 6.2)
     axes.grid(visible=False)
     winners: dict[tuple[str, ...], int] = {}
+    largest_of: dict[tuple[int, str], tuple[Point, ...]] = {}  # each value is written once, where there is most room
     for regime in by_winner(regimes):
         corners = polygon(regime.cone, space, largest)
         if len(corners) < 3:
@@ -55,7 +56,10 @@ def regime_map(
             linewidth=1.0,
             label=f"_{label}" if label in already else label,
         )
-        _write_inside(axes, corners, _mathematics(in_letters(regime.value)))
+        place = index, _mathematics(in_letters(regime.value))
+        largest_of[place] = max(largest_of.get(place, corners), corners, key=_area)
+    for (index, text), corners in largest_of.items():
+        _write_inside(axes, corners, text, TINTS[index % len(TINTS)])
     axes.set(
         xlabel=r"$a$, where $n = d^a$",
         ylabel=r"$b$, where $\varepsilon = d^{-b}$",
@@ -84,7 +88,13 @@ def _mathematics(letters: str) -> str:
     return f"${rooted.replace('ε', chr(92) + 'varepsilon').replace(' ', ' ' + chr(92) + ', ')}$"
 
 
-def _write_inside(axes: Any, corners: Sequence[Point], text: str) -> None:
+def _area(corners: Sequence[Point]) -> Fraction:
+    """Of a convex polygon, twice (Gauss's formula)."""
+    turns = zip(corners, (*corners[1:], corners[0]), strict=True)
+    return abs(sum((a * d - b * c for (a, b), (c, d) in turns), Fraction(0)))
+
+
+def _write_inside(axes: Any, corners: Sequence[Point], text: str, tint: str) -> None:
     """The value at the middle of the region, if there is room."""
     across = [a for a, _ in corners]
     up = [b for _, b in corners]
@@ -97,5 +107,5 @@ def _write_inside(axes: Any, corners: Sequence[Point], text: str) -> None:
         ha="center",
         va="center",
         fontsize=11,
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2},
+        bbox={"facecolor": tint, "edgecolor": "none", "pad": 2},
     )

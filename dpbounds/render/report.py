@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from html import escape
+from html import escape, unescape
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1a1a1a; --soft: #595959; --line: #c8c8c8; --back: #fff; --sheet: #f5f5f2;
@@ -97,6 +98,13 @@ def page(report: Report) -> str:
         f'<p class="kind">{escape(report.kind)}</p>\n<h1{tone}>{escape(report.verdict)}</h1>\n'
         f'<p class="lead">{escape(report.lead)}</p>\n{body}\n</main>\n</body>\n</html>\n'
     )
+
+
+def sections(html: str) -> dict[str, str]:
+    """The sections of a page of this module by their questions, without pictures."""
+    without = re.sub(r"<figure.*?</figure>", "", html, flags=re.DOTALL)
+    found = re.findall(r"<section>\n<h2>(.*?)</h2>\n(.*?)</section>", without, flags=re.DOTALL)
+    return {unescape(question): body for question, body in found}
 
 
 def _section(one: Section) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from dpbounds import documents
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 # Okabe & Ito 2008, in an order in which neighbours differ in lightness, too
@@ -77,7 +79,7 @@ def canvas(
         figure = Figure(figsize=(width, height), layout="constrained")
         axes = list(figure.subplots(1, columns, squeeze=False, sharey=share_y)[0])
         if title:
-            figure.suptitle(title, x=0.01, ha="left", weight="bold", fontsize=12)
+            figure.suptitle(textwrap.fill(title, int(9 * width)), x=0.01, ha="left", weight="bold", fontsize=12)
         if caption:
             figure.supxlabel(caption, x=0.01, ha="left", fontsize=9, color=SOFT, wrap=True)
     figure.set_label(caption or title)
@@ -90,8 +92,41 @@ def titled(axes: Axes, text: str) -> None:
 
 
 def keyed(axes: Axes) -> None:
-    """What each line is."""
-    axes.legend(frameon=False, fontsize=9)
+    """What each line is, readable where lines pass behind it."""
+    axes.legend(frameon=True, framealpha=0.85, edgecolor="none", facecolor="white", fontsize=9)
+
+
+def keyed_below(figure: Figure, columns: int) -> None:
+    """What each line is, once for all axes, below them and their caption: for more lines than leave room inside."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    caption = figure.get_supxlabel()
+    wide = figure.get_figwidth()
+    figure.supxlabel("")
+    key = figure.legend(
+        handles,
+        labels,
+        loc="outside lower left",
+        ncols=columns,
+        title=textwrap.fill(caption, int(13.5 * wide)),
+        alignment="left",
+        frameon=False,
+    )
+    key.get_title().set(fontsize=9, color=SOFT)
+
+
+def plain_decades(axis: Axis) -> None:
+    """Write 0.06 instead of 6 x 10^-2 on a logarithmic axis that spans few decades near 1."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = sorted(axis.get_view_interval())
+    if not 1e-4 <= low < high <= 1e5 or high / low > 1e3:
+        return
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    if high / low < 30:
+        axis.set_minor_locator(LogLocator(subs=(2, 3, 5) if high / low < 8 else (2, 5)))
+        axis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    else:
+        axis.set_minor_formatter(NullFormatter())
 
 
 def drawn(figure: Figure, ending: str) -> bytes:

@@ -160,6 +160,9 @@ class Table:
         if self.groups and len(self.groups) != len(self.rows):
             raise InvalidValue("groups", self.name, "one for every row")
 
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
     def with_columns(self, names: Iterable[str]) -> Table:
         """Those columns alone, in that order; LaTeX still says in footnotes what is known of a statement.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dpbounds.render.style import INK, SOFT, canvas, titled
+from dpbounds.render.style import INK, SOFT, canvas, plain_decades, titled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,6 +47,7 @@ def waterfall(title: str, bars: Sequence[Bar], x_label: str) -> Figure:
     ends = [end for bar in bars for end in (bar.left, bar.right)]
     room = (max(ends) / min(ends)) ** 0.08  # for the lines at both ends, and for the last factor
     axes.set_xlim(min(ends) / room, max(ends) * room)
+    plain_decades(axes.xaxis)
     axes.set_xlabel(x_label)
     titled(axes, title)
     return figure

@@ -107,10 +107,15 @@ BOUNDED_RANGE = Assumption(
 
 # The shape of the risk
 KL = Assumption("Kurdyka-Łojasiewicz", "F - inf F <= γᵏ|∇F|ᵏ for some 1 <= k <= 2", asks="is_kl")
+PL_NEAR_THE_START = Assumption(
+    "Polyak-Łojasiewicz near the start",
+    "|∇F|² >= 2μ(F - inf F) within some distance of the first iterate; inf F is that over all of R^d",
+    asks="pl_constant",
+)
 PL = Assumption(
     "Polyak-Łojasiewicz",
     "|∇F|² >= 2μ(F - inf F): KL with k = 2 and γ² = 1/(2μ)",
-    (KL,),
+    (KL, PL_NEAR_THE_START),
     "pl_constant",
 )
 QUASAR_CONVEX = Assumption(

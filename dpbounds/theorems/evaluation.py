@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sympy import Expr
 from sympy.logic.boolalg import Boolean, BooleanFalse, BooleanTrue
 
+from dpbounds.displayed import Displayed, Sheet
 from dpbounds.errors import MISSING, InvalidValue, NotCertified
 from dpbounds.expressions import evaluation
 from dpbounds.expressions.enclosure import Enclosure
@@ -39,8 +40,8 @@ class Checked:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Evaluation(Displayed):
     """What a part of a statement amounts to.
 
     Attributes:
@@ -67,6 +68,13 @@ class Evaluation:
     def failing(self) -> tuple[str, ...]:
         """The conditions that do not hold."""
         return tuple(condition.text for condition in self.conditions if condition.holds is False)
+
+    def _sheet(self) -> Sheet:
+        order = ", up to a constant that is not stated" if self.up_to_constant else ""
+        told = {True: "holds", False: "fails", None: "not checked"}
+        rows = [(condition.text, told[condition.holds]) for condition in self.conditions]
+        columns = ("condition", "at these values") if rows else ()
+        return Sheet(f"{self.id} {self.part}", (("value", f"{self.value}{order}"),), columns, rows)
 
     def __str__(self) -> str:
         order = " up to a constant that is not stated" if self.up_to_constant else ""

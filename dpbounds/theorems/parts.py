@@ -229,12 +229,16 @@ class Privacy:
         needs: Quantities without which the mechanism is not determined (a constant that print leaves open among them).
         claim: The kind of promise; ε, δ or ρ are those of the symbol table. By default the one in those of them that
             are needed.
+        guess: Of releases on samples: about which ρ one may have, as a formula in ``gaussian_mu``, the μ of the one
+            Gaussian that keeps the same budget. A search for parameters goes by it; nothing rests on it. Such a
+            statement prescribes a ``noise_multiplier`` in proportion to 1/√ρ.
     """
 
     mechanism: Callable[[Numbers], Mechanism]
     needs: tuple[Symbol, ...] = attrs.field(converter=symbols)
     claim: Claim = attrs.field(converter=Claim)
     relation: Relation = attrs.field(default=Relation.REPLACE_ONE, converter=Relation)
+    guess: Expr | None = None
 
     @claim.default
     def _(self) -> Claim:

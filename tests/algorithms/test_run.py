@@ -80,7 +80,10 @@ def test_a_step_size_is_asked_for_by_name():
 
 
 def test_a_run_prints_every_measurement():
-    text = str(run(parameters={"step_size": 0.25}, measured={"gradient norm": np.ones(2)}, noise_drawn="of this kind"))
+    made = run(parameters={"step_size": 0.25}, measured={"gradient norm": np.ones(2)}, noise_drawn="of this kind")
+    text, shown = str(made), made._repr_html_()
+    for words in ("gradient norm 1", "not private", "no releases", "of this kind", "no budget was given"):
+        assert words in shown
     for words in ("2 repetitions of 3 steps", "step size 0.25", "gradient norm 1", "objective 1.5 (0.5 -> 2.5)"):
         assert words in text
     for words in ("gap 2", "not private", "no releases", "of this kind", "no budget was given"):

@@ -12,6 +12,7 @@ from dpbounds.cli.answers.running import SQUARES
 SMALL = {"n": "2000", "d": "3", "lipschitz": "1", "smoothness": "1", "initial-gap": "1"}
 BUDGET = ("--epsilon", "1", "--delta", "1e-6")
 CHANCE = ("--failure-probability", "0.1")
+MOST_STEPS = 20_000  # of what a test runs
 EXACT_MAPPING = ("wang-xu-2019/theorem-2/explicit", "bound")
 CLOSED_FORM = ("wang-xu-2019/theorem-2/explicit", "tuned")  # at any number of steps: what is run may be a little better
 
@@ -37,6 +38,8 @@ def held(data, *words):
     """Run every row that has a command: its own bound must be the plan's value, unless a trivial one is smaller."""
     rows = [row for row in data("plan", *words)["ranking"] if row["command"]]
     for row in rows:
+        if row["parameters"].get("steps", {"value": 0})["value"] > MOST_STEPS:
+            continue
         ran = data(*shlex.split(row["command"])[1:])
         if ran["metric"] == "failure":  # the probability of missing α
             assert ran["parameters"]["stationarity"] == pytest.approx(row["bound"]["upper"], rel=1e-12)
@@ -71,6 +74,8 @@ def test_a_plan_s_command_has_the_plan_s_bound(limit, data):
         [*options(d="1"), "--relation", "zero-out-one", "step_size=1/4", "--steps-limit", "50"],
         [*options(), "steps=5"],
         [*options(), "--gradients-limit", "50000"],
+        [*options(), "--gradients-limit", "100000", "--steps-limit", "200"],
+        [*options(), "--gradients-limit", "1000", "--relation", "zero-out-one"],
         [*options(), "loss_range=1", "--hessian-lipschitz", "1/7", "--steps-limit", "9"],
     ],
     ids=str,

@@ -1,6 +1,7 @@
 """``--report``: a page that answers what the person asks who signs it."""
 
 import json
+import math
 import re
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -185,3 +186,20 @@ def test_numbers_are_rounded_to_the_safe_side():
     assert reports.rounded(float("inf"), "up") == "infinite"
     assert reports.percent(Fraction(2, 3)) == "66.67 %"
     assert reports.percent(Fraction(3, 2)) == "100 %"
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "words"),
+    [
+        ("1/2", ("hardly", "1.65 times (e^0.5)")),
+        ("2.12452", ("only so well", "8.37 times (e^2.12452)")),
+        ("20", ("perhaps nearly for sure", "e^20 times")),
+    ],
+)
+def test_the_lead_does_not_promise_more_than_the_number(epsilon, words):
+    told = reports._lead(dp.Relation.REPLACE_ONE, Fraction(epsilon), Fraction(1, 10**6))
+    assert all(word in told for word in words)
+    for value in map(Fraction, ("1/3", "0.693147180559945309417232121458", "9.99")):
+        factor = Fraction(reports._exponential(value))
+        assert float(factor) / math.exp(value) == pytest.approx(1, abs=1e-2)
+        assert factor >= math.exp(value)

@@ -124,6 +124,53 @@ def test_noise_for_allocated_batches(answer, said):
     assert "each record in one of 4 batches, 2 epochs, the same in every epoch" in said("calibrate", *budget, *run)
 
 
+@pytest.mark.thorough
+def test_epochs_for_allocated_batches(answer, said, capsys):
+    run = ["--solve", "steps", "--noise-multiplier", "4", "--sampling", "balls-in-bins", "--batches", "10"]
+    budget = ["--target-epsilon", "1", "--target-delta", "1e-3"]
+    found, _ = answer("calibrate", *budget, *run, "--same-bins")
+
+    def spent(epochs):
+        return dp.epsilon(dp.BallsInBins(dp.Gaussian(4), 10, epochs, redraw=False), "1e-3")
+
+    assert (found["epochs"], found["fails_at"]) == (13, 14)
+    assert spent(13).exact_upper <= 1 < spent(14).exact_lower
+    assert "each record in one of 10 batches, the same in every epoch" in said(
+        "calibrate", *budget, *run, "--same-bins"
+    )
+    assert main(["calibrate", *budget, *run, "--redraw", "--epochs", "3"]) == 2
+    assert "--epochs 3 is what --solve steps solves for" in capsys.readouterr().err
+
+
+KINDS = {  # how batches are drawn, or what is published: each is explained, certified and checked
+    "allocation": "--sampling random-allocation --batches 10 --epochs 2",
+    "bins drawn anew": "--sampling balls-in-bins --batches 10 --redraw --epochs 1.5",
+    "bins kept": "--sampling balls-in-bins --batches 10 --same-bins --epochs 2",
+    "fixed size": "--sampling without-replacement --batch-size 5 --dataset-size 50 --steps 4",
+    "truncated": "--sampling truncated-poisson --sample-rate 0.1 --max-batch-size 10 --dataset-size 60 --steps 4",
+    "shuffled": "--sampling shuffled --batches 20 --epochs 2 --relation zero-out-one",
+    "last iterate": "--release last-iterate --batches 10 --epochs 2 --smoothness-step 0.1 --relation replace-one",
+    "last iterate, shuffled": "--release last-iterate --batches 10 --epochs 2 --smoothness-step 0.1 --order shuffled "
+    "--relation replace-one",
+    "last iterate, secret": "--release last-iterate --batches 10 --epochs 2 --smoothness-step 0.1 --order secret "
+    "--relation zero-out-one",
+    "matrix": "--toeplitz 1,1/2 --participation fixed-order --separation 5 --steps 10 --relation replace-one",
+    "Laplace": "--noise laplace --steps 4",
+    "discrete Laplace": "--noise discrete-laplace --steps 4",
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_explained_certified_and_checked(kind, tmp_path, said):
+    file = str(tmp_path / "it.json")
+    run = ["--noise-multiplier", "2", *KINDS[kind].split()]
+    out = said("epsilon", *run, "--delta", "1e-3", "--explain", "--certificate", file)
+    assert ".md" in out
+    assert "assum" in out
+    assert said("check", file).startswith("the certificate holds")
+
+
 def test_a_batch_may_be_everything_where_nothing_is_removed(asked, answer):
     everything = ["--sampling", "without-replacement", "--batch-size", "5", "--dataset-size", "5", "--steps", "2"]
     answer("epsilon", *NOISE, "--delta", "0.01", *everything, *REPLACE)

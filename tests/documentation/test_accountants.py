@@ -94,3 +94,17 @@ def test_the_answer_is_what_is_shown(script, question, accountant):
     told = float(cells()[question, accountant].partition(" ")[0])
     by_machine = question in ("small δ", "much noise") and accountant in ("dp-accounting, PLD", "Opacus, prv")
     assert script.answer(accountant, question) == pytest.approx(told, rel=0.02 if by_machine else 1e-5)
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore")  # of other libraries
+def test_under_replace_one_another_accountant_returns_half(script):
+    if version("dp-accounting") != VERSIONS["dp-accounting"]:
+        pytest.skip("the page is about another version")
+    for question in script.REPLACED:
+        (shown,) = re.findall(rf"^\| {re.escape(question)} \| (.*) \|$", PAGE, flags=re.MULTILINE)
+        told = script.replaced(question)
+        assert shown == " | ".join(told)
+        lower = float(told[0].partition(" to ")[0])
+        assert float(told[2]) < 0.53 * lower
+        assert told[1] == "refused" or float(told[1]) >= lower

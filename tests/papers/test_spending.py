@@ -36,10 +36,17 @@ SPENT = {
     "dpbounds/negative-curvature-descent": [row("rho=0.2 steps=40 searches=9", spent=0.2)],
     "dpbounds/population-tree-spider/explicit": [row("rho=0.3", spent=0.3)],
     "dpbounds/storm": [row("rho=0.2 steps=40 first_share=0.1", spent=0.2)],
+    "dpbounds/storm/batches": [row("rho=0.2 steps=40 sample_rate=0.1 first_ratio=0.3", below=0.2001)],
+    "dpbounds/noisy-descent-batches": [
+        row("rho=0.2 steps=40 sample_rate=0.1", below=0.2001),
+        row("rho=0.2 steps=40 sample_rate=0.1", ADDED, below=0.0501),
+    ],
     "dpbounds/geometric-noise-under-pl": [row("rho=0.2", spent=0.2)],
+    "dpbounds/noisy-descent-local-pl": [row("rho=0.2 steps=40", spent=0.2)],
     "dpbounds/noisy-descent-exact": [row("rho=0.2 steps=40", spent=0.2)],
     "dpbounds/second-order-path-noise": [row("rho=0.2", spent=0.2)],
     "dpbounds/second-order-path-noise/iterative": [row("rho=0.2", spent=0.2)],
+    "dpbounds/second-order-path-noise/warm-start": [row("rho=0.2", spent=0.2), row("rho=0.2", ADDED, spent=0.05)],
     "dpbounds/polyak-lojasiewicz-restarted-spider": [
         row("rho=0.4 steps=4 stages=3", spent=0.4),
         row("rho=0.4 steps=1024 stages=5", spent=0.4),

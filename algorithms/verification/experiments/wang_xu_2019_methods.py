@@ -62,7 +62,9 @@ def _panels(results: Sequence[Result]) -> tuple[Panel, ...]:
         here = _at(results, epsilon)
         paths = [_path(method, result) for method, result in here.items()]
         flat = (_bound(here[_OURS]),) * len(paths[0].x)
-        curves = (*paths, Line("ours, bound on the mean over steps", paths[0].x, flat, promised=True))
+        ours = list(here).index(_OURS)
+        bound = Line("ours, bound on the mean over steps", paths[ours].x, flat, promised=True)
+        curves = (*paths[: ours + 1], bound, *paths[ours + 1 :])
         panels.append(Panel(f"Covertype, ε = {epsilon:g}", "step", "norm of the projected gradient", curves))
     return tuple(panels)
 

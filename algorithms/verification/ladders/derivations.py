@@ -45,6 +45,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
 
 _PROBABLE = "its bound holds with a probability: the lines of its proof are about events, and no means are in order"
+_SPARED = "its lines are of exact gradients at every step, which samples are there to spare"
 REASONS: Mapping[str, str] = {
     "SelectedStochasticGradientDescent": _PROBABLE,
     "StochasticSpider": _PROBABLE,
@@ -55,6 +56,8 @@ REASONS: Mapping[str, str] = {
     "ConstrainedSecondOrder": _PROBABLE,
     "NegativeCurvatureDescent": _PROBABLE,
     "PathNoiseDescent": _PROBABLE,
+    "BatchDescent": _SPARED,
+    "BatchStorm": _SPARED,
     "RegularisedExponentialMechanism": "its proof is one inequality about an integral: nothing lies between",
     "ClippedDescent": "nothing is proven of its accuracy: it has no bound",
     "ProjectedLangevin": "it has no bound: how far it is from its target is not known",

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpbounds.algorithms import (
+    BatchDescent,
     LangevinDynamics,
     MirrorDescent,
     PerturbedGradientDescent,
@@ -211,6 +212,21 @@ _WEIGHTED = (
     *bounded(_EXACT, "weighted descent, squared gradient, n = {records}", _weighted, "mean_square"),
 )
 
+
+@reads(samples("mean_square"), spending)
+def on_samples(records: int, dimension: int, epsilon: float) -> tuple[BatchDescent, Problem]:
+    """The same on samples."""
+    problem = smooth_design(records, dimension)
+    return at_budget(BatchDescent.calibrated, problem, budget_of(epsilon), steps=200, sample_rate=Fraction(1, 10))
+
+
+_SAMPLED = "dpbounds/noisy-descent-batches"
+_on_samples = cells(on_samples, records=(500, 1000, 2000), dimension=5, epsilon=1.0, repetitions=by_size(256, 1024))
+_WEIGHTED += (
+    spent(_SAMPLED, "descent on samples, every ledger", _on_samples),
+    *bounded(_SAMPLED, "descent on samples, squared gradient, n = {records}", _on_samples, "mean_square"),
+)
+
 # --- baselines as quoted
 
 
@@ -305,6 +321,11 @@ EXAMPLES = (
     Example("dp-gld-as-printed", _GLD, _small_gld(variant="as-printed"), printed=True),
     Example("prgd", _PRGD, calibrated_on(PerturbedGradientDescent.calibrated, _smooth, steps=3)),
     Example("dp-gd-weighted", (_EXACT,), calibrated_on(WeightedDescent.calibrated, _smooth, steps=20)),
+    Example(
+        "dp-sgd-weighted",
+        (_SAMPLED,),
+        calibrated_on(BatchDescent.calibrated, _smooth, steps=20, sample_rate=Fraction(1, 4)),
+    ),
     Example("prgd-as-printed", _PRGD, _printed_ball, printed=True),
     Example("dp-gd-zhang", _ZHANG, calibrated_on(ZhangEtAl2017.calibrated, _plain, steps=20)),
     Example("dp-gd-zhang-as-quoted", _ZHANG, partial(_as_quoted, ZhangEtAl2017), printed=True),

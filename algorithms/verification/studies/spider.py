@@ -15,6 +15,7 @@ from dpbounds.algorithms.planning import multiplier_of_one
 from dpbounds.algorithms.problems.landscapes import Landscape
 from dpbounds.algorithms.problems.linear_model import LinearModel
 from dpbounds.algorithms.run import Run
+from dpbounds.algorithms.spider.batch_storm import BatchStorm
 from dpbounds.algorithms.spider.restarted_spider import THEOREMS as RESTARTED, Growth, RestartedSpider
 from dpbounds.algorithms.spider.spider import THEOREMS, Spider, enclosed
 from dpbounds.algorithms.spider.storm import Storm
@@ -66,6 +67,12 @@ def quartic(records: int) -> Landscape:
 def storm(records: int, dimension: int, epsilon: float) -> tuple[Storm, LinearModel]:
     """DP-STORM with its own parameters: the mean square of the gradient over what may be returned."""
     return at_budget(Storm.calibrated, regression(records, dimension), budget_of(epsilon))
+
+
+@reads(trials.samples("mean_square"), trials.spending)
+def storm_on_samples(records: int, dimension: int, epsilon: float) -> tuple[BatchStorm, LinearModel]:
+    """The same on samples."""
+    return at_budget(BatchStorm.calibrated, regression(records, dimension), budget_of(epsilon))
 
 
 def _stages(run: Run) -> Numbers:
@@ -162,6 +169,7 @@ _quadratic = partial(cells, on_a_quadratic, epsilon=4.0)
 _DOUBLED = by_size(tuple(1000 * 2**k for k in range(0, 11, 2)), tuple(1000 * 2**k for k in range(11)))
 _restarts = partial(cells, restarts, epsilon=2.0, repetitions=by_size(64, 256))
 _storm = partial(cells, storm, dimension=20, epsilon=4.0, repetitions=by_size(16, 64))(records=(250, 500, 1000))
+_BATCHES = cells(storm_on_samples, records=(250, 500, 1000), dimension=20, epsilon=4.0, repetitions=by_size(64, 256))
 _quartic = partial(cells, restarts_of_quartic, epsilon=2.0, repetitions=by_size(64, 256))
 _SHARED = cells(restarts_with_shares, records=(4000, 32_000, 256_000), epsilon=2.0, repetitions=by_size(64, 256))
 RESTARTS_SWEEP = _restarts(
@@ -205,6 +213,8 @@ CHECKS = (
     ),
     spent("dpbounds/storm", "DP-STORM, every ledger", _storm),
     *bounded("dpbounds/storm", "DP-STORM, squared gradient, n = {records}", _storm, "mean_square"),
+    spent("dpbounds/storm/batches", "DP-STORM on samples, every ledger", _BATCHES),
+    *bounded("dpbounds/storm/batches", "DP-STORM on samples, squared gradient, n = {records}", _BATCHES, "mean_square"),
     spent(RESTARTED["spent"], "restarted DP-SPIDER, every ledger of the sweep", RESTARTS_SWEEP),
     *in_turn(
         *(
@@ -270,5 +280,10 @@ EXAMPLES = (
     Example("dp-spider", tuple(dict.fromkeys(THEOREMS.values())), _example()),
     Example("dp-spider-as-printed", (THEOREMS["algorithm"],), _example(variant="as-printed"), printed=True),
     Example("dp-storm", ("dpbounds/storm",), calibrated_on(Storm.calibrated, partial(regression, 400, 3), steps=20)),
+    Example(
+        "dp-storm-batches",
+        ("dpbounds/storm/batches",),
+        calibrated_on(BatchStorm.calibrated, partial(regression, 400, 3), steps=20, sample_rate=Fraction(1, 4)),
+    ),
     Example("restarted-dp-spider", tuple(dict.fromkeys(RESTARTED.values())), _restarted_example),
 )

@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 # points the α that is missed with at most the probability of ``bound``.
 ALGORITHMS = {
     "dpbounds/second-order-path-noise": ("path-noise", ("stationarity", "failure_probability")),
+    "dpbounds/noisy-descent-batches": ("dp-sgd-weighted", ("steps", "step_size", "sample_rate")),
     "dpbounds/noisy-descent-exact": ("dp-gd-weighted", ("steps", "step_size")),
     "dpbounds/storm": ("dp-storm", ("steps", "step_size", "momentum", "first_share")),
+    "dpbounds/storm/batches": (
+        "dp-storm-batches",
+        ("steps", "step_size", "momentum", "sample_rate", "first_ratio"),
+    ),
     "lowy-ullman-wright-2024/lemma-3.1/explicit": ("dp-spider", ("steps", "anchor_period")),
     "wang-chen-xu-2019/algorithm-4/explicit": ("dp-gd", ("steps", "step_size")),
     "wang-xu-2019/theorem-2/explicit": ("dp-pgd", ("steps", "step_size")),

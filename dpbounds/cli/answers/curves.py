@@ -64,7 +64,7 @@ def grid(centre: End) -> Iterator[Fraction]:
 _CURVE = {"delta_upper": "proven to suffice", "delta_lower": "proven to be needed"}
 _CURVE_WORDS = ("Privacy curve", "ε", "δ")
 _TRADE_OFF = {"type_two_error_lower_bound": "no attack is below"}
-_TRADE_OFF_WORDS = ("Errors of an attacker", "type I error", "type II error")
+_TRADE_OFF_WORDS = ("Errors of an attacker", "false positives", "false negatives")
 
 
 def write_curve(path: Path, curve: ProvenCurve) -> None:
@@ -163,4 +163,6 @@ def _panel(
         points = [(x, float(y)) for x, y in zip(at, columns[name], strict=True) if not log_y or float(y) > 0]
         if points:
             lines.append(Line(label, tuple(x for x, _ in points), tuple(y for _, y in points)))
+    if words is _TRADE_OFF_WORDS:
+        lines.append(Line("guessing", (0.0, 1.0), (1.0, 0.0), level=True))
     return Panel(title, across, up, tuple(lines), log_y=log_y and bool(lines))

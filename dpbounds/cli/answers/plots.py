@@ -65,7 +65,7 @@ def spending(curve: ProvenCurve) -> Figure:
 
     caption = (
         "Left: any δ above the solid line is proven to suffice, any below the dashed one proven not to. "
-        "Right: no attack has errors below the line; without any knowledge they lie on the straight one."
+        "Right: no attack has errors below the solid line; who guesses has those of the dashed one."
     )
     return draw("", [curve_panel(curve), trade_off_panel(curve)], caption)
 
@@ -87,7 +87,7 @@ def calibration(found: Calibration, with_value: Callable[[Fraction], Mechanism],
     lines = (
         Line("proven to suffice", x, tuple(each.upper for each in ends)),
         Line("proven to be needed", x, tuple(each.lower for each in ends)),
-        Line("budget", x, (target,) * len(x), promised=True),
+        Line("budget", x, (target,) * len(x), level=True),
         Line("calibrated", (float(found.value),), (target,)),
     )
     what = name.replace("_", " ")
@@ -128,7 +128,7 @@ def plan(found_at: Callable[[Fraction], Plan], dataset_size: Fraction) -> Figure
     best = sorted(bounds, key=lambda name: (-len(bounds[name]), bounds[name][-1][1]))[:4]
     lines = [Line(name, *_columns(bounds[name])) for name in best]
     if trivial:
-        lines.append(Line("without any algorithm", *_columns(trivial), promised=True))
+        lines.append(Line("without any algorithm", *_columns(trivial), level=True))
     caption = (
         "Proven bounds with the best parameters at each number of records. A bound says something from where it lies "
         "below the dashed line."

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 OWNER = "who owns the data"
 _DIGITS = 6
+_FACTORS_BELOW = 10  # an ε from which on e^ε is no number that anybody reads
 _ALARMS = (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10))
 _CURVE_TOLERANCE = 1e-4  # relative: a picture shows no more
 
@@ -146,10 +148,20 @@ def _lead(relation: Relation, epsilon: End, delta: End) -> str:
     if not isinstance(epsilon, Fraction):
         return "No guarantee is proven: what is published may tell everything about a record."
     what = "whether a record is in the data" if relation.counts_records else "what a record says"
+    power = f"e^{rounded(epsilon, 'up')}"
+    factor = f"{_exponential(epsilon)} times ({power})" if epsilon < _FACTORS_BELOW else f"{power} times"
+    strength = "hardly" if epsilon <= 1 else "only so well" if epsilon < _FACTORS_BELOW else "perhaps nearly for sure"
     return (
-        f"Whoever sees all that is published can hardly tell {what}: it makes no event more than "
-        f"e^{rounded(epsilon, 'up')} times as likely, plus {rounded(delta, 'up')}."
+        f"Whoever sees all that is published can tell {strength} {what}: it makes no event more than {factor} as "
+        f"likely, plus {rounded(delta, 'up')}."
     )
+
+
+def _exponential(epsilon: Fraction) -> str:
+    """e^ε, rounded up to three digits."""
+    with localcontext(prec=30):
+        power = (Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).exp()
+    return to_decimal(Fraction(power) * (1 + Fraction(1, 10**25)), 3, "up")
 
 
 def _meaning(relation: Relation, epsilon: Enclosure, delta: Enclosure) -> Section:

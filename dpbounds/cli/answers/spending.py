@@ -93,7 +93,7 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
         from dpbounds.cli.answers.probable import answer_probably
 
         return answer_probably(wanted, target, subject, given)
-    demand_publishable(subject.mechanism, given)
+    demand_publishable(subject.mechanism, Relation(given["relation"]), given)
     tolerance = None if given["tolerance"] is None else _as_float(given["tolerance"])
     question = Question(
         wanted,

@@ -186,9 +186,16 @@ def _drawn(folder: Path, pictures: Sequence[Picture]) -> list[Path]:
     files = []
     for one in (picture for picture in pictures if picture.panels):
         path = folder / f"{one.experiment.name}.png"
-        save(draw(one.experiment.title, one.panels), path)
+        save(draw(one.experiment.title, one.panels, _caption(one)), path)
         files.append(path)
     return files
+
+
+def _caption(picture: Picture) -> str:
+    curves = [curve for panel in picture.panels for curve in panel.curves]
+    told = ["Bands: intervals of what was measured."] if any(curve.low for curve in curves) else []
+    told += ["Thin dashes: what is promised."] if any(curve.promised for curve in curves) else []
+    return " ".join(told)
 
 
 def _row(one: Outcome) -> tuple[str, ...]:

@@ -1,21 +1,37 @@
-"""How far long work is, on standard error: a bar with the time left where there is a terminal, nothing elsewhere."""
+"""How far long work is: a bar with the time left where standard error is a terminal, or whoever listens is told."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
 from importlib.util import find_spec
 
 import click
 
 Progress = Callable[[int, int], None]
+_listener: ContextVar[Callable[[str, int, int], None] | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def telling(listener: Callable[[str, int, int], None]) -> Iterator[None]:
+    """Tell a function what is done, how much of it and of how much, in place of a terminal."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 @contextmanager
 def progress_bar(what: str, *, shown: bool) -> Iterator[Progress | None]:
     """Yield a function of (finished, all), or None where nobody would see it."""
-    if not shown or not sys.stderr.isatty():
+    listener = _listener.get()
+    if listener is not None:
+        yield partial(listener, what)
+    elif not shown or not sys.stderr.isatty():
         yield None
     elif find_spec("rich") is None:
         yield lambda done, total: click.echo(f"\r{what}: {done} of {total} ", err=True, nl=done == total)

@@ -36,24 +36,25 @@ class Allocation:
     Attributes:
         batches: Of an epoch.
         participations: Of a record in an epoch.
-        epochs: A part of an epoch counts the steps that are begun.
+        epochs: A part of an epoch counts the steps that are begun; None where they are solved for.
         redraw: Whether every epoch draws anew.
     """
 
     batches: int
     participations: int
-    epochs: Fraction
+    epochs: Fraction | None
     redraw: bool
 
     @property
-    def steps(self) -> int:
-        """The number of releases."""
-        return math.ceil(self.batches * self.epochs)
+    def steps(self) -> int | None:
+        """The number of releases; None where it is solved for."""
+        return None if self.epochs is None else math.ceil(self.batches * self.epochs)
 
     def mechanism(self, release: Mechanism) -> Mechanism:
         """What is released."""
         from dpbounds.privacy.mechanisms import BallsInBins, RandomlyAllocated
 
+        assert self.epochs is not None
         if self.redraw and self.epochs.denominator == 1:
             return RandomlyAllocated(release, self.batches, self.participations) ** int(self.epochs)
         return BallsInBins(release, self.batches, self.epochs, redraw=self.redraw)
@@ -62,6 +63,8 @@ class Allocation:
         """How batches are drawn, without the noise."""
         each = "one" if self.participations == 1 else str(self.participations)
         often = "drawn anew every epoch" if self.redraw else "the same in every epoch"
+        if self.epochs is None:
+            return f"each record in {each} of {self.batches} batches, {often}"
         epochs = "1 epoch" if self.epochs == 1 else f"{plain(self.epochs)} epochs, {often}"
         return f"each record in {each} of {self.batches} batches, {epochs}"
 
@@ -85,16 +88,16 @@ def read_allocation(given: dict[str, Any], scheme: str, unknown: str | None) -> 
     if scheme not in ALLOCATED:
         refuse_allocation(given, f"--sampling {scheme}")
         return None
-    if unknown not in (None, "noise"):
-        raise InvalidValue(
-            "--solve", unknown, f"noise with --sampling {scheme}", "ask for each number of epochs in turn"
-        )
+    if unknown not in (None, "noise", "steps"):
+        raise InvalidValue("--solve", unknown, f"noise or steps (epochs) with --sampling {scheme}")
+    if unknown == "steps" and given["epochs"] is not None:
+        raise unfit(f"--epochs {plain_text(given['epochs'])}", "is what --solve steps solves for")
     for name in ("sample_rate", "batch_size", "max_batch_size", "steps"):
         if given[name] is not None:
             why = f"does not fit --sampling {scheme}, in which every record has its own random batches"
             raise unfit(_as_given(name, given[name]), why, "give --batches M and --epochs N")
     for name, wanted in (("batches", "--batches M"), ("epochs", "--epochs N")):
-        if given[name] is None:
+        if given[name] is None and (name, unknown) != ("epochs", "steps"):
             raise missing(f"--{name}", f"{wanted} with --sampling {scheme}")
     batches, participations, redraw = given["batches"], given["participations"] or 1, given["redraw"]
     if scheme == BALLS_IN_BINS:
@@ -106,7 +109,8 @@ def read_allocation(given: dict[str, Any], scheme: str, unknown: str | None) -> 
         raise unfit("--same-bins", f"does not fit --sampling {scheme}, drawn anew in every epoch", _other(scheme))
     if participations > batches:
         raise InvalidValue("--participations", participations, f"at most --batches, {batches}")
-    return Allocation(batches, participations, _epochs(given["epochs"], participations), redraw is not False)
+    epochs = None if unknown == "steps" else _epochs(given["epochs"], participations)
+    return Allocation(batches, participations, epochs, redraw is not False)
 
 
 def refuse_allocation(given: dict[str, Any], where: str) -> None:

@@ -31,6 +31,7 @@ from dpbounds.privacy.mechanisms import (
     last_iterate,
     parts_of,
 )
+from dpbounds.privacy.relations import Relation
 
 _TRAINING = (
     *("noise_multiplier", "sample_rate", "steps", "epochs", "sampling", "batch_size", "max_batch_size", "bound"),
@@ -142,7 +143,7 @@ def hidden_parameters(hidden: Epochs) -> dict[str, object]:
     return {**asdict(hidden), "smoothness_step": told, "weight_decay_step": decay}
 
 
-def demand_publishable(mechanism: Mechanism, given: dict[str, Any]) -> None:
+def demand_publishable(mechanism: Mechanism, relation: Relation, given: dict[str, Any]) -> None:
     """Refuse a statement or a certificate of what they cannot describe, before any work is done."""
     if is_gaussian(mechanism):
         return
@@ -152,14 +153,11 @@ def demand_publishable(mechanism: Mechanism, given: dict[str, Any]) -> None:
             "samples, and nothing else yet; leave the option out"
         )
     if given["certificate"]:
-        from dpbounds.privacy.publishing.certificates import has_certificate
+        from dpbounds.privacy.publishing.certificates import why_no_certificate
 
-        if not all(has_certificate(part) for part, _ in parts_of(mechanism)):
-            raise click.UsageError(
-                "--certificate is not possible here: certificates describe Gaussian noise on the full batch or on "
-                "Poisson samples, last iterates of batches in a fixed order with one step size, matrix mechanisms "
-                "without balls in bins, and nothing else yet; leave the option out"
-            )
+        for part, _ in parts_of(mechanism):
+            if (reason := why_no_certificate(part, relation)) is not None:
+                raise click.UsageError(f"--certificate is not possible here: {reason}, or leave the option out")
 
 
 def _is_gaussian(part: Mechanism) -> bool:

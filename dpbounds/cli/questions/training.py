@@ -189,6 +189,9 @@ class Training:
         match unknown:
             case "noise":
                 return replace(self, noise_multiplier=value).mechanism()
+            case "steps" if self.allocation is not None:  # epochs
+                allocated = replace(self.allocation, epochs=Fraction(int(value)))
+                return replace(self, allocation=allocated, steps=allocated.steps).mechanism()
             case "steps":
                 return replace(self, steps=int(value)).mechanism()
             case "batches":

@@ -58,7 +58,7 @@ _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighb
     type=click.Choice(list(_FIELDS)),
     default="noise",
     show_default=True,
-    help="Find the smallest noise, the most steps (with shuffled: epochs), the largest rate, or the fewest batches.",
+    help="Find the smallest noise, the most steps (shuffled, allocated: epochs), the largest rate, the fewest batches.",
 )
 @TRAINING_OPTIONS
 @RELATION_OPTION
@@ -86,7 +86,7 @@ def command(
     from dpbounds.cli.questions.subjects import demand_publishable
     from dpbounds.privacy.budgets.calibration import calibrate
 
-    demand_publishable(training.with_value(solve, Fraction(1)), given)
+    demand_publishable(training.with_value(solve, Fraction(1)), training.relation, given)
     found = calibrate(
         lambda value: training.with_value(solve, value),
         target_epsilon,
@@ -145,7 +145,8 @@ def _write_report(found: Calibration, training: Training, given: dict[str, Any])
 
 def _field(solve: str, training: Training) -> str:
     """What is solved for, by its name in the answer."""
-    return "epochs" if solve == "steps" and training.sampling == SHUFFLED else _FIELDS[solve]
+    in_epochs = training.sampling == SHUFFLED or training.allocation is not None
+    return "epochs" if solve == "steps" and in_epochs else _FIELDS[solve]
 
 
 def _directions(solve: str) -> tuple[Direction, Direction]:

@@ -13,7 +13,8 @@ from fractions import Fraction
 from types import NoneType
 from typing import Literal, get_args
 
-from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand_one_of
+from dpbounds.displayed import Displayed, Sheet, number
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand_one_of, shortened
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, brief, exact
 from dpbounds.expressions.time_limit import TimeIsUp, time_limited, without_time_limit
@@ -43,8 +44,8 @@ from dpbounds.privacy.values import Budget, Target, at_least_zero, demand_fields
 Named = tuple[tuple[str, Proof], ...]  # proofs by the names of the classes of neighbours
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+@dataclass(frozen=True, slots=True, repr=False)
+class Account(Displayed):
     """What a mechanism spends, with the proofs.
 
     Attributes:
@@ -78,6 +79,19 @@ class Account:
     def tight(self) -> bool:
         """Whether what is proven to suffice is, up to the width of the proofs, also what an attack attains."""
         return neighbour_classes(self.mechanism, self.relation).tight
+
+    def _sheet(self) -> Sheet:
+        wanted = "epsilon" if self.given == "delta" else "delta"
+        facts = (
+            (wanted, f"{self.enclosure.decimals(10)[1]} (proven, rounded up)"),
+            ("proven to lie in" if self.tight else "attained by an attack, and proven to suffice", str(self.enclosure)),
+            (self.given, number(self.target)),
+            ("relation", str(self.relation)),
+            ("mechanism", shortened(repr(self.mechanism))),
+            ("method", self.enclosure.method),
+            *(() if self.complete else (("time limit", "it ended the proofs: this was proven by then"),)),
+        )
+        return Sheet("what a mechanism spends", facts)
 
     def __str__(self) -> str:
         lower, upper = self.enclosure.decimals(min(12, self.enclosure.digits + 2))

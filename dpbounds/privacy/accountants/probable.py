@@ -17,7 +17,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.displayed import Displayed, Sheet, number
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, shortened
 from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer, to_decimal
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
@@ -57,8 +58,8 @@ _COMMON = 1e-4  # its square, 1e-8, is far above the rounding of a QR factorisat
 _LEAST = 1e-250  # a ratio below that, relative to its largest term, may have lost terms
 
 
-@dataclass(frozen=True, slots=True)
-class Probable:
+@dataclass(frozen=True, slots=True, repr=False)
+class Probable(Displayed):
     """An upper bound that holds with a stated confidence: not certified, not an ``Enclosure``.
 
     Attributes:
@@ -89,6 +90,18 @@ class Probable:
     def rounded(self, digits: int) -> str:
         """The bound as a decimal of so many digits, rounded up."""
         return to_decimal(self.upper, digits, "up")
+
+    def _sheet(self) -> Sheet:
+        wanted = "epsilon" if self.given == "delta" else "delta"
+        facts = (
+            (wanted, f"at most {self.rounded(6)}, with confidence {number(self.confidence)}: not certified"),
+            (self.given, number(self.target)),
+            ("relation", str(self.relation)),
+            ("samples", f"{self.samples} in each order"),
+            *(() if self.seed is None else (("seed", f"{self.seed}: valid if it was not chosen by its answer"),)),
+            ("mechanism", shortened(repr(self.mechanism))),
+        )
+        return Sheet("a bound by sampling", facts)
 
     def __str__(self) -> str:
         wanted = "epsilon" if self.given == "delta" else "delta"

@@ -13,9 +13,18 @@ from fractions import Fraction
 from types import NoneType
 from typing import get_args
 
-from dpbounds.errors import InvalidValue, NotCertified, demand_function, demand_one_of
+from dpbounds.displayed import Displayed, Sheet, number
+from dpbounds.errors import InvalidValue, NotCertified, demand_function, demand_one_of, shortened
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer, practical, to_float
+from dpbounds.expressions.exact import (
+    Direction,
+    ExactLike,
+    brief,
+    exact,
+    positive_integer,
+    practical,
+    to_decimal,
+)
 from dpbounds.expressions.time_limit import TimeIsUp, checkpoint, time_limited
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import account_at, chosen_attacks_overspend, prove_epsilon
@@ -46,8 +55,8 @@ _HALVINGS = 4  # of the distance to what suffices, by attacks that choose as the
 _LEVELS = 96  # of a schedule, that an estimate looks at
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+@dataclass(frozen=True, slots=True, repr=False)
+class Calibration(Displayed):
     """A parameter that keeps the budget, and a neighbouring one that does not, both proven.
 
     Attributes:
@@ -83,14 +92,34 @@ class Calibration:
         demand_fields(self, target_delta=Fraction, relation=Relation, solve=str, mechanism=Mechanism)
         demand_fields(self, failing=(Mechanism, NoneType), complete=bool, group_size=int)
 
-    def __str__(self) -> str:
-        value, epsilon, delta = (
-            to_float(number, "down") for number in (self.value, self.target_epsilon, self.target_delta)
+    def _sheet(self) -> Sheet:
+        value, fails_at = self._rounded()
+        facts = (
+            (self.solve, f"{value} (proven to suffice)"),
+            ("fails at", fails_at or "unknown"),
+            ("epsilon", f"{self.epsilon.decimals(10)[1]} (proven, rounded up), of {number(self.target_epsilon)}"),
+            ("delta", number(self.target_delta)),
+            ("relation", str(self.relation)),
+            *(() if self.group_size == 1 else (("records protected together", str(self.group_size)),)),
+            ("mechanism", shortened(repr(self.mechanism))),
+            *(() if self.complete else (("time limit", "it ended the search: better values may suffice"),)),
         )
-        fails = "" if self.fails_at is None else f" ({to_float(self.fails_at, 'down'):.12g} does not)"
+        return Sheet("calibration", facts)
+
+    def __str__(self) -> str:
+        value, fails_at = self._rounded()
+        fails = "" if fails_at is None else f" ({fails_at} does not)"
         who = self.relation if self.group_size == 1 else f"{self.relation}, {self.group_size} at once"
-        budget = f"epsilon = {epsilon:g}, delta = {delta:g} ({who})"
-        return f"{self.solve} {value:.12g} suffices{fails} for {budget}"
+        budget = f"epsilon = {brief(self.target_epsilon)}, delta = {brief(self.target_delta)} ({who})"
+        return f"{self.solve} {value} suffices{fails} for {budget}"
+
+    def _rounded(self) -> tuple[str, str | None]:
+        """What suffices and what fails, rounded so that they still do."""
+        safe: Direction = "up" if self.solve in ("noise", "batches") else "down"
+        unsafe: Direction = "down" if safe == "up" else "up"
+        return to_decimal(self.value, 12, safe), None if self.fails_at is None else to_decimal(
+            self.fails_at, 12, unsafe
+        )
 
 
 def calibrate(

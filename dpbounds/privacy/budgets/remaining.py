@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import NoneType
 
-from dpbounds.errors import InvalidValue, NotCertified
-from dpbounds.expressions.exact import ExactLike, practical
+from dpbounds.displayed import Displayed, Sheet, number
+from dpbounds.errors import InvalidValue, NotCertified, shortened
+from dpbounds.expressions.exact import ExactLike, practical, to_decimal
 from dpbounds.expressions.time_limit import time_limited
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import Account, account_at
@@ -23,8 +24,8 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.values import Budget, demand_fields
 
 
-@dataclass(frozen=True, slots=True)
-class Remaining:
+@dataclass(frozen=True, slots=True, repr=False)
+class Remaining(Displayed):
     """What was spent of a budget, and what still fits.
 
     Attributes:
@@ -54,6 +55,24 @@ class Remaining:
         demand_fields(self, spent=Account, target_epsilon=Fraction, target_delta=Fraction, relation=Relation)
         demand_fields(self, noise=(Calibration, NoneType), last=Mechanism, more=int, too_many=(int, NoneType))
         demand_fields(self, complete=bool)
+
+    def _sheet(self) -> Sheet:
+        verdict = {True: "kept", False: "broken", None: "not decided"}[self.within]
+        most = "" if self.too_many is None else f" ({self.too_many} do not fit)"
+        noise = "none" if self.noise is None else f"noise multiplier {to_decimal(self.noise.value, 10, 'up')} or more"
+        facts = (
+            ("budget", f"epsilon {number(self.target_epsilon)}, delta {number(self.target_delta)}: {verdict}"),
+            ("spent", f"epsilon {self.spent.enclosure.decimals(10)[1]} (proven, rounded up)"),
+            ("relation", str(self.relation)),
+            ("one more full-batch release", noise),
+            ("more of the last kind", f"{self.more}{most}"),
+            ("last kind", shortened(repr(self.last))),
+            *(() if self.complete else (("time limit", "it ended the search: more may fit"),)),
+        )
+        return Sheet("what remains of a budget", facts)
+
+    def __str__(self) -> str:
+        return self._sheet().text()
 
     @property
     def within(self) -> bool | None:

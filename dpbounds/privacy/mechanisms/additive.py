@@ -42,7 +42,7 @@ def _one_way_of_giving(
     return {field: None if value is None else positive(value, field) for field, value in given.items()}
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Gaussian(Mechanism):
     """Release a d-dimensional sum plus N(0, stddev² I), for any d.
 
@@ -74,7 +74,7 @@ class Gaussian(Mechanism):
         self._hold(**_one_way_of_giving("Gaussian", noise_multiplier, ("noise_stddev", noise_stddev), sensitivity))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Laplace(Mechanism):
     """Release a d-dimensional sum plus Laplace noise of scale b in each coordinate (density e^(-|x|/b)/2b).
 
@@ -108,7 +108,7 @@ class Laplace(Mechanism):
         self._hold(dimension=known)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class UniformBall(Mechanism):
     """Release a d-dimensional sum plus noise that is uniform on the d-ball of a radius.
 

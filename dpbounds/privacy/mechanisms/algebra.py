@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from dpbounds.displayed import Displayed, Sheet
 from dpbounds.errors import InvalidValue, demand, demand_one_of
 from dpbounds.expressions.exact import positive_integer
 
 Partition = Literal["record", "index"]
 
 
-class Mechanism:
+class Mechanism(Displayed):
     """A randomised algorithm, described by what its privacy depends on.
 
     ``m ** T`` is m run T times, ``a @ b`` is a and then b; each run may depend on the outputs of earlier ones, while
@@ -20,6 +21,10 @@ class Mechanism:
     """
 
     __slots__ = ()
+
+    def _sheet(self) -> Sheet:
+        rows = [(str(count), repr(part)) for part, count in parts_of(self)]
+        return Sheet("mechanism", columns=("times", "release"), rows=rows)
 
     def _hold(self, **fields: object) -> None:
         """Set the fields of a frozen record, in its constructor."""
@@ -35,7 +40,7 @@ class Mechanism:
         return Composed(((self, 1), (other, 1)))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Composed(Mechanism):
     """Several mechanisms one after the other, each as many times as its count says.
 
@@ -53,6 +58,10 @@ class Composed(Mechanism):
         if not given:
             raise InvalidValue("parts", parts, "at least one mechanism")
         self._hold(parts=tuple(_flattened(given)))
+
+    def __repr__(self) -> str:
+        told = [repr(part) if count == 1 else f"{part!r} ** {count}" for part, count in self.parts]
+        return " @ ".join(told) if len(told) > 1 or self.parts[0][1] > 1 else f"{told[0]} ** 1"
 
 
 def listed(values: object, name: str, wanted: str) -> tuple[Any, ...]:
@@ -86,7 +95,7 @@ def _flattened(parts: tuple[tuple[Any, Any], ...]) -> Iterator[tuple[Mechanism, 
             yield mechanism, count
 
 
-@dataclass(frozen=True, slots=True, init=False, eq=False)
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class InParallel(Mechanism):
     """One mechanism per block of a partition of the data; each block's may depend on what others published.
 

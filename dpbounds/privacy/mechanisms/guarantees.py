@@ -16,7 +16,7 @@ from dpbounds.privacy.mechanisms.algebra import Mechanism, listed_pairs
 from dpbounds.privacy.relations import Relation, as_relation
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class RandomizedResponse(Mechanism):
     """Each record publishes one of k answers: the true one with odds e^ε against each of the others.
 
@@ -41,7 +41,7 @@ class RandomizedResponse(Mechanism):
         self._hold(epsilon=positive(epsilon, "epsilon"), options=count)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class ExponentialMechanism(Mechanism):
     """Choose y with probability proportional to exp(ε u(D, y) / (2 Δu)), or report the largest of u plus Gumbel noise.
 
@@ -69,7 +69,7 @@ class ExponentialMechanism(Mechanism):
         return self.epsilon / 2 if self.monotone else self.epsilon
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class PermuteAndFlip(Mechanism):
     """Go through the candidates in random order, and take y with probability exp(ε (u(D, y) - max u) / (2 Δu)).
 
@@ -99,7 +99,7 @@ class PermuteAndFlip(Mechanism):
         return self.epsilon / 2 if self.monotone else self.epsilon
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class AboveThreshold(Mechanism):
     """Compare queries, chosen online, with a noisy threshold, and stop at the first that exceeds it (Laplace noise).
 
@@ -166,7 +166,7 @@ def _monotone(claimed: bool, relation: Relation) -> bool:
     return claimed
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class PureDP(Mechanism):
     """A black box that is (ε, 0)-DP under a relation.
 
@@ -181,7 +181,7 @@ class PureDP(Mechanism):
         self._hold(epsilon=positive(epsilon, "epsilon"), relation=as_relation(relation))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class ApproximateDP(Mechanism):
     """A black box that is (ε, δ)-DP under a relation.
 
@@ -202,7 +202,7 @@ class ApproximateDP(Mechanism):
         self._hold(epsilon=loss, delta=failure, relation=as_relation(relation))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class ZCDP(Mechanism):
     """A black box that is ρ-zCDP under a relation: D_λ <= λρ for every order λ > 1 (Bun & Steinke 2016).
 
@@ -217,7 +217,7 @@ class ZCDP(Mechanism):
         self._hold(rho=positive(rho, "rho"), relation=as_relation(relation))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class RenyiDP(Mechanism):
     """A black box with D_λ <= ε(λ) at finitely many orders λ > 1, under a relation (Mironov 2017).
 

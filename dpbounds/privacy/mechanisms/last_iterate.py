@@ -23,7 +23,7 @@ CONDITION = (
 BatchOrder = Literal["fixed", "shuffled", "secret"]
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class LastIterate(Mechanism):
     """Run x <- Π(x - η (gradient of the batch + noise)) over fixed batches, and publish nothing but the last x.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeGuard, get_args
 
+from dpbounds.displayed import Displayed, written
 from dpbounds.errors import InvalidValue, demand_one_of
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.limits import DIGITS, MATRIX_ROWS, MATRIX_STEPS
@@ -30,8 +31,8 @@ FITTING: dict[str, tuple[tuple[Participation, ...], bool]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Toeplitz:
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Toeplitz(Displayed):
     """The lower triangular matrix with the same coefficients in every column, C[i, l] = coefficients[i - l].
 
     Args:
@@ -83,8 +84,8 @@ def _square_root(count: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class LowerTriangular:
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class LowerTriangular(Displayed):
     """Any lower triangular matrix, without a 0 on its diagonal.
 
     Args:
@@ -124,6 +125,10 @@ class LowerTriangular:
         object.__setattr__(self, "denominator", common)
         object.__setattr__(self, "rows", numerators)
 
+    def __repr__(self) -> str:
+        rows = tuple(tuple(Fraction(entry, self.denominator) for entry in row) for row in self.rows)
+        return f"LowerTriangular({written(rows)})"
+
     @property
     def steps(self) -> int:
         """The number of rows and of columns."""
@@ -158,8 +163,8 @@ _LARGEST = 10**DIGITS
 _DECIMALS = "round them to decimals, as the training does"
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class BinaryTree:
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class BinaryTree(Displayed):
     """The complete blocks of 2^h steps that begin at multiples of 2^h, each released when its last step is done.
 
     Prefix sums and whatever else is computed from them is post-processing. A tree that is filled up with empty steps is
@@ -185,7 +190,7 @@ def _is_encoder(value: object) -> TypeGuard[Encoder]:
     return isinstance(value, Toeplitz | LowerTriangular | BinaryTree)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class MatrixMechanism(Mechanism):
     """Release C x plus Gaussian noise row by row, x_l the sum of step l, which may depend on rows before.
 

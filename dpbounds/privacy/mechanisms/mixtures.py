@@ -15,7 +15,7 @@ from dpbounds.privacy.values import at_least_zero, probability
 _MOST = 100
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class MixtureOfGaussians(Mechanism):
     """Release a sum plus N(0, σ² I), where a record's vector has norm at most c_i with probability p_i.
 

@@ -22,7 +22,7 @@ def _demand_mechanism(value: object) -> None:
         raise InvalidValue("mechanism", value, "a mechanism")
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class PoissonSampled(Mechanism):
     """Run the mechanism on a random subset: each record is in it with probability ``sample_rate``, independently.
 
@@ -48,7 +48,7 @@ class PoissonSampled(Mechanism):
         self._hold(mechanism=mechanism, sample_rate=positive_rate(sample_rate))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class SampledWithoutReplacement(Mechanism):
     """Run the mechanism on a uniformly random subset of exactly ``batch_size`` records.
 
@@ -78,7 +78,7 @@ class SampledWithoutReplacement(Mechanism):
         self._hold(mechanism=mechanism, batch_size=b, dataset_size=n)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class SampledWithReplacement(Mechanism):
     """Run the mechanism on ``batch_size`` records drawn one by one, uniformly, a record possibly several times.
 
@@ -105,7 +105,7 @@ class SampledWithReplacement(Mechanism):
         )
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class TruncatedPoisson(Mechanism):
     """Run the mechanism on a Poisson sample, or, where that holds more than B records, on a uniform choice of B.
 
@@ -142,7 +142,7 @@ class TruncatedPoisson(Mechanism):
         )
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Shuffled(Mechanism):
     """One epoch: shuffle the records, cut them into batches of one size, run the mechanism on each in turn.
 
@@ -175,7 +175,7 @@ class Shuffled(Mechanism):
         self._hold(mechanism=mechanism, batches=number, rest=share)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class RandomlyAllocated(Mechanism):
     """Run the mechanism ``steps`` times, on whatever is allocated to each: every record to ``participations`` of them.
 
@@ -207,7 +207,7 @@ class RandomlyAllocated(Mechanism):
         self._hold(mechanism=mechanism, steps=t, participations=k)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class BallsInBins(Mechanism):
     """Throw every record into one of ``bins`` bins, uniformly and in secret, and run the mechanism on one bin a step.
 

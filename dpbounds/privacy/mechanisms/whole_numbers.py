@@ -15,7 +15,7 @@ from dpbounds.privacy.mechanisms.additive import positive
 from dpbounds.privacy.mechanisms.algebra import Mechanism
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class DiscreteLaplace(Mechanism):
     """Add noise with P(x) proportional to e^(-|x|/b) on the whole numbers to each coordinate of a sum.
 
@@ -37,7 +37,7 @@ class DiscreteLaplace(Mechanism):
         self._hold(noise_scale=positive(noise_scale, "noise_scale"), bound=positive_integer(bound, "bound"))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class DiscreteGaussian(Mechanism):
     """Add noise with P(x) proportional to e^(-x²/2σ²) on the whole numbers to each coordinate of a sum.
 

@@ -24,15 +24,25 @@ from dpbounds import documents
 from dpbounds.errors import CertificateError, DpboundsError, InvalidValue, NotCertified, demand
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import Direction, to_decimal
-from dpbounds.privacy.accountants.certified import Account, account, prove_delta, prove_epsilon
+from dpbounds.privacy.accountants.certified import Account, account, account_at, prove_delta, prove_epsilon
 from dpbounds.privacy.budgets.calibration import Calibration
 from dpbounds.privacy.mechanisms import (
+    BallsInBins,
     Composed,
+    DiscreteGaussian,
+    DiscreteLaplace,
     Gaussian,
+    Laplace,
     LastIterate,
     MatrixMechanism,
     Mechanism,
+    MixtureOfGaussians,
     PoissonSampled,
+    RandomizedResponse,
+    RandomlyAllocated,
+    SampledWithoutReplacement,
+    Shuffled,
+    TruncatedPoisson,
     parts_of,
 )
 from dpbounds.privacy.mechanisms.descriptions import digest
@@ -43,12 +53,13 @@ from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Product, SampledGaussians, ShiftedGaussians, as_gaussian
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.publishing import standalone_checker
+from dpbounds.privacy.publishing.hints import hints_for
 from dpbounds.privacy.relations import Order, Relation, as_relation
 from dpbounds.privacy.routes.contour import contour_at_most
 from dpbounds.privacy.routes.lattice import delta_bounds, epsilon_bounds
+from dpbounds.privacy.values import Target
 
 FORMAT, FORMAT_VERSION = standalone_checker.FORMAT, standalone_checker.VERSION
-_OF_GAUSSIANS = 3  # the version of certificates about Gaussian releases, which older checkers read
 
 IDEAL_NOISE = "pseudo-random numbers in double precision, standing for ideal Gaussian noise"
 _PRINTED_DIGITS = 6
@@ -137,14 +148,14 @@ def statement(subject: Account | Calibration, *, noise_drawn: str = IDEAL_NOISE,
     )
     if any(isinstance(part, LastIterate | MatrixMechanism) for part, _ in parts):
         sampling = "that records take part as stated (where there is a rate, by draws that stay secret)"
+    described = [_described(*part, subject.relation) for part in parts]
     hidden = f"; that {CONDITION}" if any(isinstance(part, LastIterate) for part, _ in parts) else ""
     versions = ", ".join(f"{name} {text}" for name, text in _versions().items())
     return " ".join(
         (
             f"The {'release is' if steps == 1 else 'sequence of releases is'} ({epsilon}, {delta})-differentially "
             f"private under {subject.relation} ({neighbours}): epsilon = {epsilon}, delta = {delta}.",
-            f"It takes {steps} step{'' if steps == 1 else 's'}: "
-            f"{'; '.join(_described(*part, subject.relation) for part in parts)}.",
+            f"It takes {steps} step{'' if steps == 1 else 's'}: {'; '.join(described)}.",
             f"The analysis assumes {sampling}, bounds and divisors that are public constants, and noise"
             f"{' and rates' if sampled else ''} fixed in advance{hidden}.",
             f"The noise drawn was: {noise_drawn}.",
@@ -246,7 +257,8 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
 
     Args:
         subject: An account; or a calibration, of which the accounts of the value that suffices and of the one that
-            fails are computed anew.
+            fails are computed anew. Of kinds that take version 5 only the first of these is written; where the
+            stand-alone checker can confirm it only a little above the budget, the account alone.
 
     Raises:
         CertificateError: There is nothing to certify (an end at infinity), or the calibration's value does not itself
@@ -257,6 +269,8 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
     calibration: dict[str, object] | None = None
     if isinstance(subject, Calibration):
         subjects = [account(subject.mechanism, delta=subject.target_delta, relation=subject.relation)]
+        if _takes_version_5(subject.mechanism, subject.relation):
+            return _of_drawn_calibration(subject, subjects[0])
         roles = ["suffices", "fails"]
         if subject.failing is not None:
             subjects.append(account(subject.failing, delta=subject.target_delta, relation=subject.relation))
@@ -269,9 +283,31 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
         }
     else:
         subjects, roles = [subject], ["account"]
-    accounts = [_account(entry, role) for entry, role in zip(subjects, roles, strict=False)]
-    of_gaussians = all(release["kind"] == "gaussian" for entry in accounts for release in entry["mechanism"])
-    format_version = _OF_GAUSSIANS if of_gaussians else FORMAT_VERSION
+    return _document_of([_account(entry, role) for entry, role in zip(subjects, roles, strict=False)], calibration)
+
+
+def _takes_version_5(mechanism: Mechanism, relation: Relation) -> bool:
+    """Whether a release is of a kind that earlier versions do not have; errors as for :func:`certificate`."""
+    return _version_of([_release(*part, relation) for part in parts_of(mechanism)]) == 5
+
+
+def _of_drawn_calibration(subject: Calibration, spent: Account) -> dict[str, object]:
+    """That the value suffices; that another fails is shown by nothing that the checker does."""
+    entry = _account(spent, "suffices", subject.target_epsilon)
+    if standalone_checker.rational(entry["claim"]["upper"]) > subject.target_epsilon:
+        return _document_of([{**entry, "role": "account"}], None)
+    calibration: dict[str, object] = {
+        "solve": str(subject.solve),
+        "value": exact_text(subject.value),
+        "fails_at": None,
+        "target_epsilon": exact_text(subject.target_epsilon),
+        "target_delta": exact_text(subject.target_delta),
+    }
+    return _document_of([entry], calibration)
+
+
+def _document_of(accounts: list[dict[str, Any]], calibration: dict[str, object] | None) -> dict[str, object]:
+    format_version = _version_of([release for entry in accounts for release in entry["mechanism"]])
     document = {
         "format": FORMAT,
         "version": format_version,
@@ -312,32 +348,58 @@ def write_certificate(path: str | Path, subject: Account | Calibration) -> None:
     documents.write(path, text)
 
 
-def _account(subject: Account, role: str) -> dict[str, Any]:
-    lower, upper = _finite(subject.enclosure)
+def _account(subject: Account, role: str, budget: Fraction | None = None) -> dict[str, Any]:
     releases = [_release(*part, subject.relation) for part in parts_of(subject.mechanism)]
+    if _version_of(releases) > 4:
+        return _drawn_account(subject, role, releases, budget)
+    proofs = [
+        {
+            "order": _ORDERS.get(name, name),
+            "route": proof.route,
+            "method": proof.enclosure.method,
+            "precision": proof.enclosure.precision,
+            "parameters": {name: _data(value) for name, value in proof.parameters.items()},
+            "error_budget": {name: _data(value) for name, value in proof.error_budget.items()},
+        }
+        for name, proof in subject.proofs
+    ]
+    return _as_account(subject, role, releases, _finite(subject.enclosure), proofs)
+
+
+def _as_account(
+    subject: Account, role: str, releases: list[dict[str, Any]], ends: tuple[Fraction, Fraction], proofs: list[Any]
+) -> dict[str, Any]:
     return {
         "role": role,
         "claim": {
             "relation": str(subject.relation),
             "given": subject.given,
             "target": exact_text(subject.target),
-            "lower": exact_text(lower),
-            "upper": exact_text(upper),
+            "lower": exact_text(ends[0]),
+            "upper": exact_text(ends[1]),
         },
         "mechanism": releases,
         "digest": standalone_checker.digest(releases),
-        "proofs": [
-            {
-                "order": _ORDERS.get(name, name),
-                "route": proof.route,
-                "method": proof.enclosure.method,
-                "precision": proof.enclosure.precision,
-                "parameters": {name: _data(value) for name, value in proof.parameters.items()},
-                "error_budget": {name: _data(value) for name, value in proof.error_budget.items()},
-            }
-            for name, proof in subject.proofs
-        ],
+        "proofs": proofs,
     }
+
+
+def _drawn_account(
+    subject: Account, role: str, releases: list[dict[str, Any]], budget: Fraction | None
+) -> dict[str, Any]:
+    """An account of releases whose profiles the checker composes, with hints that lead it to confirm the claim."""
+    claimed, lower, hints = hints_for(subject, releases, budget)
+    return _as_account(
+        subject,
+        role,
+        releases,
+        (lower, claimed),
+        [
+            {"order": order, "route": "profiles", "method": subject.enclosure.method, "precision": 0}
+            | {"parameters": _data(found), "error_budget": {}}
+            for order, found in hints.items()
+        ],
+    )
 
 
 def _gaussian(mechanism: Mechanism) -> tuple[Gaussian, Fraction | None]:
@@ -346,43 +408,88 @@ def _gaussian(mechanism: Mechanism) -> tuple[Gaussian, Fraction | None]:
             return mechanism, None
         case PoissonSampled(mechanism=Gaussian() as inner, sample_rate=rate):
             return inner, rate
-    raise CertificateError(f"version {FORMAT_VERSION} of the format has no way to write {mechanism!r}{_why(mechanism)}")
+    raise CertificateError(f"statements describe Gaussian noise on all records or Poisson samples, not {mechanism!r}")
 
 
-def has_certificate(part: Mechanism) -> bool:
-    """Whether certificates can describe a part of a composition."""
+def _version_of(releases: Sequence[Mapping[str, Any]]) -> int:
+    """The lowest version that has these kinds, so that older checkers can read it."""
+    if all(release["kind"] == "gaussian" for release in releases):
+        return 3
+    return 5 if any(map(standalone_checker.is_drawn, map(standalone_checker.read_release, releases))) else 4
+
+
+_NOISE: dict[type[Mechanism], str] = {
+    Gaussian: "gaussian",
+    Laplace: "laplace",
+    DiscreteLaplace: "discrete-laplace",
+    DiscreteGaussian: "discrete-gaussian",
+    MixtureOfGaussians: "mixture-of-gaussians",
+    RandomizedResponse: "randomized-response",
+}
+_DRAWN: dict[type[Mechanism], str] = {
+    PoissonSampled: "poisson",
+    SampledWithoutReplacement: "without-replacement",
+    TruncatedPoisson: "truncated-poisson",
+    Shuffled: "shuffled",
+    RandomlyAllocated: "random-allocation",
+    BallsInBins: "balls-in-bins",
+}
+_NO_PAIR = "the stand-alone checker does not re-derive"
+
+
+def why_no_certificate(part: Mechanism, relation: Relation) -> str | None:
+    """Why certificates cannot describe a part of a composition, and what to do; None where they can."""
+    inner = part.mechanism if type(part) in _DRAWN else part  # type: ignore[attr-defined]
+    replaced = relation is Relation.REPLACE_ONE
     match part:
-        case LastIterate(order=order, schedule=schedule):
-            return order == "fixed" and not schedule
+        case LastIterate(schedule=schedule):
+            return f"{_NO_PAIR} step sizes that change: publish the command and what it says" if schedule else None
         case MatrixMechanism(participation=participation):
-            return participation != "balls-in-bins"
-    return isinstance(part.mechanism if isinstance(part, PoissonSampled) else part, Gaussian)
-
-
-def _why(mechanism: Mechanism) -> str:
-    match mechanism:
-        case LastIterate(order=order) if order != "fixed":
-            return ": the law of a random order's costs is not re-derived by the stand-alone checker"
-        case LastIterate():
-            return ": step sizes that change are not re-derived by the stand-alone checker"
-        case MatrixMechanism(participation="balls-in-bins"):
-            return ": balls in bins are not re-derived by the stand-alone checker"
-    return ": its pair is not re-derived by the stand-alone checker"
+            told = f"{_NO_PAIR} correlated noise with balls in bins: participation fixed-order has a certificate"
+            return told if participation == "balls-in-bins" else None
+        case RandomlyAllocated(participations=k, steps=t) if replaced and k < t:
+            return f"{_NO_PAIR} steps allocated in secret under replace-one: zero-out-one has a certificate"
+        case BallsInBins(bins=bins) if replaced and bins > 1:
+            return f"{_NO_PAIR} balls in bins under replace-one: zero-out-one has a certificate"
+    if type(inner) not in _NOISE:
+        return f"{_NO_PAIR} {part!r}: publish the command and what it says"
+    if type(part) not in _DRAWN:
+        if isinstance(part, DiscreteGaussian) and part.dimension != 1 and (part.bound * (1 + replaced)) ** 2 >= 2:
+            return f"{_NO_PAIR} discrete Gaussian noise on vectors of norm {part.bound}: bound each coordinate"
+        return None
+    if isinstance(part, PoissonSampled):
+        if not isinstance(inner, Gaussian) and replaced:
+            return f"{_NO_PAIR} {inner!r} on Poisson samples under replace-one: zero-out-one has a certificate"
+        if isinstance(inner, Gaussian) and inner.sensitivity is not None and replaced and part.sample_rate < 1:
+            return f"{_NO_PAIR} noise with its final distance on a sample under replace-one: give noise_multiplier"
+        return None if not isinstance(inner, DiscreteGaussian) else why_no_certificate(inner, relation)
+    if not isinstance(inner, Gaussian) or inner.noise_multiplier is None:
+        return f"{_NO_PAIR} {inner!r} on such samples: Gaussian noise, given by noise_multiplier, has a certificate"
+    return None
 
 
 def _release(mechanism: Mechanism, count: int, relation: Relation) -> dict[str, Any]:
-    if isinstance(mechanism, LastIterate) and has_certificate(mechanism):
-        return {**_last_iterate(mechanism), "count": count}
-    if isinstance(mechanism, MatrixMechanism) and has_certificate(mechanism):
-        return {**_matrix_mechanism(mechanism), "count": count}
-    gaussian, rate = _gaussian(mechanism)
-    sampled = rate is not None and rate < 1
-    if sampled and relation.sensitivity_factor > 1 and gaussian.sensitivity is not None:
-        raise CertificateError(
-            f"version {FORMAT_VERSION} of the format has no way to write noise with its final distance on a Poisson "
-            "sample under replace-one: give noise_multiplier"
-        )
-    return {"kind": "gaussian", **_noise(gaussian), "sample_rate": _exact_or_null(rate), "count": count}
+    reason = why_no_certificate(mechanism, relation)
+    if reason is not None:
+        raise CertificateError(f"no certificate: {reason}")
+    match mechanism:
+        case LastIterate():
+            return {**_last_iterate(mechanism), "count": count}
+        case MatrixMechanism():
+            return {**_matrix_mechanism(mechanism), "count": count}
+        case Gaussian() | PoissonSampled(mechanism=Gaussian()):
+            gaussian, rate = _gaussian(mechanism)
+            return {"kind": "gaussian", **_noise(gaussian), "sample_rate": _exact_or_null(rate), "count": count}
+    sampling = _DRAWN.get(type(mechanism), "full-batch")
+    inner = mechanism if sampling == "full-batch" else mechanism.mechanism  # type: ignore[attr-defined]
+    noise = {"kind": _NOISE[type(inner)], **_fields(inner, f"noise {_NOISE[type(inner)]}", "kind")}
+    own = _fields(mechanism, sampling, "kind", "mechanism", "count")
+    return {"kind": sampling, "mechanism": noise, **own, "count": count}
+
+
+def _fields(mechanism: Mechanism, kind: str, *without: str) -> dict[str, object]:
+    names = [name for name in standalone_checker.FIELDS[kind] if name not in without]
+    return {name: _data(getattr(mechanism, name)) for name in names}
 
 
 def _exact_or_null(value: Fraction | None) -> str | None:
@@ -566,8 +673,16 @@ def _claim(entry: Any) -> _Claim:
     return _Claim(mechanism, **claim, routes=routes, source=dict(entry))
 
 
+_MADE = {name: kind for kind, name in (*_NOISE.items(), *_DRAWN.items())}
+
+
 def _mechanism(release: Mapping[str, Any]) -> Mechanism:
     """The mechanism of a release, whose numbers have been read."""
+    if "mechanism" in release:
+        noise = release["mechanism"]
+        inner = _MADE[noise["kind"]](**{name: value for name, value in noise.items() if name != "kind"})
+        own = {name: value for name, value in release.items() if name not in ("kind", "mechanism", "count")}
+        return inner if release["kind"] == "full-batch" else _MADE[release["kind"]](inner, **own)  # type: ignore[call-arg]
 
     def chosen(*names: str) -> dict[str, Any]:
         return {name: release[name] for name in names}
@@ -597,7 +712,30 @@ def _same(one: _Counts, other: _Counts) -> bool:
     return one[1] == other[1] and abs(one[0] - other[0]) <= one[0] * _ROUNDED
 
 
+def _check_drawn(claim: _Claim) -> tuple[bool, list[str]]:
+    """By the stand-alone checker; what that cannot decide, and the lower end, by accounting anew."""
+    try:
+        status, verdict, details, _ = standalone_checker.check_account(claim.source)
+    except standalone_checker.NotCovered as reason:
+        status, verdict, details = standalone_checker.NOT_COVERED, f"not covered ({reason})", []
+    lines = [f"exact evaluation: {line}" for line in (*details, verdict)]
+    if status == standalone_checker.CONFIRMED:
+        return True, lines
+    try:
+        target = Target("delta" if claim.given == "delta" else "epsilon", claim.target)
+        lower, upper = _finite(account_at(claim.mechanism, target, claim.relation).enclosure)
+    except NotCertified as reason:
+        return False, [*lines, f"NOT CONFIRMED: accounted anew: {reason}"]
+    if lower > claim.upper:
+        return False, [*lines, f"CONTRADICTED: accounted anew, the value is at least {_typed(lower, 'down')}"]
+    if upper > claim.upper or claim.lower > 0:
+        return False, [*lines, "NOT CONFIRMED: accounted anew, the claim does not follow"]
+    return True, [*lines, f"accounted anew by {claim.source['proofs'][0]['method']}: the claimed upper end suffices"]
+
+
 def _check_claim(claim: _Claim) -> tuple[bool, list[str]]:
+    if any(map(standalone_checker.is_drawn, map(standalone_checker.read_release, claim.source["mechanism"]))):
+        return _check_drawn(claim)
     products = tuple(each.product for each in neighbour_classes(claim.mechanism, claim.relation).every())
     derived = {_order(product): _as_counts(product) for product in products}
     try:

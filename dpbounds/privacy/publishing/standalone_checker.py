@@ -7,13 +7,13 @@ confirmed nor refuted, because it rests on a method that is not re-done here (``
 
 What it proves. The privacy curve is δ(ε) = max over the orders of the neighbours of E_P[(1 - e^{ε - L})_+] with
 L = log dP/dQ and the pairs (P, Q) of ``products_of``. That these dominate all neighbouring data sets is a theorem
-(Balle & Wang 2018; Zhu, Dong & Wang 2022; ``pairs.md``, ``last_iterate.md``, ``matrices.md``), and the only thing taken
+(Balle & Wang 2018; Zhu, Dong & Wang 2022; the files named in ``standalone_checker.md``), and the only thing taken
 on trust beside Python and Arb.
 δ(·) does not increase, so that "ε(δ) lies in [lo, hi]" follows from δ(hi) <= δ and δ(lo) > δ.
 
 How. In ball arithmetic: an ``arb`` is an interval, and ``x < y`` is True only where it holds for all points of both.
 Everything in the certificate but the claim and the mechanism is a hint: a bad one makes this checker say that it could
-not confirm, never confirm wrongly. The inequalities (1) to (13) are proven in ``standalone_checker.md``.
+not confirm, never confirm wrongly. The inequalities (1) to (23) are proven in ``standalone_checker.md``.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import os
 import re
 import stat
 import sys
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -36,8 +37,8 @@ from typing import Any
 from flint import acb, acb_mat, arb, ctx, fmpq, fmpz_mat, fmpz_poly
 
 CONFIRMED, WRONG, MALFORMED, NOT_COVERED = 0, 1, 2, 3
-# written (the lowest that has the kinds of its releases); read: version 1 has no digest, 4 has more kinds than Gaussian
-FORMAT, VERSION, VERSIONS = "dpbounds privacy certificate", 4, (1, 2, 3, 4)
+# written (the lowest that has the kinds of its releases); read: version 1 has no digest, 3 has Gaussian releases only
+FORMAT, VERSION, VERSIONS = "dpbounds privacy certificate", 5, (1, 2, 3, 4, 5)
 Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper ends enclose δ(ε)
 Sampled = Counter[tuple[Fraction, Fraction]]  # (q, z²): count
 Point = tuple[Fraction, Fraction]  # (ε, δ)
@@ -72,6 +73,20 @@ FIELDS = {
     "toeplitz": ("kind", "coefficients", "steps"),
     "lower-triangular": ("kind", "rows"),
     "binary-tree": ("kind", "steps"),
+    # since version 5: how records are drawn, around one of the noises below it
+    "full-batch": ("kind", "mechanism", "count"),
+    "poisson": ("kind", "mechanism", "sample_rate", "count"),
+    "without-replacement": ("kind", "mechanism", "batch_size", "dataset_size", "count"),
+    "truncated-poisson": ("kind", "mechanism", "sample_rate", "max_batch_size", "dataset_size", "count"),
+    "shuffled": ("kind", "mechanism", "batches", "rest", "count"),
+    "random-allocation": ("kind", "mechanism", "steps", "participations", "count"),
+    "balls-in-bins": ("kind", "mechanism", "bins", "epochs", "redraw", "count"),
+    "noise gaussian": ("kind", "noise_multiplier", "noise_stddev", "sensitivity"),
+    "noise laplace": ("kind", "noise_multiplier", "noise_scale", "sensitivity", "dimension"),
+    "noise discrete-laplace": ("kind", "noise_scale", "bound"),
+    "noise discrete-gaussian": ("kind", "noise_stddev", "bound", "dimension"),
+    "noise mixture-of-gaussians": ("kind", "noise_stddev", "norms"),
+    "noise randomized-response": ("kind", "epsilon", "options"),
     "proof": ("order", "route", "method", "precision", "parameters", "error_budget"),
     "versions": ("dpbounds", "python-flint", "FLINT", "Python"),
 }
@@ -111,9 +126,31 @@ _SINCE_VERSION_4 = (
 )
 
 
+_SINCE_VERSION_5 = (
+    "Each release is a sum of per-record terms within the bound C (l2 norm; l1 norm for Laplace noise; whole numbers "
+    "for noise on whole numbers), or an answer of the stated sensitivity, plus the noise stated; averages divide by a "
+    "public constant, never by the realised batch size. Randomised response publishes one such answer per record.",
+    "Records are drawn exactly as stated, by a secure source of randomness, independently of the data and of what was "
+    "published, and the draws are kept secret. Where a sample rate is given, each record enters each sample "
+    "independently with that probability. Of random allocation and balls in bins every record draws its own steps or "
+    "bin, independently, so that batches have random sizes, and nobody is displaced; a batch of a fixed size is a "
+    "uniform subset, drawn afresh; a truncated sample keeps a uniform choice of at most the stated number; batches are "
+    "shuffled by a uniform permutation, drawn afresh in each epoch. In a mixture of Gaussians each record's bound is "
+    "drawn afresh in every release, by one public law.",
+    "A dataset_size is public, the number of records or, under add-or-remove-one, of the larger neighbour's; a lower "
+    "bound on it for batches of a fixed size, for truncated samples under add-or-remove-one an upper bound.",
+    "Noise, sample rates, sizes, bounds and the number of releases are fixed in advance or depend on public data only; "
+    "what is asked may depend on earlier answers.",
+    "The noise is drawn as described: ideal, independent between releases; a seed, where there is one, is secret and "
+    "never used again. Floating-point and pseudo-random effects of a sampler are outside.",
+    ASSUMPTIONS[-1],
+)
+
+
 def assumptions_of(version: int) -> tuple[str, ...]:
     """The sentences that a certificate of this version holds."""
-    return _UNTIL_VERSION_2 if version < 3 else ASSUMPTIONS if version < 4 else ASSUMPTIONS + _SINCE_VERSION_4
+    first = _UNTIL_VERSION_2 if version < 3 else ASSUMPTIONS if version < 5 else _SINCE_VERSION_5
+    return first if version < 4 else first + _SINCE_VERSION_4
 
 
 class Malformed(Exception):
@@ -269,28 +306,91 @@ def well_formed(document: Any) -> int:
 def read_release(release: object, version: int = VERSION) -> dict[str, Any]:
     """A release with its numbers read: fields of its kind, and no others."""
     kind = field(release, "kind", str)
-    if kind not in (KINDS if version > 3 else KINDS[:1]):
+    if kind not in (KINDS[:1] if version < 4 else KINDS[:3] if version < 5 else KINDS):
         raise Malformed(f"a release of kind {quoted(kind)}, which version {version} does not have")
-    found = dict(has_fields(release, kind))
-    for name in found:
-        if name in EXACT:
-            found[name] = nonnegative(release, name) if name == "weight_decay_step" else positive(release, name)
-        elif name in WHOLE:
-            found[name] = field(release, name, (int, type(None)) if name in ("separation", "at_most") else int)
-            if found[name] is not None and not 1 <= found[name] <= WHOLE[name]:
-                raise Malformed(f"{name} is {quoted(found[name])}, and not from 1 to {WHOLE[name]}")
+    found = read_numbers(release, has_fields(release, kind))
+    if "mechanism" in found:
+        found["mechanism"] = read_noise(found["mechanism"], kind)
+        _drawing(found)
     if kind == "last-iterate":
         found["checkpoints"] = after = field(release, "checkpoints", list)
         if any(type(each) is not int for each in after) or any(
             second <= first for first, second in pairwise((0, *after, found["epochs"]))
         ):
             raise Malformed("the checkpoints are not epochs in increasing order, each before the last")
-        if found["order"] != "fixed" or found["smoothness_step"] is None or found["weight_decay_step"] > 1:
-            raise Malformed("a last iterate needs order fixed, a smoothness_step, and a weight_decay_step of at most 1")
+        if found["order"] not in ("fixed", "shuffled", "secret")[: 1 if version < 5 else 3]:
+            raise Malformed(f"a last iterate in the order {quoted(found['order'])}, which version {version} has not")
+        if found["smoothness_step"] is None or found["weight_decay_step"] > 1:
+            raise Malformed("a last iterate needs a smoothness_step, and a weight_decay_step of at most 1")
     elif kind == "matrix":
         found["matrix"] = read_matrix(found["matrix"])
         _participation(found)
     return found
+
+
+def read_numbers(record: object, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields with exact and whole numbers read."""
+    found = dict(fields)
+    for name in found:
+        if name in EXACT or (name == "epochs" and found["kind"] == "balls-in-bins"):
+            from_zero = name in ("weight_decay_step", "rest")
+            found[name] = nonnegative(record, name) if from_zero else positive(record, name)
+        elif name in WHOLE and not (name == "bound" and found["kind"] == "discrete-gaussian"):
+            optional = name in ("separation", "at_most", "dimension")
+            found[name] = field(record, name, (int, type(None)) if optional else int)
+            if found[name] is not None and not 1 <= found[name] <= WHOLE[name]:
+                raise Malformed(f"{name} is {quoted(found[name])}, and not from 1 to {WHOLE[name]}")
+    return found
+
+
+NOISE = ("gaussian", "laplace", "discrete-laplace", "discrete-gaussian", "mixture-of-gaussians", "randomized-response")
+
+
+def read_noise(noise: object, sampling: str) -> dict[str, Any]:
+    """What is released of each batch."""
+    kind = field(noise, "kind", str)
+    if kind not in NOISE or (kind == "gaussian") == (sampling in ("full-batch", "poisson")):
+        raise Malformed(f"noise of kind {quoted(kind)} with records drawn by {sampling}")
+    found = read_numbers(noise, has_fields(noise, f"noise {kind}"))
+    if kind == "mixture-of-gaussians":
+        norms = field(noise, "norms", list)
+        if not 0 < len(norms) <= 100 or any(not isinstance(each, list) or len(each) != 2 for each in norms):
+            raise Malformed("a mixture has 1 to 100 pairs of a norm and a probability")
+        found["norms"] = read = [[rational(value, 0) for value in each] for each in norms]
+        increasing = all(one[0] < other[0] for one, other in pairwise(read))
+        if sum((p for _, p in read), Fraction(0)) != 1 or not increasing or not all(p for _, p in read):
+            raise Malformed("a mixture has norms that increase and positive probabilities that sum to 1")
+        if read[-1][0] == 0:
+            raise Malformed("a mixture in which no record contributes")
+    elif kind == "discrete-gaussian":
+        found["bound"] = bound = positive(noise, "bound")
+        if bound is None or not 1 <= bound <= 10**6:
+            raise Malformed(f"the bound of discrete Gaussian noise is {quoted(str(bound))}, and not from 1 to 1000000")
+    needed = {"discrete-laplace": "noise_scale", "randomized-response": "epsilon"}.get(kind, "noise_stddev")
+    if kind in ("gaussian", "laplace"):
+        names = ("noise_multiplier", "noise_stddev" if kind == "gaussian" else "noise_scale", "sensitivity")
+        if [found[name] is None for name in names] not in ([False, True, True], [True, False, False]):
+            raise Malformed(f"noise is given by {names[0]}, or by {names[1]} with {names[2]}")
+    elif found[needed] is None:
+        raise Malformed(f"{kind} noise needs {needed}")
+    return found
+
+
+def _drawing(found: dict[str, Any]) -> None:
+    """Refuse what does not go together."""
+    kind = found["kind"]
+    if "sample_rate" in found and (found["sample_rate"] is None or found["sample_rate"] > 1):
+        raise Malformed(f"{kind} needs a sample_rate of at most 1")
+    if kind == "without-replacement" and found["batch_size"] > found["dataset_size"]:
+        raise Malformed("a batch is larger than the data set")
+    if kind == "random-allocation" and found["participations"] > found["steps"]:
+        raise Malformed("more participations than steps")
+    if kind == "shuffled" and found["rest"] * (found["batches"] + 1) >= 1:
+        raise Malformed("the rest of an epoch is no smaller than a batch")
+    if kind == "balls-in-bins" and (type(found["redraw"]) is not bool or found["epochs"] is None):
+        raise Malformed("balls in bins need epochs, and redraw is true or false")
+    if kind == "balls-in-bins" and found["epochs"] > RUNS:
+        raise Malformed(f"more than {RUNS} epochs")
 
 
 def _participation(found: dict[str, Any]) -> None:
@@ -346,12 +446,21 @@ def common_denominator(values: list[Fraction]) -> int:
     return found
 
 
-KINDS = ("gaussian", "last-iterate", "matrix")
-EXACT = (
-    *("noise_multiplier", "noise_stddev", "sensitivity", "sample_rate", "smoothness_step"),
-    "weight_decay_step",
+KINDS = (
+    *("gaussian", "last-iterate", "matrix"),  # since version 4, the first before
+    *("full-batch", "poisson", "without-replacement", "truncated-poisson"),
+    *("shuffled", "random-allocation", "balls-in-bins"),
 )
-WHOLE = {"count": COUNT, "batches": RUNS, "epochs": RUNS, "separation": COUNT, "at_most": COUNT}
+EXACT = (
+    *("noise_multiplier", "noise_stddev", "noise_scale", "sensitivity", "sample_rate", "smoothness_step"),
+    *("weight_decay_step", "rest", "epsilon"),
+)
+_MANY, _RUN = ("count", "separation", "at_most", "batch_size", "dataset_size", "max_batch_size"), ("batches", "epochs")
+WHOLE = {
+    **dict.fromkeys((*_MANY, "dimension", "options"), COUNT),
+    **dict.fromkeys((*_RUN, "steps", "participations", "bins"), RUNS),
+    "bound": 10**6,
+}
 ORDERS = ("remove", "add", "replace", "both orders")
 
 
@@ -1003,22 +1112,24 @@ def chernoff(laws: list[Law], squared_shift: arb, near: float | None, bits: int,
 Atoms = tuple[fmpz_poly, int, int]  # masses in units of 2^-bits, the index of the first one, the mass at infinity
 
 
-def step_atoms(curve: Curve, spacing: Fraction, enough: arb, bits: int) -> Atoms:
+def step_atoms(profile: Profile, spacing: Fraction, enough: arb, bits: int) -> Atoms:
     """(10) Connect the dots: δ, as a function of α = e^ε, made linear between the points e^{jh} and constant beyond.
 
     It grows by that, for δ is convex in α. It is then the curve of a law with P-mass α_j (slope after - slope before)
     at the loss jh and the last value of δ at infinity; rounded up. Stops where the last value is below ``enough``.
     """
     last, limit = 1, 60_000
-    while not curve(last * spacing)[1] <= enough:
+    while not profile(number(last * spacing).exp()) <= enough:
         last *= 2
         if last > limit:
             raise NotCovered("a lattice with more than 60000 points in one step")
-    first = -last
+    first = -1  # what is below moves up to it: hardly anything
+    while first > -limit and not profile(alpha := number(first * spacing).exp()) + alpha - 1 <= enough * 2**12:
+        first *= 2
     effort.spend(4 * (last - first), last - first)
     alphas = [number(j * spacing).exp() for j in range(first, last + 1)]
-    values = [curve(j * spacing)[1] for j in range(first, last + 1)]
-    slopes = [(values[0] - 1) / alphas[0]]
+    values = [profile(alpha) for alpha in alphas]
+    slopes = [(values[0] - profile.total) / alphas[0]]
     slopes += [(v - u) / (b - a) for (u, v), (a, b) in zip(pairwise(values), pairwise(alphas), strict=True)] + [arb(0)]
     masses = [alpha * (after - before) for alpha, (before, after) in zip(alphas, pairwise(slopes), strict=True)]
     return fmpz_poly([rounded_up(mass, bits) for mass in masses]), first, rounded_up(values[-1], bits)
@@ -1047,6 +1158,30 @@ def product(first: Atoms, second: Atoms, drop: int, bits: int) -> Atoms:
     return kept, start + begin + low, -(-(lost + left + right) >> bits)
 
 
+def composed(parts: list[tuple[Atoms, int]], delta: Fraction, bits: int) -> Atoms:
+    """The law of a sum of independent losses, each of them so many times."""
+    drop, total = rounded_up(number(delta), bits) >> 30, None
+    for power, count in parts:
+        while count:
+            if count & 1:
+                total = power if total is None else product(total, power, drop, bits)
+            count >>= 1
+            power = product(power, power, drop, bits) if count else power
+    assert total is not None
+    return total
+
+
+def above(total: Atoms, spacing: Fraction, epsilon: Fraction, bits: int) -> arb:
+    """δ(ε) of such a law: the mass at infinity + Σ_{jh > ε} mass_j (1 - e^{ε - jh})."""
+    atoms, start, lost = total
+    bound = arb(lost)
+    effort.spend(len(atoms))
+    for j, mass in enumerate(atoms.coeffs(), start):
+        if j * spacing > epsilon:
+            bound = bound - mass * number(epsilon - j * spacing).expm1()
+    return (bound * arb(2) ** -bits).upper()
+
+
 def lattice_at_most(
     order: str, squared_shift: Fraction, sampled: Sampled, spacing: Fraction, at: tuple[Fraction, Fraction]
 ) -> bool:
@@ -1054,25 +1189,863 @@ def lattice_at_most(
     epsilon, delta = at
     releases = sum(sampled.values()) + 1
     bits = math.ceil((math.log(releases) - log(delta)) / math.log(2)) + 60
-    drop, total = rounded_up(number(delta), bits) >> 30, None
     with ctx.workprec(2 * bits + 64 + 3 * spacing.denominator.bit_length()):
-        parts = [(closed_form(order, Fraction(0), Counter({pair: 1})), count) for pair, count in sampled.items()]
-        parts += [(closed_form("both", squared_shift, Counter()), 1)] if squared_shift else []
-        for curve, count in parts:
-            power = step_atoms(curve, spacing, number(delta) / releases / 2**30, bits)
-            while count:
-                if count & 1:
-                    total = power if total is None else product(total, power, drop, bits)
-                count >>= 1
-                power = product(power, power, drop, bits) if count else power
+        steps = [(sampled_profile(order, q, 1 / variance), count) for (q, variance), count in sampled.items()]
+        steps += [(gaussian_profile(squared_shift), 1)] if squared_shift else []
+        enough = number(delta) / releases / 2**30
+        total = composed([(step_atoms(each, spacing, enough, bits), count) for each, count in steps], delta, bits)
+        return (above(total, spacing, epsilon, bits) <= number(delta)) is True
+
+
+# --- version 5: profiles of one release -------------------------------------------------------------------------------
+
+
+class Profile:
+    """α -> H_α(P ‖ Q) = ∫ (dP - α dQ)_+ for α > 0, as a ball; of a pair of measures that dominates one release.
+
+    It is one convex function that does not increase, with ``total`` = H_0, the P-mass: 1, or a little more where masses
+    were rounded up. ``exact`` says that it is the release's pair itself, so that it shows lower ends as well.
+    """
+
+    def __init__(self, value: Callable[[arb], arb], total: arb | None = None, *, exact: bool = True) -> None:
+        self.value, self.exact = value, exact
+        self.total = arb(1) if total is None else total
+
+    def __call__(self, alpha: arb) -> arb:
+        """H_α."""
+        effort.spend(1)
+        return self.value(alpha)
+
+    def reversed(self) -> Profile:
+        """(14) Of (Q, P), both of mass 1."""
+        return Profile(lambda alpha: 1 - alpha + alpha * self(1 / alpha), exact=self.exact)
+
+
+Steps = list[tuple[Profile, int]]
+DrawnCurve = Callable[[Fraction], tuple[arb, "arb | None"]]  # ε -> δ(ε) from above, and from below where that is known
+
+
+def only_whole(ball: arb, what: str) -> int:
+    """The whole number that a ball holds."""
+    found = ball.unique_fmpz()
+    if found is None:
+        raise Unproven(f"{what} is enclosed")
+    return int(found)
+
+
+def normal_tail(t: arb) -> arb:
+    """P(N(0, 1) > t)."""
+    return (t / arb(2).sqrt()).erfc() / 2
+
+
+def gaussian_profile(squared_shift: Fraction) -> Profile:
+    """N(μ, 1) against N(0, 1)."""
+    mu = number(squared_shift).sqrt()
+
+    def value(alpha: arb) -> arb:
+        near = alpha.log() / mu
+        return normal_tail(near - mu / 2) - alpha * normal_tail(near + mu / 2)
+
+    return Profile(value) if squared_shift else Profile(lambda alpha: (1 - alpha).max(arb(0)))
+
+
+def laplace_profile(shift: Fraction) -> Profile:
+    """(15) Laplace noise of scale 1, moved by ``shift``."""
+    least = (-number(shift) / 2).exp()
+    return Profile(lambda alpha: (1 - alpha.sqrt() * least).max(1 - alpha).max(arb(0)))
+
+
+def response_profile(epsilon: Fraction, options: int) -> Profile:
+    """(15) Randomised response: the truth with odds e^ε against each of the other options."""
+    odds = number(epsilon).exp()
+    atoms = [(odds, arb(1)), (arb(1), odds), (arb(options - 2), arb(options - 2))]
+    return Profile(lambda alpha: sum(((p - alpha * q).max(arb(0)) for p, q in atoms), arb(0)) / (odds + options - 1))
+
+
+def half_line_profile(
+    tails: Callable[[int], tuple[arb, arb]], first: Callable[[arb], arb], least: int, most: int
+) -> Profile:
+    """(15) The largest of 0, 1 - α and p - αq, (p, q) = ``tails(t)`` the masses from t on, at the first t >= first(α).
+
+    t is kept between ``least`` and ``most``.
+    """
+
+    def value(alpha: arb) -> arb:
+        at = first(alpha)
+        ends = (only_whole(end.ceil(), "the threshold of whole numbers") for end in (at.lower(), at.upper()))
+        places = {max(least, min(most, t)) for t in ends}
+        require(len(places) == 1 or max(places) - min(places) == 1, "the threshold of whole numbers is narrow")
+        found = (1 - alpha).max(arb(0))
+        for t in places:
+            moved, still = tails(t)
+            found = found.max(moved - alpha * still)
+        return found
+
+    return Profile(value)
+
+
+def discrete_laplace_profile(scale: Fraction, distance: int) -> Profile:
+    """P(x) ~ e^{-|x|/b}."""
+    p, b = (-number(1 / scale)).exp(), number(scale)
+
+    def tail(t: int) -> arb:
+        return p**t / (1 + p) if t >= 0 else 1 - p ** (1 - t) / (1 + p)
+
+    return half_line_profile(
+        lambda t: (tail(t - distance), tail(t)), lambda alpha: (b * alpha.log() + distance) / 2, 0, distance
+    )
+
+
+def discrete_gaussian_profile(variance: Fraction, distance: int) -> Profile:
+    """P(x) ~ e^{-x²/2σ²}; beyond the table neighbouring weights fall by a half at least."""
+    reach = math.isqrt(2 * ctx.prec * math.ceil(variance)) + math.ceil(variance) + 2
+    effort.spend(4 * reach, 4 * reach)
+    weights = [(-number(Fraction(x * x) / (2 * variance))).exp() for x in range(reach + 2)]
+    require(weights[-1] * 2 < weights[-2], "weights beyond the table fall by a half at least")
+    rest = arb(0).union(2 * weights[-1])
+    upper = list(accumulate(reversed(weights[1:-1]), initial=rest))  # sums over x >= reach + 1, ..., x >= 1
+    total = 1 + 2 * upper[-1]
+    upper = [each / total for each in upper[::-1]]  # [t - 1] for x >= t
+
+    def tail(t: int) -> arb:
+        if t > 0:
+            return upper[min(t - 1, reach)] if t <= reach else arb(0).union(upper[reach].upper())
+        return 1 - tail(1 - t)
+
+    def first(alpha: arb) -> arb:
+        return number(variance) * alpha.log() / distance + arb(distance) / 2
+
+    far = reach + distance + 1
+    return half_line_profile(lambda t: (tail(t - distance), tail(t)), first, -far, far)
+
+
+def mixture_profile(norms: list[tuple[Fraction, Fraction]], stddev: Fraction, *, replaced: bool) -> Profile:
+    """(16) Σ p_i N(c_i/σ) against N(0), or where a record is replaced against Σ p_i N(-c_i/σ)."""
+    parts = [(number(c / stddev), number(p)) for c, p in norms]
+    rough = [(float(c / stddev), log(p) - float(c / stddev) ** 2 / 2) for c, p in norms]
+    at_rest = sum((p for c, p in norms if c == 0), Fraction(0))
+
+    def log_sum(t: float) -> float:
+        logs = [weight + c * t for c, weight in rough]
+        return max(logs) + math.log(sum(math.exp(each - max(logs)) for each in logs))
+
+    def sides(t: arb) -> tuple[arb, arb, arb, arb]:
+        """dP/dN(0) and dQ/dN(0) at t, and their derivatives."""
+        terms = [(c, p * (c * t - c * c / 2).exp()) for c, p in parts]
+        up, rise = sum((each for _, each in terms), arb(0)), sum((c * each for c, each in terms), arb(0))
+        if not replaced:
+            return up, arb(1), rise, arb(0)
+        terms = [(c, p * (-c * t - c * c / 2).exp()) for c, p in parts]
+        return up, sum((each for _, each in terms), arb(0)), rise, -sum((c * each for c, each in terms), arb(0))
+
+    def value(alpha: arb) -> arb:
+        effort.spend(12 * len(parts))
+        if not replaced and at_rest:
+            if alpha <= number(at_rest):
+                return 1 - alpha
+            require(alpha > number(at_rest), "α is told from the share that contributes nothing")
+        wanted, low, high = float(alpha.log().mid()), -1e6, 1e6
+        for _ in range(70):
+            middle = (low + high) / 2
+            gap = log_sum(middle) - (log_sum(-middle) if replaced else 0.0)
+            low, high = (middle, high) if gap < wanted else (low, middle)
+        t = arb(high)
+        for _ in range(4):  # Newton's method, at midpoints
+            up, down, rise, fall = sides(t)
+            t = (t - (up - alpha * down) / (rise - alpha * fall)).mid()
+        width = arb(2) ** -(ctx.prec // 3)
+        left, right = sides(t - width), sides(t + width)
+        require(left[0] < alpha * left[1], "the threshold lies right of the left end")
+        require(right[0] > alpha * right[1], "the threshold lies left of the right end")
+        near = (t - width).union(t + width)
+        up, down, _, _ = sides(near)
+        off = ((-near * near / 2).exp() * abs(up - alpha * down)).upper() * 2 * width
+        moved = sum((p * normal_tail(t - c) for c, p in parts), arb(0))
+        still = sum((p * normal_tail(t + c) for c, p in parts), arb(0)) if replaced else normal_tail(t)
+        return moved - alpha * still + arb(0).union(off)
+
+    return Profile(value)
+
+
+def thinned(base: Profile, rate: Fraction) -> Profile:
+    """(14) (1-q)Q + qP against Q."""
+    q = number(rate)
+
+    def value(alpha: arb) -> arb:
+        above = alpha - 1 + q
+        if above > 0:
+            return q * base(above / q)
+        require(above <= 0, "α is told from 1 - q")
+        return 1 - alpha
+
+    return Profile(value, exact=base.exact)
+
+
+def symmetrised(base: Profile, rate: Fraction) -> Profile:
+    """(17) γ h(1 + (α-1)/γ) for α >= 1, mirrored below."""
+    gamma = number(rate)
+
+    def value(alpha: arb) -> arb:
+        if alpha >= 1:
+            return gamma * base(1 + (alpha - 1) / gamma)
+        require(alpha < 1, "α is told from 1")
+        return 1 - alpha + alpha * gamma * base(1 + (1 / alpha - 1) / gamma)
+
+    return Profile(value)
+
+
+def zeroed_profile(squared_shift: Fraction, rate: Fraction, order: str) -> Profile:
+    """(18) Gaussian noise, a record zeroed in a batch of fixed size (remove), or put back (add)."""
+    gamma, s = number(rate), number(squared_shift).sqrt()
+    base = gaussian_profile(squared_shift)
+
+    def restored(alpha: arb) -> arb:
+        return gamma * base(1 + (alpha - 1) / gamma)
+
+    def zeroed(alpha: arb) -> arb:
+        lead, middle = gamma * (-s * s).exp(), gamma * alpha
+        w = (middle + (middle**2 + 4 * lead * (alpha - 1) * (1 - gamma)).sqrt()) / (2 * lead)
+        t = w.log() / s + s / 2
+        event = gamma * (normal_tail(t - 2 * s) - alpha * normal_tail(t - s))
+        return event - (alpha - 1) * (1 - gamma) * normal_tail(t)
+
+    straight, mirrored = (zeroed, restored) if order == "remove" else (restored, zeroed)
+
+    def value(alpha: arb) -> arb:
+        if alpha >= 1:
+            return straight(alpha)
+        require(alpha < 1, "α is told from 1")
+        return 1 - alpha + alpha * mirrored(1 / alpha)
+
+    return Profile(value)
+
+
+def averaged(parts: list[tuple[Fraction, Profile]]) -> Profile:
+    """(19) One of several pairs, drawn and revealed."""
+    weights = [(number(weight), profile) for weight, profile in parts if weight]
+    return Profile(
+        lambda alpha: sum((weight * profile(alpha) for weight, profile in weights), arb(0)),
+        sum((weight * profile.total for weight, profile in weights), arb(0)),
+        exact=all(profile.exact for _, profile in weights),
+    )
+
+
+# --- version 5: one of many steps, in secret --------------------------------------------------------------------------
+
+
+class Ratios:
+    """(20) Q-masses in units of 2^-bits at levels[l][k], the ratio k 2^l in units of 2^-shift; ``lost``: mean at oo."""
+
+    def __init__(self, levels: list[list[int]], lost: int) -> None:
+        self.levels, self.lost = levels, lost
+
+    @property
+    def mass(self) -> int:
+        """All Q-mass."""
+        return sum(map(sum, self.levels))
+
+
+class Grid:
+    """(20) Level 0 has the points 0, ..., 2 half - 1, each further one half, ..., 2 half - 1, twice as far apart."""
+
+    def __init__(self, half: int, shift: int, levels: int, bits: int) -> None:
+        self.half, self.shift, self.levels, self.bits = half, shift, levels, bits
+
+    def law(self, base: Profile, negligible: arb) -> Ratios:
+        """The law of dP/dQ under Q: its E (X - x)_+ is made linear between the points."""
+        places = [(level, k) for level in range(self.levels) for k in range(self.half if level else 1, 2 * self.half)]
+        found: list[list[int]] = [[0] * (2 * self.half) for _ in range(self.levels)]
+        unit = number(Fraction(1, 2**self.shift))
+        at, above, slope, here = arb(0), arb(base.total), arb(-1), (0, 0)
+        effort.spend(0, len(places))
+        for level, k in places:
+            place = arb(k << level) * unit
+            value = base(place)
+            rise = (value - above) / (place - at)
+            found[here[0]][here[1]] = rounded_up(rise - slope, self.bits)
+            at, above, slope, here = place, value, rise, (level, k)
+            if value <= negligible:
+                break
+        found[here[0]][here[1]] = rounded_up(-slope, self.bits)
+        return Ratios(found[: here[0] + 1], rounded_up(above / unit, self.bits))
+
+    def constant(self, value: int) -> Ratios:
+        """A whole number, spread to two points."""
+        level, place = 0, value << self.shift
+        while place >= (2 * self.half - 1) << level:
+            level += 1
+        require(level < self.levels, "what is certain lies on the grid")
+        found: list[list[int]] = [[0] * (2 * self.half) for _ in range(level + 1)]
+        k, rest = divmod(place, 1 << level)
+        part = -(-(rest << self.bits) >> level)
+        found[level][k] = (1 << self.bits) - (rest << self.bits >> level)
+        found[level][k + 1] += part
+        return Ratios(found, 0)
+
+    def coarser(self, masses: list[int]) -> list[int]:
+        """On points twice as far apart: those between are spread to both sides, in halves rounded up."""
+        found = [*masses[0::2], 0]
+        for i, mass in enumerate(masses[1::2]):
+            if mass:
+                found[i] += mass + 1 >> 1
+                found[i + 1] += mass + 1 >> 1
+        return found
+
+    def sum(self, one: Ratios, other: Ratios) -> Ratios:
+        """The law of a sum; a product of two levels goes to the coarser one."""
+        top = 2 * self.half
+        nothing: list[int] = []
+        levels, over, low_one, low_other = list[list[int]](), nothing, nothing, nothing
+        lost = one.lost * other.mass + other.lost * one.mass
+        for level in range(self.levels):
+            first = one.levels[level] if level < len(one.levels) else []
+            second = other.levels[level] if level < len(other.levels) else []
+            effort.spend(len(first) + len(second) + len(over), 4 * (len(first) + len(second) + len(over)))
+            low_one_poly, low_other_poly = fmpz_poly(low_one), fmpz_poly(low_other)
+            both = (low_one_poly + fmpz_poly(first)) * (low_other_poly + fmpz_poly(second))
+            both -= low_one_poly * low_other_poly
+            masses = [-(-int(c) >> self.bits) for c in both.coeffs()]
+            masses = [a + b for a, b in zip_longest(masses, over, fillvalue=0)]
+            levels.append(masses[:top])
+            over = self.coarser([0] * top + masses[top:]) if len(masses) > top else []
+            low_one = self.coarser([a + b for a, b in zip_longest(low_one, first, fillvalue=0)])
+            low_other = self.coarser([a + b for a, b in zip_longest(low_other, second, fillvalue=0)])
+            if level + 1 >= max(len(one.levels), len(other.levels)) and not over:
+                break
+        if over:  # beyond the last level: Q-mass to the last point, the mean beyond it to infinity
+            levels[-1] += [0] * (top - len(levels[-1]))
+            levels[-1][-1] += sum(over)
+            excess = sum(
+                mass * ((k << len(levels)) - (top - 1 << len(levels) - 1)) for k, mass in enumerate(over) if mass
+            )
+            lost += excess << self.bits
+        return Ratios(levels, -(-lost >> self.bits))
+
+
+def mean_profile(grid: Grid, found: Ratios, bins: int, order: str) -> Profile:
+    """(20) The profile of R = (X_1 + … + X_m)/m times Q against Q, or the other way round."""
+    points = [(k << level, mass) for level, masses in enumerate(found.levels) for k, mass in enumerate(masses) if mass]
+    places = [place for place, _ in points]
+    require(all(a < b for a, b in pairwise(places)), "the points of all levels increase")
+    masses = list(accumulate((mass for _, mass in points), initial=0))
+    means = list(accumulate((place * mass for place, mass in points), initial=0))
+    scale, q_unit = number(Fraction(1, bins * 2 ** (grid.shift + grid.bits))), number(Fraction(1, 2**grid.bits))
+    lost = found.lost * scale
+
+    def below(at: arb) -> int:
+        """How many points lie below, ``at`` in units."""
+        return bisect_right(places, only_whole(at.floor(), "a threshold between points of the grid"))
+
+    def removed(alpha: arb) -> arb:
+        i = below(alpha * bins * 2**grid.shift)
+        return (means[-1] - means[i]) * scale - alpha * (masses[-1] - masses[i]) * q_unit + lost
+
+    def added(alpha: arb) -> arb:
+        i = below(bins * 2**grid.shift / alpha)
+        return masses[i] * q_unit - alpha * means[i] * scale
+
+    if order == "remove":
+        return Profile(removed, means[-1] * scale + lost, exact=False)
+    return Profile(added, masses[-1] * q_unit, exact=False)
+
+
+# --- version 5: shuffled batches, and iterates in secret orders -------------------------------------------------------
+
+
+def chance_of_at_least(trials: int, chance: arb, hits: int) -> arb:
+    """P(Bin(trials, chance) >= hits), an incomplete beta function."""
+    if hits <= 0 or hits > trials:
+        return arb(1 if hits <= 0 else 0)
+    if hits > trials * chance:
+        return chance.beta_lower(hits, trials - hits + 1, 1)
+    return 1 - (1 - chance).beta_lower(trials - hits + 1, hits, 1)
+
+
+class Clones:
+    """(21) The choices of one epoch: s, (p, p') and (t, t'), with what they need."""
+
+    def __init__(self, record: object) -> None:
+        self.odds = rational(field(record, "odds", str), 1)
+        self.shares = [rational(each, 0) for each in field(record, "shares", list)]
+        self.clone_odds = [rational(each, 1) for each in field(record, "clone_odds", list)]
+        require(len(self.shares) == len(self.clone_odds) == 2, "there are two kinds of clones")
+        require(self.odds > 1, "labels have odds above 1")
+        taken = sum((p * t for p, t in zip(self.shares, self.clone_odds, strict=True)), Fraction(0))
+        require(0 < taken <= 1, "clones take no more than all of another record")
+
+    def lost(self, squared_shift: Fraction, batches: int, order: str) -> arb:
+        """η: the total variation between an epoch and one with labels and clones."""
+        own = gaussian_profile(squared_shift)
+        other = own if order == "replace" else gaussian_profile(4 * squared_shift)
+        found = labels = own(number(self.odds))
+        for share, odds, law in zip(self.shares, self.clone_odds, (other, own), strict=True):
+            if share:
+                found += (batches - 1) * number(share) * (labels + law(number(odds)))
+        return found.upper()
+
+    def profile(self, batches: int, order: str, negligible: arb) -> Profile:
+        """(21) The law of (C, K); numbers of clones in a row count as the least of them, too few as revealed."""
+        p, unlike = self.shares
+        s, share = number(self.odds), number(p + unlike)
+        first = number((p * self.odds + unlike) / ((p + unlike) * (1 + self.odds)))  # θ
+        require(order != "replace" or p == unlike, "neither content of a replaced record is special")
+        o, few = (1 - first) / first, batches - 1
+        if p + unlike < 1:
+            mean, log_small = float((few * share).mid()), -float(negligible.log().mid())
+            reach = math.sqrt(2 * log_small * mean) + log_small / 3 + 2
+            few = max(0, math.floor(mean - reach))
+            step, most = max(1, math.floor(mean / 400)), min(batches - 1, math.ceil(mean + reach))
+            starts = list(range(few, most + 1, step))
+            tails = [chance_of_at_least(batches - 1, share, start) for start in starts] + [arb(0)]
+            groups = [(start, a - b) for start, (a, b) in zip(starts, pairwise(tails), strict=True)]
+            revealed = 1 - tails[0]
+        else:
+            groups, revealed = [(few, arb(1))], arb(0)
+        effort.spend(sum(clones for clones, _ in groups) / 2, 2 * sum(clones for clones, _ in groups))
+        tables = [(clones, weight, *binomial(clones, first)) for clones, weight in groups]
+        up, down = s / (1 + s), 1 / (1 + s)
+
+        def at_least(k: int, clones: int, masses: list[arb], tails: list[arb], coin: arb) -> arb:
+            if k <= 0 or k > clones + 1:
+                return arb(1 if k <= 0 else 0)
+            return tails[k] + coin * masses[k - 1]
+
+        def counted(alpha: arb) -> arb:
+            effort.spend(len(tables) / 2)
+            found = revealed
+            low, high = 1 / s < alpha, alpha < s
+            if low is False or high is False:
+                found += (1 - revealed) * (1 - alpha).max(arb(0))
+                require(alpha <= 1 / s or alpha >= s, "α is told from the odds of the labels")
+                return found
+            cut = (s * alpha - 1) / (s * o - 1 + alpha * (s - o))
+            for clones, weight, masses, tails in tables:
+                at = (clones + 1) * cut
+                ends = [only_whole(end.floor(), "the threshold of counts") for end in (at.lower(), at.upper())]
+                require(ends[1] - ends[0] <= 1, "the threshold of the counts is narrow")
+                best = arb(0)
+                for end in set(ends):
+                    p_mass = at_least(end + 1, clones, masses, tails, up)
+                    best = best.max(p_mass - alpha * at_least(end + 1, clones, masses, tails, down))
+                found += weight * best
+            return found
+
+        if order != "add":
+            return Profile(counted, exact=False)
+        # restored: P and Q change places; what is revealed stays at an infinite loss
+        return Profile(
+            lambda alpha: revealed + (1 - revealed) * (1 - alpha) + alpha * (counted(1 / alpha) - revealed), exact=False
+        )
+
+
+def binomial(trials: int, chance: arb) -> tuple[list[arb], list[arb]]:
+    """P(Bin = k) for k = 0..trials, and P(Bin >= k) for k = 0..trials + 1."""
+    masses, odds = [(1 - chance) ** trials], chance / (1 - chance)
+    for k in range(trials):
+        masses.append(masses[-1] * odds * (trials - k) / (k + 1))
+    return masses, list(accumulate(reversed(masses), initial=arb(0)))[::-1]
+
+
+def secret_costs(release: dict[str, Any], one: Fraction) -> list[tuple[Fraction, Fraction]]:
+    """(22) (chance, squared shift) of a last iterate whose record has a position drawn once, or anew in each epoch."""
+    m, rise = release["batches"], release["smoothness_step"] - release["weight_decay_step"]
+    epochs = [b - a for a, b in pairwise((0, *release["checkpoints"], release["epochs"]))]
+    # positions in blocks; a window from one block to another counts as its shortest
+    size = -(-m // (400 if release["order"] == "secret" else 200))
+    blocks = [(start, min(start + size, m)) for start in range(0, m, size)]  # positions start, ..., end - 1
+    chances = [Fraction(end - start, m) for start, end in blocks]
+    to_end = [window(rise, m - end + 1) for _, end in blocks]
+    if release["order"] == "secret":
+        several = (sum(epochs) - len(epochs)) * window(rise, m)
+        return [(chance, one * (several + len(epochs) * last)) for chance, last in zip(chances, to_end, strict=True)]
+    between = [[window(rise, max(1, m - end + 1 + start)) for start, _ in blocks] for _, end in blocks]
+    # costs on multiples of a unit, masses in units of 2^-96, rounded up (together a little more than 1)
+    mean = sum((chance * sum(row, Fraction(0)) for chance, row in zip(chances, between, strict=True)), Fraction(0))
+    unit = mean / len(blocks) / 24
+    most = math.ceil(min(Fraction(sum(epochs)), 4 + 4 * sum(epochs) * mean / len(blocks)) / unit)
+    effort.spend(sum(epochs) * len(blocks) ** 2 * most / 100, most * len(blocks))
+    steps = [[divided(cost, unit, one) for cost in row] for row in between]
+    ends = [divided(cost, unit, one) for cost in to_end]
+    start = [math.ceil(chance * 2**64) for chance in chances]
+    beyond, total = 0, fmpz_poly([1 << 96])
+    for count in epochs:
+        laws = [fmpz_poly([mass << 32]) for mass in start]
+        for _ in range(count - 1):
+            gathered = [fmpz_poly([0])] * len(blocks)
+            for law, row in zip(laws, steps, strict=True):
+                for j, (k, two) in enumerate(row):
+                    gathered[j] = gathered[j] + law.left_shift(k) * two
+            kept = [rounded_poly(law * mass, 96, most) for law, mass in zip(gathered, start, strict=True)]
+            laws, beyond = [law for law, _ in kept], beyond + sum(over for _, over in kept)
+        segment = fmpz_poly([0])
+        for law, (k, two) in zip(laws, ends, strict=True):
+            segment = segment + law.left_shift(k) * two
+        total, over = rounded_poly(total * segment, 128, most)
+        beyond += over
+    found = [(Fraction(int(c), 2**96), one * unit * k) for k, c in enumerate(total.coeffs()) if c]
+    return [*found, (Fraction(2 * beyond, 2**96), one * sum(epochs))]
+
+
+def divided(cost: Fraction, unit: Fraction, one: Fraction) -> tuple[int, fmpz_poly]:
+    """(22) A cost between k and k + 1 units: k, and the shares of 2^32 that go to either."""
+    k = math.floor(cost / unit)
+    low, at, high = number(k * unit * one), number(cost * one), number((k + 1) * unit * one)
+    if not k or cost == k * unit:
+        return (k, fmpz_poly([1 << 32])) if k else (1, fmpz_poly([1 << 32]))
+    share = 1 / (1 + (-(high - low) / 8).exp() * (high.sqrt() - at.sqrt()) / (at.sqrt() - low.sqrt()))
+    up = min(1 << 32, rounded_up(share, 32))
+    return k, fmpz_poly([(1 << 32) - up, up])
+
+
+def rounded_poly(masses: fmpz_poly, bits: int, most: int) -> tuple[fmpz_poly, int]:
+    """Coefficients divided by 2^bits, rounded up; and the sum of those beyond x^most."""
+    found = [-(-int(c) >> bits) for c in masses.coeffs()]
+    return fmpz_poly(found[: most + 1]), sum(found[most + 1 :])
+
+
+# --- version 5: what a run is made of ---------------------------------------------------------------------------------
+
+
+class Aim:
+    """What is cut off and rounded for one claim: choices, none of which matters for soundness."""
+
+    def __init__(self, delta: Fraction, releases: int, hints: dict[str, Any], known: dict[Any, Any]) -> None:
+        self.hints, self.known = hints, known
+        self.share = delta / releases
+        self.negligible = number(self.share) * arb(2) ** -26
+
+    def grid(self, bases: list[tuple[Fraction, int]], bins: int) -> Grid:
+        """(20) Points and unit are hints; levels reach what one ratio, or all together, hardly ever exceed."""
+        half, shift = (field(self.hints, name, int) if name in self.hints else least for name, least in GRID.items())
+        if not (16 <= half <= 2**18 and 0 <= shift <= 40 and half & (half - 1) == 0):
+            raise Malformed(f"a grid of {half} points and unit 2^-{shift}")
+        mu = math.sqrt(max(float(shift) for shift, _ in bases))
+        farthest = math.exp(min(500.0, mu * mu / 2 + mu * math.sqrt(2 * (20 - log(self.share))))) + 4 * bins
+        levels = max(1, math.ceil(math.log2(farthest * 2**shift / half)))
+        return Grid(half, shift, levels, math.ceil(math.log2(bins * farthest) - log(self.share) / math.log(2)) + 60)
+
+
+GRID = {"points": 2048, "shift": 4}
+RECORD = {"replace-one": ("replace",), "zero-out-one": ("remove", "add"), "add-or-remove-one": ("remove", "add")}
+
+
+def allocated(bases: list[tuple[Fraction, int]], bins: int, order: str, aim: Aim) -> Profile:
+    """(20) One of ``bins`` steps holds the record; the squared shifts, with how many steps have each (0: not run)."""
+    if order == "replace":
+        raise NotCovered("steps allocated in secret under replace-one")
+    if bins == 1:
+        return gaussian_profile(bases[0][0])
+    grid = aim.grid(bases, bins)
+    key = (tuple(bases), bins, grid.half, grid.shift, grid.bits, grid.levels)
+    if key not in aim.known:
+        total: Ratios | None = None
+        for shift, count in bases:
+            if shift and count:
+                power, times = grid.law(gaussian_profile(shift), aim.negligible), count
+            else:
+                power, times = grid.constant(count), 1 if count else 0
+            while times:
+                if times & 1:
+                    total = power if total is None else grid.sum(total, power)
+                times >>= 1
+                power = grid.sum(power, power) if times else power
         assert total is not None
-        atoms, start, lost = total
-        bound = arb(lost)
-        effort.spend(len(atoms))
-        for j, mass in enumerate(atoms.coeffs(), start):
-            if j * spacing > epsilon:
-                bound = bound - mass * number(epsilon - j * spacing).expm1()
-        return (bound * arb(2) ** -bits <= number(delta)) is True
+        aim.known[key] = total
+    return mean_profile(grid, aim.known[key], bins, order)
+
+
+def sampled_profile(order: str, rate: Fraction, squared_shift: Fraction) -> Profile:
+    """A Poisson sample with Gaussian noise."""
+    base = gaussian_profile(squared_shift)
+    if rate == 1:
+        return gaussian_profile(4 * squared_shift) if order == "replace" else base
+    if order != "replace":
+        return thinned(base, rate) if order == "remove" else thinned(base, rate).reversed()
+    q, z = number(rate), 1 / number(squared_shift).sqrt()
+
+    def value(alpha: arb) -> arb:  # as in ``closed_form``
+        b, c = q * (-1 / (2 * z * z)).exp(), (1 - q) * (alpha - 1)
+        start = z * ((c + (c * c + 4 * b * b * alpha).sqrt()) / (2 * b)).log()
+        return q * (normal_tail(start - 1 / z) - alpha * normal_tail(start + 1 / z)) - c * normal_tail(start)
+
+    return Profile(value)
+
+
+def displacing(order: str, relation: str, rate: Fraction, squared_shift: Fraction) -> Profile:
+    """(17), (18) A record that is in the batch with chance ``rate``, and then displaces another one."""
+    if relation == "zero-out-one":
+        return zeroed_profile(squared_shift, rate, order)
+    base = gaussian_profile(4 * squared_shift)
+    if relation == "replace-one":
+        return symmetrised(base, rate)
+    return thinned(base, rate) if order == "remove" else thinned(base, rate).reversed()
+
+
+def of_full_batch(release: dict[str, Any], order: str, relation: str) -> Profile:
+    """(15), (16) Noise on all records."""
+    noise, times = release["mechanism"], 2 if relation == "replace-one" else 1
+    kind = noise["kind"]
+    if kind == "laplace":
+        multiplier, scale, distance = (noise[name] for name in ("noise_multiplier", "noise_scale", "sensitivity"))
+        return laplace_profile(times / multiplier if multiplier is not None else distance / scale)
+    if kind == "discrete-laplace":
+        return discrete_laplace_profile(noise["noise_scale"], times * noise["bound"])
+    if kind == "discrete-gaussian":
+        whole = math.floor(noise["bound"])
+        if noise["dimension"] != 1 and (times * noise["bound"]) ** 2 >= 2:
+            raise NotCovered("discrete Gaussian noise on vectors that move by more than one unit")
+        return discrete_gaussian_profile(noise["noise_stddev"] ** 2, times * whole)
+    if kind == "randomized-response":
+        if relation != "replace-one":
+            raise Malformed("randomised response has a pair under replace-one only")
+        return response_profile(noise["epsilon"], noise["options"])
+    mixture = mixture_profile(noise["norms"], noise["noise_stddev"], replaced=times == 2)
+    return mixture.reversed() if order == "add" else mixture
+
+
+def of_poisson(release: dict[str, Any], order: str, relation: str) -> Profile:
+    """(14) Noise other than Gaussian on a Poisson sample."""
+    if relation == "replace-one":
+        raise NotCovered("noise other than Gaussian on Poisson samples under replace-one")
+    full = {**release, "kind": "full-batch"}
+    sample = thinned(of_full_batch(full, "remove", relation), release["sample_rate"])
+    return sample if order == "remove" else sample.reversed()
+
+
+def of_fixed_size(release: dict[str, Any], order: str, relation: str) -> Profile:
+    """(17), (18) b of n records."""
+    rate, one = Fraction(release["batch_size"], release["dataset_size"]), per_bound(release)
+    if rate == 1 and relation != "add-or-remove-one":
+        return gaussian_profile(one * (4 if relation == "replace-one" else 1))
+    if rate == 1:
+        raise Malformed("under add-or-remove-one a batch is smaller than the data set")
+    return displacing(order, relation, rate, one)
+
+
+def of_truncated(release: dict[str, Any], order: str, relation: str, low: int, high: int) -> Profile:
+    """(19) A Poisson sample of at most B records, of data sets of ``low`` to ``high`` records."""
+    rate, most, one = release["sample_rate"], release["max_batch_size"], per_bound(release)
+    whole = sampled_profile(order, rate, one)
+    if high <= most:
+        return whole
+    often, _ = cut_chances(rate, most, high)
+    seldom, kept = cut_chances(rate, most, low, least=True)
+    branches = (whole, displacing(order, relation, rate, one), displacing(order, relation, kept, one))
+    return averaged(list(zip((1 - often, often - seldom, seldom), branches, strict=True)))
+
+
+def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) -> tuple[Fraction, Fraction]:
+    """(19) τ from above (or below), and from above a record's chance to be kept where others fill the batch."""
+    if size <= most:
+        return Fraction(0), rate
+    if rate == 1:
+        return Fraction(1), Fraction(most, size)
+    effort.spend(200)
+    q, scale = number(rate), 2**200
+    tau, beyond = chance_of_at_least(size - 1, q, most), chance_of_at_least(size, q, most + 1)
+    end = (tau * scale).lower().floor() if least else (tau * scale).upper().ceil()
+    chance = min(Fraction(1), max(Fraction(0), Fraction(only_whole(end, "the chance of a cut"), scale)))
+    if not tau > arb(2) ** -180:
+        return (Fraction(0) if least else max(chance, Fraction(1, scale))), rate
+    return chance, min(rate, Fraction(rounded_up(most * beyond / (size * tau), 200), scale))
+
+
+def per_bound(release: dict[str, Any]) -> Fraction:
+    """The squared shift of Gaussian noise per unit of the per-record bound, the only noise that some samples take."""
+    noise = release["mechanism"]
+    if noise["kind"] != "gaussian" or noise["noise_multiplier"] is None:
+        raise NotCovered(f"other than Gaussian noise, given by its noise_multiplier, with {release['kind']}")
+    multiplier: Fraction = noise["noise_multiplier"]
+    return 1 / multiplier**2
+
+
+def of_allocated(release: dict[str, Any], order: str, aim: Aim) -> Steps:
+    """(20) k groups of steps, one step of each."""
+    t, k, one = release["steps"], release["participations"], per_bound(release)
+    if k == t:
+        return [(gaussian_profile(t * one * (4 if order == "replace" else 1)), 1)]
+    groups = Counter({t // k + 1: t % k, t // k: k - t % k})
+    return [(allocated([(one, size)], size, order, aim), count) for size, count in groups.items() if count]
+
+
+def of_bins(release: dict[str, Any], order: str, aim: Aim) -> Steps:
+    """(20) Bins that are kept are one choice, bins drawn anew one in each epoch."""
+    bins, one = release["bins"], per_bound(release)
+    whole = math.floor(release["epochs"])
+    last = math.ceil((release["epochs"] - whole) * bins)
+    if bins == 1:
+        return [(gaussian_profile((whole + last) * one * (4 if order == "replace" else 1)), 1)]
+    if not release["redraw"]:
+        return [(allocated([((whole + 1) * one, last), (whole * one, bins - last)], bins, order, aim), 1)]
+    epochs = [(allocated([(one, bins)], bins, order, aim), whole)] if whole else []
+    return epochs + ([(allocated([(one, last), (Fraction(0), bins - last)], bins, order, aim), 1)] if last else [])
+
+
+def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -> tuple[Profile, arb]:
+    """(21) One epoch, and the total variation that its clones cost; without clones the record's batch is revealed."""
+    squared, batches = per_bound(release) * (4 if order == "replace" else 1), release["batches"]
+    base = gaussian_profile(squared)
+    if clones is None or batches == 1:
+        return base, arb(0)
+    choice = Clones(clones)
+    key = (order, batches, choice.odds, *choice.shares, ctx.prec)
+    if key not in aim.known:
+        aim.known[key] = choice.profile(batches, order, aim.negligible)
+    counts = aim.known[key]
+    return averaged([(release["rest"], base), (1 - release["rest"], counts)]), choice.lost(squared, batches, order)
+
+
+def steps_of(
+    releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, sizes: tuple[int, int] | None
+) -> tuple[Steps, arb]:
+    """The profiles of a run, with multiplicities, and what is to be added for its clones, in total variation."""
+    shift, found, variation = Fraction(0), Steps(), arb(0)
+    chosen = list(field(aim.hints, "clones", list)) if "clones" in aim.hints else []
+    for release in releases:
+        kind, count = release["kind"], release["count"]
+        if kind in PRODUCTS and not is_drawn(release):
+            one, sampled = PRODUCTS[kind](release, relation)
+            shift += count * one
+            found += [(sampled_profile(order, q, 1 / z2), count * times) for (q, z2), times in sampled.items()]
+        elif kind == "last-iterate":
+            if relation == "add-or-remove-one":
+                raise Malformed("batches by position have no pair under add-or-remove-one, where all positions shift")
+            z, farthest = of_noise(release, relation)
+            parts = secret_costs(release, (farthest / z) ** 2)
+            effort.spend(len(parts))
+            found.append((averaged([(chance, gaussian_profile(cost)) for chance, cost in parts]), count))
+            found[-1][0].exact = False
+        elif kind == "shuffled":
+            if relation == "add-or-remove-one":
+                raise Malformed("shuffled batches have no pair under add-or-remove-one, where all positions shift")
+            profile, lost = of_shuffled(release, order, chosen.pop(0) if chosen else None, aim)
+            found.append((profile, count))
+            variation += count * lost
+        elif kind == "random-allocation":
+            found += [(profile, times * count) for profile, times in of_allocated(release, order, aim)]
+        elif kind == "balls-in-bins":
+            found += [(profile, times * count) for profile, times in of_bins(release, order, aim)]
+        elif kind == "truncated-poisson":
+            n = release["dataset_size"]
+            low, high = sizes or ((1, n) if relation == "add-or-remove-one" else (n, n))
+            found.append((of_truncated(release, order, relation, low, high), count))
+        else:
+            made = {"full-batch": of_full_batch, "poisson": of_poisson, "without-replacement": of_fixed_size}[kind]
+            found.append((made(release, order, relation), count))
+    return ([(gaussian_profile(shift), 1)] if shift else []) + found, variation
+
+
+def is_drawn(release: dict[str, Any]) -> bool:
+    """Whether it takes the profiles of version 5."""
+    return release["kind"] not in PRODUCTS or (release["kind"] == "last-iterate" and release["order"] != "fixed")
+
+
+def size_ranges(releases: list[dict[str, Any]], relation: str, hints: dict[str, Any]) -> list[tuple[int, int] | None]:
+    """(19) Ranges of sizes of data sets, of which each is a class of neighbours: they cover all sizes."""
+    cut = [release for release in releases if release["kind"] == "truncated-poisson"]
+    alike = {(each["sample_rate"], each["max_batch_size"], each["dataset_size"]) for each in cut}
+    if relation != "add-or-remove-one" or len(alike) != 1 or "sizes" not in hints:
+        return [None]
+    ends = field(hints, "sizes", list)
+    if any(type(end) is not int for end in ends) or sorted({0, cut[0]["dataset_size"], *ends}) != [0, *ends]:
+        raise Malformed("the ranges of sizes do not end in increasing order, the last at dataset_size")
+    return [(low + 1, high) for low, high in pairwise((0, *ends))]
+
+
+def curve_of(
+    releases: list[dict[str, Any]],
+    order: str,
+    relation: str,
+    hints: dict[str, Any],
+    delta: Fraction,
+    known: dict[Any, Any],
+) -> DrawnCurve:
+    """(23) ε -> δ(ε) of one order of the neighbours from above; from below as well where there is one exact pair."""
+    total = sum(release["count"] for release in releases)
+    spacing = rational(hints["spacing"]) if "spacing" in hints else Fraction(1, 100)
+    if not 0 < spacing <= 1 or not delta > LEAST_DELTA:
+        raise NotCovered("a spacing outside (0, 1], or so small a delta")
+    bits = math.ceil((math.log(total) - log(delta)) / math.log(2)) + 60
+    precision = 2 * bits + 128
+    runs = []
+    with ctx.workprec(precision):
+        for sizes in size_ranges(releases, relation, hints):
+            steps, variation = steps_of(releases, order, relation, Aim(delta, total, hints, known), sizes)
+            one, atoms = (steps[0][0] if [count for _, count in steps] == [1] else None), None
+            if one is None:
+                enough = number(delta / total) * arb(2) ** -22
+                atoms = composed([(step_atoms(p, spacing, enough, bits), n) for p, n in steps], delta, bits)
+            runs.append((one, atoms, variation))
+
+    def curve(epsilon: Fraction) -> tuple[arb, arb | None]:
+        largest, lower = arb(0), None
+        with ctx.workprec(precision):
+            alpha = number(epsilon).exp()
+            for one, atoms, variation in runs:
+                if one is not None:
+                    found = one(alpha)
+                    if one.exact and not variation > 0:
+                        lower = found.lower() if lower is None else max(lower, found.lower())
+                else:
+                    assert atoms is not None
+                    found = above(atoms, spacing, epsilon, bits)
+                largest = largest.max((found + (1 + alpha) * variation).upper())
+        return largest, lower
+
+    return curve
+
+
+def check_drawn(
+    releases: list[dict[str, Any]], claim: dict[str, Any], proofs: dict[str, Any]
+) -> list[tuple[Answer, Answer, str]]:
+    """(14) to (23): for each order, whether δ <= at the upper end and > at the lower one, and how."""
+    relation, given, target, lower, upper = claim.values()
+    high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
+    known: dict[Any, Any] = {}
+    answers: list[tuple[Answer, Answer, str]] = []
+    for order in RECORD[relation]:
+        hints = field(proofs[order], "parameters", dict)
+        above_low: Answer = None
+        try:
+            if "halves" in hints:
+                first = rational(field(hints, "first", str), 0)
+                found, exact, at = by_halves(*halves_of(releases, hints, *high, known), first, high[0]), None, high[0]
+            else:
+                curve = curve_of(releases, order, relation, hints, high[1], known)
+                at = min(high[0], rational(hints["at"], 0)) if "at" in hints else high[0]  # δ(·) does not increase
+                found, exact = curve(at)
+            suffices: Answer = True if found <= number(high[1]) else None
+            if exact is not None and at == high[0] and exact > number(high[1]):
+                suffices = False
+            if lower > 0 and exact is not None:
+                value = curve(low[0])[1]
+                above_low = True if value is not None and value > number(low[1]) else None
+            answers.append((suffices, above_low, "profiles, exact integers on a lattice"))
+        except Unproven as reason:
+            answers.append((None, None, f"profiles; not shown: {reason}"))
+    return answers
+
+
+def halves_of(
+    releases: list[dict[str, Any]], hints: dict[str, Any], epsilon: Fraction, delta: Fraction, known: dict[Any, Any]
+) -> tuple[DrawnCurve, DrawnCurve]:
+    """(21) The curves of a record that is zeroed, and of one put back, for shuffled batches under replace-one."""
+    require(all(release["kind"] == "shuffled" for release in releases), "halves are for shuffled batches alone")
+    there, back = pair if len(pair := field(hints, "halves", list)) == 2 else ({}, {})
+    if not isinstance(there, dict) or not isinstance(back, dict):
+        raise Malformed("the halves of a proof are two objects")
+    smaller = delta / 4 / 2 ** min(300, math.ceil(epsilon))  # a choice: how fine masses are
+    return (
+        curve_of(releases, "remove", "zero-out-one", there, delta / 4, known),
+        curve_of(releases, "add", "zero-out-one", back, smaller, known),
+    )
+
+
+def by_halves(there: DrawnCurve, back: DrawnCurve, first: Fraction, epsilon: Fraction) -> arb:
+    """(21) δ(ε' + ε'') <= δ_zero(ε') + e^ε' δ_restore(ε''), ε' = ``first``."""
+    require(0 <= first <= epsilon, "the first half spends no more than both")
+    with ctx.workprec(512):
+        return (there(first)[0] + number(first).exp() * back(epsilon - first)[0]).upper()
 
 
 # --- the claims ----------------------------------------------------------------------------------------------------
@@ -1211,26 +2184,35 @@ def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]
     proofs = {field(proof, "order", str).split(" ")[0]: proof for proof in field(account, "proofs", list)}
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
     asked = low if lower > 0 else None  # 0 is always a lower end
-    products = products_of(field(account, "mechanism", list), relation)
-    if set(proofs) != {order for order, *_ in products}:
-        needed = " and ".join(order for order, *_ in products)
+    releases = [read_release(release) for release in field(account, "mechanism", list)]
+    drawn = any(map(is_drawn, releases))
+    if drawn:
+        names, products = list(RECORD[relation]), []
+    else:
+        products = products_of(field(account, "mechanism", list), relation)
+        names = [order for order, *_ in products]
+    if set(proofs) != set(names):
+        needed = " and ".join(names)
         line = f"CONTRADICTED: the orders proven, {sorted(proofs)}, are not those needed, {needed}"
         return WRONG, "NOT confirmed", [line], claim
-    answers = [check_order(*product, proofs, high, asked) for product in products]
+    if drawn:
+        answers = check_drawn(releases, claim, proofs)
+    else:
+        answers = [check_order(*product, proofs, high, asked) for product in products]
     confirmed = all(below for below, *_ in answers) and (lower == 0 or any(above for _, above, _ in answers))
     refuted = any(below is False for below, *_ in answers) or (
         lower > 0 and all(above is False for _, above, _ in answers)
     )
     verdict = "confirmed" if confirmed else "REFUTED" if refuted else "NOT confirmed"
-    status, recorded = CONFIRMED if confirmed else WRONG, proofs[products[0][0]]["route"]
+    status, recorded = CONFIRMED if confirmed else WRONG, proofs[names[0]]["route"]
     if not confirmed and not refuted and recorded == "lattice" and all(below for below, *_ in answers):
         # what a person relies on, though not all that is claimed
         status = NOT_COVERED
         verdict = "the upper end is confirmed; the lower end of a lattice certificate is not covered"
-    elif not confirmed and not refuted and recorded not in ("lattice", "contour", "closed form"):
+    elif not confirmed and not refuted and recorded not in ("lattice", "contour", "closed form", "profiles"):
         status, verdict = NOT_COVERED, f"neither confirmed nor refuted; the method {recorded!r} is not covered"
     lines = []
-    for (order, *_), (below, above, how) in zip(products, answers, strict=True):
+    for order, (below, above, how) in zip(names, answers, strict=True):
         word = {True: "yes", False: "NO", None: "neither shown nor excluded"}[below]
         lines.append(f"order {order}: delta({shown(high[0])}) <= {shown(high[1])}? {word} ({how})")
         if lower > 0:
@@ -1251,6 +2233,8 @@ def claim_in_words(claim: dict[str, Any]) -> str:
 def release_in_words(release: dict[str, Any]) -> str:
     """Equal releases; noise is rounded down, sample rates and distances up."""
     read = read_release(release)
+    if "mechanism" in read:
+        return drawn_in_words(read)
     z, stddev, distance, q = (
         read.get(name) for name in ("noise_multiplier", "noise_stddev", "sensitivity", "sample_rate")
     )
@@ -1263,13 +2247,30 @@ def release_in_words(release: dict[str, Any]) -> str:
         more = ", ..." if len(read["checkpoints"]) > 20 else ""
         return (
             f"{times}only the last iterate{also}{more} of {read['epochs']} epochs of {read['batches']} batches in a "
-            f"fixed order, smoothness step {shown(read['smoothness_step'])}, weight decay step "
+            f"{read['order']} order, smoothness step {shown(read['smoothness_step'])}, weight decay step "
             f"{shown(read['weight_decay_step'], ROUND_FLOOR)}; Gaussian noise in every step, {noise}"
         )
     if read["kind"] == "matrix":
         return f"{times}{matrix_in_words(read)}; Gaussian noise in every row, {noise}"
     on = "the full data" if q is None else f"Poisson samples at rate {shown(q)}"
     return f"{times}Gaussian noise, {noise}, on {on}"
+
+
+def drawn_in_words(read: dict[str, Any]) -> str:
+    """Noise and how records are drawn; exact numbers are rounded so that what is said spends no less."""
+
+    def told(name: str, value: Any) -> str:
+        down = name in ("noise_multiplier", "noise_stddev", "noise_scale", "rest")
+        word = shown(value, ROUND_FLOOR if down else ROUND_CEILING) if isinstance(value, Fraction) else str(value)
+        if name == "norms":
+            word = ", ".join(f"{shown(c)} with probability {shown(p)}" for c, p in value)
+        return f"{name.replace('_', ' ')} {word}"
+
+    noise, left = read["mechanism"], ("kind", "mechanism", "count")
+    of_noise = [told(name, value) for name, value in noise.items() if name not in left and value is not None]
+    drawn = [told(name, value) for name, value in read.items() if name not in left]
+    how = f"{read['kind'].replace('-', ' ')}{' (' if drawn else ''}{', '.join(drawn)}{')' if drawn else ''}"
+    return f"{read['count']} x {noise['kind'].replace('-', ' ')} noise, {', '.join(of_noise)}, on {how}"
 
 
 def matrix_in_words(read: dict[str, Any]) -> str:
@@ -1304,9 +2305,17 @@ def digest(mechanism: list[Any]) -> str:
     """SHA-256 of the releases: compact JSON with sorted fields, numbers in lowest terms, equal ones in a row as one."""
     entries: list[dict[str, Any]] = []
     for release in map(read_release, mechanism):
-        entry = {name: lowest_terms(value) for name, value in release.items() if value is not None and name != "kind"}
-        entry["mechanism"] = release["kind"]
-        if release["kind"] == "gaussian":
+        inner = release.get("mechanism", {})
+        held = {**inner, **release}
+        entry = {
+            name: lowest_terms(value)
+            for name, value in held.items()
+            if value is not None and name not in ("kind", "mechanism")
+        }
+        entry["mechanism"] = inner.get("kind", release["kind"])
+        if inner:
+            entry["sampling"] = release["kind"]
+        elif release["kind"] == "gaussian":
             entry["sampling"] = "poisson" if "sample_rate" in entry else "full-batch"
         if entries and {**entries[-1], "count": 0} == {**entry, "count": 0}:
             entries[-1]["count"] += entry["count"]
@@ -1332,11 +2341,18 @@ def sheet(document: dict[str, Any]) -> list[str]:
     return lines + [f"  {number}. {text}" for number, text in enumerate(assumptions_of(document["version"]), 1)]
 
 
+def flat(release: object) -> dict[str, Any]:
+    """A release with the fields of its noise beside its own."""
+    read = read_release(release)
+    noise = read.pop("mechanism", {"kind": None})
+    return {**read, **noise, "noise": noise["kind"], "kind": read["kind"]}
+
+
 def substituted(before: list[Any], after: list[Any], names: tuple[str, ...], value: Fraction, other: Fraction) -> bool:
     """Whether the second mechanism is the first with ``other`` in place of ``value`` in these fields."""
     found = False
-    for one, two in zip(map(read_release, before), map(read_release, after), strict=False):
-        if one["kind"] != two["kind"]:
+    for one, two in zip(map(flat, before), map(flat, after), strict=False):
+        if set(one) != set(two) or one["kind"] != two["kind"]:
             return False
         for name in one:
             replaced = name in names and one[name] == value and two[name] == other
@@ -1349,7 +2365,8 @@ def substituted(before: list[Any], after: list[Any], names: tuple[str, ...], val
 def check_calibration(calibration: dict[str, Any], accounts: list[Any], claims: list[dict[str, Any]]) -> list[str]:
     """What is wrong with the claim "value keeps the budget, fails_at does not", given the accounts of both."""
     solve = field(calibration, "solve", str)
-    fields = {"noise": ("noise_multiplier", "noise_stddev"), "steps": ("count",), "sample-rate": ("sample_rate",)}
+    fields = {"noise": ("noise_multiplier", "noise_stddev", "noise_scale"), "steps": ("count", "epochs")}
+    fields |= {"sample-rate": ("sample_rate",), "batches": ("steps", "bins", "batches")}
     budget, delta = (rational(calibration.get(name), 0) for name in ("target_epsilon", "target_delta"))
     value, fails_at = positive(calibration, "value"), positive(calibration, "fails_at")
     if solve not in fields or value is None or len(claims) != (1 if fails_at is None else 2):
@@ -1360,7 +2377,8 @@ def check_calibration(calibration: dict[str, Any], accounts: list[Any], claims: 
     if claims[0]["upper"] > budget:
         wrong.append("the value spends more than the target epsilon")
     second = claims[-1]
-    if fails_at is None and not (solve == "sample-rate" and value == 1):
+    drawn = any(is_drawn(read_release(release)) for account in accounts for release in account["mechanism"])
+    if fails_at is None and not drawn and not (solve == "sample-rate" and value == 1):
         wrong.append("there is no value that fails, and the value is not the largest sample rate")
     if fails_at is not None and (second["lower"] <= budget or second["relation"] != claims[0]["relation"]):
         wrong.append("the value said to fail is not shown to spend more than the target epsilon")

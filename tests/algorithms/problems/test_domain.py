@@ -32,6 +32,8 @@ EVERYWHERE = {
     "Langevin": algorithms.LangevinDynamics(10, 5, 1),
     "GD": algorithms.GradientDescent(10, 5),
     "weighted GD": algorithms.WeightedDescent(10, 5),
+    "GD on samples": algorithms.BatchDescent(10, 5, "1/2", 0.1),
+    "STORM on samples": algorithms.BatchStorm(10, 2, 5, "1/2", "1/2", 0.1),
     "NC": algorithms.NegativeCurvatureDescent(10, 10, 5, 1),
     "path noise": algorithms.PathNoiseDescent(10, 10, 5, 5, 1, 1),
     "SOSP selection": algorithms.StationaryPointSelection(10, 10, 10, 5, 1),

@@ -110,3 +110,53 @@ def test_symmetric_noise_with_half_the_variance_off_the_diagonal():
     assert (largest > limit).mean() <= failure
     assert largest.mean() <= math.sqrt(2 * dimension)
     assert largest.mean() > 0.7 * math.sqrt(2 * dimension)  # it tends to 1 with d
+
+
+# --- from a point drawn from a net
+
+warm = evaluated("dpbounds/second-order-path-noise/warm-start")
+START = {"d": 2, "n": 400, "rho": "0.05", "G": 1, "D": 1, "zeta": "0.1"}
+
+
+@pytest.mark.thorough
+def test_a_draw_from_a_net_is_as_near_to_the_infimum_as_is_said():
+    """Losses |w - z|, exactly: the chance of a point that is worse than ψ, on nets as fine and as coarse as allowed."""
+    psi = warm("start_gap", **START).value.upper
+    epsilon, rng = 2 * math.sqrt(0.05), np.random.default_rng(0)
+    radius = 2 / (epsilon * 400)  # Dd/(ε_E n)
+    for spacing in (radius * math.sqrt(2), radius):
+        line = np.arange(-0.5, 0.5 + spacing, spacing)
+        net = np.array([(x, y) for x in line for y in line if x * x + y * y <= 0.25])
+        assert len(net) <= (1 + math.sqrt(2) / radius) ** 2 * 2
+        data = rng.normal(0.1, 0.05, (400, 2))
+        risk = np.linalg.norm(net[:, None] - data, axis=2).mean(axis=1)
+        weights = np.exp(-(risk - risk.min()) * epsilon * 400 / 2)
+        lowest = risk.min() - radius  # no more than this below the best of the net
+        assert weights[risk > lowest + psi].sum() / weights.sum() <= 0.05
+        closer = risk > risk.min() + psi / 20
+        assert weights[closer].sum() / weights.sum() > 0.05  # a twentieth of it is not enough
+
+
+def test_a_good_start_saves_records_and_the_point_gets_better_with_every_record():
+    chosen = {"curvature_kept": "0.85", "curvature_length": "1.39", "gradient_error": "0.145", "window": "0.03"}
+    common = {"G": 1, "L": 1, "rho_H": 1, "d": 10, "rho": "0.03", "zeta": "0.01", **chosen}
+
+    def enough(n, alpha):
+        gap = warm("start_gap", n=n, D=1, **{name: common[name] for name in ("G", "d", "rho", "zeta")}).value.upper
+        length, searches = (
+            warm(name, start_gap=str(gap), alpha=str(alpha), rho_H=1, **chosen).value.upper
+            for name in ("path_length", "searches")
+        )
+        point = {**common, "alpha": str(alpha), "path_length": str(length * (1 + 1e-9)), "searches": int(searches)}
+        return warm(start_gap=str(gap), **point).value.upper <= n
+
+    def least(n):
+        low, high = 1e-9, 0.5
+        while high > 1.001 * low:
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if enough(n, middle) else (middle, high)
+        return high
+
+    few, many = least(10**6), least(10**8)
+    assert few < 0.003
+    assert 0.9 < math.log(few / many) / math.log(100) < 1.2  # 2/3 without a warm start

@@ -166,6 +166,18 @@ def path_noise_searches(q):
     return q.restarts * (steps + (4 * path_noise_scale(q)) ** 2 / 8 + check)
 
 
+def halved(q):
+    """Half of the failures and of the budget are the path's, from a point whose gap is another's."""
+    return q.at(zeta=q.zeta / 2, rho=q.rho / 2, Delta_F=q.start_gap)
+
+
+def drawn_gap(q):
+    # two radii of the net times G, then the logarithm of its size and of what is missed, over the temperature
+    epsilon = sqrt(8 * q.rho / 2)
+    radius, temperature = q.D * q.d / (epsilon * q.n), epsilon * q.n / (2 * q.G * q.D)
+    return 2 * q.G * radius + (q.d * ln(1 + q.D * sqrt(2) / radius) - ln(q.zeta / 2)) / temperature
+
+
 def storm_bound(q):
     # the recursion of the proof: errors, then what the descent leaves of them, over the weights
     forget = 1 - (1 - q.momentum) ** 2
@@ -200,6 +212,32 @@ def exact_descent(q, second_moment):
     gaps = T * fixed + (q.Delta_F - fixed) * (1 - keep**T) / (1 - keep)  # of w_0, ..., w_{T-1} together
     last = fixed + (q.Delta_F - fixed) * keep**T
     return sqrt((weight * 2 * q.L * gaps + last) / (T * weight + 1 / q.L / 2))
+
+
+def sampled_moment(q):
+    """Of a sampled sum's error over C, of what is drawn apart from it, and of the noise, over the expected size."""
+    size = q.sample_rate * q.n
+    return (q.n * q.sample_rate * (1 - q.sample_rate) + q.d * q.noise_multiplier**2) / size**2
+
+
+def sampled_storm(q):
+    first = q.d * (q.first_ratio * q.noise_multiplier * q.G / q.n) ** 2
+    error = (first + (q.T - 1) * 2 * (q.momentum * q.G) ** 2 * sampled_moment(q)) / (1 - (1 - q.momentum) ** 2)
+    return sqrt((q.Delta_F / (q.eta / 2) + error) * q.L * q.eta / (1 + q.T * q.L * q.eta))
+
+
+def local_distance(q):
+    tail, T = -2 * ln(q.zeta / 3), q.T
+    squares = (q.eta * q.sigma) ** 2 * (sqrt(q.d * T) + sqrt(tail)) ** 2  # of η times the noise, all together
+    return sqrt(T * (2 * q.eta * q.Delta_F + squares)) + q.eta * q.sigma * (sqrt(q.d) + sqrt(tail + 2 * ln(2))) * sqrt(
+        T
+    )
+
+
+def local_gap(q):
+    rate = q.eta * q.mu
+    noise = q.sigma * sqrt(q.d / (2 * q.mu)) + q.sigma * sqrt(-q.eta * ln(q.zeta / 3))
+    return q.Delta_F * exp(int(q.T) * log1p(-rate)) + noise**2
 
 
 def path_noise_unit(q):
@@ -244,6 +282,21 @@ def risk_scale(q):
     return slope**2 / q.mu / 2
 
 
+PATH_NOISE = {
+    "bound": lambda q: sqrt(path_noise_gradients(q) + path_noise_hessians(q)) / sqrt(q.rho),
+    "gradient_account": path_noise_gradients,
+    "hessian_account": path_noise_hessians,
+    "steps": lambda q: q.searches + q.path_length / ((1 - q.gradient_error) * q.alpha / q.L),
+    "path_length": lambda q: q.Delta_F / path_noise_drop(q) / q.alpha,
+    "searches": lambda q: (
+        1 + floor(q.Delta_F / (q.alpha * path_noise_drop(q) * q.curvature_length * sqrt(q.alpha / q.rho_H)))
+    ),
+    "noise_stddev": lambda q: q.gradient_error * q.alpha / path_noise_radius(q, 2),
+    "hessian_noise_stddev": path_noise_hessian_stddev,
+    "gradient_threshold": lambda q: q.alpha - q.gradient_error * q.alpha,
+    "curvature_threshold": lambda q: -sqrt(q.rho_H * q.alpha) * (q.curvature_kept + 1) / 2,
+    "curvature_move": lambda q: q.curvature_length * sqrt(q.alpha) / sqrt(q.rho_H),
+}
 TWINS = {
     "ball-noise-and-gaussian-noise": {
         "ball": lambda q: mass(q.Delta_g / (2 * q.r_u), q.d),
@@ -321,11 +374,22 @@ TWINS = {
         "difference_noise_stddev": lambda q: sqrt(2 * (q.T - 1) * q.L**2 / (q.rho - q.first_share * q.rho)) / q.n,
         "last_weight": lambda q: 1 / (q.L * q.eta) / (q.T + 1 / (q.L * q.eta)),
     },
+    "storm/batches": {
+        "bound": sampled_storm,
+        "gradients": lambda q: 2 * q.n + 2 * q.n * q.sample_rate * (q.T - 1),
+        "noise_multiplier": lambda q: sqrt(2 / q.rho) * sqrt((q.T - 1) + 1 / q.first_ratio**2),
+        "last_weight": lambda q: 1 / (q.L * q.eta) / (q.T + 1 / (q.L * q.eta)),
+    },
     "geometric-noise-under-pl": {
         "bound": falling_noise_risk,
         "simple": falling_noise_simple,
         "noise_stddev": lambda q: sqrt(falling_noise(q, 0)),
         "first_noise_stddev": lambda q: sqrt(falling_noise(q, int(q.T) - 1)),
+    },
+    "noisy-descent-local-pl": {
+        "bound": local_gap,
+        "distance": local_distance,
+        "noise_stddev": lambda q: sqrt(2 * q.T * q.G**2 / q.rho) / q.n,
     },
     "noisy-descent-exact": {
         "bound": lambda q: exact_descent(q, q.d * q.sigma**2),
@@ -333,20 +397,22 @@ TWINS = {
         "noise_stddev": lambda q: sqrt(2 * q.T * q.G**2 / q.rho) / q.n,
         "last_weight": lambda q: 1 / (1 + 2 * q.L * q.T * (q.eta - q.L * q.eta**2 / 2)),
     },
-    "second-order-path-noise": {
-        "bound": lambda q: sqrt(path_noise_gradients(q) + path_noise_hessians(q)) / sqrt(q.rho),
-        "gradient_account": path_noise_gradients,
-        "hessian_account": path_noise_hessians,
-        "steps": lambda q: q.searches + q.path_length / ((1 - q.gradient_error) * q.alpha / q.L),
-        "path_length": lambda q: q.Delta_F / path_noise_drop(q) / q.alpha,
-        "searches": lambda q: (
-            1 + floor(q.Delta_F / (q.alpha * path_noise_drop(q) * q.curvature_length * sqrt(q.alpha / q.rho_H)))
-        ),
-        "noise_stddev": lambda q: q.gradient_error * q.alpha / path_noise_radius(q, 2),
-        "hessian_noise_stddev": path_noise_hessian_stddev,
-        "gradient_threshold": lambda q: q.alpha - q.gradient_error * q.alpha,
-        "curvature_threshold": lambda q: -sqrt(q.rho_H * q.alpha) * (q.curvature_kept + 1) / 2,
-        "curvature_move": lambda q: q.curvature_length * sqrt(q.alpha) / sqrt(q.rho_H),
+    "noisy-descent-batches": {
+        "bound": lambda q: exact_descent(q, q.G**2 * sampled_moment(q)),
+        "gradients": lambda q: q.n * q.sample_rate * q.T,
+        "noise_multiplier": lambda q: sqrt(q.T) / sqrt(q.rho / 2),
+        "last_weight": lambda q: 1 / (1 + 2 * q.L * q.T * (q.eta - q.L * q.eta**2 / 2)),
+    },
+    "second-order-path-noise": PATH_NOISE,
+    "second-order-path-noise/warm-start": {
+        "bound": lambda q: PATH_NOISE["bound"](halved(q)),
+        "gradient_account": lambda q: path_noise_gradients(halved(q)),
+        "hessian_account": lambda q: path_noise_hessians(halved(q)),
+        "steps": lambda q: PATH_NOISE["steps"](q),
+        "start_gap": drawn_gap,
+        "path_length": lambda q: PATH_NOISE["path_length"](halved(q)),
+        "searches": lambda q: PATH_NOISE["searches"](halved(q)),
+        "epsilon": lambda q: sqrt(8 * q.rho / 2),
     },
     "second-order-path-noise/iterative": {
         "bound": lambda q: sqrt((path_noise_gradients(q, 4) + path_noise_searches(q)) / q.rho),

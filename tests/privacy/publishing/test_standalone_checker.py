@@ -24,7 +24,6 @@ from dpbounds.privacy.mechanisms import (
     Gaussian,
     Mechanism,
     PoissonSampled,
-    SampledWithoutReplacement,
     SampledWithReplacement,
 )
 from dpbounds.privacy.publishing import standalone_checker as checker
@@ -257,7 +256,8 @@ def test_connected_dots_lie_above_the_curve_and_are_a_law() -> None:
         for order in ("remove", "add", "replace"):
             curve = checker.closed_form(order, Fraction(0), Counter({(Fraction(1, 10), Fraction(1)): 1}))
             spacing = Fraction(1, 20)
-            atoms, start, lost = checker.step_atoms(curve, spacing, arb(2) ** -60, 120)
+            profile = checker.sampled_profile(order, Fraction(1, 10), Fraction(1))
+            atoms, start, lost = checker.step_atoms(profile, spacing, arb(2) ** -60, 120)
             masses = [arb(mass) * arb(2) ** -120 for mass in atoms.coeffs()]
             total = sum(masses, arb(lost) * arb(2) ** -120)
             assert abs(total - 1) < arb(2) ** -100
@@ -298,10 +298,9 @@ def test_typical_certificates_are_cheap_or_refused_with_a_reason(name: str, monk
     assert status == checker.CONFIRMED or lines[0].endswith(checker.TOO_MUCH)
 
 
-def test_fixed_size_batches_have_no_certificate() -> None:
-    for scheme in (SampledWithoutReplacement, SampledWithReplacement):
-        with pytest.raises(CertificateError, match="no way to write Sampled"):
-            certificate(account(scheme(Gaussian(5), 10, 1000), delta="1e-3"))
+def test_draws_with_replacement_have_no_certificate() -> None:
+    with pytest.raises(CertificateError, match="does not re-derive SampledWithReplacement"):
+        certificate(account(SampledWithReplacement(Gaussian(5), 10, 1000), delta="1e-3"))
 
 
 def costly() -> dict[str, tuple[Any, str]]:
@@ -333,10 +332,10 @@ def test_what_would_take_hours_or_gigabytes_is_refused_in_one_line(monkeypatch: 
 
 def test_whatever_keeps_many_numbers_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
     law = checker.Law("remove", Fraction(1, 20), Fraction(4), 1, (-11.0, 12.0))
-    curve = checker.closed_form("remove", Fraction(0), Counter({(Fraction(1, 10), Fraction(1)): 1}))
+    profile = checker.sampled_profile("remove", Fraction(1, 10), Fraction(1))
 
     def atoms() -> checker.Atoms:
-        return checker.step_atoms(curve, Fraction(1, 20), arb(2) ** -30, 60)
+        return checker.step_atoms(profile, Fraction(1, 20), arb(2) ** -30, 60)
 
     step = atoms()
     monkeypatch.setattr(checker.effort, "done", 0.0)

@@ -94,6 +94,10 @@ def _is_gaussian(pair: Pair) -> bool:
     return isinstance(pair, Allocated) and all(isinstance(base, ShiftedGaussians) for base, _ in pair.shares)
 
 
+def _terms(pair: Allocated | AllocatedTo) -> int:
+    return pair.bins if isinstance(pair, Allocated) else pair.steps
+
+
 @dataclass(frozen=True, slots=True)
 class Dominating:
     """A pair that dominates up to a factor: δ(ε) of T of them is at most ``factor``^T times that of T of ``pair``."""
@@ -341,7 +345,7 @@ def enclosed(product: Product, target: Fraction, for_epsilon: bool, width: float
     attacked = any(isinstance(pair, AllocatedTo) for pair in allocated)
     small = float(target) if for_epsilon else 1e-12
     best: Proof | None = None
-    by_threshold = all(_is_gaussian(pair) and pair.bins >= _VERY_MANY for pair in spaced)
+    by_threshold = all(_is_gaussian(pair) and _terms(pair) >= _VERY_MANY for pair in spaced)
     for _ in range(_ROUNDS):
         negligible = _round_number(small * _SUBTLE * min(1.0, width / 1e-3) / count)
         grid = Grid(_dyadic(spacing), negligible, fineness, _round_number(small * _HARDLY / count), by_threshold)

@@ -349,8 +349,8 @@ class _Sum:
                 used = np.flatnonzero(each.none)
                 if int(used[-1] - used[0]) >= window.length:
                     raise Declined("allocation: the ratios of a bin reach beyond the window")
-                plain = list(zip((used - used[0]).tolist(), each.none[used].tolist(), strict=True))
-                atoms = [(place, arb(each_mass) * (tilt * place).exp()) for place, each_mass in plain]
+                plain = zip((used - used[0]).tolist(), each.none[used].tolist(), strict=True)
+                atoms = tuple((int(place), arb(one) * (tilt * place).exp()) for place, one in plain)
                 total = sum((tilted for _, tilted in atoms), arb(0)) if window.tilt else arb(1)
                 laws.append(TiltedMeasure.of(atoms, 1 / total, count))
                 mass = mass * total**count
@@ -413,7 +413,8 @@ def _powers(first: arb, ratio: arb, length: int) -> Floats:
     step = ratio**_ROW
     starts = np.array([double_above(first * step**i) for i in range(rows)])
     inside = np.array([double_above(ratio**i) for i in range(_ROW)])
-    return np.multiply.outer(starts, inside).reshape(-1)[:length]
+    found: Floats = np.multiply.outer(starts, inside).reshape(-1)[:length]
+    return found
 
 
 def _by_rows(values: Floats) -> Floats:
@@ -614,17 +615,17 @@ def _window(
 
     upwards, downwards = cumulants(rates), cumulants(-rates)
     lows = (downwards - _OUTSIDE) / rates
-    low = int(np.argmin(lows))
+    lowest = int(np.argmin(lows))
     best, tilt, least = int(np.argmin(upwards[:-_STEEPER])), 0.0, 0.0
     if upwards[best] < 0:  # where P(sum > 0) is bounded best
         tilt = _TILTED * float(rates[best])
         least = float(cumulants(np.array([tilt]))[0])
-    length, lower = 1 << bits, -float(lows[low])
+    length, lower = 1 << bits, -float(lows[lowest])
     while True:
         steeper = rates > 1.001 * tilt
         highs = (upwards[steeper] - least - _OUTSIDE) / (rates[steeper] - tilt)
-        high = int(np.argmin(highs))
-        upper = float(highs[high])
+        highest = int(np.argmin(highs))
+        upper = float(highs[highest])
         if tilt * (upper - lower) <= _STEEPEST:
             break
         tilt /= 2
@@ -632,7 +633,7 @@ def _window(
     # spreading moves the sum by up to a spacing per bin
     spacing = _few_bits((upper - lower) / max(length / 2, length - 64 - count // 64))
     start = math.floor(lower / spacing) - 8 - count // 256
-    return Window(spacing, start, length, float(rates[steeper][high]), float(rates[low]), tilt)
+    return Window(spacing, start, length, float(rates[steeper][highest]), float(rates[lowest]), tilt)
 
 
 def _few_bits(value: float) -> float:

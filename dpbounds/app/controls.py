@@ -1,0 +1,174 @@
+"""A form for each verb, from the options that Click knows; and from what was filled in to the words of a command.
+
+What would read or write a file, run one, or open a connection has no control: the app does none of that.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import click
+
+from dpbounds.cli import _commands
+from dpbounds.cli.questions.options import METHODS
+from dpbounds.cli.questions.training import SAMPLINGS
+from dpbounds.errors import InvalidValue, nearest, shortened
+from dpbounds.limits import LINE, SHOWN
+
+VALUE = "value."  # of a quantity that is given as NAME=VALUE
+_WITHOUT = ("json", "scheduler", "label", "positive", "centre", "check", "figures", "bibtex", "latex", "markdown")
+_CHOICES = {  # of options that tell their own words, or of whose files there is a word of ours
+    "sampling": SAMPLINGS,
+    "method": METHODS,
+    "format": ("md", "latex", "csv", "bib"),
+    "matrix": ("optimal",),
+    "axis": ("rank", "width"),
+    "severity": ("typo", "harmless", "constant", "gap", "false", "privacy"),
+}
+_MOST = 300  # choices of a list
+
+Pairs = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """What one option or argument looks like.
+
+    Attributes:
+        name: In the address: the long option without its dashes, or the argument's name.
+        label: For people.
+        kind: "text", "check" or "choice".
+        default: What holds where nothing is given.
+        required: Whether it has to be given.
+        many: Whether several words may be given, with blanks in between.
+        option: The option as it is written; "" for an argument.
+    """
+
+    name: str
+    label: str
+    kind: str
+    help: str
+    choices: tuple[str, ...]
+    default: str
+    required: bool
+    many: bool
+    option: str
+
+
+@cache
+def command(verb: str) -> click.Command:
+    """The command of a verb."""
+    found = _commands.get_command(click.Context(_commands), verb)
+    if found is None:
+        raise InvalidValue("verb", verb, "one of the command line's")
+    return found
+
+
+@cache
+def controls(verb: str) -> tuple[Control, ...]:
+    """The controls of a verb, in the order of its help."""
+    context = click.Context(command(verb), info_name=verb)
+    return tuple(one for param in command(verb).params for one in _controls(context, param))
+
+
+def _controls(context: click.Context, param: click.Parameter) -> Iterable[Control]:
+    is_option = isinstance(param, click.Option)
+    flags = (*param.opts, *param.secondary_opts) if getattr(param, "is_flag", False) else (max(param.opts, key=len),)
+    for option in flags:
+        name = option.lstrip("-")
+        if name in _WITHOUT or (isinstance(param.type, click.Path) and name not in _CHOICES):
+            continue
+        choices = _choices(context, param, name)
+        is_flag = isinstance(param, click.Option) and param.is_flag
+        kind = "check" if is_flag else "choice" if choices else "text"
+        default = "" if param.default is None or kind == "check" else str(param.default)
+        yield Control(
+            name,
+            _label(param, name),
+            kind,
+            getattr(param, "help", None) or "",
+            choices,
+            default if "Sentinel" not in default else "",
+            param.required or (isinstance(param, click.Option) and param.callback is not None and _asked_for(param)),
+            param.nargs == -1 or bool(getattr(param, "multiple", False)),
+            option if is_option else "",
+        )
+
+
+def _asked_for(param: click.Option) -> bool:
+    """Whether the option's own callback refuses nothing at all."""
+    return getattr(param.callback, "__qualname__", "").startswith("required.")
+
+
+def _choices(context: click.Context, param: click.Parameter, name: str) -> tuple[str, ...]:
+    if isinstance(param.type, click.Choice):
+        return tuple(map(str, param.type.choices))
+    if name in _CHOICES:
+        return _CHOICES[name]
+    return tuple(one.value for one in param.shell_complete(context, ""))[:_MOST]
+
+
+def _label(param: click.Parameter, name: str) -> str:
+    if isinstance(param, click.Argument):
+        words = (param.metavar or name).strip("[].").replace("...", "")
+        return {"ID": "statement", "NAME=VALUE": "values, as NAME=VALUE", "NAME|all": "table"}.get(words, words.lower())
+    return name.replace("-", " ")
+
+
+def words(verb: str, pairs: Pairs) -> list[str]:
+    """The words that follow ``dpbounds``, from what an address or a form holds.
+
+    Raises:
+        InvalidValue: There is no such control, it is given twice, or its value is a program to be run.
+    """
+    known = {one.name: one for one in controls(verb)}
+    given: dict[str, str] = {}
+    values = []
+    for name, text in pairs:
+        if not text.strip():
+            continue
+        if name.startswith(VALUE):
+            values.append(f"{name.removeprefix(VALUE)}={text}")
+            continue
+        if name not in known:
+            near = nearest(name, list(known))
+            raise InvalidValue("option", shortened(name, SHOWN), f"one of {verb}'s", *(f"as {one}" for one in near[:1]))
+        if name in given:
+            raise InvalidValue(name, text, "given once only")
+        given[name] = text
+    options = [word for name, text in given.items() if known[name].option for word in _option(known[name], text)]
+    arguments = [word for one in known.values() if not one.option for word in _argument(one, given.get(one.name, ""))]
+    arguments += values
+    made = [verb, *options, *(["--"] if any(word.startswith("-") for word in arguments) else []), *arguments]
+    for word in made:
+        if word.strip().lower().endswith(".py"):  # the command line would execute it
+            raise InvalidValue("word", shortened(word, SHOWN), "no program", "the app runs none, the command line does")
+    return made
+
+
+def _option(one: Control, text: str) -> list[str]:
+    if one.kind == "check":
+        return [one.option]
+    found = []
+    for each in _split(text) if one.many else [text]:
+        found += [f"{one.option}={each}"] if each.startswith("-") else [one.option, each]
+    return found
+
+
+def _argument(one: Control, text: str) -> list[str]:
+    return _split(text) if one.many else [text] if text else []
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        raise InvalidValue("words", shortened(text, LINE // 3), "words with blanks in between, quotes closed") from None
+
+
+def typed(argv: Sequence[str]) -> str:
+    """A command as a person types it."""
+    return shlex.join(("dpbounds", *argv))

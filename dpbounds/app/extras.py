@@ -1,0 +1,258 @@
+"""What a page shows beside what the command printed; computed in the same process, from the same words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpbounds.app.controls import command
+from dpbounds.cli.answers.commands import exactly
+from dpbounds.cli.questions.subjects import read_subject
+from dpbounds.cli.questions.training import Training, read_training
+from dpbounds.errors import DpboundsError
+from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled, parts_of
+
+if TYPE_CHECKING:
+    from dpbounds.rates.promises import Promise
+    from dpbounds.rates.spaces import Space
+
+# stand for what is solved for; no one gives such a number
+_UNKNOWN = {
+    "noise": Fraction(1000003, 999983),
+    "steps": Fraction(999983),
+    "batches": Fraction(999983),
+    "sample-rate": Fraction(1, 999983),
+}
+_LONGEST = 2000  # characters of a line of code that is shown
+
+
+def _given(argv: Sequence[str]) -> dict[str, Any]:
+    """The values of all options, as the verb gets them."""
+    verb, *rest = argv
+    context: click.Context = command(verb).make_context(verb, list(rest))
+    return context.params
+
+
+# --- Lines of Python -------------------------------------------------------------------------------------------------
+
+
+def code(argv: Sequence[str], printed: str) -> dict[str, str]:
+    """Lines that compute the same in Python, that train with it by Opacus, and that JAX-privacy would account.
+
+    Args:
+        argv: A `calibrate`, `epsilon` or `delta`.
+        printed: Its answer, the first number of which is what was solved for.
+    """
+    given = _given(argv)
+    if argv[0] == "calibrate":
+        training = read_training(given, unknown=given["solve"])
+        found = training.with_value(given["solve"], Fraction(first_number(printed)))
+        python = _calibration(given, training)
+    else:
+        found = read_subject(given).mechanism
+        python = _account(argv[0], given, found)
+    lines = {"Python": python, "Opacus": _opacus(found), "JAX-privacy": _jax(found, given)}
+    return {name: text for name, text in lines.items() if text and len(text) < _LONGEST}
+
+
+def first_number(printed: str) -> str:
+    """The number that an answer begins with, as it is printed: rounded to the safe side.
+
+    >>> first_number("noise multiplier  4.3  (proven to suffice; rounded up)")
+    '4.3'
+    """
+    match = re.match(r"[a-z ]+?  +(\S+)", printed)
+    return match[1] if match else ""
+
+
+def expression(mechanism: Mechanism) -> str:
+    """A mechanism as Python that makes it.
+
+    >>> expression(PoissonSampled(Gaussian(1), "0.01") ** 10)
+    'dp.PoissonSampled(dp.Gaussian(1), sample_rate="0.01") ** 10'
+    """
+    if isinstance(mechanism, Composed):
+        parts = parts_of(mechanism)
+        return " @ ".join(_written(part) + (f" ** {count}" if count > 1 else "") for part, count in parts)
+    return _written(mechanism)
+
+
+def _written(value: Any) -> str:
+    match value:
+        case Enum() | str():
+            return f'"{value}"'
+        case Fraction():
+            return exactly(value) if value.denominator == 1 else f'"{exactly(value)}"'
+        case tuple():
+            return f"[{', '.join(map(_written, value))}]"
+        case Composed():
+            return f"({expression(value)})"
+    if not is_dataclass(value):
+        return repr(value)
+    positional: list[str] = []
+    named: list[str] = []
+    for field in fields(value):
+        inner = getattr(value, field.name)
+        default = field.default
+        if inner is None or (default is not MISSING and inner == default):
+            continue
+        if not positional:
+            positional.append(_written(inner))
+        else:
+            named.append(f"{field.name}={_written(inner)}")
+    return f"dp.{type(value).__name__}({', '.join((*positional, *named))})"
+
+
+def _account(verb: str, given: dict[str, Any], mechanism: Mechanism) -> str:
+    at = "delta" if verb == "epsilon" else "epsilon"
+    asked = f'{at}="{exactly(given[at])}", relation="{given["relation"]}"'
+    if given["group_size"] != 1:
+        call = f"dp.group_account(mechanism, {given['group_size']}, {asked})"
+    else:
+        call = f"dp.{verb}(mechanism, {asked})"
+    return f"import dpbounds as dp\n\nmechanism = {expression(mechanism)}\nprint({call})"
+
+
+def _calibration(given: dict[str, Any], training: Training) -> str:
+    solve = given["solve"]
+    unknown = _UNKNOWN[solve]
+    text = expression(training.with_value(solve, unknown))
+    scaled = f'"{exactly(unknown * training.bound)}"'
+    if solve == "noise" and scaled in text:
+        factory = text.replace(scaled, "value" if training.bound == 1 else f"value * {training.bound}")
+    elif solve == "sample-rate":
+        factory = text.replace(f'"{exactly(unknown)}"', "value")
+    else:
+        factory = text.replace(exactly(unknown), "int(value)")
+    budget = f'"{exactly(given["target_epsilon"])}", "{exactly(given["target_delta"])}", "{given["relation"]}"'
+    more = (f', solve="{solve}"' if solve != "noise" else "") + (
+        f", group_size={given['group_size']}" if given["group_size"] != 1 else ""
+    )
+    return (
+        f"import dpbounds as dp\n\nfound = dp.calibrate(lambda value: {factory}, {budget}{more})\n"
+        "print(found.value, found.fails_at, found.epsilon)"
+    )
+
+
+def _opacus(mechanism: Mechanism) -> str:
+    """Training by Opacus' Poisson samples; "" where its engine does something else."""
+    if isinstance(mechanism, Composed):
+        (part, _), *others = parts_of(mechanism)
+        mechanism = part if not others else mechanism
+    if not (isinstance(mechanism, PoissonSampled) and isinstance(mechanism.mechanism, Gaussian)):
+        return ""
+    noise = mechanism.mechanism.noise_multiplier
+    if noise is None:
+        return ""
+    return (
+        "from dpbounds.opacus import PrivacyEngine\n\n"
+        f"# a loader of {math.ceil(1 / mechanism.sample_rate)} batches, so that a record is in a batch with chance "
+        f"{exactly(mechanism.sample_rate)} at most\n"
+        "model, optimizer, loader = PrivacyEngine(public_dataset_size=n).make_private(\n"
+        "    module=model, optimizer=optimizer, data_loader=loader,\n"
+        f"    noise_multiplier={exactly(noise)}, max_grad_norm=1.0,\n)"
+    )
+
+
+def _jax(mechanism: Mechanism, given: dict[str, Any]) -> str:
+    """The event as JAX-privacy and dp-accounting write it; "" where they have none, or are not installed."""
+    from dpbounds.privacy.publishing.interoperability import to_dp_event
+
+    try:
+        event = repr(to_dp_event(mechanism, given["relation"]))
+    except (DpboundsError, ImportError):
+        return ""
+    event = re.sub(r"([A-Z]\w*DpEvent)\(", r"dp_accounting.\1(", event)
+    relation = {"zero-out-one": "REPLACE_SPECIAL"}.get(given["relation"], given["relation"].replace("-", "_").upper())
+    delta = given.get("delta") or given.get("target_delta")
+    end = "accountant.account" if delta is None else f"print(accountant.get_epsilon({float(delta)!r}))"
+    neighbours = f"dp_accounting.NeighboringRelation.{relation}"
+    return (
+        "import dp_accounting\nimport dpbounds as dp\n\n"
+        f"event = {event}\n"
+        f"accountant = dp.CertifiedPrivacyAccountant({neighbours}).compose(event)\n{end}"
+    )
+
+
+# --- What a statement may be asked -----------------------------------------------------------------------------------
+
+
+def statement(argv: Sequence[str], printed: str) -> dict[str, Any]:
+    """The parts of a statement that can be evaluated, and the quantities of its formulas.
+
+    Args:
+        argv: A `show`.
+        printed: Not used.
+    """
+    from dpbounds.theorems.registry import theorem
+    from dpbounds.theorems.wording import letters_of, sense
+
+    found = theorem(_given(argv)["name"])
+    return {
+        "parts": [{"name": found.name_of(part), "sense": sense(part)} for part in found.parts],
+        "quantities": [{"letter": shown, "name": name} for shown, name, _ in letters_of(found)],
+    }
+
+
+# --- Regimes ---------------------------------------------------------------------------------------------------------
+
+
+def regimes(argv: Sequence[str], printed: str) -> dict[str, Any]:
+    """The corners of each region of the map, and every order of growth as powers of n, d and ε, for a point on it.
+
+    Args:
+        argv: A `regimes`, over the space of n, d and ε.
+        printed: Not used.
+    """
+    from dpbounds.cli.verbs.evaluate import assignments
+    from dpbounds.rates.planes import polygon
+    from dpbounds.rates.promises import ACCEPTED, compared, promises
+    from dpbounds.rates.regimes import by_winner
+    from dpbounds.rates.spaces import in_letters, standard
+
+    given = _given(argv)
+    if given["axis"] is not None or given["power"] is not None:
+        return {}
+    space = standard()
+    known = promises(
+        given["metric"],
+        space=space,
+        statuses=given["statuses"] or ACCEPTED,
+        assuming=given["assuming"],
+        values=assignments(given["words"]),
+    )
+    return {
+        "regions": [
+            {
+                "best": list(one.best),
+                "value": in_letters(one.value),
+                "corners": [[float(a), float(b)] for a, b in polygon(one.cone, space, _LARGEST)],
+            }
+            for one in by_winner(compared(known, space))
+        ],
+        "orders": [one for promise in known.uppers for one in _pieces(promise, space)],
+    }
+
+
+_LARGEST = (4, 2)  # where the map ends: the largest a and b
+
+
+def _pieces(promise: Promise, space: Space) -> Iterator[dict[str, Any]]:
+    """Where an order is one monomial: its powers of n, d and ε there, and the facets of where."""
+    from dpbounds.rates.spaces import in_letters
+
+    for piece in promise.order.pieces(space):
+        yield {
+            "id": promise.id,
+            "status": str(promise.standing),
+            "value": in_letters(space.reduced(piece.monomial)),
+            "powers": [float(power) for power in space.form(piece.monomial)],
+            "facets": [list(facet) for facet in piece.cone.facets],
+        }

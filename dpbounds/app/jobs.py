@@ -1,0 +1,290 @@
+"""Questions and where their answers stand: each is asked of a process of its own, which can be stopped, once only."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from dpbounds.app import work
+
+KEPT = 200  # answers
+_PATIENCE = 10.0  # seconds after which a question is dropped that nobody looks at any more, unless it is to be kept
+_BEAT = 0.01  # seconds between two looks at a folder
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A question.
+
+    Attributes:
+        argv: What follows ``dpbounds``.
+        extra: A function of ``extras``, or "".
+    """
+
+    argv: tuple[str, ...]
+    extra: str = ""
+
+    @property
+    def id(self) -> str:
+        """The same for the same question."""
+        return hashlib.sha256(json.dumps([self.argv, self.extra]).encode()).hexdigest()[:24]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a question ended: exit status, output, errors, what is shown beside, and the folder with its files."""
+
+    status: int
+    out: str
+    err: str
+    extra: Any
+    folder: Path
+
+
+@dataclass(slots=True)
+class Job:
+    """A question, and where its answer stands.
+
+    Attributes:
+        kept: Whether it goes on when nobody looks at it.
+        state: "new", "waiting", "running", "stopped" or "done".
+    """
+
+    task: Task
+    folder: Path
+    kept: bool = False
+    state: str = "new"
+    seen: float = 0.0
+    begun: float = 0.0
+    answer: Answer | None = field(default=None, repr=False)
+
+    @property
+    def progress(self) -> tuple[int, int, str]:
+        """Done, of how many (0 where that is not known), and of what."""
+        try:
+            done, total, what = (self.folder / "progress").read_text("utf-8").split(" ", 2)
+        except (OSError, ValueError):
+            return 0, 0, ""
+        return int(done), int(total), what
+
+    @property
+    def seconds(self) -> int:
+        """Since it was begun."""
+        return int(time.monotonic() - self.begun)
+
+
+class Starter(Protocol):
+    """What starts a process for a folder."""
+
+    def __call__(self, folder: Path) -> None:
+        """Start it."""
+
+    def stop(self, folder: Path) -> None:
+        """End the process of a folder, with those that it started."""
+
+    def gone(self, folder: Path) -> bool:
+        """Whether it has ended."""
+
+    def close(self) -> None:
+        """End what is left."""
+
+
+class Forked:
+    """Processes forked from one that has imported what they need."""
+
+    def __init__(self) -> None:
+        self._asked: dict[Path, subprocess.Popen[bytes]] = {}
+        self._parent = self._begun()
+
+    def _begun(self) -> subprocess.Popen[bytes]:
+        one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        command = [sys.executable, "-m", "dpbounds.app.work"]
+        environment = {**os.environ, **one_thread}  # threads do not survive a fork
+        return subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)  # noqa: S603 (ourselves)
+
+    def __call__(self, folder: Path) -> None:
+        """Ask for a process; of another parent where the first has ended."""
+        if self._parent.poll() is not None:
+            self.close()
+            self._parent = self._begun()
+        self._asked = {one: parent for one, parent in self._asked.items() if one.exists()} | {folder: self._parent}
+        assert self._parent.stdin is not None
+        with suppress(BrokenPipeError):  # it has just ended, which `gone` tells
+            self._parent.stdin.write(f"{folder}\n".encode())
+            self._parent.stdin.flush()
+
+    def _process(self, folder: Path) -> int | None:
+        try:
+            return int((folder / "pid").read_text("utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    def stop(self, folder: Path) -> None:
+        """End it."""
+        process = self._process(folder)
+        if process is not None:
+            work.stop(process)
+
+    def gone(self, folder: Path) -> bool:
+        """Whether it, or the process from which it is forked, has ended."""
+        process = self._process(folder)
+        if process is None:
+            return self._asked[folder].poll() is not None
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    def close(self) -> None:
+        """End them all."""
+        assert self._parent.stdin is not None
+        with suppress(BrokenPipeError):
+            self._parent.stdin.close()
+        try:
+            self._parent.wait(5)
+        except subprocess.TimeoutExpired:
+            self._parent.kill()
+            self._parent.wait()
+
+
+class Spawned:
+    """Processes that import what they need themselves, where nothing can be forked; slower."""
+
+    def __init__(self) -> None:
+        self._children: dict[Path, subprocess.Popen[bytes]] = {}
+
+    def __call__(self, folder: Path) -> None:
+        """Start it."""
+        command = [sys.executable, "-m", "dpbounds.app.work", str(folder)]
+        self._children[folder] = subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: S603 (ourselves)
+
+    def stop(self, folder: Path) -> None:
+        """End it."""
+        child = self._children.pop(folder, None)
+        if child is not None:
+            child.kill()
+            child.wait()
+
+    def gone(self, folder: Path) -> bool:
+        """Whether it has ended."""
+        child = self._children.get(folder)
+        return child is None or child.poll() is not None
+
+    def close(self) -> None:
+        """End them all."""
+        for folder in list(self._children):
+            self.stop(folder)
+
+
+def starter() -> Starter:
+    """What this system can do."""
+    return Forked() if hasattr(os, "fork") else Spawned()
+
+
+class Jobs:
+    """All questions of a session, the newest answers of which are kept."""
+
+    def __init__(self, start: Starter, processes: int | None = None, clock: Callable[[], float] = time.monotonic):
+        self._start = start
+        self._most = processes or max(2, os.cpu_count() or 2)
+        self._clock = clock
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._home = Path(tempfile.mkdtemp(prefix="dpbounds-app-"))
+
+    def of(self, argv: Sequence[str], extra: str = "") -> Job:
+        """The job of a question; a new one is not started yet."""
+        task = Task(tuple(argv), extra)
+        if task.id not in self._jobs:
+            self._jobs[task.id] = Job(task, self._home / task.id)
+        self._jobs.move_to_end(task.id)
+        return self._jobs[task.id]
+
+    def get(self, name: str) -> Job | None:
+        """The job of that id, if it is known still."""
+        return self._jobs.get(name)
+
+    def begin(self, job: Job, *, kept: bool = False) -> None:
+        """Let it be answered, unless it is or was."""
+        job.kept = job.kept or kept
+        job.seen = self._clock()
+        if job.state in ("new", "stopped"):
+            job.state = "waiting"
+            shutil.rmtree(job.folder, ignore_errors=True)
+        self.look()
+
+    def stop(self, job: Job) -> None:
+        """End it, if it has not ended."""
+        if job.state == "running":
+            self._start.stop(job.folder)
+        if job.state in ("running", "waiting"):
+            job.state = "stopped"
+        self.look()
+
+    def look(self) -> None:
+        """Take what has ended, drop what nobody waits for, and start what waits."""
+        for job in list(self._jobs.values()):
+            if job.state == "running":
+                self._take(job)
+            if job.state in ("running", "waiting") and not job.kept and self._clock() - job.seen > _PATIENCE:
+                if job.state == "running":
+                    self._start.stop(job.folder)
+                job.state = "new"
+        running = sum(job.state == "running" for job in self._jobs.values())
+        for job in [job for job in self._jobs.values() if job.state == "waiting"][: max(0, self._most - running)]:
+            job.folder.mkdir()
+            (job.folder / "task.json").write_text(json.dumps({"argv": job.task.argv, "extra": job.task.extra}), "utf-8")
+            job.state, job.begun = "running", time.monotonic()
+            self._start(job.folder)
+        for name in [name for name, job in self._jobs.items() if job.state not in ("running", "waiting")][:-KEPT]:
+            shutil.rmtree(self._jobs.pop(name).folder, ignore_errors=True)
+
+    def _take(self, job: Job) -> None:
+        gone = self._start.gone(job.folder)  # asked first: what has ended has left its status before
+        if not (job.folder / "status").exists():
+            if gone:
+                job.answer = Answer(
+                    3, "", "dpbounds: the process ended without an answer: out of memory?", None, job.folder
+                )
+                job.state = "done"
+            return
+        extra = job.folder / "extra.json"
+        job.answer = Answer(
+            int((job.folder / "status").read_text("utf-8")),
+            (job.folder / "out").read_text("utf-8"),
+            (job.folder / "err").read_text("utf-8"),
+            json.loads(extra.read_text("utf-8")) if extra.exists() else None,
+            job.folder,
+        )
+        job.state = "done"
+
+    async def wait(self, job: Job, seconds: float) -> None:
+        """Until it has ended, or so long."""
+        end = self._clock() + seconds
+        while True:
+            job.seen = self._clock()
+            self.look()
+            if job.state not in ("running", "waiting") or self._clock() >= end:
+                return
+            await asyncio.sleep(_BEAT)
+
+    def close(self) -> None:
+        """End all, and leave nothing behind."""
+        for job in self._jobs.values():
+            if job.state == "running":
+                self._start.stop(job.folder)
+        self._start.close()
+        shutil.rmtree(self._home, ignore_errors=True)

@@ -1,0 +1,445 @@
+"""The server: pages and answers, for this machine only.
+
+It listens on the loopback interface, answers to that interface's names only (a foreign page whose name is made to point
+here is refused), asks nobody anything, and lets a browser load nothing from elsewhere. A link shows a question and
+answers it where that is quick; what takes long, and what stops it, is sent by a form of our own page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import math
+from collections.abc import AsyncIterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dpbounds import __version__
+from dpbounds.app import charts, formulas, printed
+from dpbounds.app.controls import VALUE, Pairs, controls, typed, words
+from dpbounds.app.jobs import Job, Jobs
+from dpbounds.app.tables import TABLES
+from dpbounds.app.views import PAGES, VIEWS, View, files, grouped, views_of
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import exact, to_float
+
+HOSTS = ("127.0.0.1", "localhost")
+_HOME = Path(__file__).parent
+_SHORT, _LONG = 1.0, 240.0  # seconds that a page, and that a download, waits before it says so
+_LARGEST_BODY = 100_000
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_OF_A_REPORT = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
+_HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+_ASKED = ("target-epsilon", "target-delta", "solve", "error")
+_SECTIONS = ("Who is protected, from whom?", "What could the best attacker do?", "What is not covered?")
+
+
+class _Guard:
+    """Headers for every answer; and what another site's page would send is refused."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what is allowed."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        sent = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                known = {name for name, _ in message["headers"]}
+                added = [
+                    (name.encode(), value.encode()) for name, value in _HEADERS.items() if name.encode() not in known
+                ]
+                message = {**message, "headers": [*message["headers"], *added]}
+            await send(message)
+
+        if not _from_here(scope["method"], sent):
+            await PlainTextResponse("refused: this was sent by a page of another site", 403)(
+                scope, receive, with_headers
+            )
+        else:
+            await self._app(scope, receive, with_headers)
+
+
+def _from_here(method: str, sent: Mapping[str, str]) -> bool:
+    """Whether a person or a page of ours asks; a link that a person follows may come from anywhere."""
+    ours = sent.get("sec-fetch-site", "none") in ("none", "same-origin")
+    if method in ("GET", "HEAD"):
+        return ours or sent.get("sec-fetch-mode") == "navigate"
+    return ours and sent.get("origin") in (None, f"http://{sent.get('host')}")
+
+
+class App:
+    """The pages over a set of jobs."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+        self._templates = Environment(
+            loader=FileSystemLoader(_HOME / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+
+    def routes(self) -> list[Route | Mount]:
+        """Every address."""
+        return [
+            Route("/", self.start),
+            Mount("/static", StaticFiles(directory=_HOME / "static")),
+            Route("/jobs/{name}", self.job, methods=["POST"]),
+            Route("/{page}", self.page),
+            Route("/{page}/{view}", self.view, methods=["GET", "POST"]),
+            Route("/{page}/{view}/file/{kind}", self.file),
+            Route("/{page}/{view}/{part}", self.part),
+        ]
+
+    async def start(self, request: Request) -> Response:
+        """The first page, with an example."""
+        return RedirectResponse(_address("noise", "calibrate"), 303)
+
+    async def page(self, request: Request) -> Response:
+        """The first question of a page."""
+        page = request.path_params["page"]
+        found = views_of(page)
+        if not found:
+            return self._nothing()
+        return RedirectResponse(_address(page, next(iter(found))), 303)
+
+    async def view(self, request: Request) -> Response:
+        """A question with its answer; POST begins what takes long."""
+        key = request.path_params["page"], request.path_params["view"]
+        view = VIEWS.get(key)
+        if view is None:
+            return self._nothing()
+        if request.method == "POST":
+            body = await _body(request)
+            pairs = [pair for pair in parse_qsl(body) if pair[1].strip()]
+            with contextlib.suppress(InvalidValue):
+                self._jobs.begin(self._jobs.of(*_question(view, pairs)), kept=True)
+            return RedirectResponse(f"/{'/'.join(key)}?{urlencode(pairs)}", 303)
+        return await self._answered(key, view, _pairs(request), request.url.path)
+
+    async def _answered(self, key: tuple[str, str], view: View, pairs: Pairs, path: str) -> Response:
+        shown: dict[str, Any] = {
+            "key": key,
+            "view": view,
+            "given": dict(pairs),
+            "controls": controls(view.verb),
+            "groups": grouped(view),
+            "here": f"{path}?{urlencode(pairs)}",
+            "refused": "",
+            "job": None,
+            "answer": None,
+            "statement": None,
+        }
+        try:
+            own = [(name, text) for name, text in pairs if name not in view.places]
+            if own or not _needs_something(view):
+                job = self._jobs.of(*_question(view, pairs))
+                shown["command"] = typed(words(view.verb, _without_values(view, own)))
+                if not view.long:
+                    self._jobs.begin(job)
+                if job.state != "new":
+                    await self._jobs.wait(job, _SHORT)
+                shown["job"] = job
+                if job.answer is not None and job.state == "done":
+                    shown |= await self._shown(view, job, pairs)
+        except InvalidValue as error:
+            shown["refused"] = str(error)
+        return self._page("view.html", **shown, status=422 if shown["refused"] else 200)
+
+    async def _shown(self, view: View, job: Job, pairs: Pairs) -> dict[str, Any]:
+        """What the page says of an answer."""
+        assert job.answer is not None
+        answer = job.answer
+        out = "" if view.as_json and answer.status != 0 else answer.out
+        told = printed.read("" if view.as_json else out, answer.err, answer.status)
+        found: dict[str, Any] = {"answer": told, "tables": (), "html": "", "code": {}, "files": {}, "parts": {}}
+        if told.error and answer.status != 0 and not told.rows and not told.text:
+            return {**found, "refused": told.error}
+        if view.as_json:
+            found["tables"] = TABLES[view.verb](json.loads(out))
+        elif view.verb == "show" or (view.verb == "table" and dict(pairs).get("format", "md") == "md"):
+            found["html"] = formulas.page(out)
+        found["files"] = {kind: words for kind, (*_, words) in files(view.verb).items()}
+        if view.long:
+            found["files"] = {kind: words for kind, words in found["files"].items() if kind == "report"}
+        if view.extra == "code":
+            found["code"] = answer.extra or {}
+            spent = _spending(view, pairs, told)
+            found["parts"] = {
+                name: f"/noise/{spent[0]}/{name}?{urlencode(spent[1])}" for name in ("details", "accountants")
+            }
+        elif view.extra == "regimes" and answer.extra:
+            found |= _map(answer.extra, dict(pairs))
+        elif view.extra == "statement" and answer.extra:
+            found["statement"] = answer.extra
+            found |= await self._evaluated(dict(pairs))
+        return found
+
+    async def _evaluated(self, given: Mapping[str, str]) -> dict[str, Any]:
+        """A part of a statement at the values that were filled in."""
+        pairs = [(name, text) for name, text in given.items() if name.startswith(VALUE) and text.strip()]
+        pairs += [(name, given[name]) for name in ("name", "part", "digits") if given.get(name)]
+        if not any(name.startswith(VALUE) for name, _ in pairs):
+            return {"evaluated": None}
+        argv = words("evaluate", pairs)
+        job = self._jobs.of(argv)
+        self._jobs.begin(job)
+        await self._jobs.wait(job, _LONG)
+        if job.answer is None:
+            return {"evaluated": None}
+        told = printed.read(job.answer.out, job.answer.err, job.answer.status)
+        return {"evaluated": told, "evaluated_command": typed(argv)}
+
+    async def part(self, request: Request) -> Response:
+        """A part of a page that is asked for by itself: the curve and its meaning, or other accountants."""
+        key, name = (request.path_params["page"], request.path_params["view"]), request.path_params["part"]
+        view = VIEWS.get(key)
+        if view is None or view.verb not in ("epsilon", "delta") or name not in ("details", "accountants"):
+            return self._nothing()
+        pairs = _pairs(request)
+        shown: dict[str, Any] = {
+            "part": name,
+            "job": None,
+            "refused": "",
+            "here": f"{request.url.path}?{urlencode(pairs)}",
+            "back": f"/{'/'.join(key)}?{urlencode(pairs)}",
+        }
+        try:
+            argv = words(view.verb, pairs)
+            if name == "details":
+                more = ["--curve", "curve.json", "--trade-off", "trade-off.json", "--report", "report.html"]
+            else:
+                more = ["--method", "all"]
+            job = self._jobs.of([*argv, *more])
+            self._jobs.begin(job)
+            await self._jobs.wait(job, _SHORT)
+            shown["job"] = job
+            if job.answer is not None:
+                told = printed.read(job.answer.out, job.answer.err, job.answer.status)
+                shown["refused"] = told.error
+                if not told.error:
+                    shown |= _details(job.answer.folder) if name == "details" else {"rows": printed.columns(told.text)}
+        except InvalidValue as error:
+            shown["refused"] = str(error)
+        return self._page("part.html", **shown, status=422 if shown["refused"] else 200)
+
+    async def file(self, request: Request) -> Response:
+        """Something to take away."""
+        view = VIEWS.get((request.path_params["page"], request.path_params["view"]))
+        kind = request.path_params["kind"]
+        if view is None or kind not in files(view.verb):
+            return self._nothing()
+        option, name, _ = files(view.verb)[kind]
+        try:
+            own = [(key, text) for key, text in _pairs(request) if key not in view.places]
+            if view.long:
+                job = self._jobs.of(*_question(view, own))  # made already, or not at all
+            else:
+                job = self._jobs.of([*words(view.verb, own), *filter(None, (option, name))])
+                self._jobs.begin(job)
+            if job.state != "new":
+                await self._jobs.wait(job, _LONG)
+        except InvalidValue as error:
+            return self._page("message.html", title="Refused", text=str(error), status=422)
+        if job.answer is None:
+            return self._page("message.html", title="Not there yet", text="It is not finished: try again.", status=503)
+        if not name and job.answer.status in (0, 1):
+            text = job.answer.out.partition("\n\n")[2] if kind == "statement" else job.answer.out
+            ending = "json" if kind == "json" else "txt"
+            return PlainTextResponse(text, headers=_attached(f"dpbounds-{kind}.{ending}"))
+        if name and (job.answer.folder / name).exists():
+            headers = _attached(f"dpbounds-{name}")
+            if kind == "report":
+                headers["content-security-policy"] = _OF_A_REPORT
+            return FileResponse(job.answer.folder / name, headers=headers)
+        told = printed.read("", job.answer.err, job.answer.status)
+        return self._page("message.html", title="Refused", text=told.error, status=422)
+
+    async def job(self, request: Request) -> Response:
+        """Stop a job, or begin it again."""
+        sent = dict(parse_qsl(await _body(request)))
+        job = self._jobs.get(request.path_params["name"])
+        if job is not None:
+            if sent.get("action") == "stop":
+                self._jobs.stop(job)
+            else:
+                self._jobs.begin(job, kept=job.kept)
+        back = sent.get("back", "/")
+        return RedirectResponse(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/", 303)
+
+    def _nothing(self) -> Response:
+        return self._page("message.html", title="Not found", text="There is no such page.", status=404)
+
+    def _page(self, template: str, *, status: int, **shown: Any) -> Response:
+        text = self._templates.get_template(template).render(
+            **{
+                "version": __version__,
+                "pages": PAGES,
+                "views_of": views_of,
+                "address": _address,
+                "key": ("", ""),
+                **shown,
+            }
+        )
+        return HTMLResponse(text, status)
+
+
+def _pairs(request: Request) -> Pairs:
+    return [(name, text) for name, text in request.query_params.multi_items() if text.strip()]
+
+
+async def _body(request: Request) -> str:
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > _LARGEST_BODY:
+            return ""
+    return body.decode("utf-8", "replace")
+
+
+def _address(page: str, view: str) -> str:
+    example = urlencode(VIEWS[page, view].example)
+    return f"/{page}/{view}" + (f"?{example}" if example else "")
+
+
+def _needs_something(view: View) -> bool:
+    return any(one.required for one in controls(view.verb)) or view.verb in ("verify", "audit")
+
+
+def _without_values(view: View, pairs: Pairs) -> Pairs:
+    """A statement is shown by its name; its part, digits and values are for `evaluate`."""
+    return [pair for pair in pairs if pair[0] == "name"] if view.verb == "show" else pairs
+
+
+def _question(view: View, pairs: Pairs) -> tuple[Sequence[str], str]:
+    """The words to run, with what a page needs beside what a person would ask, and the function that adds to them."""
+    own = [(name, text) for name, text in pairs if name not in view.places]
+    argv = words(view.verb, _without_values(view, own))
+    if view.as_json:
+        argv.insert(1, "--json")
+    if view.verb == "show":
+        argv.insert(1, "--markdown")
+    if view.long and "report" in files(view.verb):
+        argv[1:1] = ["--report", "report.html"]
+    return argv, view.extra
+
+
+def _spending(view: View, pairs: Pairs, told: printed.Printed) -> tuple[str, Pairs]:
+    """The verb and the options that ask what is spent, of a calibration with what it found."""
+    if view.verb != "calibrate":
+        return view.verb, pairs
+    given = dict(pairs)
+    name, value, _ = told.rows[0]
+    kept = [(key, text) for key, text in pairs if key not in _ASKED]
+    return "epsilon", [("delta", given["target-delta"]), (name.replace(" ", "-"), value), *kept]
+
+
+def _details(folder: Path) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    from dpbounds.render.report import sections
+
+    columns = {name: json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ("curve", "trade-off")}
+    found = sections((folder / "report.html").read_text("utf-8"))
+    rows = list(zip(*columns["curve"].values(), strict=True))
+    return {
+        "curve": charts.curve(columns["curve"]),
+        "numbers": rows,
+        "trade_off": charts.trade_off(columns["trade-off"]),
+        "sections": {name: Markup(found[name]) for name in _SECTIONS},  # noqa: S704 (the report escapes its texts)
+    }
+
+
+def _map(extra: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
+    """The map with where one stands, and what each order of growth says there."""
+    place = [_positive(given[f"at.{name}"], name) for name in ("n", "d", "epsilon") if given.get(f"at.{name}")]
+    shown: dict[str, Any] = {"legend": charts.lettered(extra["regions"]), "orders": ()}
+    point = None
+    if len(place) == 3:
+        n, d, epsilon = (math.log(to_float(value, "up")) for value in place)
+        if n < 0 or d <= 0 or epsilon > 0:
+            raise InvalidValue("at", ", ".join(map(str, place)), "n at least 1, d above 1 and ε at most 1, for a map")
+        point = (n / d, -epsilon / d)
+        here = [Fraction(value) for value in (n, d, epsilon)]
+        inside = [
+            (math.exp(sum(power * float(x) for power, x in zip(one["powers"], here, strict=True))), one)
+            for one in extra["orders"]
+            if all(sum(entry * x for entry, x in zip(facet, here, strict=True)) >= 0 for facet in one["facets"])
+        ]
+        once = {one["id"]: (value, one) for value, one in sorted(inside, key=lambda pair: -pair[0])}
+        ranked = sorted(once.values(), key=lambda pair: (pair[0], pair[1]["id"]))
+        shown["orders"] = [
+            {
+                "id": one["id"],
+                "order": one["value"],
+                "value": f"{value:.4g}",
+                "status": one["status"],
+                "ratio": f"{value / ranked[0][0]:.4g}",
+                "href": formulas.address(one["id"]).replace("&amp;", "&"),
+            }
+            for value, one in ranked
+        ]
+    return {**shown, "map": charts.regime_map(extra["regions"], point)}
+
+
+def _positive(text: str, name: str) -> Fraction:
+    value = exact(text, name)
+    if value <= 0:
+        raise InvalidValue(name, text, "greater than 0")
+    return value
+
+
+def _attached(name: str) -> dict[str, str]:
+    return {"content-disposition": f'attachment; filename="{name}"'}
+
+
+def application(jobs: Jobs) -> Starlette:
+    """The app; ``jobs`` are closed with it."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        ticking = asyncio.create_task(_tick(jobs))
+        try:
+            yield
+        finally:
+            ticking.cancel()
+            jobs.close()
+
+    guards = [Middleware(TrustedHostMiddleware, allowed_hosts=list(HOSTS), www_redirect=False), Middleware(_Guard)]
+    return Starlette(routes=App(jobs).routes(), middleware=guards, lifespan=lifespan)
+
+
+async def _tick(jobs: Jobs) -> None:
+    """What nobody waits for any more is dropped, though nobody asks."""
+    while True:
+        await asyncio.sleep(1)
+        jobs.look()

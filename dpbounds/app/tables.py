@@ -1,0 +1,135 @@
+"""Answers in JSON as rows of a table; a cell is text, or a link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpbounds.app.formulas import address
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A statement, and its page."""
+
+    text: str
+    href: str
+
+
+Cell = str | Link
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table with what it is about; an empty one says so by its caption alone."""
+
+    caption: str
+    head: tuple[str, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+
+
+def _id(name: str) -> Link:
+    return Link(name, address(name).replace("&amp;", "&"))
+
+
+def _theorems(found: Sequence[dict[str, Any]]) -> list[Rows]:
+    rows = tuple(
+        (_id(one["id"]), one["status"], one["title"], (one["metric"] or "").replace("-", " "), ", ".join(one["errata"]))
+        for one in found
+    )
+    return [Rows(f"{len(rows)} statements", ("statement", "status", "title", "bounds", "wrong in print"), rows)]
+
+
+def _errata(found: Sequence[dict[str, Any]]) -> list[Rows]:
+    rows = tuple(
+        (_id(one["id"]), one["severity"], one["printed"], one["right"], one["survives"] or "", one["evidence"])
+        for one in found
+    )
+    head = ("statement", "kind", "printed", "right", "what survives", "evidence")
+    return [Rows(f"{len(rows)} errata; each has a test that derives it or exhibits the example", head, rows)]
+
+
+def _tightness(found: Sequence[dict[str, Any]]) -> list[Rows]:
+    held = tuple(
+        (_id(row["id"]), one["part"], one["verdict"], f"{one['loss']}: {one['run']}", one["gap"])
+        for row in found
+        for one in row["instances"]
+    )
+    unknown = tuple((_id(row["id"]), row["open"]) for row in found if row["open"])
+    head = ("statement", "part", "verdict", "worst problem known", "where it loses")
+    return [
+        Rows("Bounds beside problems on which they are nearly attained", head, held),
+        *([Rows("Open", ("statement", "why"), unknown)] if unknown else []),
+    ]
+
+
+def _number(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _without_empty_columns(table: Rows) -> Rows:
+    kept = [index for index in range(len(table.head)) if any(row[index] for row in table.rows)]
+    rows = (tuple(row[index] for index in kept) for row in table.rows)
+    return Rows(table.caption, tuple(table.head[index] for index in kept), tuple(rows))
+
+
+_APART = "orders of growth that hide what decides: not ranked"
+
+
+def _guarantee(one: dict[str, Any]) -> tuple[Cell, ...]:
+    value = f"≤ {_number(one['bound']['upper'])}" if one["bound"] else f"~ {_number(one['rate']['value'])}"
+    return (
+        str(one["place"] or "–"),
+        _id(one["id"]),
+        value + (" (vacuous)" if one["vacuous"] else ""),
+        one["sense"] or "",
+        "" if one["gradient_evaluations"] is None else _number(float(one["gradient_evaluations"])),
+        one["status"],
+        str(one["meaningful_from"]["dataset_size"]) if one["meaningful_from"] else "",
+        one["why"],
+    )
+
+
+def _plan(found: dict[str, Any]) -> list[Rows]:
+    head = ("place", "statement", "guarantee", "sense", "gradients", "status", "meaningful from n =", "why")
+    kinds: dict[str, list[tuple[Cell, ...]]] = {}
+    for one in (*found["ranking"], *({**one, "like": _APART} for one in found["not_ranked"])):
+        kinds.setdefault(one["like"], []).append(_guarantee(one))
+    trivial = [
+        f"Without any algorithm: at most {_number(one['value'])}: {one['reason']}" for one in found["trivial"][:1]
+    ]
+    floors = [
+        f"No method is below {'the order of ' if one['up_to_constant'] else ''}{_number(one['value'])}: {one['id']}"
+        for one in found["lower_bounds"][:1]
+    ]
+    vacuous = ["Every bound is vacuous at these numbers: none is below what holds without any algorithm."]
+    said = ". ".join([*trivial, *floors, *(vacuous if found["all_vacuous"] else [])])
+    tables = [Rows(f"≤ proven; ~ an order of growth, no bound. {said}")]
+    tables += [_without_empty_columns(Rows(kind, head, tuple(rows))) for kind, rows in kinds.items()]
+    runs = tuple(
+        (
+            _id(one["id"]),
+            one["command"],
+            ", ".join(f"{name} = {_number(each['value'])}" for name, each in one["parameters"].items()),
+        )
+        for one in found["ranking"]
+        if one["command"]
+    )
+    if runs:
+        tables.append(Rows("Commands that run them", ("statement", "command", "parameters"), runs))
+    missing = tuple((_id(one["id"]), ", ".join(one["needs"])) for one in found["missing"])
+    if missing:
+        tables.append(Rows("Not ranked: a value is missing", ("statement", "needs"), missing))
+    out = tuple((_id(one["id"]), one["reason"]) for one in found["left_out"])
+    if out:
+        tables.append(Rows("Left out", ("statement", "why"), out))
+    return tables
+
+
+TABLES: dict[str, Callable[[Any], list[Rows]]] = {
+    "theorems": _theorems,
+    "errata": _errata,
+    "tightness": _tightness,
+    "plan": _plan,
+}

@@ -1,0 +1,245 @@
+"""What leads the stand-alone checker to confirm a claim of version 5: found here, with as much work as it takes.
+
+Each is a choice that ``standalone_checker.md`` proves sound whatever it is: spacings and grids, ranges of sizes, labels
+and clones. The checker itself says what it confirms with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from dpbounds.errors import CertificateError
+from dpbounds.expressions.exact import to_decimal
+from dpbounds.privacy.accountants.certified import Account
+from dpbounds.privacy.mechanisms import Shuffled, TruncatedPoisson, parts_of
+from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.pairs.pairs import Direction, ShiftedGaussians, ShuffledBatches
+from dpbounds.privacy.pairs.truncation import size_ranges
+from dpbounds.privacy.publishing import standalone_checker as checker
+from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.routes.shuffling.estimates import Aim, choice_for
+
+Hints = dict[str, Any]
+Curve = Callable[[Fraction], tuple[arb, arb | None]]
+
+_WIDER = ("0", "1e-7", "1e-6", "1e-5", "3e-5", "1e-4", "3e-4", "1e-3", "3e-3", "1e-2")  # relative, of an upper end
+_CLOSE, _ROUNDS, _DIGITS = Fraction("1e-4"), 16, 12
+_LEAST_GRID = 512, 2  # points, and the logarithm of how many lie between 0 and 1
+_SHARE = 3  # of the work that the checker may do, at most one in so many parts is one attempt's
+_NEGLIGIBLE = 1e-9  # of δ
+_HALVINGS = 20
+_NAMES = {"replace": ("replace", "both orders"), "remove": ("remove", "zero"), "add": ("add", "restore")}
+
+
+def hints_for(
+    subject: Account, releases: Sequence[Mapping[str, Any]], budget: Fraction | None = None
+) -> tuple[Fraction, Fraction, dict[str, Hints]]:
+    """Hints with which the checker confirms an upper end, at most 1 % above the one proven.
+
+    Args:
+        subject: The account, with finite ends.
+        releases: Its releases, as they are written.
+        budget: An upper end that is preferred, where it can be confirmed.
+
+    Returns:
+        The upper end; the lower end, 0 unless the checker knows the profile of the one release that shows it; hints by
+        the order of the neighbours.
+
+    Raises:
+        CertificateError: No attempt within the checker's work confirms such an upper end.
+    """
+    read = [checker.read_release(release) for release in releases]
+    lower, upper = subject.enclosure.exact_lower, subject.enclosure.exact_upper
+    assert isinstance(lower, Fraction)
+    assert isinstance(upper, Fraction)
+    if budget is not None and budget < upper * (1 + _CLOSE):
+        upper = budget
+    found = {order: _found(subject, read, order, upper) for order in checker.RECORD[str(subject.relation)]}
+    shown = lower > 0 and any(_shows(each.curve, subject, lower) for each in found.values())
+    claimed = max(each.upper for each in found.values())
+    return claimed, lower if shown else Fraction(0), {order: each.hints for order, each in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    hints: Hints
+    upper: Fraction
+    curve: Curve | None
+
+
+def _shows(curve: Curve | None, subject: Account, lower: Fraction) -> bool:
+    if curve is None:
+        return False
+    epsilon, delta = (lower, subject.target) if subject.given == "delta" else (subject.target, lower)
+    value = curve(epsilon)[1]
+    return value is not None and (value > checker.number(delta)) is True
+
+
+def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: Fraction) -> _Found:
+    """The first attempt that comes close; else the closest one."""
+    if upper == 0:
+        upper = Fraction(1, 10**9)  # δ = 0, or no ε at all, is nothing that is shown by rounding up
+    best: _Found | None = None
+    reason = "none of the attempts came within 1 % of what is proven"
+    known: dict[Any, Any] = {}
+    for hints in _attempts(subject, order, upper, releases):
+        checker.effort.done = 0.0
+        try:
+            found = (_tried_halves if "halves" in hints else _tried)(subject, releases, order, hints, upper, known)
+        except (checker.NotCovered, checker.Unproven) as why:
+            reason = str(why)  # a grid that is too coarse, perhaps
+            if reason == checker.TOO_MUCH:
+                break
+            continue
+        if found is not None and (best is None or found.upper < best.upper):
+            best = found
+        if best is not None and best.upper <= upper * (1 + _CLOSE):
+            break
+        if checker.effort.done * _SHARE > checker.MOST_WORK:
+            break
+    checker.effort.done = 0.0
+    if best is None:
+        raise CertificateError(
+            f"no certificate: the stand-alone checker could not be led to confirm the upper end ({reason}); publish "
+            "what dpbounds says, with the command that says it"
+        )
+    return best
+
+
+def _tried(
+    subject: Account, releases: list[dict[str, Any]], order: str, hints: Hints, upper: Fraction, known: dict[Any, Any]
+) -> _Found | None:
+    """The least of a few upper ends that these hints confirm."""
+    given_delta = subject.given == "delta"
+    delta = subject.target if given_delta else upper
+    curve = checker.curve_of(releases, order, str(subject.relation), hints, delta, known)
+    at = checker.rational(hints["at"]) if "at" in hints else None
+    for claim in _candidates(upper):
+        epsilon, allowed = (claim, subject.target) if given_delta else (subject.target, claim)
+        if curve(epsilon if at is None else min(at, epsilon))[0] <= checker.number(allowed):
+            return _Found(hints, claim, curve)
+    return None
+
+
+def _candidates(upper: Fraction) -> Iterator[Fraction]:
+    yield upper
+    for wider in _WIDER[1:]:
+        yield Fraction(to_decimal(upper * (1 + Fraction(wider)), _DIGITS, "up"))
+
+
+def _tried_halves(
+    subject: Account, releases: list[dict[str, Any]], order: str, hints: Hints, upper: Fraction, known: dict[Any, Any]
+) -> _Found | None:
+    """The same by way of a record that contributes nothing: where to stop on the way is searched for."""
+    if subject.given != "delta":
+        return None
+    there, back = hints["halves"]
+    way_out, way_back = checker.halves_of(releases, {"halves": [there, back]}, upper, subject.target, known)
+    split, low, first = checker.number(Fraction(hints["split"])), Fraction(0), upper
+    for _ in range(_HALVINGS):
+        middle = Fraction(round((low + first) / 2 * 2**40), 2**40)
+        low, first = (low, middle) if way_out(middle)[0] <= split else (middle, first)
+    for claim in _candidates(upper):
+        if first <= claim and checker.by_halves(way_out, way_back, first, claim) <= checker.number(subject.target):
+            return _Found({"halves": [there, back], "first": str(first)}, claim, None)
+    return None
+
+
+def _attempts(subject: Account, order: str, upper: Fraction, releases: list[dict[str, Any]]) -> Iterator[Hints]:
+    """Finer and finer."""
+    fixed = {**_sizes(subject), **_clones(subject, order)}
+    natural = [each for release in releases for each in _own_spacing(release, subject.relation)]
+    if natural and len(set(natural)) == 1 and len(releases) == len(natural):
+        yield {**fixed, "spacing": str(natural[0])}
+    epsilon = upper if subject.given == "delta" else max(subject.target, Fraction(1, 100))
+    step = Fraction(1, 64)
+    while step > epsilon / 64:
+        step /= 2
+    points, shift = _LEAST_GRID
+    for attempt in range(_ROUNDS):
+        grid = {"points": points << attempt, "shift": shift + attempt, "spacing": str(step / 2**attempt)}
+        yield {**fixed, **grid} if "halves" not in fixed else _with_spacing(fixed, grid["spacing"])
+
+
+def _with_spacing(hints: Hints, spacing: object) -> Hints:
+    return {**hints, "halves": [{**each, "spacing": spacing} for each in hints["halves"]]}
+
+
+def _own_spacing(release: dict[str, Any], relation: Relation) -> Iterator[Fraction]:
+    """The lattice on which all losses lie, where there is one."""
+    noise, times = release.get("mechanism", {}), 2 if relation is Relation.REPLACE_ONE else 1
+    if release["kind"] != "full-batch":
+        return
+    match noise["kind"]:
+        case "discrete-laplace":
+            yield 1 / noise["noise_scale"]
+        case "discrete-gaussian":
+            yield times * int(noise["bound"]) / (2 * noise["noise_stddev"] ** 2)
+        case "randomized-response":
+            yield noise["epsilon"]
+
+
+def _sizes(subject: Account) -> Hints:
+    """Where ranges of sizes of data sets end, for truncated samples under add-or-remove-one."""
+    found = [part for part, _ in parts_of(subject.mechanism) if isinstance(part, TruncatedPoisson)]
+    if not found or subject.relation is not Relation.ADD_OR_REMOVE_ONE:
+        return {}
+    first = found[0]
+    if first.max_batch_size >= first.dataset_size:
+        return {}
+    noise = getattr(first.mechanism, "noise_multiplier", None) or Fraction(1)
+    ranges = size_ranges(first.sample_rate, first.max_batch_size, first.dataset_size, float(1 / noise**2))
+    return {"sizes": sorted(high for _, high in ranges)}
+
+
+def _clones(subject: Account, order: str) -> Hints:
+    """The labels and clones that the account has chosen, exactly."""
+    parts = [part for part, _ in parts_of(subject.mechanism) if isinstance(part, Shuffled)]
+    proofs = [proof for name, proof in subject.proofs if name.split(",")[0] in _NAMES[order]]
+    if not parts or not proofs:
+        return {}
+    parameters: Mapping[str, Any] = proofs[0].parameters
+    delta = float(subject.target if subject.given == "delta" else subject.enclosure.exact_upper)
+    if "clones" in parameters:
+        (plan,) = parameters["clones"]
+        choices = [_choice(part, subject.relation, order, plan, delta) for part in parts]
+        at = {} if subject.given == "delta" else {"at": str(Fraction(plan["at"]))}
+        return {"clones": choices, **at}
+    if "halves" in parameters:
+        first, second = parameters["halves"]
+        halves = [
+            {"clones": [_choice(part, subject.relation, way, plan, delta, half=True) for part in parts]}
+            for way, plan in (("remove", first), ("add", second))
+        ]
+        return {"halves": halves, "split": str(Fraction(first["at"]))}
+    return {}
+
+
+def _choice(
+    part: Shuffled, relation: Relation, order: str, plan: Mapping[str, float], delta: float, *, half: bool = False
+) -> Hints | None:
+    pairs = [
+        pair
+        for each in neighbour_classes(part, relation).every()
+        for pair, _ in each.product
+        if isinstance(pair, ShuffledBatches)
+    ]
+    direction = {"replace": Direction.REPLACE, "remove": Direction.REMOVE, "add": Direction.ADD}[order]
+    if not pairs:
+        return None
+    base = ShiftedGaussians(pairs[0].base.squared_shift / (4 if half else 1))
+    pair = ShuffledBatches(direction, base, part.batches, part.rest, False)
+    aim = Aim(plan["log total variation"], plan["shift"], plan["alike"])
+    choice = choice_for(pair, aim, delta * _NEGLIGIBLE)
+    if choice is None:
+        return None
+    return {
+        "odds": str(choice.odds),
+        "shares": [str(each) for each in choice.shares],
+        "clone_odds": [str(each) for each in choice.clone_odds],
+    }

@@ -1,0 +1,154 @@
+"""The app in a real Chromium: pages, keys, sliders, stopping, narrow screens; and that nothing leaves the machine."""
+
+import random
+
+import pytest
+
+from tests.app import browsing, monkey
+
+pytest.importorskip("playwright")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(browsing.CHROMIUM is None, reason="there is no Chromium here"),
+]
+
+EPSILON = "/noise/epsilon?delta=1e-6&noise-multiplier=1&steps=2"
+
+
+@pytest.fixture(scope="module")
+def address():
+    with browsing.server() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browsing.browser() as made:
+        yield made
+
+
+@pytest.fixture
+def watched(chromium, address, request):
+    made = browsing.Watched(chromium, address, **getattr(request, "param", {}))
+    yield made
+    wrong = made.wrong
+    made.close()
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "watched",
+    [
+        {"viewport": {"width": 400, "height": 800}, "color_scheme": "dark"},
+        {"viewport": {"width": 1200, "height": 800}, "color_scheme": "light"},
+    ],
+    indirect=True,
+    ids=["narrow", "wide"],
+)
+def test_every_page_fits_and_is_labelled(watched):
+    from dpbounds.app.server import _address
+    from dpbounds.app.views import VIEWS
+
+    for key in VIEWS:
+        page = watched.open(_address(*key))
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), key
+        unnamed = page.evaluate(
+            "[...document.querySelectorAll('input:not([type=hidden]), select, button, a, progress')].filter("
+            "one => !one.labels?.length && !one.ariaLabel && !one.textContent.trim()).map(one => one.outerHTML)"
+        )
+        assert unnamed == [], key
+        assert page.locator("h1").count() == 1
+        assert page.evaluate("document.querySelectorAll('[aria-current=page]').length") == 1
+
+
+def test_keys_alone_are_enough(watched):
+    page = watched.open("/noise/epsilon")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    page.locator("#main:focus").wait_for()
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        here = page.evaluate("document.activeElement.name || document.activeElement.textContent")
+        reached.add(here)
+        if here in ("delta", "noise-multiplier", "steps"):
+            page.keyboard.type({"delta": "1e-6", "noise-multiplier": "1", "steps": "2"}[here])
+        if here == "Answer":
+            page.keyboard.press("Enter")
+            break
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none", here
+    watched.settle()
+    assert {"sampling", "relation", "More options"} <= reached
+    assert page.locator(".headline").inner_text().startswith("epsilon ")
+    assert page.locator("#said").inner_text().startswith("epsilon ")
+    assert "delta=1e-6&noise-multiplier=1" in page.url
+    page.locator(".mark").first.focus()
+    assert page.evaluate("getComputedStyle(document.activeElement.querySelector('.tip')).visibility") == "visible"
+
+
+def test_a_refusal_is_said_and_the_way_back_works(watched):
+    page = watched.open(EPSILON)
+    page.get_by_label("noise multiplier", exact=True).fill("-1")
+    page.get_by_role("button", name="Answer").click()
+    watched.settle()
+    assert page.get_by_role("alert").inner_text() == "--noise-multiplier must be greater than 0, not -1"
+    page.go_back()
+    watched.settle()
+    assert page.get_by_role("alert").count() == 0
+    assert page.locator(".headline").count() == 1
+
+
+def test_a_choice_asks_again_and_stands_in_the_address(watched):
+    page = watched.open(EPSILON)
+    before = page.locator(".headline").inner_text()
+    page.get_by_label("relation").select_option("replace-one")
+    page.wait_for_url("**relation=replace-one**")
+    watched.settle()
+    after = page.locator(".headline").inner_text()
+    assert after != before
+    page.reload()
+    watched.settle()
+    assert page.locator(".headline").inner_text() == after
+
+
+def test_a_slider_moves_by_keys(watched):
+    page = watched.open("/compare/regimes?metric=gradient-norm&at.n=1e6&at.d=100&at.epsilon=1")
+    slider = page.get_by_role("slider", name="n, as a power of ten", exact=True)
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**at.n=1.3e6**")
+    watched.settle()
+    assert page.get_by_label("where you are: n", exact=True).input_value() == "1.3e6"
+    assert page.get_by_role("cell", name="1", exact=True).count() >= 1
+
+
+def test_long_work_is_started_and_stopped(watched):
+    page = watched.open("/evidence/audit?name=dp-pgd&enough=0.9999&runs=100000")
+    assert page.locator("[data-running]").count() == 0
+    page.locator("#question").get_by_role("button", name="Run it").click()
+    page.get_by_role("button", name="Stop").click()
+    watched.settle()
+    assert page.locator("#answer").inner_text().startswith("Stopped.")
+
+
+@pytest.mark.parametrize("watched", [{"java_script_enabled": False}], indirect=True)
+def test_it_works_without_scripts(watched):
+    page = watched.page
+    page.goto(EPSILON)
+    page.locator(".headline").wait_for()
+    page.locator("#accountants a").click()
+    page.get_by_role("cell", name="zcdp", exact=True).wait_for()
+    page.get_by_role("link", name="Back to the question").click()
+    assert page.locator(".headline").inner_text().startswith("epsilon ")
+
+
+def test_a_report_is_taken_away(watched):
+    page = watched.open(EPSILON)
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Report to sign").click()
+    assert waiting.value.suggested_filename == "dpbounds-report.html"
+
+
+def test_a_monkey_finds_nothing(watched):
+    assert monkey.play(watched, random.Random(7), 60) == []

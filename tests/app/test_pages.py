@@ -1,0 +1,310 @@
+"""Every page by requests: answers, refusals, the same numbers as the command line, and what other sites cannot do."""
+
+import contextlib
+import html
+import io
+import json
+import re
+from urllib.parse import urlencode
+
+import pytest
+
+from dpbounds.app import charts, extras, formulas, printed
+from dpbounds.app.server import _address
+from dpbounds.app.views import VIEWS
+from dpbounds.cli import main
+
+CALIBRATE = "target-epsilon=1&target-delta=1e-6&sample-rate=0.01&steps=10000"
+EPSILON = "delta=1e-6&noise-multiplier=1&steps=2"
+
+
+def refused(page):
+    return html.unescape(re.search('class="refused">(.*?)</p>', page.text)[1])
+
+
+def code_of(page, name):
+    return html.unescape(re.search(rf"<h3>{name}</h3><pre[^>]*>(.*?)</pre>", page.text, re.DOTALL)[1])
+
+
+def test_it_begins_with_an_answer(ask):
+    begun = ask.get("/")
+    assert begun.status_code == 303
+    page = ask.get(begun.headers["location"])
+    assert page.status_code == 200
+    assert "<title>noise multiplier 4.30210646567" in page.text
+    assert "proven to suffice; rounded up" in page.text
+    assert code_of(page, "Command line") == (
+        "dpbounds calibrate --target-epsilon 1 --target-delta 1e-6 --sample-rate 0.01 --steps 10000"
+    )
+    assert "noise_multiplier=4.30210646567" in code_of(page, "Opacus")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("key", VIEWS, ids="/".join)
+def test_every_page_opens(ask, key):
+    for address in (_address(*key), "/" + "/".join(key)):
+        page = ask.get(address)
+        assert page.status_code == 200
+        assert '<main id="main"' in page.text
+        for given in re.findall(r'<(?:input|select)[^>]* id="([^"]+)"', page.text):
+            assert f'<label for="{given}"' in page.text
+        for helped in re.findall(r'aria-describedby="([^"]+)"', page.text):
+            assert f'id="{helped}"' in page.text
+        named = re.findall(r' id="([^"]+)"', page.text)
+        assert len(named) == len(set(named))
+
+
+@pytest.mark.thorough_cases("*regimes*")
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("/noise/calibrate?target-epsilon=1", "--target-delta is missing"),
+        ("/noise/calibrate?target-epsilon=-1&target-delta=1e-6", "--target-epsilon must be greater than 0, not -1"),
+        ("/noise/epsilon?delta=1e-6&noise-multiplier=1&sampling=dp-ftrl", "--sampling"),
+        ("/noise/epsilon?delta=1e-6&noise-multiplier=<b>", "<b>"),
+        ("/noise/epsilon?delta=1e-6&ledger=/etc/passwd", "option must be one of epsilon's"),
+        ("/library/statement?name=theirs.py", "no program"),
+        ("/library/statement?name=none/such", "id must be"),
+        ("/compare/regimes?metric=gradient-norm&at.n=0&at.d=2&at.epsilon=1", "greater than 0"),
+        ("/compare/regimes?metric=gradient-norm&at.n=9&at.d=2&at.epsilon=2", "at most 1"),
+    ],
+)
+def test_refusals_are_those_of_the_command_line(ask, address, told):
+    page = ask.get(address)
+    assert page.status_code == 422 or "refused" in page.text
+    assert told in refused(page)
+    assert "<b>" not in page.text.split("<main")[1]
+
+
+def test_a_refusal_is_word_for_word(ask):
+    err = io.StringIO()
+    with contextlib.redirect_stderr(err):
+        assert main(["epsilon", "--delta", "2", "--noise-multiplier", "1"]) == 2
+    assert (
+        refused(ask.get("/noise/epsilon?delta=2&noise-multiplier=1"))
+        == err.getvalue().removeprefix("dpbounds: ").strip()
+    )
+
+
+@pytest.mark.thorough_cases("*group-size*", "*sample-rate&*")
+@pytest.mark.parametrize(
+    ("view", "query"),
+    [
+        ("epsilon", "delta=1e-6&noise-multiplier=1&sample-rate=0.01&steps=100"),
+        ("delta", "epsilon=1&noise-multiplier=2&steps=3&relation=replace-one"),
+        ("calibrate", "target-epsilon=1&target-delta=1e-6&steps=5"),
+        ("calibrate", "target-epsilon=1&target-delta=1e-6&solve=steps&noise-multiplier=20"),
+        ("calibrate", "target-epsilon=1&target-delta=1e-6&solve=sample-rate&noise-multiplier=2&steps=9"),
+        ("calibrate", "target-epsilon=1&target-delta=1e-6&steps=9&tree=yes&participation=single&groups=content"),
+        ("calibrate", "target-epsilon=1&target-delta=1e-6&steps=2&group-size=2"),
+    ],
+)
+def test_the_python_computes_the_same(ask, view, query):
+    page = ask.get(f"/noise/{view}?{query}")
+    shown = re.search('<h2 class="headline">.*?<strong>(.*?)</strong>', page.text)[1]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(code_of(page, "Python"), {})  # noqa: S102 (ours)
+    said = out.getvalue()
+    if view == "calibrate":
+        from fractions import Fraction
+
+        value = float(Fraction(said.split()[0]))
+    else:
+        value = float(said.strip("[]\n").split(", ")[1])
+    assert value == pytest.approx(float(shown), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("more", "made"),
+    [
+        ("--steps 2 --noise discrete-gaussian --bound 3", "dp.DiscreteGaussian(value * 3, bound=3) ** 2"),
+        ("--steps 2 --noise laplace", "dp.Laplace(value) ** 2"),
+        (
+            "--sampling shuffled --batches 9 --epochs 2 --relation replace-one",
+            "dp.Shuffled(dp.Gaussian(value), batches=9, rest=0) ** 2",
+        ),
+        (
+            "--sampling shuffled --solve batches --epochs 2 --noise-multiplier 3 --relation replace-one",
+            "dp.Shuffled(dp.Gaussian(3), batches=int(value), rest=0) ** 2",
+        ),
+    ],
+)
+def test_a_factory_in_python(more, made):
+    argv = ["calibrate", "--target-epsilon", "1", "--target-delta", "1e-6", *more.split()]
+    assert f"lambda value: {made}," in extras.code(argv, "it  4  (proven)")["Python"]
+
+
+@pytest.mark.thorough
+def test_the_jax_lines_compute_the_same(ask):
+    pytest.importorskip("dp_accounting")
+    page = ask.get("/noise/epsilon?delta=1e-6&noise-multiplier=1&sample-rate=0.01&steps=100&relation=zero-out-one")
+    shown = float(re.search('<h2 class="headline">.*?<strong>(.*?)</strong>', page.text)[1])
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(code_of(page, "JAX-privacy"), {})  # noqa: S102 (ours)
+    assert float(out.getvalue()) == pytest.approx(shown, rel=1e-8)
+
+
+def test_what_is_taken_away_is_what_the_command_writes(ask):
+    statement = ask.get(f"/noise/calibrate/file/statement?{CALIBRATE}")
+    assert statement.text.startswith("The sequence of releases is (1, 1e-06)-differentially private")
+    certificate = ask.get(f"/noise/calibrate/file/certificate?{CALIBRATE}")
+    assert "attachment" in certificate.headers["content-disposition"]
+    assert certificate.json()["format"] == "dpbounds privacy certificate"
+    answer = ask.get(f"/noise/calibrate/file/json?{CALIBRATE}").json()
+    assert answer["verb"] == "calibrate"
+    assert ask.get(f"/noise/calibrate/file/text?{CALIBRATE}").text.startswith("noise multiplier  4.30210646567")
+    assert ask.get("/noise/calibrate/file/none?" + CALIBRATE).status_code == 404
+    assert ask.get("/noise/calibrate/file/json?target-epsilon=1").status_code == 422
+    assert "not possible here" in refused(ask.get(f"/noise/epsilon/file/statement?{EPSILON}&noise=laplace"))
+
+
+@pytest.mark.thorough
+def test_the_report_and_the_curve(ask):
+    pytest.importorskip("matplotlib")
+    report = ask.get(f"/noise/epsilon/file/report?{EPSILON}")
+    assert report.text.startswith("<!doctype html>")
+    assert "sandbox" in report.headers["content-security-policy"]
+    page = ask.get(f"/noise/epsilon/details?{EPSILON}")
+    assert "Who is protected, from whom?" in page.text
+    assert "of the cases at most; blind guessing is right in 50 %" in page.text
+    assert page.text.count('class="chart"') == 2
+    assert " style=" not in page.text  # which the content policy would forbid
+    assert "zcdp" in ask.get(f"/noise/epsilon/accountants?{EPSILON}").text
+    told = refused(ask.get(f"/noise/epsilon/details?{EPSILON}&group-size=2"))
+    assert "--group-size" in told
+
+
+def test_a_calibration_leads_to_the_curve_of_what_it_found(ask):
+    page = ask.get(f"/noise/calibrate?{CALIBRATE}")
+    href = html.unescape(re.search('data-src="([^"]*details[^"]*)"', page.text)[1])
+    assert href == "/noise/epsilon/details?delta=1e-6&noise-multiplier=4.30210646567&sample-rate=0.01&steps=10000"
+    page = ask.get("/noise/calibrate?target-epsilon=1&target-delta=1e-6&solve=steps&noise-multiplier=20")
+    assert "&amp;steps=" in re.search('data-src="([^"]*)"', page.text)[1]
+
+
+def test_a_statement_is_evaluated_with_its_conditions(ask):
+    values = {"lipschitz": 1, "smoothness": 1, "initial_gap": "1/2", "dimension": 50, "dataset_size": "1e5", "rho": 0.1}
+    query = urlencode(
+        {"name": "wang-xu-2019/theorem-2/explicit", "part": "tuned", **{f"value.{key}": v for key, v in values.items()}}
+    )
+    page = ask.get(f"/library/statement?{query}")
+    assert "[0.029041476822725478, 0.029041476822725479]" in page.text
+    assert "<math" in page.text
+    assert "$" not in re.search('<div class="document">(.*?)</section>', page.text, re.DOTALL)[1].split("<h2")[0]
+    assert "dpbounds evaluate --part tuned wang-xu-2019/theorem-2/explicit lipschitz=1" in page.text
+    told = refused(ask.get("/library/statement?name=wang-xu-2019/theorem-2/explicit&value.rho=1"))
+    assert "dimension" in told
+
+
+def test_long_work_is_not_started_by_a_link(ask, inline):
+    query = "names=tholeti-kalyani-2020/equation-6"
+    page = ask.get(f"/evidence/verify?{query}")
+    assert page.status_code == 200
+    assert "Run it" in page.text
+    assert inline.asked == []
+    inline.stuck = True
+    begun = ask.post("/evidence/verify", content=query)
+    assert begun.status_code == 303
+    page = ask.get(begun.headers["location"])
+    assert "data-running" in page.text
+    job = re.search('action="(/jobs/[^"]+)"', page.text)[1]
+    back = ask.post(job, content=urlencode({"action": "stop", "back": begun.headers["location"]}))
+    assert back.headers["location"] == begun.headers["location"]
+    assert len(inline.stopped) == 1
+    assert "Stopped." in ask.get(begun.headers["location"]).text
+    assert ask.post(job, content="action=stop&back=//elsewhere").headers["location"] == "/"
+    assert ask.post("/jobs/none", content="action=start").headers["location"] == "/"
+    assert ask.post("/evidence/verify", content="x" * 200_000).status_code == 303
+    assert ask.post("/evidence/none", content="").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "status"),
+    [
+        ("GET", {}, 200),
+        ("GET", {"host": "127.0.0.1:8710"}, 200),
+        ("GET", {"host": "elsewhere.example"}, 400),
+        ("GET", {"host": "127.0.0.1.elsewhere.example"}, 400),
+        ("GET", {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}, 200),
+        ("GET", {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}, 403),
+        ("POST", {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}, 403),
+        ("POST", {"origin": "http://elsewhere.example"}, 403),
+        ("POST", {"origin": "null"}, 403),
+        ("POST", {"origin": "http://127.0.0.1"}, 303),
+        ("PUT", {}, 405),
+    ],
+)
+def test_other_sites_cannot_ask(ask, method, headers, status):
+    answered = ask.request(method, "/evidence/audit", headers=headers)
+    assert answered.status_code == status
+    if status != 400:  # refused before anything is looked at
+        assert "default-src 'none'" in answered.headers["content-security-policy"]
+        assert answered.headers["referrer-policy"] == "same-origin"
+
+
+def test_nothing_is_elsewhere(ask):
+    page = ask.get("/noise/calibrate?" + CALIBRATE).text
+    assert re.findall(r'(?:src|href|action)="(?!/|#|data:,)([^"]*)"', page) == []
+    for path in ("/static/app.js", "/static/app.css"):
+        assert "http" not in ask.get(path).text
+    for path in ("/none", "/noise/none", "/noise/calibrate/details", "/static/../server.py"):
+        assert ask.get(path).status_code in (404, 303)
+    assert ask.get("/plan").headers["location"].startswith("/plan/plan?metric=")
+
+
+@pytest.mark.thorough
+def test_every_statement_has_formulas_that_a_browser_sets():
+    from dpbounds.theorems import wording
+    from dpbounds.theorems.registry import library
+
+    for one in library():
+        page = formulas.page(wording.as_markdown(one))
+        shown = re.sub(r"<annotation.*?</annotation>|<[^>]+>", "", page)
+        assert "\\" not in shown, one.id
+        assert "math error" not in page
+        assert "<script" not in page
+
+
+def test_what_is_printed_is_taken_apart():
+    found = printed.read(
+        "epsilon  1.5  (proven)\ndelta    1e-06\n\nThe run is private.\n", "note: a\nwrote c.json\n", 0
+    )
+    assert found.rows == (("epsilon", "1.5", "proven"), ("delta", "1e-06", ""))
+    assert (found.headline, found.text, found.notes, found.error) == (
+        "epsilon 1.5",
+        "The run is private.",
+        ("note: a",),
+        "",
+    )
+    assert printed.read("one line\n", "", 0).text == "one line"
+    assert printed.read("", "dpbounds: no\n", 2).error == "no"
+    assert printed.read("", "", 3).error
+    assert printed.read("", "Traceback\nKeyError: 1\n", 3).error == "KeyError: 1"
+
+
+def test_charts_show_their_numbers():
+    columns = {"epsilon": [0, 1], "delta_lower": [0.4, "1e-400"], "delta_upper": [0.5, "1e-7"]}
+    curve = charts.curve(columns)
+    assert "ε = 1, δ ≤ 1e-07, proven" in curve
+    assert "nan" not in curve
+    everything = charts.curve({"epsilon": [0, 1], "delta_lower": [0, 0], "delta_upper": [0, 0]})
+    assert "circle" not in everything
+    region = {"best": ["<a>"], "value": "1/n", "corners": [[0, 0], [4, 0], [0, 2]]}
+    shown = charts.regime_map([region, {**region, "corners": []}], (99.0, 1.0))
+    assert "&lt;a&gt;" in shown
+    assert charts.lettered([region]) == [("A", 0, "1/n", ["<a>"])]
+
+
+@pytest.mark.thorough
+def test_the_winner_at_a_point_is_that_of_its_region(ask):
+    found = ask.get("/compare/regimes/file/json?metric=gradient-norm").text
+    regions = json.loads(found)["regions"]
+    page = ask.get("/compare/regimes?metric=gradient-norm&at.n=1e6&at.d=100&at.epsilon=1").text
+    first = re.search(r"<tbody><tr><td><a [^>]*>([^<]+)</a></td><td>([^<]+)</td><td>([^<]+)</td><td>1</td>", page)
+    winners = {
+        name for region in regions if region["where"] == ["a - b >= 1"] for name in [region["winner"], *region["ties"]]
+    }
+    assert first[1] in winners
+    assert float(first[3]) == pytest.approx(100 ** (2 / 3) / 1e6, rel=1e-3)

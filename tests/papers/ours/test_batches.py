@@ -1,0 +1,107 @@
+"""Noisy descent and DP-STORM on Poisson samples: sampled sums by enumeration, runs, and what samples save."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.papers.twins import evaluated
+
+descent, storm = evaluated("dpbounds/noisy-descent-batches"), evaluated("dpbounds/storm/batches")
+full, full_storm = evaluated("dpbounds/noisy-descent-exact"), evaluated("dpbounds/storm")
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(9, 10)])
+def test_a_sampled_sum_has_the_moments_of_the_proof(rate):
+    """All samples of four records on a sphere, without noise: mean and mean square of the error are exact."""
+    records = [(Fraction(3, 5), Fraction(4, 5)), (Fraction(-1), Fraction(0)), (Fraction(0), Fraction(1)),
+               (Fraction(5, 13), Fraction(-12, 13))]  # fmt: skip
+    truth = [sum(each) / 4 for each in zip(*records, strict=True)]
+    mean, square = [Fraction(0), Fraction(0)], Fraction(0)
+    for drawn in itertools.product((0, 1), repeat=4):
+        chance = math.prod(rate if one else 1 - rate for one in drawn)
+        found = [sum(one * each[i] for one, each in zip(drawn, records, strict=True)) / (4 * rate) for i in range(2)]
+        mean = [total + chance * each for total, each in zip(mean, found, strict=True)]
+        square += chance * sum((each - true) ** 2 for each, true in zip(found, truth, strict=True))
+    assert mean == truth
+    assert square == (1 - rate) / (4 * rate)
+
+
+def test_all_records_are_the_statement_without_samples():
+    point = {"d": 7, "n": 50, "T": 9, "L": 2, "G": 3, "Delta_F": 1, "eta": "0.2"}
+    sampled = descent(sample_rate=1, noise_multiplier=5, **point).value
+    assert sampled.lower == pytest.approx(full(sigma="0.3", **point).value.lower, rel=1e-12)
+    sampled = storm(sample_rate=1, noise_multiplier=5, first_ratio="0.5", momentum="0.9", **point).value
+    same = full_storm(sigma="0.15", sigma_2="0.2", momentum="0.9", **point).value  # zG/n, zL/n
+    assert sampled.lower == pytest.approx(same.lower, rel=1e-12)
+
+
+N, D, T, RATE, Z, RUNS = 12, 3, 15, 0.25, 0.8, 2000
+
+
+def rows(rng):
+    """Records f_i = <z_i, w> + h(w), h the sum of Huber functions of slope 1 at most: gradients within 1 + √D."""
+    shifts = rng.standard_normal((N, D))
+    shifts -= shifts.mean(axis=0)
+    return shifts / np.linalg.norm(shifts, axis=1).max()
+
+
+@pytest.mark.parametrize("step", [0.2, 0.7])
+def test_runs_on_samples_stay_below_both_bounds(step):
+    rng = np.random.default_rng(3)
+    shifts, G, k, ratio = rows(rng), 1 + math.sqrt(D), 0.5, 0.5
+    start = np.full(D, 0.4)
+    gap = D * 0.4**2 / 2
+
+    def slopes(w):  # of h: 1-smooth
+        return np.clip(w, -1, 1)
+
+    def drawn():
+        return rng.random((RUNS, N)) < RATE
+
+    def noise(scale):
+        return scale * rng.standard_normal((RUNS, D))
+
+    w, total = np.tile(start, (RUNS, 1)), np.zeros(RUNS)
+    for _ in range(T):
+        total += step * (1 - step / 2) * (slopes(w) ** 2).sum(axis=1)
+        kept = drawn()
+        sums = kept @ shifts + kept.sum(axis=1)[:, None] * slopes(w) + noise(Z * G)
+        w = w - step * sums / (RATE * N)
+    total += (slopes(w) ** 2).sum(axis=1) / 2
+    point = {"n": N, "d": D, "T": T, "L": 1, "G": str(G), "Delta_F": str(gap), "eta": str(step),
+             "sample_rate": str(RATE), "noise_multiplier": str(Z)}  # fmt: skip
+    measured = math.sqrt(total.mean() / (T * step * (1 - step / 2) + 0.5))
+    found = descent(**point)
+    assert not found.failing
+    assert 0.1 * found.value.upper < measured < found.value.upper
+
+    w = np.tile(start, (RUNS, 1))
+    v, total = slopes(w) + noise(ratio * Z * G / N), np.zeros(RUNS)
+    for t in range(T):
+        total += (slopes(w) ** 2).sum(axis=1)
+        before, w = w, w - step * v
+        if t < T - 1:
+            reach = k * G + (1 - k) * np.linalg.norm(w - before, axis=1)[:, None]
+            kept = drawn()
+            change = slopes(w) - (1 - k) * slopes(before)
+            sums = k * kept @ shifts + kept.sum(axis=1)[:, None] * change + reach * noise(Z)
+            v = (1 - k) * v + sums / (RATE * N)
+    total += (slopes(w) ** 2).sum(axis=1) / step
+    found = storm(momentum=str(k), first_ratio=str(ratio), **point)
+    measured = math.sqrt(total.mean() / (T + 1 / step))
+    assert 0.1 * found.value.upper < measured < found.value.upper
+
+
+def test_the_best_k_is_the_minimum_of_the_errors():
+    first, later = 0.01, 0.3  # A and B of storm.md
+    k = 2 * first / (first + math.sqrt(first**2 + 4 * first * later))
+    errors = [(first + later * each**2) / (each * (2 - each)) for each in (k * 0.99, k, k * 1.01)]
+    assert min(errors) == errors[1]
+
+
+def test_more_error_than_the_descent_pays_for_is_told():
+    point = {"n": 100, "d": 100, "T": 50, "L": 1, "G": 1, "Delta_F": 1, "eta": "0.5", "momentum": "0.01"}
+    assert storm(sample_rate="0.1", noise_multiplier=5, first_ratio=1, **point).failing

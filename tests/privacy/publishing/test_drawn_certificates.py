@@ -1,0 +1,581 @@
+"""Certificates of version 5: each kind's profile against brute force, round trips, tampering, planted bugs."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import itertools
+import json
+import math
+import shutil
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+from scipy import stats
+
+import dpbounds as dp
+from dpbounds.cli import main
+from dpbounds.errors import CertificateError
+from dpbounds.privacy.accountants.certified import Account, account
+from dpbounds.privacy.budgets.calibration import calibrate
+from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.mechanisms.descriptions import digest
+from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.pairs.losses import law_of
+from dpbounds.privacy.publishing import standalone_checker as checker
+from dpbounds.privacy.publishing.certificates import certificate, check_certificate, write_certificate
+from dpbounds.privacy.relations import Order, Relation
+from tests.privacy.publishing.test_standalone_checker import run as run_alone
+
+ADD, REPLACE, ZERO = Relation
+G = dp.Gaussian
+
+
+def walk(order: Any, **others: Any) -> dp.LastIterate:
+    return dp.LastIterate(G(2), **{"batches": 6, "epochs": 3, "smoothness_step": "0.1", "order": order, **others})
+
+
+CASES: dict[str, tuple[Mechanism, Relation, str]] = {
+    "allocation": (dp.RandomlyAllocated(G(1), 12) ** 3, ADD, "1e-4"),
+    "allocation, zeroed": (dp.RandomlyAllocated(G(2), 9), ZERO, "1e-4"),
+    "allocation of two": (dp.RandomlyAllocated(G(2), 7, 2), ADD, "1e-4"),
+    "bins kept": (dp.BallsInBins(G(4), 10, "2.5", redraw=False), ADD, "1e-4"),
+    "bins drawn anew": (dp.BallsInBins(G(2), 10, "1.5", redraw=True), ZERO, "1e-4"),
+    "fixed size": (dp.SampledWithoutReplacement(G(2), 5, 50) ** 20, REPLACE, "1e-4"),
+    "fixed size, added": (dp.SampledWithoutReplacement(G(2), 5, 50) ** 20, ADD, "1e-4"),
+    "fixed size, zeroed": (dp.SampledWithoutReplacement(G(2), 5, 50) ** 20, ZERO, "1e-4"),
+    "truncated": (dp.TruncatedPoisson(G(2), "0.1", 10, 60) ** 20, REPLACE, "1e-4"),
+    "truncated, added": (dp.TruncatedPoisson(G(2), "0.1", 10, 60) ** 20, ADD, "1e-4"),
+    "truncated, zeroed": (dp.TruncatedPoisson(G(2), "0.1", 10, 60) ** 20, ZERO, "1e-4"),
+    "shuffled": (dp.Shuffled(G(8), 300, rest="1/1000") ** 2, REPLACE, "1e-4"),
+    "shuffled, no clones": (dp.Shuffled(G(2), 4) ** 2, ZERO, "1e-4"),
+    "shuffled, zeroed": (dp.Shuffled(G(4), 300) ** 2, ZERO, "1e-4"),
+    "last, shuffled": (walk("shuffled"), REPLACE, "1e-4"),
+    "last, secret": (walk("secret", checkpoints=(1,)), ZERO, "1e-4"),
+    "discrete Gaussian": (dp.DiscreteGaussian(3, 2, dimension=1) ** 3, REPLACE, "1e-4"),
+    "discrete Laplace": (dp.DiscreteLaplace(3, 2) ** 3, ADD, "1e-4"),
+    "discrete Laplace, sampled": (dp.PoissonSampled(dp.DiscreteLaplace(2), "0.2") ** 3, ZERO, "1e-4"),
+    "Laplace": (dp.Laplace(2) ** 4, ADD, "1e-4"),
+    "Laplace, distance": (dp.Laplace(noise_scale=3, sensitivity="1/2") ** 4, REPLACE, "1e-4"),
+    "Laplace, sampled": (dp.PoissonSampled(dp.Laplace(2), "0.2") ** 5, ADD, "1e-4"),
+    "mixture": (dp.MixtureOfGaussians(3, {0: "0.5", 1: "0.3", 2: "0.2"}) ** 5, ADD, "1e-4"),
+    "mixture, replaced": (dp.MixtureOfGaussians(3, {"0.5": "0.6", 1: "0.4"}) ** 5, REPLACE, "1e-4"),
+    "responses": (dp.RandomizedResponse(1, options=3) ** 4, REPLACE, "1e-4"),
+    "composed": (dp.RandomlyAllocated(G(2), 9) @ G(5) @ dp.PoissonSampled(G(3), "0.1") ** 4, ADD, "1e-4"),
+}
+SLOW = {"shuffled", "shuffled, zeroed", "composed", "truncated, added", "fixed size, added"}  # minutes, together
+
+
+def plain(subject: Any) -> dict[str, Any]:
+    return json.loads(json.dumps(certificate(subject)))  # type: ignore[no-any-return]
+
+
+def spent(name: str) -> Any:
+    mechanism, relation, delta = CASES[name]
+    return account(mechanism, delta=delta, relation=relation)
+
+
+# --- Round trips ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else pytest.mark.thorough) for name in CASES]
+)
+def test_round_trips(name: str, tmp_path: Path) -> None:
+    subject = spent(name)
+    write_certificate(tmp_path / "it.json", subject)
+    document = checker.read(str(tmp_path / "it.json"))
+    assert document["version"] == 5
+    entry = document["accounts"][0]
+    claimed, proven = checker.rational(entry["claim"]["upper"]), subject.enclosure.exact_upper
+    assert proven <= claimed <= proven * Fraction("1.01")
+    assert claimed <= proven * Fraction("1.002"), float(claimed / proven)
+    report = check_certificate(document)  # it asks the stand-alone checker first
+    assert report.holds, report
+    assert "confirmed" in report.lines[-1]
+    assert report.assumptions == checker.assumptions_of(5)
+    wrong = copy.deepcopy(document)
+    lower = subject.enclosure.exact_lower  # a claim below what an attack attains is false
+    wrong["accounts"][0]["claim"].update(upper=str(lower * Fraction(9, 10)), lower="0")
+    assert checker.check(wrong)[0] == checker.WRONG
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["fixed size", "discrete Laplace"])
+def test_a_delta_is_certified_as_well(name: str) -> None:
+    mechanism, relation, _ = CASES[name]
+    subject = account(mechanism, epsilon=1, relation=relation)
+    document = plain(subject)
+    assert checker.check(document)[0] == checker.CONFIRMED
+    claimed = checker.rational(document["accounts"][0]["claim"]["upper"])
+    assert subject.enclosure.exact_upper <= claimed <= subject.enclosure.exact_upper * Fraction("1.01")
+
+
+def test_one_release_shows_its_lower_end_too() -> None:
+    subject = spent("discrete Laplace")
+    single = account(dp.SampledWithoutReplacement(G(2), 5, 50), delta="1e-4", relation=REPLACE)
+    assert plain(subject)["accounts"][0]["claim"]["lower"] == "0"
+    document = plain(single)
+    claim = document["accounts"][0]["claim"]
+    assert checker.rational(claim["lower"]) == single.enclosure.exact_lower > 0
+    assert checker.check(document)[0] == checker.CONFIRMED
+    claim["lower"] = claim["upper"] = str(single.enclosure.exact_upper * Fraction(11, 10))
+    assert checker.check(document)[0] == checker.WRONG
+
+
+@pytest.mark.thorough
+def test_a_bare_interpreter_checks_them(tmp_path: Path) -> None:
+    script = tmp_path / "elsewhere.py"
+    shutil.copy(checker.__file__, script)
+    write_certificate(tmp_path / "it.json", spent("allocation, zeroed"))
+    done = run_alone(script, str(tmp_path / "it.json"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 x gaussian noise, noise multiplier 2, on random allocation (steps 9, participations 1)" in done.stdout
+
+
+def test_an_earlier_version_has_no_such_kinds() -> None:
+    document = plain(spent("discrete Laplace"))
+    for version in (3, 4):
+        document["version"], document["assumptions"] = version, list(checker.assumptions_of(version))
+        status, lines = checker.check(document)
+        assert status == checker.MALFORMED
+        assert f"which version {version} does not have" in lines[0]
+    document = plain(account(walk("secret"), delta="1e-4", relation=ZERO))
+    document["version"], document["assumptions"] = 4, list(checker.assumptions_of(4))
+    assert checker.check(document)[0] == checker.MALFORMED
+
+
+def test_the_digest_is_that_of_ledgers() -> None:
+    for name in ("fixed size", "bins kept", "discrete Gaussian", "discrete Laplace, sampled", "mixture", "responses"):
+        mechanism, relation, _ = CASES[name]
+        releases = written(mechanism, relation)
+        assert checker.digest(releases) == digest(mechanism), name
+
+
+def written(mechanism: Mechanism, relation: Relation) -> list[Any]:
+    """The releases of a certificate, without the work."""
+    from dpbounds.privacy.mechanisms import parts_of
+    from dpbounds.privacy.publishing.certificates import _release
+
+    return [json.loads(json.dumps(_release(*part, relation))) for part in parts_of(mechanism)]
+
+
+# --- Tampering --------------------------------------------------------------------------------------------------------
+
+DEARER: dict[str, tuple[dict[str, Any], ...]] = {  # each spends more; fields of the noise under "mechanism"
+    "allocation, zeroed": ({"steps": 8}, {"participations": 2}, {"count": 2}),
+    "discrete Laplace": ({"mechanism": {"bound": 3}}, {"mechanism": {"noise_scale": "5/2"}}, {"count": 4}),
+    "discrete Gaussian": ({"mechanism": {"bound": "3"}}, {"mechanism": {"noise_stddev": "5/2"}}),
+    "Laplace": ({"mechanism": {"noise_multiplier": "19/10"}}, {"kind": "full-batch", "count": 5}),
+    "mixture": ({"mechanism": {"noise_stddev": "14/5"}}, {"mechanism": {"norms": [["1", "4/5"], ["2", "1/5"]]}}),
+    "responses": ({"mechanism": {"epsilon": "11/10"}}, {"count": 5}),
+    "last, secret": ({"batches": 5}, {"smoothness_step": "1/5"}, {"order": "fixed"}),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", DEARER)
+def test_dearer_releases_are_refused_whatever_the_digest(name: str) -> None:
+    document = plain(spent(name))
+    for fields in DEARER[name]:
+        wrong = copy.deepcopy(document)
+        entry = wrong["accounts"][0]
+        release = entry["mechanism"][0]
+        noise = {**release.get("mechanism", {}), **fields.get("mechanism", {})}
+        release.update({**fields, **({"mechanism": noise} if "mechanism" in release else {})})
+        assert checker.check(wrong)[0] in (checker.WRONG, checker.MALFORMED), fields
+        entry["digest"] = checker.digest(entry["mechanism"])
+        assert checker.check(wrong)[0] == checker.WRONG, fields
+
+
+MALFORMED: dict[str, tuple[dict[str, Any], ...]] = {
+    "allocation": ({"steps": 0}, {"participations": 13}, {"mechanism": None}, {"mechanism": {"kind": "laplace"}}),
+    "bins kept": ({"redraw": None}, {"redraw": 0}, {"epochs": "0"}, {"epochs": 2}, {"bins": True}),
+    "fixed size": ({"batch_size": 51}, {"dataset_size": None}, {"sample_rate": "1"}),
+    "truncated": ({"sample_rate": "2"}, {"sample_rate": None}, {"max_batch_size": 0}),
+    "shuffled": ({"rest": "1/301"}, {"rest": "-1"}, {"batches": None}),
+    "last, secret": ({"order": "other"}, {"order": None}),
+    "mixture": (
+        *(
+            {"mechanism": {"kind": "mixture-of-gaussians", "noise_stddev": "1", "norms": norms}}
+            for norms in (
+                [],
+                [["1", "1/2"]],
+                [["0", "1"]],
+                [["2", "1/2"], ["1", "1/2"]],
+                [["1"]],
+                "x",
+            )
+        ),
+    ),
+    "responses": ({"mechanism": {"kind": "randomized-response", "epsilon": "0", "options": 2}},),
+    "discrete Gaussian": ({"mechanism": {"kind": "gaussian", "noise_multiplier": "1"}},),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_what_is_no_release_is_malformed(name: str) -> None:
+    (release, *_) = written(*CASES[name][:2])
+    checker.read_release(release)
+    for fields in MALFORMED[name]:
+        with pytest.raises(checker.Malformed):
+            checker.read_release({**release, **fields})
+
+
+@pytest.mark.parametrize(("name", "relation"), [("shuffled", "add-or-remove-one"), ("responses", "zero-out-one")])
+def test_another_relation_has_no_pair(name: str, relation: str) -> None:
+    releases = [checker.read_release(each) for each in written(*CASES[name][:2])]
+    with pytest.raises(checker.Malformed, match=r"no pair|under replace-one only"):
+        checker.curve_of(releases, "remove", relation, {}, Fraction(1, 1000), {})
+
+
+# --- Profiles, against dpbounds' own laws and plain sums --------------------------------------------------------------
+
+LOSSES = [Fraction(-3), Fraction(-1, 7), Fraction(0), Fraction(1, 100), Fraction(1, 3), Fraction(2)]
+
+
+def profile(name_or_case: Any, order: str, precision: int = 256) -> Callable[[Fraction], arb]:
+    mechanism, relation, _ = name_or_case
+    releases = [checker.read_release({**each, "count": 1}) for each in written(mechanism, relation)]
+    hints = {"spacing": "1/64"}
+    aim = checker.Aim(Fraction(1, 10**6), 1, hints, {})
+    with ctx.workprec(precision):
+        ((found, _),), _ = checker.steps_of(releases, order, str(relation), aim, None)
+
+    def at(loss: Fraction) -> arb:
+        with ctx.workprec(precision):
+            return found(checker.number(loss).exp())
+
+    return at
+
+
+ORDERS = {"remove": (Order.REMOVE, Order.ZERO), "add": (Order.ADD, Order.RESTORE), "replace": (Order.REPLACE,)}
+EXACT = [  # of one release: two derivations of one profile
+    *("fixed size", "fixed size, added", "fixed size, zeroed", "truncated", "truncated, zeroed"),
+    *("discrete Gaussian", "discrete Laplace", "discrete Laplace, sampled", "Laplace", "Laplace, distance"),
+    *("Laplace, sampled", "mixture", "mixture, replaced", "responses", "last, secret"),
+]
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_profiles_are_those_of_the_pairs(name: str) -> None:
+    mechanism, relation, delta = CASES[name]
+    (single, _), *_ = mechanism.parts if isinstance(mechanism, dp.Composed) else ((mechanism, 1),)
+    classes = neighbour_classes(single, relation)
+    for order in checker.RECORD[str(relation)]:
+        own = profile((single, relation, delta), order)
+        (of_class,) = {each.product for way in ORDERS[order] for each in classes.along(way)}
+        ((pair, count),) = of_class
+        assert count == 1
+        law = law_of(pair)
+        for loss in LOSSES:
+            with ctx.workprec(256):
+                theirs, ours = law.delta(checker.number(loss)), own(loss)
+            assert abs(float(theirs.mid()) - float(ours.mid())) < 1e-9, (order, loss, theirs, ours)
+            assert ours.rad() < 1e-20, (order, loss)
+
+
+@pytest.mark.parametrize(("z", "bins", "order"), [(1.0, 3, "remove"), (1.0, 3, "add"), (2.0, 2, "remove")])
+def test_means_of_ratios_lie_a_little_above_an_integral(z: float, bins: int, order: str) -> None:
+    case = (dp.RandomlyAllocated(G(z), bins), ADD, "1e-4")
+    found = profile(case, order)
+    axis = np.linspace(-8, 8, 401 if bins == 3 else 2001)
+    weights = stats.norm.pdf(axis) * (axis[1] - axis[0])
+    ratios = np.exp(axis / z - 1 / (2 * z * z))
+    grids = np.meshgrid(*[ratios] * (bins - 1), indexing="ij")
+    masses = np.meshgrid(*[weights] * (bins - 1), indexing="ij")
+    others, mass = sum(grids).ravel(), np.prod(masses, axis=0).ravel()
+    for loss in (0.0, 0.3, 1.0):
+        alpha = math.exp(loss)
+        # the last ratio in closed form: E (x + X - mα)_+, or (m - α(x + X))_+
+        edge = np.maximum((bins * alpha if order == "remove" else bins / alpha) - others, 1e-300)
+        at = z * np.log(edge) + 1 / (2 * z)
+        upper, shifted = stats.norm.sf(at), stats.norm.sf(at - 1 / z)
+        call = shifted - edge * upper
+        call = np.where(edge > 1e-299, call, 1 + others - (bins * alpha if order == "remove" else bins / alpha))
+        put = np.where(edge > 1e-299, call + edge - 1, 0.0)
+        exact = float(np.dot(mass, call)) / bins if order == "remove" else float(np.dot(mass, put)) * alpha / bins
+        got = float(found(Fraction(loss).limit_denominator(10)).mid())
+        assert exact - 1e-7 <= got <= exact + 2e-3, (loss, exact, got)
+
+
+@pytest.mark.parametrize("order", ["replace", "remove", "add"])
+def test_clones_against_all_their_outcomes(order: str) -> None:
+    record = {"odds": "3", "shares": ["1/10", "1/10"], "clone_odds": ["2", "2"]}
+    if order != "replace":
+        record["shares"] = ["1/20", "1/5"]
+    batches = 6
+    with ctx.workprec(256):
+        clones = checker.Clones(record)
+        found = clones.profile(batches, order, arb(2) ** -60)
+        p, unlike = (float(x) for x in clones.shares)
+        theta, s = (p * 3 + unlike) / ((p + unlike) * 4), 3.0
+        laws = []
+        for chance in (s / (1 + s), 1 / (1 + s)):
+            law = {}
+            for c, k, own in itertools.product(range(batches), range(batches), (0, 1)):
+                mass = stats.binom.pmf(c, batches - 1, p + unlike) * stats.binom.pmf(k, c, theta)
+                law[c, k + own] = law.get((c, k + own), 0.0) + mass * (chance if own else 1 - chance)
+            laws.append(law)
+        one, other = laws if order != "add" else laws[::-1]
+        for alpha in (0.2, 0.5, 0.9, 1.0, 1.4, 2.9, 3.5):
+            exact = sum(max(0.0, one[key] - alpha * other[key]) for key in one)
+            assert abs(float(found(arb(alpha)).mid()) - exact) < 1e-12, alpha
+
+
+def test_what_clones_cost_is_counted() -> None:
+    record = {"odds": "3", "shares": ["0", "1/3"], "clone_odds": ["2", "3"]}
+    squared = 1 / 16
+    with ctx.workprec(128):
+        lost = float(checker.Clones(record).lost(Fraction(1, 16), 10, "remove"))
+    own = checker.gaussian_profile(Fraction(1, 16))
+    delta = float(own(arb(3)).mid())
+    assert lost == pytest.approx(delta + 9 * (delta + delta) / 3)
+    assert squared < 1
+    for wrong in ({"odds": "1"}, {"shares": ["0", "1/2"]}, {"shares": ["1", "1"]}, {"clone_odds": ["1/2", "3"]}):
+        with pytest.raises((checker.Unproven, checker.Malformed)):
+            checker.Clones({**record, **wrong})
+    both = checker.Clones(record)
+    with pytest.raises(checker.Unproven, match="neither content"):
+        both.profile(10, "replace", arb(2) ** -60)
+
+
+@pytest.mark.parametrize("order", ["secret", "shuffled"])
+def test_costs_of_secret_positions_against_all_of_them(order: str) -> None:
+    m, epochs, rise = 4, 3, Fraction(1, 10)
+    release = checker.read_release({**written(walk(order, batches=m, epochs=epochs), ZERO)[0]})
+    one = Fraction(1, 4)
+    with ctx.workprec(256):
+        found = checker.secret_costs(release, one)
+    assert 1 <= sum(chance for chance, _ in found) <= 1 + Fraction(1, 10**6)
+
+    def profile_of(law: list[tuple[float, float]], alpha: float) -> float:
+        total = 0.0
+        for chance, cost in law:
+            mu = math.sqrt(cost)
+            near = math.log(alpha) / mu
+            total += chance * (stats.norm.sf(near - mu / 2) - alpha * stats.norm.sf(near + mu / 2))
+        return total
+
+    def window(steps: int) -> float:
+        return 1 / sum(float(1 + rise) ** (-2 * k) for k in range(steps))
+
+    exact = []
+    for places in itertools.product(range(1, m + 1), repeat=epochs if order == "shuffled" else 1):
+        p = places if order == "shuffled" else places * epochs
+        cost = sum(window(m - a + b) for a, b in itertools.pairwise(p)) + window(m - p[-1] + 1)
+        exact.append((m ** -float(len(places)), float(one) * cost))
+    for alpha in (1.0, 1.3, 2.0):
+        true, got = profile_of(exact, alpha), profile_of([(float(a), float(b)) for a, b in found], alpha)
+        assert true - 1e-12 <= got <= true * (1 + (1e-12 if order == "secret" else 1e-2)), alpha
+
+
+@pytest.mark.parametrize("size", [5, 10, 11, 40])
+def test_chances_of_cuts_against_plain_sums(size: int) -> None:
+    rate, most = Fraction(1, 10), 10
+    with ctx.workprec(256):
+        often, kept = checker.cut_chances(rate, most, size)
+        seldom, _ = checker.cut_chances(rate, most, size, least=True)
+    tau = float(stats.binom.sf(most - 1, size - 1, 0.1))
+    assert float(seldom) == pytest.approx(tau, rel=1e-9)
+    assert seldom <= often
+    assert float(often) == pytest.approx(tau, rel=1e-9)
+    beyond = float(stats.binom.sf(most, size, 0.1))
+    assert float(kept) == pytest.approx(min(0.1, most / size * beyond / tau) if tau > 1e-50 else 0.1, rel=1e-9)
+
+
+# --- Sums of ratios: exact integers -----------------------------------------------------------------------------------
+
+
+def test_sums_on_levels_keep_the_mean_and_never_lose_mass() -> None:
+    grid = checker.Grid(8, 1, 6, 40)
+    one = checker.Ratios([[0, 5, 0, 7] + [0] * 12, [0] * 9 + [3] + [0] * 6], 11)
+    other = grid.constant(13)
+    total = grid.sum(one, other)
+
+    def moments(found: checker.Ratios) -> tuple[int, int]:
+        points = [(k << level, mass) for level, row in enumerate(found.levels) for k, mass in enumerate(row)]
+        return sum(mass for _, mass in points), sum(place * mass for place, mass in points) + found.lost
+
+    (mass, mean), (certain, at) = moments(one), moments(other)
+    assert certain == 1 << 40
+    assert at == 26 << 40
+    got_mass, got_mean = moments(total)
+    assert mass <= got_mass <= mass + 64
+    exact = mean + 26 * mass
+    assert exact <= got_mean <= exact + 64 * 200
+
+
+def test_what_lies_beyond_the_grid_is_counted_at_infinity() -> None:
+    grid = checker.Grid(4, 0, 1, 20)  # points 0 to 7
+    one = checker.Ratios([[0] * 7 + [1 << 20]], 0)
+    total = grid.sum(one, one)  # 14 = 7 and a mean of 7 at infinity
+    assert total.levels == [[0] * 7 + [1 << 20]]
+    assert total.lost == 7 << 20
+
+
+def _without_the_mean_at_infinity(true: Any) -> Any:
+    return lambda self, one, other: checker.Ratios(true(self, one, other).levels, 0)
+
+
+def _half_of_what_lies_between(true: Any) -> Any:
+    return lambda self, masses: true(self, [0 if k % 2 else mass for k, mass in enumerate(masses)])
+
+
+def _one_step_too_many(true: Any) -> Any:
+    return lambda rise, steps: true(rise, steps + 1)
+
+
+def _mirror_left_out(true: Any) -> Any:
+    return lambda base, rate: checker.thinned(base, rate)
+
+
+PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any], Callable[[], None]]] = {
+    "a factor of the relation": (
+        *(checker, "per_bound", lambda true: lambda release: true(release) / 4),
+        lambda: test_profiles_are_those_of_the_pairs("fixed size"),
+    ),
+    "no mirror": (
+        *(checker, "symmetrised", _mirror_left_out),
+        lambda: test_profiles_are_those_of_the_pairs("fixed size"),
+    ),
+    "a zeroed record as a Poisson sample": (
+        *(
+            checker,
+            "zeroed_profile",
+            lambda true: lambda shift, rate, order: checker.sampled_profile(order, rate, shift),
+        ),
+        lambda: test_profiles_are_those_of_the_pairs("fixed size, zeroed"),
+    ),
+    "the other order": (
+        *(checker.Profile, "reversed", lambda true: lambda self: self),
+        lambda: test_profiles_are_those_of_the_pairs("fixed size, added"),
+    ),
+    "nothing at infinity": (
+        *(checker.Grid, "sum", _without_the_mean_at_infinity),
+        test_what_lies_beyond_the_grid_is_counted_at_infinity,
+    ),
+    "mass lost between points": (
+        *(checker.Grid, "coarser", _half_of_what_lies_between),
+        test_sums_on_levels_keep_the_mean_and_never_lose_mass,
+    ),
+    "a window too long": (
+        *(checker, "window", _one_step_too_many),
+        lambda: test_costs_of_secret_positions_against_all_of_them("shuffled"),
+    ),
+    "clones too few by one": (
+        *(checker, "binomial", lambda true: lambda trials, chance: true(trials + 1, chance)),
+        lambda: test_clones_against_all_their_outcomes("replace"),
+    ),
+    "a cut too seldom": (
+        *(checker, "chance_of_at_least", lambda true: lambda trials, chance, hits: true(trials, chance, hits + 1)),
+        lambda: test_chances_of_cuts_against_plain_sums(40),
+    ),
+}
+
+
+@pytest.mark.parametrize("bug", PLANTED)
+def test_a_planted_bug_is_seen(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    where, name, mutant, test = PLANTED[bug]
+    test()
+    monkeypatch.setattr(where, name, mutant(getattr(where, name)))
+    with pytest.raises((AssertionError, checker.Unproven, IndexError)):
+        test()
+
+
+# --- Hints prove nothing by themselves --------------------------------------------------------------------------------
+
+HOSTILE: tuple[dict[str, Any], ...] = (
+    *({"spacing": "0"}, {"spacing": "2"}, {"points": 10**6}, {"points": 1000}, {"shift": -1}, {"shift": 99}),
+    *({"points": "many"}, {"spacing": 1}, {"points": True}),
+)
+
+
+@pytest.mark.parametrize("hints", HOSTILE, ids=str)
+def test_hostile_hints_are_refused(hints: dict[str, Any]) -> None:
+    releases = [checker.read_release(each) for each in written(*CASES["allocation, zeroed"][:2])]
+    with pytest.raises((checker.Malformed, checker.NotCovered, checker.Unproven)):
+        checker.curve_of(releases, "remove", "zero-out-one", hints, Fraction(1, 1000), {})(Fraction(1))
+
+
+def test_hostile_hints_about_clones_are_refused() -> None:
+    releases = [checker.read_release(each) for each in written(*CASES["shuffled"][:2])]
+    right = {"odds": "3", "shares": ["0", "1/3"], "clone_odds": ["2", "3"]}
+    for hints in (
+        *({"clones": 1}, {"clones": [1]}, {"clones": [{}]}, {"clones": [{**right, "odds": 3}]}),
+        *({"halves": []}, {"halves": [1, 2]}, {"halves": [{}, {"clones": "x"}]}, {"halves": [{}, {}], "first": "-1"}),
+        {"halves": [{}, {}], "first": "2"},
+    ):
+        proofs = {"replace": {"parameters": hints}}
+        claim = {"relation": "replace-one", "given": "delta", "target": Fraction(1, 1000)}
+        with contextlib.suppress(checker.Malformed):
+            ((below, above, _),) = checker.check_drawn(
+                releases, {**claim, "lower": Fraction(0), "upper": Fraction(1, 9)}, proofs
+            )
+            assert (below, above) == (None, None), hints
+
+
+@pytest.mark.parametrize("ends", [[], [10], [60, 10], [0, 60], [10, 10, 60], ["60"], [10, 70]])
+def test_ranges_of_sizes_cover_all_sizes(ends: list[Any]) -> None:
+    releases = [checker.read_release(each) for each in written(*CASES["truncated, added"][:2])]
+    with pytest.raises(checker.Malformed):
+        checker.size_ranges(releases, "add-or-remove-one", {"sizes": ends})
+    assert checker.size_ranges(releases, "add-or-remove-one", {"sizes": [20, 60]}) == [(1, 20), (21, 60)]
+    assert checker.size_ranges(releases, "replace-one", {"sizes": ends}) == [None]
+
+
+def test_work_is_counted_before_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = plain(spent("discrete Laplace"))
+    monkeypatch.setattr(checker, "MOST_WORK", 5)
+    status, lines = checker.check(document)
+    assert status == checker.NOT_COVERED
+    assert lines[0].endswith(checker.TOO_MUCH)
+    report = check_certificate(document)  # accounted anew
+    assert report.holds
+    assert "accounted anew" in report.lines[-1]
+    document["accounts"][0]["claim"]["upper"] = "1"
+    assert not check_certificate(document).holds
+
+
+# --- Calibrations, and the command line -------------------------------------------------------------------------------
+
+
+def test_a_calibration_claims_that_its_value_suffices() -> None:
+    found = calibrate(lambda z: dp.SampledWithoutReplacement(G(z), 5, 50), 1, "1e-4", relation=REPLACE)
+    document = plain(found)
+    assert document["version"] == 5
+    assert checker.check(document)[0] == checker.CONFIRMED
+    assert check_certificate(document).holds
+    document["calibration"]["value"] = str(checker.rational(document["calibration"]["value"]) + 1)
+    assert checker.check(document)[0] == checker.WRONG
+
+
+@pytest.mark.thorough
+def test_the_command_line_writes_and_checks_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "it.json")
+    line = "epsilon --noise-multiplier 2 --sampling random-allocation --batches 20 --epochs 2 --delta 1e-4"
+    assert main([*line.split(), "--certificate", file]) == 0
+    assert main(["check", file]) == 0
+    said = capsys.readouterr().out
+    assert "the certificate holds" in said
+    assert "random allocation (steps 20, participations 1)" in said
+
+
+def test_what_is_refused_says_what_to_do() -> None:
+    cases = {
+        dp.RandomlyAllocated(G(2), 5): "zero-out-one has a certificate",
+        dp.BallsInBins(G(2), 5, 1, redraw=True): "zero-out-one has a certificate",
+        dp.DiscreteGaussian(3, 2): "bound each coordinate",
+        dp.PoissonSampled(dp.Laplace(2), "0.1"): "zero-out-one has a certificate",
+        dp.SampledWithoutReplacement(dp.Laplace(2), 1, 5): "Gaussian noise, given by noise_multiplier",
+        dp.SampledWithReplacement(G(2), 2, 5): "publish the command and what it says",
+    }
+    any_value = account(G(4), delta="1/20").enclosure
+    for mechanism, advice in cases.items():
+        with pytest.raises(CertificateError, match=advice):
+            certificate(Account(mechanism, REPLACE, "delta", Fraction(1, 20), any_value, ()))

@@ -1,0 +1,117 @@
+"""How results show themselves: text that can be typed in again, sheets that notebooks show."""
+
+import xml.etree.ElementTree as ET
+from fractions import Fraction
+
+import pytest
+
+import dpbounds as dp
+from dpbounds.algorithms.ledger import Ledger, Release
+from dpbounds.displayed import Displayed, Sheet, written
+from dpbounds.privacy.mechanisms.matrices import LowerTriangular
+
+NAMES = {name: getattr(dp, name) for name in dp.__all__} | {"LowerTriangular": LowerTriangular}
+GAUSSIAN = dp.Gaussian("1.5")
+R = "replace-one"
+MECHANISMS = (
+    GAUSSIAN,
+    dp.Gaussian(noise_stddev="1/3", sensitivity=2),
+    dp.Laplace("0.1", dimension=3),
+    dp.UniformBall(2, 3),
+    dp.DiscreteLaplace(3, 1),
+    dp.DiscreteGaussian(3, 1),
+    dp.MixtureOfGaussians(2, {0: "1/3", 1: "2/3"}),
+    dp.RandomizedResponse(1, 4),
+    dp.ExponentialMechanism(1, relation=R),
+    dp.PermuteAndFlip(1, relation=R),
+    dp.AboveThreshold(1, relation=R),
+    dp.PureDP(1, relation=R),
+    dp.ApproximateDP(1, "1e-6", relation=R),
+    dp.ZCDP("0.5", relation=R),
+    dp.RenyiDP({2: "0.1"}, relation=R),
+    dp.PoissonSampled(GAUSSIAN, "0.01"),
+    dp.SampledWithoutReplacement(GAUSSIAN, 1, 10),
+    dp.SampledWithReplacement(GAUSSIAN, 1, 10),
+    dp.TruncatedPoisson(GAUSSIAN, "0.01", 20, 100),
+    dp.Shuffled(GAUSSIAN, 10),
+    dp.RandomlyAllocated(GAUSSIAN, 10, 3),
+    dp.BallsInBins(GAUSSIAN, 10, 3, redraw=False),
+    dp.LastIterate(GAUSSIAN, batches=3, epochs=2, smoothness_step=["0.1", "0.2"]),
+    dp.MatrixMechanism(3, dp.BinaryTree(4), "single"),
+    dp.MatrixMechanism(3, dp.Toeplitz(["1", "1/3"], 4), "balls-in-bins", separation=2),
+    dp.MatrixMechanism(3, [[1], ["0.5", 1]], "single"),
+    GAUSSIAN**1,
+    GAUSSIAN**3,
+    GAUSSIAN @ dp.PoissonSampled(GAUSSIAN**2, "0.1") ** 5 @ GAUSSIAN,
+)
+
+
+def test_every_mechanism_is_here():
+    kinds = {value for value in NAMES.values() if isinstance(value, type) and issubclass(value, dp.Mechanism)}
+    assert kinds - {type(each) for each in MECHANISMS} == {dp.Mechanism, dp.InParallel}  # equal only to itself
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda each: type(each).__name__)
+def test_what_a_mechanism_writes_is_the_mechanism(mechanism):
+    assert eval(repr(mechanism), NAMES) == mechanism  # noqa: S307
+    assert str(mechanism) == repr(mechanism)
+    _shown(mechanism)
+
+
+def _shown(result):
+    """The texts of what a notebook shows, which has to be well formed."""
+    markup = result._repr_html_()
+    told = "\n".join(ET.fromstring(f"<div>{markup}</div>").itertext())
+    assert "Fraction(" not in told + str(result)
+    return told
+
+
+def test_results_are_shown_with_what_they_prove():
+    account = dp.account(GAUSSIAN, delta="1e-6")
+    assert f"{account.enclosure.decimals(10)[1]} (proven, rounded up)" in _shown(account)
+    calibration = dp.calibrate(dp.Gaussian, 1, "1e-6")
+    told = _shown(calibration)
+    left = dp.remaining(dp.Gaussian(20) ** 10, 1, "1e-6")
+    assert {"kept", "12 (13 do not fit)"} <= {line.rpartition(": ")[2] for line in _shown(left).splitlines()}
+    assert "12 (13 do not fit)" in str(left)
+    for text in (told, str(calibration)):
+        value, fails = (Fraction(text.split(before)[1].split()[0].strip("(")) for before in _beside(text))
+        assert calibration.value <= value < calibration.value + Fraction(1, 10**10)
+        assert calibration.fails_at - Fraction(1, 10**10) < fails <= calibration.fails_at
+
+
+def _beside(text):
+    return ("noise", "suffices") if "suffices (" in text else ("noise", "fails at")
+
+
+@pytest.mark.thorough
+def test_plans_evaluations_samples_and_tables_are_shown():
+    from dpbounds.render.catalogue import table
+
+    plan = dp.plan("gradient-norm", n=10**6, d=100, epsilon=1, delta="1e-6", lipschitz=1, smoothness=1, initial_gap=1)
+    assert "dpbounds/storm" in _shown(plan)
+    value = dp.theorem("tholeti-kalyani-2020/equation-6").evaluate(distance=1, radius=1, dimension=3)
+    assert "0.687" in _shown(value)
+    drawn = dp.probable_epsilon(dp.RandomlyAllocated(dp.Gaussian(1), 10, 3), "1e-2", confidence="0.999", samples=20000)
+    assert "not certified" in _shown(drawn)
+    assert "<table" in table("gradient-norm")._repr_html_()
+
+
+def test_ledgers_are_shown_release_by_release():
+    ledger = Ledger((Release(Fraction(2), Fraction(1, 2), count=10),), adaptive=True)
+    assert "10 x Gaussian" in _shown(ledger)
+    assert "only its filter" in _shown(ledger)
+
+
+def test_long_tables_are_cut_and_text_is_escaped():
+    sheet = Sheet("a < b", (("x", "1 & 2"),), ("n",), [(str(row),) for row in range(100)])
+    assert sheet.markup().count("<tr>") == 1 + 1 + 20 + 1
+    assert "... and 80 more" in sheet.text()
+    assert "a &lt; b" in sheet.markup()
+    assert "1 &amp; 2" in sheet.markup()
+
+
+def test_exact_numbers_are_exact():
+    for number in (Fraction(1, 3), Fraction(-1, 8), Fraction(10**30), Fraction(1, 10**12), Fraction(22, 7)):
+        assert dp.Enclosure.exactly(eval(written(number))).contains(number)  # noqa: S307
+    assert issubclass(dp.Account, Displayed)
