@@ -46,7 +46,7 @@ def sharded(problem: Differentiable, devices: Sequence[Any] | None = None) -> Di
         raise InvalidValue("devices", told, "devices of one kind, each once", "others round gradients in other ways")
     demand_doubles(chosen[0].platform)
     own = problem.compiled
-    if isinstance(own, Sharded):
+    if isinstance(own, Sharded) and own.single is not None:
         own = own.single
     return dataclasses.replace(problem, compiled=Sharded.of(own, chosen))
 
@@ -60,7 +60,7 @@ class Sharded(Compiled):
         mesh: Of one axis.
     """
 
-    single: Any = None
+    single: Compiled | None = None
     mesh: Any = None
 
     @classmethod
@@ -75,6 +75,7 @@ class Sharded(Compiled):
     @property
     def lanes(self) -> int:
         """How many records each device differentiates at once."""
+        assert self.single is not None
         return self.single.lanes
 
     def _in_doubles(
@@ -83,6 +84,7 @@ class Sharded(Compiled):
         import jax
         from jax.sharding import NamedSharding, PartitionSpec
 
+        assert self.single is not None
         devices = self.mesh.size
         if len(there) % devices:
             return self.single._in_doubles(what, points, leaves, there, limits, lanes)
