@@ -37,8 +37,13 @@ _RANGE = 2.0**20  # a norm that adapts stays within this factor of the first
 class Optimiser(Protocol):
     """What Optax calls a gradient transformation."""
 
-    init: Callable[[Any], Any]
-    update: Callable[..., Any]
+    @property
+    def init(self) -> Callable[..., Any]:
+        """From parameters to a state."""
+
+    @property
+    def update(self) -> Callable[..., Any]:
+        """From gradients, state and parameters to what is added to parameters, and the next state."""
 
 
 @frozen(field_transformer=fields.named)
@@ -90,9 +95,9 @@ class QuantileClipping:
         return kept
 
 
-def _optimiser(value: Any, name: str) -> Optimiser:
+def _optimiser(value: Any, name: str = "optimiser") -> Optimiser:
     if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
-        return GradientSteps(value)
+        return GradientSteps(float(value))
     if not callable(getattr(value, "init", None)) or not callable(getattr(value, "update", None)):
         raise InvalidValue(name, repr(value), "a step size, or what has init and update, as Optax' optimisers do")
     made: Optimiser = value
@@ -331,7 +336,7 @@ def _flat(state: Any) -> tuple[list[Any], Any]:
         return [state], None
     import jax
 
-    return jax.tree.flatten(state)  # type: ignore[no-any-return]
+    return jax.tree.flatten(state)
 
 
 def _packed(states: list[Any]) -> dict[str, Any]:

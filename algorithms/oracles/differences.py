@@ -224,7 +224,8 @@ def changes(problem: Any, X: Array, previous: Array) -> Array:
     """∇F(x) - ∇F(y) over all records, of parts that the problem cut by itself, shape (R, p)."""
     every = np.arange(problem.records)
     sums = [problem.summed_differences(*each, every) for each in zip(X, previous, strict=True)]
-    return np.stack(sums) / problem.records
+    found: Array = np.stack(sums) / problem.records
+    return found
 
 
 def enforced(problem: Any) -> bool:

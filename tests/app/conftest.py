@@ -2,13 +2,12 @@
 
 import asyncio
 
+import httpx
 import pytest
 
 from dpbounds.app import work
 from dpbounds.app.jobs import Jobs
-
-httpx = pytest.importorskip("httpx")
-pytest.importorskip("starlette")
+from dpbounds.app.server import application
 
 
 class Inline:
@@ -60,8 +59,6 @@ class Client:
 
 @pytest.fixture
 def ask(inline):
-    from dpbounds.app.server import application
-
     jobs = Jobs(inline)
     yield Client(application(jobs))
     jobs.close()

@@ -362,6 +362,8 @@ def read_noise(noise: object, sampling: str) -> dict[str, Any]:
             raise Malformed("a mixture has norms that increase and positive probabilities that sum to 1")
         if read[-1][0] == 0:
             raise Malformed("a mixture in which no record contributes")
+    elif kind == "randomized-response" and found["options"] < 2:
+        raise Malformed("randomised response has two options or more")
     elif kind == "discrete-gaussian":
         found["bound"] = bound = positive(noise, "bound")
         if bound is None or not 1 <= bound <= 10**6:

@@ -114,6 +114,7 @@ def test_a_norm_that_adapts_finds_the_quantile():
     assert gradients(np.zeros(P), np.arange(N), clip)[1] / N == pytest.approx(0.8, abs=0.05)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", SAMPLINGS)
 @pytest.mark.parametrize("clipping", [None, QuantileClipping()])
 def test_every_sampling_is_certified_under_guard(name, clipping):
@@ -351,7 +352,7 @@ def test_a_run_has_a_statement_and_a_certificate_that_holds(tmp_path):
     run = training().run(PROBLEM)
     assert "(1, 1e-05)-differentially private under replace-one" in run.statement()
     assert run.noise_drawn in run.statement()
-    certificates.write_certificate(tmp_path / "run.json", certificates.certificate(run._account()))
+    certificates.write_certificate(tmp_path / "run.json", run._account())
     assert run.certificate() == json.loads((tmp_path / "run.json").read_text())
     with pytest.raises(InvalidValue, match="budget must be"):
         training("all").run(PROBLEM).certificate()

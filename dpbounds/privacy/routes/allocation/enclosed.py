@@ -44,7 +44,7 @@ _DECISIVE = 10  # doublings, beyond which it cannot
 _ROUNDS = 4
 _ROUGH, _ROUGHLY_NEGLIGIBLE, _ROUGHLY_LEAST = 0.02, 1e-24, 1e-13  # of an estimate
 _SUBTLE = 1e-7  # of δ: what may be given up beyond the grid
-_VERY_MANY = 20_000  # bins, of which no grid holds the sum
+_VERY_MANY, _MILD = 20_000, 2  # bins, and a squared shift, for which no grid holds the sum
 _HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
 # under replace-one, by the width from which they do; the last for all that is narrower
 _FINENESSES = (
@@ -94,8 +94,13 @@ def _is_gaussian(pair: Pair) -> bool:
     return isinstance(pair, Allocated) and all(isinstance(base, ShiftedGaussians) for base, _ in pair.shares)
 
 
-def _terms(pair: Allocated | AllocatedTo) -> int:
-    return pair.bins if isinstance(pair, Allocated) else pair.steps
+def _is_crowded(pair: Pair) -> bool:
+    """Whether a grid for the sum would be too fine: very many bins, none of which decides alone."""
+    return (
+        isinstance(pair, Allocated)
+        and pair.bins >= _VERY_MANY
+        and all(isinstance(base, ShiftedGaussians) and base.squared_shift <= _MILD for base, _ in pair.shares)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +350,7 @@ def enclosed(product: Product, target: Fraction, for_epsilon: bool, width: float
     attacked = any(isinstance(pair, AllocatedTo) for pair in allocated)
     small = float(target) if for_epsilon else 1e-12
     best: Proof | None = None
-    by_threshold = all(_is_gaussian(pair) and _terms(pair) >= _VERY_MANY for pair in spaced)
+    by_threshold = all(map(_is_crowded, spaced))
     for _ in range(_ROUNDS):
         negligible = _round_number(small * _SUBTLE * min(1.0, width / 1e-3) / count)
         grid = Grid(_dyadic(spacing), negligible, fineness, _round_number(small * _HARDLY / count), by_threshold)
