@@ -13,7 +13,7 @@ from dpbounds.privacy import mechanisms as m
 from dpbounds.privacy.accountants.certified import account
 from dpbounds.privacy.mechanisms.descriptions import KINDS, SAMPLINGS, digest
 from dpbounds.privacy.mechanisms.matrices import BinaryTree, Toeplitz
-from dpbounds.privacy.publishing.certificates import certificate, has_certificate
+from dpbounds.privacy.publishing.certificates import certificate
 
 BOTH = ("add-or-remove-one", "replace-one")
 SINGLE = [
@@ -88,7 +88,7 @@ def test_what_says_itself_who_takes_part_comes_back(whole):
         write_releases(m.PoissonSampled(whole, "1/7"))
 
 
-@pytest.mark.parametrize("whole", [each for each in WHOLE if has_certificate(each)], ids=repr)
+@pytest.mark.parametrize("whole", [*WHOLE[:3], *WHOLE[4:8]], ids=repr)  # those that certificates describe
 def test_the_digest_is_that_of_a_certificate(whole):
     found = account(whole, delta="1e-5", relation="replace-one")
     assert certificate(found)["accounts"][0]["digest"] == digest(whole)

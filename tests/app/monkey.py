@@ -35,7 +35,7 @@ _REACHABLE = "a[href]:visible, button:visible, input:visible, select:visible, su
 
 def play(watched, draw, count):
     """Act so often; return what went wrong, with the number of the action."""
-    page, wrong = watched.page, []
+    page, wrong, told = watched.page, [], 0
     for number in range(count):
         did = "began"
         try:
@@ -50,6 +50,9 @@ def play(watched, draw, count):
             page.goto("/")
         wrong += [f"{number} {did}: {one}" for one in watched.wrong]
         watched.wrong.clear()
+        if len(wrong) > told:
+            print(*wrong[told:], sep="\n", file=sys.stderr, flush=True)
+            told = len(wrong)
         if number % 500 == 499:
             print(number + 1, len(wrong), page.url, file=sys.stderr, flush=True)
     return wrong
