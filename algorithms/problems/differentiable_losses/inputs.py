@@ -33,9 +33,18 @@ def demand_floating(index: int, leaf: Any, kept: Any) -> None:
 
 
 def read_only(leaf: Any, records: int, index: int) -> np.ndarray[Any, Any]:
-    """A copy of the records' leaf that nobody writes to, or ``InvalidValue`` where it has not a row for each."""
-    rows = np.array(leaf)
+    """The records' leaf as nobody writes to it: a copy, or a file mapped with mode "r" as it is.
+
+    Raises:
+        InvalidValue: It has not a row for each record, or a mapped file may be written to.
+    """
+    mapped = isinstance(leaf, np.memmap)
+    rows = leaf if mapped else np.array(leaf)
     if rows.ndim < 1 or not len(rows) or len(rows) != records:
         raise InvalidValue(f"records[{index}].shape", rows.shape, "(n, ...) with the same n >= 1 for every leaf")
+    if mapped and rows.flags.writeable:
+        raise InvalidValue(f"records[{index}].mode", leaf.mode, "'r'", "what is mapped must not change during a run")
+    if mapped:
+        return rows
     rows.flags.writeable = False
     return rows

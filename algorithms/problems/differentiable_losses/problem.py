@@ -228,12 +228,12 @@ def differentiable(
     Args:
         loss: From parameters and one record (a row of every leaf) to a scalar.
         parameters: A pytree of floating-point leaves, public, of at most 64 bits each; the start.
-        records: A pytree of arrays with n rows each.
+        records: A pytree of arrays with n rows each; one that ``np.memmap(..., mode="r")`` maps stays in its file.
         clip: G, public: of a whole gradient, over all leaves. Or a norm for each part of the parameters, as
             ``{"body": 1, "head": "1/2"}`` for parameters with these two keys: then G is the root of the sum of squares.
         smoothness: L̂, public, at which differences of gradients are clipped per distance, for SPIDER and STORM, and
             Hessians (see ``Differentiable``).
-        memory_limit: In bytes, public: what JAX holds at once beside parameters and one sum, by its compiler's account.
+        memory_limit: In bytes, public: what a sum takes while it is made, by the compiler's account and our own.
         radius: Of an l2 ball around 0, for ``ProjectedGradientDescent``.
         copies: Whether a record's gradient is written out. False: where a weight occurs once, in a product with what
             a record gives (a dense layer, an adapter), only what came in and what goes back is kept, and norms and

@@ -21,6 +21,7 @@ from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.evaluation import evaluate
 
 _LANES = 16  # of a block: what more would gain is lost where a sample has few records
+_DOUBLES = 6  # of a point's size, held outside: it, sums of this call and the last, and what is cast and copied
 _MOST = 256  # rows in one call: more gain little
 
 Loss = Callable[[Any, Any], Any]
@@ -134,7 +135,7 @@ class Compiled:
         return jax.jit(over_blocks(gradients, then, points[0], rows_of(leaves, lanes)))
 
     def bytes_of(self, rows: int, start: Any, leaves: Any, differences: bool, groups: int = 1) -> int:
-        """What calls with so many rows hold at once, by the compiler's account."""
+        """What calls with so many rows hold at once: by the compiler's account, and points, sums and rows outside."""
         import jax
 
         points = [jax.ShapeDtypeStruct(start.shape, self.dtype)] * (2 if differences else 1)
@@ -143,7 +144,8 @@ class Compiled:
             limits = jax.ShapeDtypeStruct((1 if differences else groups,), np.float64)
             lowered = program.lower(points, rows_of(leaves, rows), jax.ShapeDtypeStruct((), np.int32), limits)
             used = lowered.compile().memory_analysis()
-        return int(used.argument_size_in_bytes + used.output_size_in_bytes + used.temp_size_in_bytes)
+        outside = sum(rows * each.itemsize * each[:1].size for each in leaves) + _DOUBLES * 8 * start.size
+        return int(used.argument_size_in_bytes + used.output_size_in_bytes + used.temp_size_in_bytes + outside)
 
     def _in_doubles(
         self, what: str, points: list[Array], leaves: Any, there: Any, limits: Sequence[float], lanes: int
