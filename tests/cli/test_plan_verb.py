@@ -24,11 +24,12 @@ def test_for_programs(data):
     assert found["relation"] == "replace-one"
     first = found["ranking"][0]
     assert {"id", "bound", "rate", "parameters", "gradient_evaluations", "status", "why"} <= set(first)
-    assert first["id"] == "dpbounds/storm"
+    assert first["id"] == "dpbounds/storm/batches"
     assert first["rate"] is None
     same = plan("gradient-norm", n=10**6, d=100, epsilon=1, delta="1e-6", lipschitz=1, smoothness=1, initial_gap=1)
     assert first["bound"]["lower"] <= float(same.ranking[0].value) <= first["bound"]["upper"]
-    assert first["parameters"]["steps"]["value"] == 10**6
+    assert first["parameters"]["steps"]["value"] == 10**7
+    assert found["ranking"][1]["id"] == "dpbounds/storm"
     spider = next(one for one in found["ranking"] if one["id"] == SPIDER)
     assert spider["parameters"]["steps"]["value"] == 269713
     assert [one["count"] for one in spider["releases"]] == [519, 269713 - 519]

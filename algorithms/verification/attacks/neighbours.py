@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 
 from dpbounds.algorithms.estimators.scores import LinearScores
 from dpbounds.algorithms.frank_wolfe.bounded_entries import BoundedEntries
+from dpbounds.algorithms.problems.clipped import Clipped
 from dpbounds.algorithms.problems.domain import hessian_rank
-from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.finite_sum import Array, Indices
 from dpbounds.algorithms.problems.linear_model import LinearModel
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.problems.records import clip_rows
@@ -63,12 +64,16 @@ def worst_pair(problem: Any, relation: str | Relation = Relation.REPLACE_ONE, sh
     Under replace-one the sign of all this is turned round, so that gradients are 2G/n apart; under add-or-remove-one (n
     public) the canary falls silent, for G/n.
 
-    Such a pair is known for a ``Problem``, a ``LinearModel``, ``LinearScores`` with one output (where no curvature is
-    known, and so no curved canary) and sums with shifted records (a ``Landscape``).
+    Such a pair is known for a ``Problem``, a ``LinearModel``, ``LinearScores`` with one output, ``Clipped`` (for these
+    two no curvature is known, and so no curved canary) and sums with shifted records (a ``Landscape``).
     """
-    asked, row = Relation(relation), _loudest(problem)
+    asked = Relation(relation)
     if shape not in shapes_for(problem):
         raise InvalidValue("shape", repr(shape), "'steep' where entries of gradients are bounded")
+    if isinstance(problem, Clipped):
+        ends = (Clipped(_Linear.like(problem, sign), problem.clip) for sign in (1.0, other_sign(asked)))
+        return Pair(*ends, asked)
+    row = _loudest(problem)
     kind: Any = type(problem)
     made = partial(_with_records, _canary(kind, shape), problem)
     return Pair(made(row), made(other_sign(asked) * row), asked)
@@ -76,7 +81,7 @@ def worst_pair(problem: Any, relation: str | Relation = Relation.REPLACE_ONE, sh
 
 def shapes_for(problem: object) -> tuple[Shape, ...]:
     """Which canaries there are: a curved one needs an L, and would exceed a bound on every entry of a gradient."""
-    return ("steep",) if isinstance(problem, BoundedEntries | LinearScores) else ("steep", "curved")
+    return ("steep",) if isinstance(problem, BoundedEntries | LinearScores | Clipped) else ("steep", "curved")
 
 
 def pairs_of_norms(problem: object, relation: str | Relation = Relation.REPLACE_ONE) -> Iterator[tuple[str, Pair]]:
@@ -147,6 +152,25 @@ def _along_first(dimension: int, length: float) -> Array:
     row = np.zeros(dimension)
     row[0] = length
     return row
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Linear:
+    """Record 0 has one gradient everywhere, longer than is allowed, the others none: to be ``Clipped``."""
+
+    records: int
+    dimension: int
+    initial_point: Array
+    slope: float
+
+    @classmethod
+    def like(cls, problem: Clipped, sign: float) -> _Linear:
+        return cls(problem.records, problem.dimension, problem.initial_point, sign * 2 * float(problem.lipschitz))
+
+    def record_gradients(self, x: Array, rows: Indices) -> Array:
+        found = np.zeros((len(rows), self.dimension))
+        found[rows == 0, 0] = self.slope
+        return found
 
 
 _STEEPEST = np.linspace(-1, 1, 2001)  # targets tried for the steepest slope at the start, in units of their bound

@@ -98,6 +98,21 @@ def test_nowhere_does_a_canary_exceed_what_the_oracles_account_for(problem, shap
         assert (n * np.abs(values) <= G * np.linalg.norm(x - problem.initial_point, axis=1) * (1 + 1e-9)).all()
 
 
+def test_a_clipped_canary_is_as_long_as_the_clip_everywhere():
+    cut, x = problems.Clipped(regression(), "1/7"), np.random.default_rng(3).normal(size=(4, 3))
+    for relation, apart in ((REPLACED, 2), (REMOVED, 1)):
+        pair = worst_pair(cut, relation)
+        moved = np.linalg.norm(
+            pair.second.objective_and_gradient(x)[1] - pair.first.objective_and_gradient(x)[1], axis=1
+        )
+        assert moved == pytest.approx(apart / 7 / cut.records)
+        assert all(
+            side.lipschitz == cut.lipschitz and side.records == cut.records for side in (pair.first, pair.second)
+        )
+    with pytest.raises(InvalidValue, match="steep"):
+        worst_pair(cut, REPLACED, "curved")
+
+
 def weight_of(problem, x):
     return float(getattr(problem, "l1", 0)) * np.abs(x).sum(axis=1)
 
