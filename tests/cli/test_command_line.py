@@ -83,11 +83,14 @@ BAD_INPUT = [
     (["epsilon", *ALLOCATED, "--epochs", "2", "--participations", "6"], ["--participations", "6", "at most", "5"]),
     (
         ["calibrate", *TARGET, *ALLOCATED[2:], "--epochs", "2", "--solve", "steps"],
-        ["--solve", "steps", "noise", "random-allocation"],
+        ["--epochs 2", "--solve steps", "leave it out"],
     ),
     (["epsilon", "--delta", "1e-6", *RUN, "--batches", "5"], ["--batches", "5", "poisson", "balls-in-bins"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--same-bins"], ["--same-bins", "poisson"]),
-    (["epsilon", *ALLOCATED, "--epochs", "2", "--certificate", "c.json"], ["--certificate", "not possible"]),
+    (
+        ["epsilon", *ALLOCATED, "--epochs", "2", "--relation", "replace-one", "--certificate", "c.json"],
+        ["--certificate", "not possible", "zero-out-one has a certificate"],
+    ),
     (["epsilon", "--delta", "1e-6", *FIXED[:4], "--steps", "3", *FIXED[4:6]], ["--dataset-size", "missing"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--max-batch-size", "9"], ["--max-batch-size 9", "truncated-poisson"]),
     *(
@@ -120,8 +123,8 @@ BAD_INPUT = [
         ["--statement", "not possible", "Poisson"],
     ),
     (
-        ["epsilon", "--delta", "1e-6", *FIXED, "--steps", "3", "--certificate", "c.json"],
-        ["--certificate", "not possible", "Poisson"],
+        ["epsilon", "--delta", "1e-6", *FIXED, "--sampling", "with-replacement", "--steps", "3", "--certificate", "c"],
+        ["--certificate", "not possible", "publish the command"],
     ),
     (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "0"], ["--group-size", "0"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "2", "--statement"], ["--statement", "--group-size"]),
@@ -439,16 +442,16 @@ def test_an_error_where_nothing_can_be_written_has_its_status(capsys, monkeypatc
 # What a shell asks for when Tab is pressed after these words.
 COMPLETED = [
     ("cal", {"calibrate"}),
-    ("show dpbounds/noisy-d", {"dpbounds/noisy-descent-exact"}),
-    ("compare dpbounds/storm dpbounds/stor", {"dpbounds/storm"}),
+    ("show dpbounds/noisy-descent-e", {"dpbounds/noisy-descent-exact"}),
+    ("compare dpbounds/storm dpbounds/stor", {"dpbounds/storm", "dpbounds/storm/batches"}),
     ("plan --metric population-s", {"population-sosp"}),
     ("theorems --status disp", {"disputed"}),
     ("theorems --paper wang-x", {"wang-xu-2019"}),
     ("errata --paper tho", {"tholeti-kalyani-2020"}),
-    ("run dp-st", {"dp-storm"}),
+    ("run dp-st", {"dp-storm", "dp-storm-batches"}),
     ("audit dp-spi", {"dp-spider", "dp-spider-as-printed"}),
     ("explain clipped-gd-p", {"clipped-gd-poisson"}),
-    ("verify dpbounds/sto", {"dpbounds/storm"}),
+    ("verify dpbounds/sto", {"dpbounds/storm", "dpbounds/storm/batches"}),
     ("tightness dpbounds/geometric", {"dpbounds/geometric-noise-under-pl"}),
     ("table open-", {"open-problems"}),
     ("regimes frank", {"frank-wolfe-gap"}),

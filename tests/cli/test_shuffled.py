@@ -51,7 +51,6 @@ ERRORS = [  # options, what the one line must say
     ([*REPLACE, "--steps", "10"], ["--steps 10", "--sampling shuffled", "--epochs E"]),
     ([*REPLACE, "--sample-rate", "0.1"], ["--sample-rate 0.1", "--sampling shuffled", "--batches M"]),
     ([*REPLACE, "--batch-size", "5", "--dataset-size", "9"], ["--batch-size", "either --batches or --batch-size"]),
-    ([*REPLACE, "--certificate", "x.json"], ["--certificate is not possible here"]),
     ([*REPLACE, "--sampling", "poisson"], ["--batches 1000", "--sampling shuffled"]),
     ([*REPLACE, "--sampling", "cyclic"], ["shuffled_epochs", "--sampling full-batch", "--sampling shuffled"]),
 ]

@@ -60,6 +60,7 @@ REASONS: Mapping[str, str] = {
     "BatchStorm": _SPARED,
     "RegularisedExponentialMechanism": "its proof is one inequality about an integral: nothing lies between",
     "ClippedDescent": "nothing is proven of its accuracy: it has no bound",
+    "PrivateTraining": "nothing is proven of its accuracy: it has no bound",
     "ProjectedLangevin": "it has no bound: how far it is from its target is not known",
     "RandomProjection": "what it wraps has a ladder; the projection adds a bound that holds with a probability",
 }

@@ -40,6 +40,7 @@ THEOREM = PAPER.theorem(
             root(q.G**2 * second_moment),
             meaning="root mean square norm of the gradient at w_R",
             conditions=descends,
+            bases="loss length",
         ),
         Bound(q.T * batch, "gradients", "gradients of one record, on average", unit=PURE, bases="loss length"),
         Parameter(multiplier, "noise_multiplier", "z"),

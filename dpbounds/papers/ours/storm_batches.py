@@ -48,7 +48,12 @@ THEOREM = PAPER.theorem(
     status="proved here",
     assumptions="Lipschitz, smooth, bounded risk, unconstrained",
     parts=(
-        Bound(sqrt(square), meaning="root mean square norm of the gradient at w_R", conditions=conditions),
+        Bound(
+            sqrt(square),
+            meaning="root mean square norm of the gradient at w_R",
+            conditions=conditions,
+            bases="loss length",
+        ),
         Bound(
             2 * q.n * (1 + (q.T - 1) * q.sample_rate),
             "gradients",

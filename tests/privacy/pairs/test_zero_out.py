@@ -364,6 +364,8 @@ TWO_WAYS = {  # where one relation or order is singled out in code, and why all 
     "privacy/pairs/single_releases.py": "randomised response has an answer for both records only when one is replaced",
     "privacy/mechanisms/guarantees.py": "only a replacement can raise one count and lower another",
     "theorems/spending.py": "a difference of two records is what replacing one needs, and adding one to a fixed batch",
+    "privacy/publishing/certificates.py": "the checker has no pair for what is replaced in secret steps or bins",
+    "privacy/publishing/hints.py": "hints, which a checker verifies: another one proves less, or nothing",
     "cli/answers/assumptions.py": "one more condition under zero-out-one",
     "privacy/accountants/probable.py": "two data sets of which one is the other without a record; replacing is refused",
     "verification/attacks/neighbours.py": "a record is turned round when replaced; else its term is 0, its place kept",
