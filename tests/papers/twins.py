@@ -29,7 +29,7 @@ class Point:
         return self._values[known]
 
     def at(self, **others: Any) -> "Point":
-        """The same point with other values of some quantities."""
+        """The same point with other values of some quantities; a function of the point is one where it is asked for."""
         return _Moved(self, others)
 
 
@@ -40,7 +40,10 @@ class _Moved(Point):
 
     def __getattr__(self, name: str) -> Any:
         others = self.__dict__["_values"]
-        return others[name_of(name)] if name_of(name) in others else getattr(self._point, name)
+        if name_of(name) not in others:
+            return getattr(self._point, name)
+        other = others[name_of(name)]
+        return other(self._point) if callable(other) else other
 
 
 @cache

@@ -43,7 +43,7 @@ THEOREM = PAPER.theorem(
             bases="loss length",
         ),
         Bound(q.T * batch, "gradients", "gradients of one record, on average", unit=PURE, bases="loss length"),
-        Parameter(multiplier, "noise_multiplier", "z"),
+        Parameter(multiplier, "noise_multiplier", "z", bases="loss length"),
         Parameter(1 / (2 * q.L * weights), "last_weight", "P(R = T)", unit=PURE, conditions=descends),
     ),
     free="T eta sample_rate",

@@ -61,7 +61,7 @@ THEOREM = PAPER.theorem(
             unit=PURE,
             bases="loss length",
         ),
-        Parameter(multiplier, "noise_multiplier", "z"),
+        Parameter(multiplier, "noise_multiplier", "z", bases="loss length"),
         Parameter(1 / (1 + q.L * q.eta * q.T), "last_weight", "P(R = T)", unit=PURE),
     ),
     free=(q.T, q.eta, k, q.sample_rate, ratio),

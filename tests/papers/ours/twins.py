@@ -168,7 +168,7 @@ def path_noise_searches(q):
 
 def halved(q):
     """Half of the failures and of the budget are the path's, from a point whose gap is another's."""
-    return q.at(zeta=q.zeta / 2, rho=q.rho / 2, Delta_F=q.start_gap)
+    return q.at(zeta=lambda q: q.zeta / 2, rho=lambda q: q.rho / 2, Delta_F=lambda q: q.start_gap)
 
 
 def drawn_gap(q):
@@ -237,7 +237,7 @@ def local_distance(q):
 def local_gap(q):
     rate = q.eta * q.mu
     noise = q.sigma * sqrt(q.d / (2 * q.mu)) + q.sigma * sqrt(-q.eta * ln(q.zeta / 3))
-    return q.Delta_F * exp(int(q.T) * log1p(-rate)) + noise**2
+    return q.Delta_F * (1 - rate) ** int(q.T) + noise**2
 
 
 def path_noise_unit(q):
