@@ -23,7 +23,7 @@ METHODS = ("certified", "rdp", "zcdp", "zcdp-classical", "gdp", "optimal", "adva
 Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 
-class Word(click.Choice):
+class Word(click.Choice):  # type: ignore[type-arg] # Click 8.1 has none
     """One of a few words; an error says which of them may have been meant."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -32,8 +32,8 @@ class Word(click.Choice):
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
             near = did_you_mean(str(value), map(str, self.choices))
-            error.message = error.message.rstrip(".") + (near and f" ({near})")
-            raise
+            message = error.message.rstrip(".") + (near and f" ({near})")
+            raise click.BadParameter(message, ctx, param) from None
 
 
 def number(
