@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from dpbounds.algorithms.descents.perturbed_gradient_descent import (
         PerturbedGradientDescent as PerturbedGradientDescent,
     )
+    from dpbounds.algorithms.descents.private_training import (
+        GradientSteps as GradientSteps,
+        PrivateTraining as PrivateTraining,
+        QuantileClipping as QuantileClipping,
+    )
     from dpbounds.algorithms.descents.projected_gradient_descent import (
         ProjectedGradientDescent as ProjectedGradientDescent,
     )

@@ -711,8 +711,32 @@ class OpenLedger:
                 1e-12. With N = 10^6, noise that is 1 % too small is found (for Gumbel noise, N = 3·10^6).
         """
         self._demand_noise()
+        return self.so_far()
+
+    def so_far(self) -> Ledger:
+        """What was written so far, of a run that goes on: its noise is not looked at."""
         releases = tuple(replace(entry, count=count) for entry, count in self._releases)
         return Ledger(releases, seeded=self.seeded, descent=self.descent)
+
+    @property
+    def noise_counted(self) -> list[tuple[float, float, float, int]]:
+        """The noise that reached the answers so far: shape, level, sum and number, to be kept beside ``so_far``."""
+        return [(*key, *sums) for key, sums in self._added.items()]
+
+    def resume(self, ledger: Ledger, noise_counted: Sequence[tuple[float, float, float, int]]) -> None:
+        """Go on where another one stopped: with its releases, and the count of its noise.
+
+        Raises:
+            InvalidValue: Something was written already, or the other's releases were chosen adaptively.
+        """
+        if self._releases or ledger.adaptive or type(self)._write is not OpenLedger._write:
+            raise InvalidValue("ledger", "not empty, or adaptive", "an empty one, and releases that were planned")
+        for release in ledger.releases:
+            self._releases.append((replace(release, count=1), release.count))
+            self.taken += release.count
+        self.seeded = self.seeded or ledger.seeded
+        for shape, level, total, numbers in noise_counted:
+            self._count(shape, level, total, numbers)
 
     def _write(self, entry: Release | DescribedRelease) -> None:
         one = entry if entry.count == 1 else replace(entry, count=1)

@@ -34,7 +34,9 @@ from dpbounds.algorithms.oracles import (
     GradientOracle,
     Gradients,
     HessianOracle,
+    HessianProductOracle,
     PathGradientOracle,
+    QuantileClippedOracle,
     Sampling,
     Scheme,
     Scored,
@@ -50,6 +52,7 @@ from dpbounds.algorithms.oracles.secured import secured_choice
 from dpbounds.algorithms.oracles.watching import Question, answered, watched_by
 from dpbounds.algorithms.problems.domain import hessian_rank
 from dpbounds.algorithms.problems.finite_sum import FiniteSum
+from dpbounds.algorithms.progress import told
 from dpbounds.algorithms.run import NO_UTILITY, Gathering, Recorder, Run, Trace, is_shadow, settled
 from dpbounds.algorithms.unreleased import computed as computed, demand_released, opened
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
@@ -154,8 +157,11 @@ class OpenRun:
         return UniformIterate(self.generators, steps, self.problem.dimension, first, ends)
 
     def steps(self, count: int, first: int = 1) -> Iterator[int]:
-        """The numbers of T steps, from the first on: the one place where a walk may be watched."""
-        yield from range(first, first + count)
+        """The numbers of T steps, from the first on: the one place where a walk may be watched (``progress``)."""
+        done = max(first, 1) - 1
+        for made in range(1, count + 1):
+            yield first + made - 1
+            told(done + made, done + count, self.ledger)
 
     def lap(self, activity: str) -> None:
         """Write down the seconds since the last lap as those of an activity."""
@@ -219,6 +225,18 @@ class OpenRun:
         """Mean Hessians of all records."""
         rank = hessian_rank(self.problem)
         return HessianOracle(self.problem, noise_multiplier, self.generators, self.ledger, rank, self.noise)
+
+    def hessian_products(self, noise_multiplier: Fraction) -> HessianProductOracle:
+        """Mean Hessians of all records times a direction, of problems that clip them."""
+        return HessianProductOracle(self.problem, noise_multiplier, self.generators, self.ledger, self.noise)
+
+    def quantile_clipped(
+        self, noise_multiplier: Fraction, share: Fraction, sampling: Sampling = None
+    ) -> QuantileClippedOracle:
+        """Mean gradients clipped at a norm that changes, and how many are below it, for one release together."""
+        return QuantileClippedOracle(
+            self.problem, sampling, noise_multiplier, share, self.generators, self.ledger, self.noise
+        )
 
     def choose(
         self,

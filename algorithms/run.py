@@ -16,6 +16,7 @@ from dpbounds.algorithms.noise import NOISE_DRAWN
 from dpbounds.displayed import Displayed, Sheet
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.mechanisms import Mechanism
 
 Array = NDArray[np.float64]
@@ -218,6 +219,28 @@ class Run(Displayed):
         if "step_size" not in self.parameters:
             raise InvalidValue("parameters", ", ".join(self.parameters), f"a step size, which {self.algorithm} has not")
         return self.parameters["step_size"]
+
+    def statement(self) -> str:
+        """A paragraph fit to publish, at the budget's δ and relation; errors as ``certificate``."""
+        from dpbounds.privacy.publishing import certificates
+
+        return certificates.statement(self._account(), noise_drawn=self.noise_drawn)
+
+    def certificate(self) -> dict[str, object]:
+        """The certificate of one repetition's ledger, for ``dpbounds check``, as JSON holds it.
+
+        Raises:
+            InvalidValue: There is no budget, and so no δ.
+            UnsupportedMechanism: The releases have no certificate, or were chosen as the run went.
+        """
+        from dpbounds.privacy.publishing import certificates
+
+        return certificates.certificate(self._account())
+
+    def _account(self) -> Account:
+        if self.budget is None:
+            raise InvalidValue("budget", None, "a budget, whose delta and relation are asked about", "run a calibrated")
+        return account(self.ledger.mechanism(), delta=self.budget.delta, relation=self.budget.relation)
 
     def _sheet(self) -> Sheet:
         title, *lines = str(self).splitlines()

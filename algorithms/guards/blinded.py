@@ -62,6 +62,8 @@ def blinded(problem: Any, made_up: MadeUp) -> Any:
         "batch_gradient": lambda self, X, rows: made_up.numbers(*np.shape(X)),
         "summed_gradients": lambda self, x, rows: made_up.numbers(len(x)),
         "summed_differences": lambda self, x, y, rows: made_up.numbers(len(x)),
+        "summed_products": lambda self, x, v, rows: made_up.numbers(len(x)),
+        "sums_within": lambda self, x, rows, clip: (made_up.numbers(len(x)), 0),
         "hessian": lambda self, X: made_up.numbers(len(X), np.shape(X)[1], np.shape(X)[1]),
     }
     known = {name: answer for name, answer in answers.items() if hasattr(kind, name)}

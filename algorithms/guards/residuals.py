@@ -25,6 +25,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -212,7 +213,7 @@ class Residuals:
         if self._again[kind] < _AGAIN and moved.any():
             self._again[kind] += 1
             self._compute_again(question, written, given)
-        if kind == "batch":
+        if kind == "batch" or (kind == "quantile" and written is not unsampled(written)):
             self._batches(oracle, written, opened(given.rows), entry.count)
         rows = getattr(oracle.problem, "rows", None)
         if rows is not None:
@@ -228,8 +229,8 @@ class Residuals:
     def _compute_again(self, question: Question, written: Mechanism, given: Any) -> None:
         """The exact part, and how far single records reach, of the first repetition that asks."""
         oracle, kind = question.about, question.kind
-        problem = getattr(oracle.problem, "problem", oracle.problem)
-        if kind == "Hessian" or not hasattr(problem, "batch_gradient"):
+        problem = oracle.problem.problem if hasattr(oracle.problem, "rows") else oracle.problem
+        if kind in ("Hessian", "product") or not hasattr(problem, "batch_gradient"):
             return
         r = int(np.flatnonzero(np.atleast_1d(getattr(given, "noise_stddev", 1.0)))[0])
         own = getattr(oracle.problem, "rows", None)
@@ -238,10 +239,14 @@ class Residuals:
         if len(members) * len(points[0]) > _MOST_NUMBERS:
             return
         by, G = float(divisor(written, oracle.problem.records)), float(at_least(problem.lipschitz, "lipschitz"))
-        single = _of_each(problem, points[0], members)
-        if len(points) == 2:
+        if kind == "quantile":
+            G = 1.0
+            single = _of_quantile(problem, points[0], members, float(points[1][0]), float(oracle.share))
+        else:
+            single = _of_each(problem, points[0], members)
+        if len(points) == 2 and kind != "quantile":
             kept = math.exp(-clock(question)[r]) if kind == "path" else float(oracle.kept)
-            if kind == "difference" and enforced(problem):
+            if enforced(problem):
                 changes = [problem.summed_differences(*points, member) for member in np.asarray(members)[:, None]]
                 single = (1 - kept) * single + kept * np.stack(changes)
             else:
@@ -252,6 +257,8 @@ class Residuals:
             self._alarm(f"{kind}: records", f"one moves the sum by {longest:.6g}, more than {allowed:.6g}")
         if kind == "batch":
             single = _of_each(problem, points[0], opened(given.rows)[r])
+        elif kind == "quantile":
+            single = single[opened(given.rows)[r]]
         elif written is not unsampled(written):
             return  # which records a difference was about is not told
         off = float(np.abs(single.sum(axis=0) / by - opened(given.exact)[r]).max())
@@ -416,6 +423,13 @@ class Residuals:
                     f"(probability {finding.probability:.1e} where all is right); do not publish the output"
                 )
         return found
+
+
+def _of_quantile(problem: Any, x: Array, rows: Any, clip: float, share: float) -> Array:
+    """What each record adds to an answer of ``QuantileClippedOracle``, shape (b, p + 1)."""
+    found = [problem.sums_within(x, row, Fraction(clip)) for row in np.asarray(rows)[:, None]]
+    parts = [(math.sqrt(1 - share) / clip * total, math.sqrt(share) * (2 * within - 1)) for total, within in found]
+    return np.array([np.append(*each) for each in parts])
 
 
 def _batches_of_an_epoch(written: Mechanism) -> int:

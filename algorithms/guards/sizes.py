@@ -26,6 +26,8 @@ from dpbounds.privacy.mechanisms import (
     UniformBall,
 )
 
+_SIZED = ("gradient", "batch", "difference", "path", "Hessian", "product", "quantile")
+
 
 def unsampled(mechanism: Mechanism) -> Mechanism:
     """What is released of a batch, or of all records."""
@@ -67,13 +69,14 @@ def least_noise(question: Question, entry: Release | DescribedRelease) -> Array 
     """The standard deviation (or radius) that an answer needs for its entry, per repetition or one for all.
 
     One record moves a mean gradient by G over the divisor, a mean Hessian by √r L/n in the Frobenius norm (r its rank,
-    at most p), a difference ∇F(x) - κ∇F(y) by κ min(L ‖x - y‖, 2G) + (1 - κ)G over the divisor. Answers along a path
+    at most p), a difference ∇F(x) - κ∇F(y) by κ min(L ‖x - y‖, 2G) + (1 - κ)G over the divisor, a Hessian times v by
+    L ‖v‖/n, and what is clipped at a quantile by 1 over the divisor. Answers along a path
     share an entry: they need z √(G² + 2GLP) √(1 - e^{-2u})/n. None where there is nothing to hold it against: choices,
     mechanisms of an algorithm's own, noise on a sphere.
     """
     written = entry.mechanism()
     amount = multiplier(written)
-    if amount is None or question.kind not in ("gradient", "batch", "difference", "path", "Hessian"):
+    if amount is None or question.kind not in _SIZED:
         return None
     if question.kind == "path":
         oracle: Any = question.about
@@ -96,6 +99,11 @@ def reach(question: Question, written: Mechanism) -> Array:
         kept = float(question.about.kept)
         moved: Array = (kept * np.minimum(L * apart, 2 * G) + (1 - kept) * G) / by
         return moved
+    if question.kind == "quantile":  # norms are in units of the norm that is clipped to
+        return np.array(1 / by)
+    if question.kind == "product":
+        turned: Array = float(per_distance(problem)) * np.linalg.norm(question.points[1], axis=1) / by
+        return turned
     G, L = _constants(problem)
     if question.kind == "path":
         u = clock(question)
@@ -116,4 +124,4 @@ def clock(question: Question) -> Array:
 
 
 def _constants(problem: Any) -> tuple[float, float]:
-    return float(at_least(problem.lipschitz, "lipschitz")), float(at_least(problem.smoothness, "smoothness"))
+    return float(at_least(problem.lipschitz, "lipschitz")), float(per_distance(problem))

@@ -5,7 +5,8 @@
 - ``GradientDifferenceOracle``: how the mean gradient changed between two points, with noise per distance
 - ``VisitGradientOracle``: of one batch after the other (random allocation, balls in bins, shuffled, cyclic)
 - ``PathGradientOracle``: the mean gradient along a path, at a price per length
-- ``HessianOracle``: the mean Hessian, with symmetric noise
+- ``HessianOracle``: the mean Hessian, with symmetric noise; ``HessianProductOracle``: the Hessian times a direction
+- ``QuantileClippedOracle``: the mean gradient, clipped at a norm that the run adapts, and how many were below it
 - ``choose``: one of finitely many candidates, by their scores
 """
 
@@ -22,8 +23,9 @@ from dpbounds.algorithms.oracles.gradients import (
     batches,
     in_batches,
 )
-from dpbounds.algorithms.oracles.hessians import HessianOracle, as_vectors
+from dpbounds.algorithms.oracles.hessians import HessianOracle, HessianProductOracle, as_vectors
 from dpbounds.algorithms.oracles.paths import PathGradientOracle
+from dpbounds.algorithms.oracles.quantiles import QuantileClippedOracle
 from dpbounds.algorithms.oracles.visits import VisitGradientOracle
 
 __all__ = [
@@ -38,6 +40,8 @@ __all__ = [
     "GradientDifferenceOracle",
     "PathGradientOracle",
     "HessianOracle",
+    "HessianProductOracle",
+    "QuantileClippedOracle",
     "as_vectors",
     "Scored",
     "PaidTogether",

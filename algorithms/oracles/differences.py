@@ -220,6 +220,14 @@ class GradientDifferenceOracle:
         return before if self.kept == 1 else float(self.kept) * before
 
 
+def changes(problem: Any, X: Array, previous: Array) -> Array:
+    """∇F(x) - ∇F(y) over all records, of parts that the problem cut by itself, shape (R, p)."""
+    every = np.arange(problem.records)
+    sums = [problem.summed_differences(*each, every) for each in zip(X, previous, strict=True)]
+    found: Array = np.stack(sums) / problem.records
+    return found
+
+
 def enforced(problem: Any) -> bool:
     """Whether the problem cuts each record's difference at a public norm per distance."""
     return getattr(problem, "difference_clip", None) is not None

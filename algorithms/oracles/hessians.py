@@ -13,20 +13,21 @@ import sympy
 
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.noise import Array, Kind
-from dpbounds.algorithms.oracles.constants import at_least
-from dpbounds.algorithms.oracles.differences import distances
+from dpbounds.algorithms.oracles.constants import at_least, per_distance
+from dpbounds.algorithms.oracles.differences import DifferenceAnswer, distances, enforced
 from dpbounds.algorithms.oracles.perturbation import (
     Answer,
     HasRecords,
     Perturbing,
     asked_at,
+    count_noise,
     demand_points,
     not_finite,
 )
 from dpbounds.algorithms.oracles.secured import secured_vectors
 from dpbounds.algorithms.unreleased import closed
-from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import positive_integer
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.expressions.exact import positive_integer, to_float
 
 _GRID = 1 << 40
 
@@ -53,7 +54,8 @@ class HessianOracle(Perturbing):
     What is released is the vector of the p(p+1)/2 entries on the diagonal and √2 times those above (``as_vectors``),
     with noise N(0, stddev² I). Its per-record bound: its norm is ‖H‖_F, and one record's Hessian H has at most r =
     min(p, rank) eigenvalues λ other than 0, each |λ| <= L, so that ‖H‖_F² = Σ λ² <= r L². Hence √r L for the sum and
-    √r L/n for the mean, attained where r eigenvalues are L. Generalised linear models have rank 1: no factor √p.
+    √r L/n for the mean, attained where r eigenvalues are L. Generalised linear models have rank 1: no factor √p. A
+    problem that clips (``difference_clip``) clips each ‖H‖_F at L, which is the same bound with r = 1.
 
     Secure noise. The mean is a sum of doubles, so that the per-record bound of the sum gets what rounding can do, as
     in ``GradientDifferenceOracle``. With u = 2^-53 and H the Lipschitz constant of one record's Hessian, this (√2
@@ -82,6 +84,8 @@ class HessianOracle(Perturbing):
     def __post_init__(self) -> None:
         if self.rank is not None:
             positive_integer(self.rank, "rank")
+        if self.noise == "secure" and enforced(self.problem):
+            raise UnsupportedMechanism("no secure noise on Hessians that the problem clips: take noise 'gaussian'")
 
     @property
     def per_record_bound(self) -> Fraction:
@@ -90,7 +94,7 @@ class HessianOracle(Perturbing):
         r = p if self.rank is None else min(p, self.rank)
         root = math.isqrt(r)
         above = Fraction(root) if root * root == r else Fraction(math.isqrt(r * _GRID**2) + 1, _GRID)
-        return above * at_least(self.problem.smoothness, "smoothness") / self.problem.records
+        return above * per_distance(self.problem) / self.problem.records
 
     def __call__(self, X: Array) -> Answer:
         """Answer ∇²F, shape (R, p, p), at every row of ``X`` (one row per generator) and write one ledger entry."""
@@ -113,7 +117,7 @@ class HessianOracle(Perturbing):
     def _secured_vector(self, X: Array, entries: Array) -> Array:
         problem, n = self.problem, self.problem.records
         r = problem.dimension if self.rank is None else min(problem.dimension, self.rank)
-        L = at_least(problem.smoothness, "smoothness")
+        L = per_distance(problem)
         H = at_least(problem.hessian_lipschitz, "hessian_lipschitz")
         if not np.isfinite(entries).all():
             raise not_finite()
@@ -126,6 +130,63 @@ class HessianOracle(Perturbing):
             noise_multiplier=self.noise_multiplier,
             ledger=self.ledger,
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HessianProductOracle:
+    """Answers with ∇²F(x) v over all records plus Gaussian noise in proportion of ‖v‖, for problems that clip products.
+
+    Per-record bound. Each record's ∇²f(x, z) v is clipped to L̂ ‖v‖, so that one record moves the mean by L̂ ‖v‖/n. v is
+    the algorithm's, a function of what was released before, as x is; given both, the noise in units of the bound is a
+    constant, fixed in advance, as for ``GradientDifferenceOracle``. Where v = 0 answer and noise are 0.
+
+    Raises:
+        UnsupportedMechanism: The problem does not clip products.
+    """
+
+    question: ClassVar[str] = "product"
+
+    problem: Any
+    noise_multiplier: Fraction
+    generators: Sequence[np.random.Generator]
+    ledger: noise.Records
+    noise: Kind = "gaussian"
+
+    def __post_init__(self) -> None:
+        if not enforced(self.problem) or not hasattr(self.problem, "summed_products"):
+            raise UnsupportedMechanism("products with Hessians are asked of problems that clip them: differentiable")
+        if self.noise != "gaussian":
+            raise InvalidValue("noise", repr(self.noise), "'gaussian' on products with Hessians")
+
+    def __call__(self, X: Array, V: Array) -> DifferenceAnswer:
+        """Answer at every row of ``X`` in the direction of the same row of ``V``, (R, p) each: one ledger entry."""
+        return asked_at(self, self._answer, X, V)
+
+    def _answer(self, X: Array, V: Array) -> DifferenceAnswer:
+        demand_points(X, self.generators, self.problem.dimension)
+        demand_points(V, self.generators, self.problem.dimension, "V")
+        every = np.arange(self.problem.records)
+        exact = np.stack([self.problem.summed_products(x, v, every) for x, v in zip(X, V, strict=True)])
+        exact /= self.problem.records
+        if not np.isfinite(exact).all():
+            raise not_finite()
+        bound = to_float(per_distance(self.problem) / self.problem.records, "up")
+        stddev = distances(V, np.zeros_like(V)) * bound * float(self.noise_multiplier) * (1 + 2.0**-48)
+        entry = noise.described("gaussian", self.noise_multiplier, X.shape[1])
+        drawn = noise.per_unit(
+            "gaussian",
+            self.generators,
+            X.shape[1],
+            noise_multiplier=self.noise_multiplier,
+            described=entry,
+            ledger=self.ledger,
+        )
+        drawn *= (stddev / float(self.noise_multiplier))[:, None]
+        noisy, moved = exact + drawn, stddev > 0
+        if moved.any():
+            level = -float(self.noise_multiplier)
+            count_noise("gaussian", (noisy - exact)[moved], stddev[moved, None], self.ledger, level)
+        return DifferenceAnswer(noisy, closed(exact), stddev)
 
 
 def as_vectors(matrices: Array) -> Array:

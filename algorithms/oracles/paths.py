@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.ledger import DescribedRelease
 from dpbounds.algorithms.noise import Array
-from dpbounds.algorithms.oracles.constants import at_least
-from dpbounds.algorithms.oracles.differences import DifferenceAnswer, HasDifferences, distances
+from dpbounds.algorithms.oracles.constants import at_least, per_distance
+from dpbounds.algorithms.oracles.differences import DifferenceAnswer, HasDifferences, changes, distances, enforced
 from dpbounds.algorithms.oracles.gradients import Gradients
 from dpbounds.algorithms.oracles.perturbation import asked_at, count_noise, demand_points, not_finite
 from dpbounds.algorithms.unreleased import closed
@@ -56,6 +56,8 @@ class PathGradientOracle:
     answer is made, and an answer that would take more than is left is refused before anything is drawn. So all answers
     of a path together are no more than that Gaussian (``second_order_path_noise.md``, section 5: fill up by another).
     V = z²(G² + 2GLP)/n² lets a path of length P be afforded, as C² <= 2u(1 - e^{-2u})G².
+
+    Where the problem clips each record's difference, L is what it clips at, as in ``GradientDifferenceOracle``.
 
     Rounding: as in ``GradientDifferenceOracle``, C is enlarged by what rounding of the two gradients may add, and the
     price with it; V is enlarged by a relative 2^-29, shares by 2^-30.
@@ -116,7 +118,7 @@ class PathGradientOracle:
 
     @property
     def _constants(self) -> tuple[float, float]:
-        G, L = at_least(self.problem.lipschitz, "lipschitz"), at_least(self.problem.smoothness, "smoothness")
+        G, L = at_least(self.problem.lipschitz, "lipschitz"), per_distance(self.problem)
         return to_float(G, "up"), to_float(L, "up")
 
     def _left(self) -> Array:
@@ -146,7 +148,11 @@ class PathGradientOracle:
         u = self.clock(X, *previous) if previous else np.full(len(X), np.inf)
         exact = self.gradients.known(X)[1].copy()
         if previous:
-            exact -= np.exp(-u)[:, None] * self.gradients.known(*previous)[1]
+            faded = np.exp(-u)[:, None]
+            if enforced(self.problem):
+                exact = (1 - faded) * exact + faded * changes(self.problem, X, *previous)
+            else:
+                exact -= faded * self.gradients.known(*previous)[1]
         if not np.isfinite(exact).all():
             raise not_finite()
         still = u == 0

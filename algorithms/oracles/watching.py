@@ -26,7 +26,7 @@ class Question:
     """What is asked.
 
     Attributes:
-        kind: "gradient", "batch", "difference", "path", "Hessian", "choice" or "mechanism".
+        kind: "gradient", "batch", "difference", "path", "Hessian", "product", "quantile", "choice" or "mechanism".
         points: Where, one array of shape (R, p) each; all that is asked follows from what was released before.
         terms: By which noise, sampling and the like, as public as the points.
         generators: The streams of the repetitions that ask.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         breast_cancer as breast_cancer,
         read_csv as read_csv,
     )
-    from dpbounds.algorithms.problems.differentiable_losses import (
+    from dpbounds.algorithms.problems.differentiable_losses.problem import (
         Differentiable as Differentiable,
         differentiable as differentiable,
     )

@@ -132,6 +132,18 @@ class Clipped(CutGradients):
         found[~np.isfinite(found).all(axis=1)] = 0.0
         return clip_rows(found, Fraction(self.clip))[0]
 
+    def sums_within(self, x: Array, rows: Indices, clip: Fraction) -> tuple[Array, int]:
+        """The sum of gradients clipped at another norm than G, and how many are no longer than it."""
+        total, within = np.zeros(self.dimension), 0
+        for start in range(0, len(rows), max(1, _NUMBERS // self.dimension)):
+            own = rows[start : start + max(1, _NUMBERS // self.dimension)]
+            found = np.array(record_gradients(self.problem, x, own), dtype=np.float64)
+            finite = np.isfinite(found).all(axis=1)
+            found[~finite] = 0.0
+            within += int((finite & ((found * found).sum(axis=1) <= float(clip) ** 2)).sum())
+            total += clip_rows(found, clip)[0].sum(axis=0)
+        return total, within
+
     def summed_gradients(self, x: Array, rows: Indices) -> Array:
         """The sum of some records' clipped gradients at one point, shape (p,)."""
         size, total = max(1, _NUMBERS // self.dimension), np.zeros(self.dimension)

@@ -118,8 +118,8 @@ MUTANTS = (
         "batches of a fixed size, accounted as Poisson samples",
         "oracles.batches:draw_rows",
         (
-            "return np.flatnonzero(generator.random(records) < float(sampling.sample_rate))",
-            "return np.sort(generator.choice(records, round(float(sampling.sample_rate) * records), replace=False))",
+            "drawn = np.flatnonzero(generator.random(records) < float(sampling.sample_rate))",
+            "drawn = np.sort(generator.choice(records, round(float(sampling.sample_rate) * records), replace=False))",
         ),
     ),
     Mutant(

@@ -7,11 +7,19 @@ from functools import partial
 
 import numpy as np
 
-from dpbounds.algorithms import SelectedStochasticGradientDescent, StochasticGradientDescent, problems
+from dpbounds.algorithms import (
+    GradientSteps,
+    PrivateTraining,
+    QuantileClipping,
+    SelectedStochasticGradientDescent,
+    StochasticGradientDescent,
+    problems,
+)
 from dpbounds.algorithms.estimators.clipped_descent import ClippedDescent
 from dpbounds.algorithms.estimators.scores import LOGISTIC, LinearScores, Records
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.oracles import Cyclic, Poisson, Shuffle
+from dpbounds.algorithms.problems.clipped import Clipped
 from dpbounds.algorithms.problems.linear_model import LinearModel
 from dpbounds.algorithms.verification.judging import planned_checks as kinds
 from dpbounds.algorithms.verification.judging.planned_checks import bounded, by_size, cells
@@ -124,7 +132,23 @@ def _labelled(records: int, dimension: int) -> LinearScores:
 _MOMENTS = "cited/abadi-et-al-2016/theorem-1"  # clipped gradients, noise, and an account of all steps together
 _clipped = partial(calibrated_on, ClippedDescent.calibrated, partial(_labelled, 400, 4), steps=20)
 
+
+def _clipped_margins(records: int, dimension: int) -> Clipped:
+    """The sigmoid loss of labels by a hyperplane, clipped as if nothing were known of it."""
+    features = np.random.default_rng(0).standard_normal((records, dimension))
+    labels = np.where(features[:, 0] > 0, 1, -1)
+    return Clipped(problems.sigmoid_loss(features, labels, l1=0, feature_bound=5), "1/2")
+
+
+_trained = partial(calibrated_on, PrivateTraining.calibrated, partial(_clipped_margins, 400, 4), steps=20)
+
 EXAMPLES = (
+    Example("training", (_MOMENTS,), _trained(optimiser=GradientSteps(0.5, momentum=0.9))),
+    Example(
+        "training-quantile",
+        (_MOMENTS,),
+        _trained(optimiser=0.5, sampling=Poisson("1/4"), clipping=QuantileClipping(share="1/10")),
+    ),
     Example("clipped-gd", (_MOMENTS,), _clipped()),
     Example(
         "clipped-gd-poisson",

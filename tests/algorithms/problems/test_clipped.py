@@ -13,7 +13,7 @@ from dpbounds.algorithms.problems import Clipped
 from dpbounds.algorithms.problems.finite_sum import record_gradients
 from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
 from dpbounds.algorithms.verification.catalogue import all_examples
-from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from tests.algorithms.problems.test_every_problem import PROBLEMS, P, in_ball
 
 RNG = np.random.default_rng(0)
@@ -118,7 +118,7 @@ def test_an_algorithm_refuses_clipped_gradients_or_keeps_its_budget_and_promises
     cut = Clipped(problem, "1/20")
     try:
         run = algorithm.run(cut, seed=1, repetitions=2)
-    except (InvalidValue, UnsupportedMechanism):
+    except (InvalidValue, UnsupportedMechanism, NotCertified):  # the last: steps are longer, which a last iterate pays
         assert one.name not in {"dp-sgd", "dp-sgd-poisson", "dp-gld"}
     else:
         assert run.spent.upper <= 1

@@ -8,17 +8,33 @@ import sys
 from fractions import Fraction
 from itertools import pairwise
 
+import attrs
 import numpy as np
 import pytest
 
-from dpbounds.algorithms import ProjectedGradientDescent, Spider, StochasticGradientDescent, Storm, problems
-from dpbounds.algorithms.ledger import Batch, Poisson, PrivacyBudget
-from dpbounds.algorithms.oracles import GradientDifferenceOracle
-from dpbounds.algorithms.problems import Clipped, differentiable, differentiable_losses as made
+from dpbounds.algorithms import (
+    NegativeCurvatureDescent,
+    PrivateTraining,
+    ProjectedGradientDescent,
+    QuantileClipping,
+    Spider,
+    StochasticGradientDescent,
+    Storm,
+    problems,
+)
+from dpbounds.algorithms.guards.residuals import NoiseWrong, Residuals
+from dpbounds.algorithms.ledger import Batch, OpenLedger, Poisson, PrivacyBudget
+from dpbounds.algorithms.noise import streams
+from dpbounds.algorithms.oracles import GradientDifferenceOracle, HessianProductOracle
+from dpbounds.algorithms.oracles.watching import watched_by
+from dpbounds.algorithms.problems import Clipped, differentiable
+from dpbounds.algorithms.problems.differentiable_losses import margins, problem as asked, programs as made, sums
+from dpbounds.algorithms.progress import followed_by
 from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
 from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.privacy.mechanisms import Gaussian
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -152,19 +168,19 @@ def test_sums_that_cancel_keep_within_the_margin():
     problem = of_rows(rows)
     moved = total(problem) - total(problem, np.arange(1000))
     assert moved == pytest.approx(rows[-1], abs=1e-12)
-    assert made.margin(1001, 2) < Fraction(1, 10**8)
+    assert margins.margin(1001, 2) < Fraction(1, 10**8)
 
 
 def test_the_margin_is_what_the_proof_asks_for():
     u = Fraction(1, 2**53)
     for n, p in ((1, 1), (1000, 10**7), (10**6, 10**9)):
-        eta = made.margin(n, p)
+        eta = margins.margin(n, p)
         A = Fraction(1, 2**31) + (p + 8) * u / (1 - (p + 8) * u)
         B = 2 * n * (2 * n + 8) * u / (1 - (2 * n + 8) * u)
         assert (1 - eta) * (1 + A) * (1 + B) < 1
         assert (1 - eta / 4) * (1 + A) * (1 + B) > 1 - eta  # and not much more
     with pytest.raises(InvalidValue, match="records must be"):
-        made.margin(2 * 10**6, 10)
+        margins.margin(2 * 10**6, 10)
 
 
 def test_what_is_not_finite_counts_as_nothing():
@@ -320,8 +336,6 @@ def test_what_rests_on_constants_is_refused():
     with pytest.raises((InvalidValue, UnsupportedMechanism)):
         PathNoiseDescent.calibrated(problem, 1, "1e-5")
     with pytest.raises(InvalidValue):
-        problem.hessian(problem.initial_point[None])
-    with pytest.raises(InvalidValue):
         problem.objective(problem.initial_point[None])
 
 
@@ -370,33 +384,34 @@ def traced_anew():
 
 
 def a_leaf_is_forgotten(monkeypatch):
-    cut = made._clipped_sum
+    cut = sums.clipped_sum
 
-    def wrong(parts, widths, there, limit):
-        first = cut(parts[:1], widths[:1], there, limit)
-        return jnp.concatenate([first, *(there @ each(slice(None)) for each in parts[1:])])
+    def wrong(parts, groups, there, limits, *more):
+        first, within = cut(parts[:1], groups[:1], there, limits, *more)
+        return jnp.concatenate([first, *(there @ each.of(slice(None)) for each in parts[1:])]), within
 
-    monkeypatch.setattr(made, "_clipped_sum", wrong)
+    monkeypatch.setattr(sums, "clipped_sum", wrong)
 
 
 def every_leaf_by_itself(monkeypatch):
-    cut = made._clipped_sum
+    cut = sums.clipped_sum
 
-    def wrong(parts, widths, there, limit):
-        return jnp.concatenate([cut([part], [width], there, limit) for part, width in zip(parts, widths, strict=True)])
+    def wrong(parts, groups, there, limits, *more):
+        found = [cut([part], (0,), there, limits, *more) for part in parts]
+        return jnp.concatenate([each for each, _ in found]), found[0][1]
 
-    monkeypatch.setattr(made, "_clipped_sum", wrong)
+    monkeypatch.setattr(sums, "clipped_sum", wrong)
 
 
 def padding_counts(monkeypatch):
-    cut = made._clipped_sum
+    cut = sums.clipped_sum
     monkeypatch.setattr(
-        made, "_clipped_sum", lambda parts, widths, there, limit: cut(parts, widths, there * 0 + 1, limit)
+        sums, "clipped_sum", lambda parts, groups, there, *more: cut(parts, groups, there * 0 + 1, *more)
     )
 
 
 def no_margin(monkeypatch):
-    monkeypatch.setattr(made.Differentiable, "_limit", lambda self, bound: float(bound) * (1 + 1e-9))
+    monkeypatch.setattr(asked.Differentiable, "_limit", lambda self, bound, *_: float(bound) * (1 + 1e-9))
 
 
 @pytest.mark.usefixtures("traced_anew")
@@ -412,13 +427,13 @@ def test_planted_bugs_break_the_bound(bug, monkeypatch):
 
 @pytest.mark.usefixtures("traced_anew")
 def test_not_a_number_would_spread(monkeypatch):
-    def spreading(parts, widths, there, limit):
-        wide = [part(slice(None)) for part in parts]
+    def spreading(parts, groups, there, limits, *more):
+        wide = [part.of(slice(None)) for part in parts]
         squares = sum((each * each).sum(axis=1) for each in wide)
-        factor = there * jnp.minimum(1.0, limit / jnp.sqrt(squares))
-        return jnp.concatenate([factor @ each for each in wide])
+        factor = there * jnp.minimum(1.0, limits[0] / jnp.sqrt(squares))
+        return jnp.concatenate([factor @ each for each in wide]), there.sum()
 
-    monkeypatch.setattr(made, "_clipped_sum", spreading)
+    monkeypatch.setattr(sums, "clipped_sum", spreading)
     assert np.isnan(total(of_rows([[np.nan, 1], [1, 1]]))).any()
 
 
@@ -437,3 +452,253 @@ def test_importing_the_algorithms_does_not_import_jax():
     assert subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, text=True).stdout == "False\n"
     asked = "from dpbounds.algorithms.problems import differentiable; import sys; print('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, text=True).stdout == "False\n"
+
+
+# --- part by part, and without copies
+
+
+def of_two(clip, **more):
+    """Gradients are the rows, in two parts of 1 and 2 numbers."""
+    rows = np.float32([[3, 4, 0], [-7, 2, 1], [0.1, 0.1, 0.1], [np.nan, 0, 0], [0, 8, 6]])
+    start = {"a": jnp.zeros(1, jnp.float32), "b": jnp.zeros(2, jnp.float32)}
+    return rows, differentiable(linear, start, {"a": rows[:, :1], "b": rows[:, 1:]}, clip=clip, **more)
+
+
+def test_parts_are_clipped_one_by_one():
+    rows, problem = of_two({"a": 2, "b": "1/2"})
+    assert problem.clip**2 >= Fraction(17, 4)
+    assert float(problem.clip) == pytest.approx(17**0.5 / 2, rel=1e-15)
+    for row, own in enumerate(rows):
+        alone = total(problem, [row])
+        if np.isnan(own).any():
+            assert not alone.any()
+            continue
+        expected = np.append(np.clip(own[0], -2, 2), own[1:] * min(1, 0.5 / max(np.linalg.norm(own[1:]), 1e-9)))
+        assert alone == pytest.approx(expected, abs=1e-7)
+        assert square(alone[:1]) <= 4
+        assert square(alone[1:]) <= Fraction(1, 4)
+    assert square(total(problem, [1])) > Fraction(17, 4) * Fraction(999, 1000)  # the bound is attained
+    with pytest.raises(InvalidValue, match="one for all leaves"):
+        problem.sums_within(problem.initial_point, np.arange(2), Fraction(1))
+    for wrong in ({"a": 1}, {"a": 1, "b": 0}, [1, 2], None):
+        with pytest.raises(InvalidValue, match="clip"):
+            of_two(wrong)
+
+
+def test_a_part_that_is_not_clipped_is_caught_under_guard(monkeypatch):
+    real = sums.clipped_sum
+
+    def wrong(parts, groups, there, limits, *more):
+        return real(parts, groups, there, limits * jnp.array([1.0, 1e6]), *more)
+
+    def trained():
+        problem = of_two({"a": 2, "b": "1/2"})[1]
+        return PrivateTraining(5, 3, 0.1).run(problem, seed=1, repetitions=2, guarded=True)
+
+    trained()
+    monkeypatch.setattr(sums, "clipped_sum", wrong)
+    with pytest.raises(NoiseWrong, match="records"):
+        trained()
+
+
+WIDE = np.random.default_rng(5).standard_normal((20, 4, 24)).astype(np.float32)
+
+
+def tokens(w, z):
+    """One leaf in a product with four rows, one with one, behind a jit and transposed; a bias is copied."""
+    rows, label = z
+    hidden = jnp.tanh(rows @ w["in"].T + w["bias"])
+    return -jax.nn.log_softmax(jax.jit(lambda each, out: each @ out.T)(hidden.mean(axis=0), w["out"]))[label]
+
+
+def both(clip, rows=WIDE, loss=tokens, **more):
+    draw = np.random.default_rng(6)
+    start = {
+        "in": jnp.asarray(draw.standard_normal((30, 24)) / 5, jnp.float32),
+        "bias": jnp.zeros(30, jnp.float32),
+        "out": jnp.asarray(draw.standard_normal((60, 30)) / 5, jnp.float32),
+    }
+    records = (rows, np.arange(len(rows)) % 3)
+    return [differentiable(loss, start, records, clip=clip, copies=copies, **more) for copies in (True, False)]
+
+
+@pytest.mark.parametrize("clip", ["1/20", 100, {"in": "1/10", "bias": 1, "out": "1/50"}])
+def test_gradients_without_copies_are_the_same(clip):
+    copied, kept = both(clip)
+    assert (copied.compiled.tokens, kept.compiled.tokens) == (1, 4)
+    for rows in (np.arange(20), np.array([3]), np.array([1, 1, 5])):
+        assert total(kept, rows) == pytest.approx(total(copied, rows), abs=1e-6)
+        if not isinstance(clip, dict):
+            assert square(total(kept, rows[:1])) <= Fraction(clip) ** 2
+    start = jnp.zeros(copied.dimension, jnp.float32)
+    needed = [
+        each.compiled.bytes_of(16, start, each.leaves, False, len(each.clipping.bounds)) for each in (copied, kept)
+    ]
+    assert needed[1] < 0.8 * needed[0]
+
+
+def test_neighbours_sums_without_copies_differ_by_at_most_the_bound_exactly():
+    """Records of every size, with tokens that cancel to the last digit, removed one by one."""
+    scale = 10.0 ** np.random.default_rng(7).uniform(-20, 20, (20, 1, 1))
+    rows = (WIDE * scale).astype(np.float32)
+    rows[0, 1], rows[0, 2:] = -rows[0, 0], 0
+    rows[1, 1:] = -rows[1, 0] * (1 + 1e-6) / 3
+    rows[2, 0, 0], rows[3, 0, 0] = np.nan, np.inf
+
+    def summed(w, z):
+        return (z[0] @ w["in"].T).sum() + (z[0].sum(axis=0) @ w["in"].T @ w["out"].T).sum() * 0 + w["bias"].sum()
+
+    kept = both(1, rows, summed)[1]
+    every = total(kept)
+    assert np.isfinite(every).all()
+    for gone in range(20):
+        moved = square(every - total(kept, np.delete(np.arange(20), gone)))
+        assert moved <= 1 + Fraction(1, 2**50)
+
+
+def test_a_norm_that_forgets_how_tokens_add_up_breaks_the_bound(monkeypatch):
+    """The sum of the tokens' squares in the place of the square of their sum."""
+
+    def wrong(self):
+        X, D = self._doubles()
+        found = ((X**2).sum(axis=2) * (D**2).sum(axis=2)).sum(axis=1)
+        return found, found
+
+    rows = np.tile(WIDE[:, :1], (1, 4, 1))
+    assert square(total(both("1/1000", rows)[1], [4])) <= Fraction(1, 10**6)
+    monkeypatch.setattr(sums.Outer, "sizes", wrong)
+    assert square(total(both("1/1000", rows)[1], [4])) > Fraction(11, 10**7)
+
+
+def test_what_is_no_single_product_keeps_its_copies():
+    def twice(w, z):
+        return tokens(w, z) + (w["in"] ** 2).sum()
+
+    for loss in (twice, lambda w, z: tokens({**w, "in": w["in"] * 2}, z)):
+        copied, kept = both(1, loss=loss)
+        assert kept.compiled.tokens == 1
+        assert total(kept) == pytest.approx(total(copied), abs=1e-6)
+    with pytest.raises(InvalidValue, match="copies must be"):
+        both(1, smoothness=1)
+
+
+def test_terms_that_cancel_need_a_wider_margin():
+    assert margins.margin(1000, 10) < margins.margin(1000, 10, 4)
+    u, (n, T, p) = Fraction(1, 2**53), (5000, 9, 10**5)
+    eta, K = margins.margin(n, p, T), 4 * 3
+    A = Fraction(1, 2**31) + (p + 8) * u / (1 - (p + 8) * u)
+    B = 2 * n * K * (2 * n * T + 10) * u / (1 - (2 * n * T + 10) * u)
+    assert (1 - eta) * (1 + A) * (1 + B) < 1
+    with pytest.raises(InvalidValue, match="records must be fewer"):
+        margins.margin(10**6, 10, 16)
+
+
+# --- Hessians
+
+
+def bowl(w, z):
+    return jnp.tanh(z @ w["a"]) ** 2 + w["b"][0] * w["a"].sum() * z[0]
+
+
+def a_bowl(smoothness, **more):
+    data = np.random.default_rng(8).standard_normal((30, 3)).astype(np.float32)
+    start = {"a": jnp.ones(3, jnp.float32) / 2, "b": jnp.ones(1, jnp.float32)}
+    return differentiable(bowl, start, data, clip=1, smoothness=smoothness, **more)
+
+
+def test_hessians_and_their_products_are_clipped():
+    loose, tight = a_bowl(1000), a_bowl("1/2")
+    x, v, every = loose.initial_point, RNG.standard_normal(4), np.arange(30)
+    H = loose.hessian(x[None])[0]
+    flat = lambda each: {"a": each[:3], "b": each[3:]}  # noqa: E731
+    exact = sum(jax.hessian(lambda at, z=z: bowl(flat(at), z))(jnp.float32(x)) for z in loose.leaves[0]) / 30
+    assert pytest.approx(np.asarray(exact), abs=1e-5) == H
+    assert np.array_equal(H, H.T)
+    assert loose.summed_products(x, v, every) / 30 == pytest.approx(H @ v, abs=1e-5)
+    for row in range(30):
+        assert square(tight.summed_products(x, v, np.array([row]))) <= square(v) / 4
+    assert np.linalg.norm(tight.hessian(x[None])) <= 0.5
+    assert np.linalg.norm(tight.summed_products(x, v, np.array([2]))) == pytest.approx(np.linalg.norm(v) / 2, rel=1e-6)
+    none = a_bowl(None)
+    for question in (lambda: none.hessian(x[None]), lambda: none.summed_products(x, v, every)):
+        with pytest.raises(InvalidValue, match="smoothness must be"):
+            question()
+
+
+def test_noise_on_products_is_in_proportion_to_the_direction():
+    problem, generators = a_bowl("1/2"), streams(1, 400)
+    pen = OpenLedger()
+    oracle, X = HessianProductOracle(problem, Fraction(3), generators, pen), np.tile(problem.initial_point, (400, 1))
+    residuals = Residuals()
+    with watched_by(residuals):
+        for size in (0.0, 1.0, 4.0):
+            answer = oracle(X, np.full((400, 4), size / 2))
+            assert answer.noise_stddev == pytest.approx(3 * 0.5 * size / 30)
+    residuals.demand_right(pen.close())
+    assert pen.close().mechanism() == Gaussian(3) ** 3
+    with pytest.raises(UnsupportedMechanism, match="clip them"):
+        HessianProductOracle(problems.sigmoid_loss(FEATURES, SIGNS), Fraction(3), generators, pen)
+
+
+def test_methods_that_use_curvature_run_for_privacy_alone():
+    problem = a_bowl(2, assumed={"hessian_lipschitz": 4, "initial_gap": 1})
+    for method in (
+        PathNoiseDescent(2, 20, steps=6, searches=3, path_length=5, stationarity="1/2"),
+        NegativeCurvatureDescent(20, 20, steps=6, stationarity="1/2"),
+    ):
+        run = method.run(problem, seed=1, repetitions=2, guarded=True)
+        run.ledger.check_plan(method.planned)
+        assert "no bound applies" in str(run)
+        with pytest.raises(InvalidValue):
+            method.bound(problem)
+    for wrong in ({"smoothness": 1}, {"initial_gap": 0}):
+        with pytest.raises(InvalidValue, match="assumed"):
+            a_bowl(2, assumed=wrong)
+
+
+# --- optimisers of Optax
+
+
+def test_optax_trains_and_goes_on_from_a_checkpoint_as_if_nothing_had_been(tmp_path):
+    optax = pytest.importorskip("optax")
+    parameters, problem = a_network(clip={"in": 1, "bias": "1/2", "out": 1})
+    rule = optax.adam(optax.exponential_decay(0.1, 5, 0.5))
+    method = PrivateTraining(5, 6, rule, sampling=Poisson("1/4"))
+    run = method.run(problem, seed=3, guarded=True)
+    (generator,), state, now = streams(3, 1), rule.init(parameters), parameters
+    rate, x = float(method.sampling.sample_rate), problem.initial_point
+    for _ in range(6):
+        rows = np.flatnonzero(generator.random(N) < rate)
+        g = problem.summed_gradients(x, rows) / (rate * N)
+        g = g + float(5 * problem.clip) / (rate * N) * generator.standard_normal(problem.dimension)
+        updates, state = rule.update(problem.compiled.unravel(g.astype(np.float32)), state, now)
+        now = optax.apply_updates(now, updates)
+        x = np.asarray(jax.flatten_util.ravel_pytree(now)[0], np.float64)
+    assert run.output[0] == pytest.approx(x, abs=2e-3)  # a leaf is of half precision
+
+    class Stopped(Exception):
+        pass
+
+    def stop(made):
+        if made.step == 4:
+            raise Stopped
+
+    with pytest.raises(Stopped), followed_by(stop):
+        method.run(problem, checkpoint=tmp_path / "run", every=3)
+    on = method.run(problem, checkpoint=tmp_path / "run")
+    assert on.ledger == method.run(problem).ledger
+    with pytest.raises(Stopped), followed_by(stop):
+        method.run(problem, checkpoint=tmp_path / "other", every=3)
+    with pytest.raises(InvalidValue, match="optimiser must be"):
+        attrs.evolve(method, optimiser=optax.sgd(0.1)).run(problem, checkpoint=tmp_path / "other")
+
+
+def test_a_norm_that_adapts_on_a_network():
+    _, problem = a_network()
+    method = PrivateTraining(2, 5, 0.1, sampling=Batch(20, N, replacement=False), clipping=QuantileClipping())
+    run = method.run(problem, seed=1, repetitions=2, guarded=True)
+    assert run.outputs["clips"].shape == (2, 1)
+    x, every = problem.initial_point, np.arange(N)
+    norms = np.array([np.linalg.norm(problem.sums_within(x, every[row : row + 1], Fraction(1000))[0]) for row in every])
+    for clip in (0.3, 1.0, 3.0):
+        assert problem.sums_within(x, every, Fraction(clip))[1] == (norms <= clip).sum()

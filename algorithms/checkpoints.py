@@ -1,0 +1,193 @@
+"""Runs that stop and go on: a file that holds what was released so far, and never the randomness of what is to come.
+
+A checkpoint holds points, state of the optimiser and the ledger: functions of noisy answers, as private as the ledger
+says. It holds no key: after a resumption noise is drawn anew, from the operating system, or from the seed that is given
+and the number of the attempt, so that no noise is ever added to two different answers.
+
+What has to be refused is going on *twice*: two continuations release more than either ledger says. Beside the file
+stands its log, one line for each attempt and each checkpoint, which tells whether the run has gone on from there, or is
+going on elsewhere: then ``BudgetExceeded``. What it cannot tell is that *both* files were copied; then two
+continuations are two releases after a common beginning, with different noise, to be added up by whoever makes them. An
+attempt that was killed has returned nothing; what it wrote down after its last checkpoint is not in the ledger.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import secrets
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpbounds import documents
+from dpbounds.algorithms.ledger import Ledger
+from dpbounds.errors import BudgetExceeded, InvalidValue
+
+_FORMAT, _VERSION = "dpbounds/checkpoint", 1
+_MOST = 2**40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saved:
+    """A run between two steps.
+
+    Attributes:
+        step: How many steps were made.
+        arrays: By name: all that the next step is made of, of any numeric type.
+        ledger: What one repetition has released.
+        noise_counted: See ``OpenLedger.noise_counted``.
+    """
+
+    step: int
+    arrays: Mapping[str, np.ndarray[Any, Any]]
+    ledger: Ledger
+    noise_counted: Sequence[tuple[float, float, float, int]]
+
+
+@dataclass(slots=True, eq=False)
+class Checkpoint:
+    """A run's place on the disk, for one attempt.
+
+    Args:
+        path: Of the file; the log is beside it, with ``.log`` at the end of its name.
+        settings: What has to be the same in all attempts, in words: all that privacy is computed from.
+
+    Attributes:
+        attempt: How many attempts there were before; known after ``begin``.
+    """
+
+    path: Path
+    settings: Mapping[str, str]
+    attempt: int = 0
+    _run: str = ""
+    _token: str = field(default_factory=lambda: secrets.token_hex(8))
+
+    @property
+    def log(self) -> Path:
+        """The file beside it."""
+        return self.path.with_name(self.path.name + ".log")
+
+    def begin(self) -> Saved | None:
+        """Claim the run for this attempt, and return where it stopped; None where nothing was saved.
+
+        Raises:
+            InvalidValue: The file is no checkpoint, is damaged, or belongs to a run with other settings.
+            BudgetExceeded: The run has gone on from there, or one of the two files is missing.
+        """
+        lines = self._lines()
+        if not self.path.exists():
+            if any("saved" in line for line in lines):
+                raise BudgetExceeded(f"{self.path} is missing, and {self.log} says that the run went on: begin another")
+            self._run = str(lines[0]["run"]) if lines else secrets.token_hex(8)
+            saved = None
+        else:
+            self._run, saved = self._load()
+            if not lines or lines[0].get("run") != self._run:
+                why = f"{self.log}, which tells whether the run went on from {self.path}, is missing or another run's"
+                raise BudgetExceeded(why)
+            last = max((int(line["step"]) for line in lines if "saved" in line), default=0)
+            if saved.step < last:
+                raise BudgetExceeded(
+                    f"this run has gone on from step {saved.step} to step {last}, and what it released there is not in "
+                    f"the ledger of {self.path}: resume the last checkpoint"
+                )
+        self.attempt = sum("claimed" in line for line in lines)
+        if not lines:
+            self._note(run=self._run)
+        self._note(claimed=self._token)
+        return saved
+
+    def save(self, saved: Saved) -> None:
+        """Write a checkpoint in the place of the one before; whole or not at all.
+
+        Raises:
+            BudgetExceeded: Another attempt has gone on from the same checkpoint: nothing of this one may be published.
+            OSError: It cannot be written.
+        """
+        self.demand_alone()
+        documents.write(self.path, self._packed(saved))
+        self._note(saved=self._token, step=saved.step)
+
+    def demand_alone(self) -> None:
+        """Raise ``BudgetExceeded`` where another attempt has claimed the run since this one did."""
+        claims = [line["claimed"] for line in self._lines() if "claimed" in line]
+        if not claims or claims[-1] != self._token:
+            raise BudgetExceeded(
+                f"another attempt goes on from the same checkpoint ({self.log}): together they release more than "
+                "either ledger says; do not publish anything of this one"
+            )
+
+    # --- files --------------------------------------------------------------------------------------------------------
+
+    def _lines(self) -> list[dict[str, Any]]:
+        if not self.log.exists():
+            return []
+        text = documents.read_text(self.log, "log")
+        lines = [documents.parsed(line, "log") for line in text.splitlines() if line]
+        if not all(isinstance(line, dict) for line in lines):
+            raise InvalidValue("log", self.log, "lines that a checkpoint wrote")
+        return lines
+
+    def _note(self, **line: object) -> None:
+        with open(self.log, "a", encoding="utf-8") as log:
+            log.write(json.dumps(line) + "\n")
+            log.flush()
+            os.fsync(log.fileno())
+
+    def _packed(self, saved: Saved) -> bytes:
+        about = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "run": self._run,
+            "step": saved.step,
+            "settings": dict(self.settings),
+            "arrays": {name: [str(each.dtype), list(each.shape)] for name, each in saved.arrays.items()},
+            "ledger": saved.ledger.to_json(),
+            "noise_counted": [list(each) for each in saved.noise_counted],
+        }
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as file:
+            file.writestr("about.json", json.dumps(about, indent=1))
+            for name, each in saved.arrays.items():
+                file.writestr(f"{name}.bytes", np.ascontiguousarray(each).tobytes())
+        return packed.getvalue()
+
+    def _load(self) -> tuple[str, Saved]:
+        content = documents.read_bytes(self.path, "checkpoint", _MOST)
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as file:
+                about = documents.parsed(file.read("about.json").decode("utf-8"), "about.json")
+                arrays = {
+                    name: np.frombuffer(file.read(f"{name}.bytes"), dtype=np.dtype(kind)).reshape(shape)
+                    for name, (kind, shape) in about["arrays"].items()
+                }
+            documents.demand_version(about["version"], "checkpoint version", (_VERSION,))
+            settings, run, step = about["settings"], str(about["run"]), int(about["step"])
+            ledger = Ledger.from_json(about["ledger"])
+            counted = [(float(a), float(b), float(c), int(d)) for a, b, c, d in about["noise_counted"]]
+        except (zipfile.BadZipFile, KeyError, TypeError, ValueError, UnicodeDecodeError) as error:
+            raise InvalidValue("checkpoint", self.path, "a whole file that a run saved", str(error)) from error
+        for name in {*settings, *self.settings}:
+            found, asked = settings.get(name), self.settings.get(name)
+            if found != asked:
+                advice = "privacy is computed from it: resume with what the run began with, or begin another"
+                raise InvalidValue(f"{name} of the checkpoint", found, f"{asked}, as this run has", advice)
+        return run, Saved(step, arrays, ledger, counted)
+
+
+def reseeded(generators: Sequence[np.random.Generator], seed: int | None, attempt: int) -> None:
+    """Give the streams of a run that goes on numbers that no attempt before it has drawn; in place.
+
+    Without a seed they are new already.
+    """
+    if seed is None or not attempt:
+        return
+    for row, generator in enumerate(generators):
+        fresh = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(attempt, row)))
+        generator.bit_generator.state = fresh.state

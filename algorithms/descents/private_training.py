@@ -1,0 +1,362 @@
+"""Training with any optimiser: noisy clipped gradients are released, and what an optimiser makes of them is free.
+
+Every iterate follows from noisy gradients and public numbers: publishing all of them costs what the ledger says,
+whatever the optimiser does with its state (momentum, Adam's moments, schedules): post-processing. The account is that
+of *all* releases. It is never one of the last iterate alone: those hold for plain projected steps of a convex loss
+(``dpbounds.privacy.mechanisms.LastIterate``), and an optimiser with a state is no such step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import attrs
+import numpy as np
+from attrs import field, frozen
+
+from dpbounds.algorithms import fields, planning, progress
+from dpbounds.algorithms.checkpoints import Checkpoint, Saved, reseeded
+from dpbounds.algorithms.descents.stochastic_gradient_descent import released
+from dpbounds.algorithms.iterates import norms, squared_norms
+from dpbounds.algorithms.ledger import Batch, Visited
+from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome
+from dpbounds.algorithms.oracles import QuantileClippedOracle, Scheme, at_least
+from dpbounds.algorithms.oracles.batches import demand_all_records, valid_scheme
+from dpbounds.algorithms.planning import ExactLike, Mechanism, PrivacyBudget, Relation
+from dpbounds.algorithms.problems.domain import demand_no_regulariser, radius_of_domain
+from dpbounds.algorithms.run import Run
+from dpbounds.expressions.exact import positive_integer
+
+_RANGE = 2.0**20  # a norm that adapts stays within this factor of the first
+
+
+class Optimiser(Protocol):
+    """What Optax calls a gradient transformation."""
+
+    @property
+    def init(self) -> Callable[..., Any]:
+        """From parameters to a state."""
+
+    @property
+    def update(self) -> Callable[..., Any]:
+        """From gradients, state and parameters to what is added to parameters, and the next state."""
+
+
+@frozen(field_transformer=fields.named)
+class GradientSteps:
+    """Steps of a fixed size, with momentum: v ← μv + g, x ← x - ηv.
+
+    Attributes:
+        step_size: η > 0.
+        momentum: μ in [0, 1).
+    """
+
+    step_size: float = field(converter=fields.step_size)
+    momentum: float = 0.0
+
+    def __attrs_post_init__(self) -> None:
+        if self.step_size is None or not 0 <= self.momentum < 1:
+            raise InvalidValue("momentum", self.momentum, "at least 0 and less than 1, with a step size")
+
+    def init(self, x: Array) -> Array:
+        """V = 0."""
+        return np.zeros_like(x)
+
+    def update(self, gradient: Array, state: Array, x: Array) -> tuple[Array, Array]:
+        """-ηv, and v."""
+        velocity = self.momentum * state + gradient
+        return -float(self.step_size) * velocity, velocity
+
+
+@frozen(field_transformer=fields.named)
+class QuantileClipping:
+    """A clipping norm that follows a quantile of gradients' norms: C ← C exp(-η (b̃ - γ)), b̃ the noisy share below C.
+
+    Attributes:
+        quantile: γ in (0, 1), what share of the gradients should be below C.
+        share: s in (0, 1), what part of the privacy (of 1/z²) pays for b̃; the rest is the gradients'.
+        rate: η > 0.
+
+    Source: Andrew, Thakkar, McMahan & Ramaswamy 2021.
+    """
+
+    quantile: Fraction = field(default=Fraction(1, 2), converter=fields.share)
+    share: Fraction = field(default=Fraction(1, 50), converter=fields.share)
+    rate: Fraction = field(default=Fraction(1, 5), converter=fields.positive)
+
+    def following(self, clips: Array, below: Array, first: float) -> Array:
+        """The next norms, shape (R, 1), of noisy shares, shape (R,); within a factor of 2^20 of the first."""
+        moved = clips * np.exp(-float(self.rate) * (np.clip(below, -2.0, 3.0) - float(self.quantile)))[:, None]
+        kept: Array = np.clip(moved, first / _RANGE, first * _RANGE)
+        return kept
+
+
+def _optimiser(value: Any, name: str = "optimiser") -> Optimiser:
+    if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
+        return GradientSteps(float(value))
+    if not callable(getattr(value, "init", None)) or not callable(getattr(value, "update", None)):
+        raise InvalidValue(name, repr(value), "a step size, or what has init and update, as Optax' optimisers do")
+    made: Optimiser = value
+    return made
+
+
+def _clipping(_record: object, field: attrs.Attribute[Any], value: object) -> None:
+    if value is not None and not isinstance(value, QuantileClipping):
+        raise InvalidValue(field.name, repr(value), "a QuantileClipping, or None for the problem's own norm")
+
+
+@frozen(field_transformer=fields.named)
+class PrivateTraining(Method[FiniteSum]):
+    """Training with any optimiser on noisy gradients, for any problem with clipped (or bounded) gradients.
+
+    ::
+
+        for t = 1, ..., T:
+            g = the mean gradient at x_t of a batch, or of all records, + N(0, σ² I)
+            x_{t+1} = what the optimiser makes of g, x_t and its state
+        return x_{T+1}
+
+    Measured: squares of the "noise" and of the exact mean gradient ("step") of every step; how far the output is from
+    the start ("moved"), which is public. There is no bound on utility.
+
+    Attributes:
+        noise_multiplier: Standard deviation on the sum of a batch's gradients in units of G; with a norm that adapts
+            that of gradients and quantiles together.
+        optimiser: An Optax optimiser, or what has ``init(parameters)`` and ``update(gradients, state, parameters)``; a
+            number is the size of plain steps.
+        sampling: How a batch is drawn (with or without replacement, Poisson, one bin after the other), or None for all
+            records.
+        clipping: A ``QuantileClipping``, on problems that clip (``Clipped``, ``differentiable``); None keeps G.
+    """
+
+    title: ClassVar[str] = "private training"
+    metric: ClassVar[str] = "moved"
+    activity: ClassVar[str] = "training"
+
+    noise_multiplier: Fraction = field(converter=fields.multiplier)
+    steps: int = field(converter=fields.count)
+    optimiser: Optimiser = field(converter=_optimiser)
+    sampling: Scheme = field(default=None, validator=valid_scheme)
+    clipping: QuantileClipping | None = field(default=None, validator=_clipping)
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+    noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
+
+    def __attrs_post_init__(self) -> None:
+        if self.clipping is not None and isinstance(self.sampling, Visited):
+            raise InvalidValue(
+                "sampling", repr(self.sampling), "batches that do not depend on others, with a norm that adapts"
+            )
+
+    @classmethod
+    def calibrated(
+        cls,
+        problem: FiniteSum,
+        epsilon: ExactLike = 1,
+        delta: ExactLike = "1e-6",
+        steps: int | None = None,
+        relation: str | Relation = Relation.REPLACE_ONE,
+        *,
+        optimiser: Any,
+        sampling: Scheme = None,
+        epochs: ExactLike | None = None,
+        clipping: QuantileClipping | None = None,
+        noise: fields.WhichNoise = "gaussian",
+    ) -> PrivateTraining:
+        """Plan for a budget, see ``Method``.
+
+        - ``steps`` None: as many as ``epochs`` have (None: 1), each of as many batches as make up all records
+        - ``optimiser``: see the class
+        """
+        budget = PrivacyBudget.of(epsilon, delta, relation)
+        demand_no_regulariser(problem)
+        if sampling is not None:
+            valid_scheme(None, attrs.fields_dict(cls)["sampling"], sampling)
+            demand_all_records(sampling, problem.records)
+        if steps is not None and epochs is not None:
+            raise InvalidValue("steps", steps, "None where epochs are given")
+        passes = fields.positive(1 if epochs is None else epochs, "epochs")
+        whole = math.ceil(passes * epoch_of(sampling, problem.records))
+        count = whole if steps is None else fields.count(steps, "steps")
+        plan = cls(1, count, optimiser, sampling, clipping, budget, noise)
+        if sampling is None:
+            return attrs.evolve(plan, noise_multiplier=planning.multiplier_of_steps(budget, count))
+        z = planning.multiplier_within(budget, lambda multiplier: released(multiplier, sampling, count))
+        return attrs.evolve(plan, noise_multiplier=z)
+
+    @property
+    def planned(self) -> Mechanism:
+        """What a run releases, as a mechanism for the accountants: all noisy gradients together."""
+        return released(self.noise_multiplier, self.sampling, self.steps)
+
+    def run(
+        self,
+        problem: FiniteSum,
+        seed: int | None = None,
+        repetitions: int = 1,
+        *,
+        guarded: bool = False,
+        checkpoint: str | Path | None = None,
+        every: int | None = None,
+        report: bool | progress.Tell = False,
+    ) -> Run:
+        """Train, see ``Method.run``; with a checkpoint the run can be stopped, and called again to go on.
+
+        Args:
+            problem: What to train on.
+            seed: Of all streams; None: from the operating system. A run that goes on draws other numbers.
+            repetitions: How many.
+            guarded: Whether a shadow walks beside the run; not with a checkpoint.
+            checkpoint: A file that is written after every epoch and at the end, with a log beside it
+                (``dpbounds.algorithms.checkpoints``). Where it is there already, the run goes on from it; where it is
+                complete, what it returned is returned again.
+            every: Steps between checkpoints and reports; None for an epoch.
+            report: True for a line per epoch of what was spent (of the budget) and a bar on a terminal, or a function
+                of ``Progress``.
+
+        Raises:
+            InvalidValue: As ``Method.run``, or the checkpoint is another run's.
+            BudgetExceeded: As ``Method.run``; or the checkpoint was gone on from before.
+        """
+        between = epoch_of(self.sampling, problem.records) if every is None else positive_integer(every, "every")
+        if guarded and checkpoint is not None:
+            raise InvalidValue("guarded", guarded, "False with a checkpoint", "the shadow would write it, too")
+        place = None if checkpoint is None else self._place(problem, Path(checkpoint), repetitions)
+        more: dict[str, Any] = {} if place is None else {"place": place, "between": between, "seed_given": seed}
+        if not report:
+            return self._run(problem, seed, repetitions, guarded, **more)
+        if report is True and self.budget is None:
+            raise InvalidValue("report", report, "a function where there is no budget", "calibrated plans for one")
+        tell = progress.spending(self.budget, between) if report is True and self.budget is not None else report
+        assert callable(tell)
+        with progress.bar(), progress.followed_by(tell, between):
+            return self._run(problem, seed, repetitions, guarded, **more)
+
+    def walk(
+        self,
+        problem: FiniteSum,
+        run: OpenRun,
+        place: Checkpoint | None = None,
+        between: int = 1,
+        seed_given: int | None = None,
+    ) -> Outcome:
+        """The pseudo-code above."""
+        demand_no_regulariser(problem)
+        if radius_of_domain(problem) is not None:
+            raise InvalidValue("radius", radius_of_domain(problem), "none", "an optimiser does not stay in a ball")
+        begin, step = _steps(problem, self.optimiser)
+        x, first = run.repeated(problem.initial_point), float(at_least(problem.lipschitz, "lipschitz"))
+        states, clips, done = [begin(row) for row in x], np.full((len(x), 1), first), 0
+        gradient = None if self.clipping else run.batch_gradients(self.sampling, self.noise_multiplier)
+        quantile = self._quantile(run)
+        saved = None if place is None else place.begin()
+        if place is not None:
+            reseeded(run.generators, seed_given, place.attempt)
+        if saved is not None:
+            done, x, clips = saved.step, saved.arrays["x"], saved.arrays["clips"]
+            states = [_unpacked(state, saved.arrays, row) for row, state in enumerate(states)]
+            run.ledger.resume(saved.ledger, saved.noise_counted)
+        for t in run.steps(self.steps - done, first=done + 1):
+            if quantile is not None and self.clipping is not None:
+                answer = quantile(x, clips)
+                g = quantile.gradients(answer.noisy, clips)
+                exact = quantile.gradients(answer.exact, clips)
+                following = self.clipping.following(clips, quantile.fractions(answer.noisy), first)
+            else:
+                assert gradient is not None
+                one = gradient(x)
+                g, exact, following = one.noisy, one.exact, clips
+            run.measure(noise=squared_norms(g - exact), step=squared_norms(exact))
+            moved = [step(*each) for each in zip(x, g, states, strict=True)]
+            x, states, clips = np.stack([row for row, _ in moved]), [state for _, state in moved], following
+            if place is not None and (t % between == 0 or t == self.steps):
+                arrays = {"x": x, "clips": clips, **_packed(states)}
+                place.save(Saved(t, arrays, run.ledger.so_far(), run.ledger.noise_counted))
+        if place is not None:
+            place.demand_alone()
+        away = norms(x - problem.initial_point)
+        return Outcome(
+            x.copy(), outputs={"clips": clips.copy()} if self.clipping else {}, measured={"moved": away}, parameters={}
+        )
+
+    def _quantile(self, run: OpenRun) -> QuantileClippedOracle | None:
+        if self.clipping is None or isinstance(self.sampling, Visited):
+            return None
+        return run.quantile_clipped(self.noise_multiplier, self.clipping.share, self.sampling)
+
+    def _place(self, problem: FiniteSum, path: Path, repetitions: int) -> Checkpoint:
+        if isinstance(self.sampling, Visited):
+            allowed = "batches that do not depend on others, with a checkpoint"
+            raise InvalidValue(
+                "sampling", repr(self.sampling), allowed, "which record is in which batch is never saved"
+            )
+        about = {
+            "method": self.title,
+            "planned": repr(self.planned),
+            "budget": str(self.budget),
+            "clipping": str(self.clipping),
+            "noise": self.noise,
+            "records": str(problem.records),
+            "parameters": str(problem.dimension),
+            "norm": str(at_least(problem.lipschitz, "lipschitz")),
+            "repetitions": str(repetitions),
+        }
+        return Checkpoint(path, about)
+
+
+def epoch_of(sampling: Scheme, records: int) -> int:
+    """How many steps an epoch has: as many as batches, of the size that is expected, hold all records."""
+    if sampling is None:
+        return 1
+    if isinstance(sampling, Visited):
+        return sampling.bins
+    return math.ceil(Fraction(records, sampling.size) if isinstance(sampling, Batch) else 1 / sampling.sample_rate)
+
+
+def _steps(
+    problem: Any, optimiser: Optimiser
+) -> tuple[Callable[[Array], Any], Callable[[Array, Array, Any], tuple[Array, Any]]]:
+    """State at a point, and the next point and state: on the problem's own parameters, or on points as they are."""
+    if hasattr(problem, "optimised") and not isinstance(optimiser, GradientSteps):
+        begin, step = problem.optimised(optimiser)
+        return begin, step
+
+    def plain(x: Array, gradient: Array, state: Any) -> tuple[Array, Any]:
+        updates, after = optimiser.update(gradient, state, x)
+        return x + np.asarray(updates, dtype=np.float64), after
+
+    return optimiser.init, plain
+
+
+def _flat(state: Any) -> tuple[list[Any], Any]:
+    if isinstance(state, np.ndarray):
+        return [state], None
+    import jax
+
+    return jax.tree.flatten(state)
+
+
+def _packed(states: list[Any]) -> dict[str, Any]:
+    return {
+        f"state-{row}-{place}": np.asarray(leaf)
+        for row, state in enumerate(states)
+        for place, leaf in enumerate(_flat(state)[0])
+    }
+
+
+def _unpacked(state: Any, arrays: Any, row: int) -> Any:
+    """The state as it was saved, in the form of a fresh one."""
+    leaves, form = _flat(state)
+    own = [arrays.get(f"state-{row}-{place}") for place in range(len(leaves))]
+    extra = f"state-{row}-{len(leaves)}" in arrays
+    alike = (each is not None and each.shape == np.shape(leaf) for each, leaf in zip(own, leaves, strict=True))
+    if extra or not all(alike):
+        raise InvalidValue("optimiser", "another state", "an optimiser with the state that was saved")
+    if form is None:
+        return own[0]
+    import jax
+
+    return jax.tree.unflatten(form, [jax.numpy.asarray(each) for each in own])

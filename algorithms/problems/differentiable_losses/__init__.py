@@ -1,0 +1,1 @@
+"""Losses written in JAX: the problem, the programs that clip and sum, the margin that makes their bound exact."""

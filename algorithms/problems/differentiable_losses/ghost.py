@@ -1,0 +1,185 @@
+"""Gradients of weights that are multiplied by what a record gives, without a copy per record.
+
+Where a leaf W of the parameters occurs once, in a product x W (whatever comes before and after), a record's gradient is
+X'D: X the T rows that came in, D the slopes of the T rows that came out (Goodfellow 2015; Bu, Wang, Zha & Karypis 2022
+keep both and sum at once). The products are found in the program that JAX traces; at each of them a "tap" of zeros is
+added, whose gradient is D. What is not of that form keeps its copies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpbounds.algorithms.problems.differentiable_losses.sums import Outer
+
+_INLINED = ("jit", "pjit")
+_ARRANGING = ("transpose", "reshape", "convert_element_type")
+
+Place = tuple[int, ...]  # of an equation: its number, inside of others
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """One product of a leaf with what a record gives.
+
+    Attributes:
+        leaf: Which one.
+        place: Of the equation.
+        side: Of its operands: 0 or 1, which one the leaf is.
+        arranged: From the leaf to the operand: a reordering of its entries.
+        tokens, inputs, outputs: T, a and b.
+    """
+
+    leaf: int
+    place: Place
+    side: int
+    arranged: Callable[[Any], Any]
+    tokens: int
+    inputs: int
+    outputs: int
+
+
+def products(program: Any, leaves: int) -> list[Product]:
+    """The leaves (the first arguments of a closed jaxpr) that occur once, in a product, and are smaller as X and D."""
+    uses: dict[int, int] = dict.fromkeys(range(leaves), 0)
+    found: dict[int, Product] = {}
+
+    def walk(jaxpr: Any, known: dict[Any, tuple[int, Callable[[Any], Any]]], where: Place) -> None:
+        for number, equation in enumerate(jaxpr.eqns):
+            place, name = (*where, number), equation.primitive.name
+            own = [(side, known[each]) for side, each in enumerate(equation.invars) if _is_known(each, known)]
+            if name in _INLINED:
+                inner = equation.params["jaxpr"].jaxpr
+                walk(inner, {inner.invars[side]: leaf for side, leaf in own}, place)
+                continue
+            if name in _ARRANGING and len(own) == 1 and len(equation.invars) == 1:
+                (_, (leaf, before)), outcome = own[0], equation.outvars[0]
+                known[outcome] = leaf, _then(before, equation)
+                continue
+            for side, (leaf, arranged) in own:
+                uses[leaf] += 1
+                sizes = _sizes(equation, side) if name == "dot_general" else None
+                if sizes is not None:
+                    found[leaf] = Product(leaf, place, side, arranged, *sizes)
+        for each in jaxpr.outvars:
+            if _is_known(each, known):
+                uses[known[each][0]] += 2  # handed on: not followed
+
+    jaxpr = program.jaxpr
+    walk(jaxpr, {each: (leaf, lambda value: value) for leaf, each in enumerate(jaxpr.invars[:leaves])}, ())
+    avals = [each.aval for each in jaxpr.invars[:leaves]]
+    return [
+        each
+        for leaf, each in sorted(found.items())
+        if uses[leaf] == 1
+        and avals[leaf].dtype != np.float64  # whose squares could leave the range of doubles
+        and each.tokens * (each.inputs + each.outputs) < math.prod(avals[leaf].shape)
+    ]
+
+
+def _is_known(variable: Any, known: dict[Any, Any]) -> bool:
+    return not hasattr(variable, "val") and variable in known
+
+
+def _then(before: Callable[[Any], Any], equation: Any) -> Callable[[Any], Any]:
+    if equation.primitive.name == "convert_element_type":
+        return before
+    return lambda value: equation.primitive.bind(before(value), **equation.params)
+
+
+def _sizes(equation: Any, side: int) -> tuple[int, int, int] | None:
+    """T, a and b of a product without batches; None for others."""
+    contracted, batched = equation.params["dimension_numbers"]
+    if batched[0] or batched[1]:
+        return None
+    shapes = [each.aval.shape for each in equation.invars]
+    inputs = math.prod(shapes[side][axis] for axis in contracted[side])
+    outputs = math.prod(shapes[side]) // max(inputs, 1)
+    tokens = math.prod(shapes[1 - side]) // max(inputs, 1)
+    return tokens, inputs, outputs
+
+
+def evaluated(program: Any, arguments: Sequence[Any], taps: dict[Place, Any]) -> tuple[Any, dict[Place, Any]]:
+    """What a closed jaxpr gives with taps added to some of its products, and the operands of these."""
+    operands: dict[Place, Any] = {}
+
+    def walk(jaxpr: Any, constants: Sequence[Any], given: Sequence[Any], where: Place) -> list[Any]:
+        values = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*constants, *given), strict=True))
+
+        def read(variable: Any) -> Any:
+            return variable.val if hasattr(variable, "val") else values[variable]
+
+        for number, equation in enumerate(jaxpr.eqns):
+            place, own = (*where, number), list(map(read, equation.invars))
+            if equation.primitive.name in _INLINED:
+                inner = equation.params["jaxpr"]
+                made = walk(inner.jaxpr, inner.consts, own, place)
+            else:
+                bound = equation.primitive.get_bind_params(equation.params)
+                functions, options = bound if isinstance(bound, tuple) else ((), bound)  # before JAX 0.10, and since
+                made = equation.primitive.bind(*functions, *own, **options)
+                made = list(made) if equation.primitive.multiple_results else [made]
+            if place in taps:
+                operands[place] = own
+                made = [made[0] + taps[place]]
+            values.update(zip(equation.outvars, made, strict=True))
+        return list(map(read, jaxpr.outvars))
+
+    (value,) = walk(program.jaxpr, program.consts, arguments, ())
+    return value, operands
+
+
+def outcomes(program: Any, products: Sequence[Product]) -> dict[Place, Any]:
+    """Shape and type of what comes out of each product."""
+
+    def at(jaxpr: Any, place: Place) -> Any:
+        equation = jaxpr.eqns[place[0]]
+        return equation.outvars[0].aval if len(place) == 1 else at(equation.params["jaxpr"].jaxpr, place[1:])
+
+    return {each.place: at(program.jaxpr, each.place) for each in products}
+
+
+def taken_apart(program: Any, product: Product, operands: Sequence[Any], slope: Any) -> tuple[Any, Any]:
+    """X, shape (T, a), and D, shape (T, b), of one record."""
+    import jax
+
+    jnp, side = jax.numpy, product.side
+    contracted = _numbers(program, product.place)
+    other = operands[1 - side]
+    free = [axis for axis in range(other.ndim) if axis not in contracted[1 - side]]
+    X = jnp.transpose(other, (*free, *contracted[1 - side])).reshape(product.tokens, product.inputs)
+    if side == 0:  # what comes out has the leaf's axes first
+        return X, slope.reshape(product.outputs, product.tokens).T
+    return X, slope.reshape(product.tokens, product.outputs)
+
+
+def together(program: Any, product: Product, leaf: Any, X: Any, D: Any) -> Outer:
+    """What is summed of many records, X of shape (lanes, T, a) and D (lanes, T, b); the leaf gives shape and type."""
+    import jax
+
+    jnp = jax.numpy
+    contracted = _numbers(program, product.place)[product.side]
+    operand = jax.eval_shape(product.arranged, leaf)
+    free = [axis for axis in range(len(operand.shape)) if axis not in contracted]
+    order = (*contracted, *free)
+
+    def restored(total: Any) -> Any:
+        placed = total.reshape([operand.shape[axis] for axis in order]).transpose(np.argsort(order))
+        # the operand has every entry of the leaf once: where each stands in it
+        count = math.prod(leaf.shape)
+        places = product.arranged(jnp.arange(count).reshape(leaf.shape))
+        return jnp.zeros(count, total.dtype).at[places.ravel()].set(placed.ravel())
+
+    return Outer(X, D, restored)
+
+
+def _numbers(program: Any, place: Place) -> Any:
+    jaxpr = program.jaxpr
+    for number in place[:-1]:
+        jaxpr = jaxpr.eqns[number].params["jaxpr"].jaxpr
+    return jaxpr.eqns[place[-1]].params["dimension_numbers"][0]

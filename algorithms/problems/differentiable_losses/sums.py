@@ -1,0 +1,130 @@
+"""Clipped sums, traced in doubles: ``clipped_sums.md`` proves by how much one record moves what is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpbounds.algorithms.problems.differentiable_losses.margins import SLACK, UNIT
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Records' gradients of one leaf, as they are.
+
+    Attributes:
+        of: From lanes (a slice or a number) to doubles, shape (lanes, width).
+        width: Of the raveled leaf.
+    """
+
+    of: Callable[[Any], Any]
+    width: int
+
+    def sizes(self) -> tuple[Any, Any]:
+        """At least the squared norms, and the squares of what rounding is held against; shape (lanes,) each."""
+        squares = (self.of(slice(None)) ** 2).sum(axis=1)
+        return squares, squares
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """Records' gradients of one leaf as X'D, without being written out: what came in, and what goes back.
+
+    Attributes:
+        inputs: X, shape (lanes, T, a).
+        slopes: D, shape (lanes, T, b).
+        restored: From a sum of X'D, shape (a, b), to the raveled leaf's.
+    """
+
+    inputs: Any
+    slopes: Any
+    restored: Callable[[Any], Any]
+
+    def sizes(self) -> tuple[Any, Any]:
+        """At least ‖X'D‖_F², and ‖X‖_F² ‖D‖_F²: the same where T is 1; shape (lanes,) each."""
+        import jax
+
+        X, D = self._doubles()
+        spread = (X**2).sum(axis=(1, 2)) * (D**2).sum(axis=(1, 2))
+        tokens = X.shape[1]
+        if tokens == 1:
+            return spread, spread
+        grams = [jax.numpy.einsum("lsa,lta->lst", each, each) for each in (X, D)]
+        rounding = 2 * (X.shape[2] + D.shape[2] + tokens**2 + 8) * float(UNIT)
+        return jax.numpy.maximum((grams[0] * grams[1]).sum(axis=(1, 2)), 0.0) + rounding * spread, spread
+
+    def summed(self, factor: Any) -> Any:
+        """Σ_i a_i X_i'D_i as the leaf is raveled; what has the factor 0 counts as 0, whatever it is."""
+        import jax
+
+        X, D = self._doubles()
+        used = (factor != 0)[:, None, None]
+        X, D = (jax.numpy.where(used, each, 0.0) for each in (X, D))
+        return self.restored(jax.numpy.einsum("lta,ltb->ab", factor[:, None, None] * X, D)).ravel()
+
+    def _doubles(self) -> tuple[Any, Any]:
+        return self.inputs.astype("float64"), self.slopes.astype("float64")
+
+
+Part = Copies | Outer
+
+
+def copies(each: Any) -> Copies:
+    """Of gradients, shape (lanes, width)."""
+    return Copies(lambda lane: each[lane].astype("float64"), each.shape[1])
+
+
+def changes(here: Any, before: Any) -> Copies:
+    """Of differences of gradients, shape (lanes, width) each."""
+    return Copies(lambda lane: here[lane].astype("float64") - before[lane].astype("float64"), here.shape[1])
+
+
+def clipped_sum(
+    parts: Sequence[Part], groups: Sequence[int], there: Any, limits: Any, cancel: int = 1
+) -> tuple[Any, Any]:
+    """The sum of records' gradients, each clipped to a limit in every group of leaves, and how many needed no clipping.
+
+    Args:
+        parts: One for each leaf.
+        groups: Which group it belongs to: 0, 1, ...
+        there: 1 for lanes that count, 0 for others, doubles of shape (lanes,).
+        limits: C' of each group: a_i² ‖g_i‖² <= C'² (1 + 2^-30), as computed.
+        cancel: K of ``margins.cancelling``.
+
+    Returns:
+        Shape (p,), and the number of lanes that are there and within the first limit.
+    """
+    import jax
+
+    jnp = jax.numpy
+    sizes, most = [part.sizes() for part in parts], limits * limits
+    of_group = range(max(groups) + 1)
+    squares, spreads = (
+        jnp.stack([sum(each[k] for each, own in zip(sizes, groups, strict=True) if own == g) for g in of_group])
+        for k in (0, 1)
+    )  # shape (groups, lanes)
+    finite = jnp.isfinite(squares).all(axis=0) & jnp.isfinite(spreads).all(axis=0)
+    within = most[:, None]
+    factor = jnp.where(squares > within, limits[:, None] / jnp.sqrt(squares), 1.0)
+    if cancel > 1:
+        spread = spreads / cancel**2
+        factor = jnp.minimum(factor, jnp.where(spread > within, limits[:, None] / jnp.sqrt(spread), 1.0))
+    factor, squares, spreads = jax.lax.optimization_barrier((factor, squares, spreads))  # what is checked is computed
+    allowed = within * (1 + float(SLACK))
+    kept = finite & (factor * (factor * squares) <= allowed) & (factor * (factor * spreads) <= allowed * cancel**2)
+    factor = jnp.where(kept, factor * there, 0.0)
+    plain = [(place, part) for place, part in enumerate(parts) if isinstance(part, Copies)]
+
+    def add(lane: Any, totals: list[Any]) -> list[Any]:  # no doubles but one row's are held beside the totals
+        own = [jnp.where(finite[lane], part.of(lane), 0.0) for _, part in plain]
+        weights = [factor[groups[place], lane] for place, _ in plain]
+        return [total + weight * each for total, weight, each in zip(totals, weights, own, strict=True)]
+
+    zeros = [jnp.zeros(part.width, there.dtype) for _, part in plain]
+    totals = dict(zip((place for place, _ in plain), jax.lax.fori_loop(0, len(there), add, zeros), strict=True))
+    for place, part in enumerate(parts):
+        if isinstance(part, Outer):
+            totals[place] = part.summed(factor[groups[place]])
+    fits = finite & (squares[0] <= most[0])
+    return jnp.concatenate([totals[place] for place in range(len(parts))]), (fits * there).sum()

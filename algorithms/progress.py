@@ -1,0 +1,91 @@
+"""How far a run is and what it has spent so far, told as it goes: to a function, to lines of text, to a bar."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from dpbounds.algorithms.ledger import Ledger, OpenLedger, PrivacyBudget
+from dpbounds.expressions.enclosure import Enclosure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Progress:
+    """A run between two steps. All of it is public: how many steps were made, and what the ledger holds.
+
+    Attributes:
+        step: How many steps were made.
+        steps: How many there will be at most.
+    """
+
+    step: int
+    steps: int
+    _ledger: OpenLedger
+
+    @property
+    def ledger(self) -> Ledger:
+        """What one repetition has released so far."""
+        return self._ledger.so_far()
+
+    def spent(self, budget: PrivacyBudget) -> Enclosure:
+        """Enclose the ε that was spent so far at a budget's δ and relation; errors as ``Ledger.spent``."""
+        return self.ledger.spent(budget.delta, budget.relation)
+
+
+Tell = Callable[[Progress], None]
+_LISTENERS: ContextVar[tuple[tuple[Tell, int], ...]] = ContextVar("listeners", default=())
+
+
+@contextmanager
+def followed_by(tell: Tell, every: int = 1) -> Iterator[None]:
+    """Runs inside the ``with`` block call ``tell`` after so many steps, and after the last.
+
+    >>> from dpbounds.algorithms import GradientDescent, problems
+    >>> problem = problems.double_well(dimension=2)
+    >>> with followed_by(lambda made: print(made.step, "of", made.steps), every=2):
+    ...     _ = GradientDescent(10, 3).run(problem, repetitions=1)
+    2 of 3
+    3 of 3
+    """
+    token = _LISTENERS.set((*_LISTENERS.get(), (tell, every)))
+    try:
+        yield
+    finally:
+        _LISTENERS.reset(token)
+
+
+def told(step: int, steps: int, ledger: OpenLedger) -> None:
+    """Tell whoever follows that a step was made."""
+    for tell, every in _LISTENERS.get():
+        if step % every == 0 or step == steps:
+            tell(Progress(step, steps, ledger))
+
+
+def spending(budget: PrivacyBudget, steps_per_epoch: int) -> Tell:
+    """A line on standard output for each epoch: what was spent, proven and rounded up, of what may be."""
+
+    def tell(made: Progress) -> None:
+        epoch = -(-made.step // steps_per_epoch)
+        spent, whole = made.spent(budget).upper, float(budget.epsilon)
+        print(f"epoch {epoch}: step {made.step} of {made.steps}, epsilon {spent:.4g} of {whole:g} spent (proven)")
+
+    return tell
+
+
+@contextmanager
+def bar(what: str = "steps") -> Iterator[None]:
+    """Runs inside the ``with`` block show a bar on standard error, by Rich where that is installed."""
+    if find_spec("rich") is None or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(what, total=None)
+        with followed_by(lambda made: shown.update(task, completed=made.step, total=made.steps)):
+            yield

@@ -1,0 +1,67 @@
+"""Records that stay in a file, and how much memory a sum takes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpbounds.algorithms.problems import differentiable
+from dpbounds.errors import InvalidValue
+
+jax = pytest.importorskip("jax")
+pytestmark = pytest.mark.thorough
+
+
+def test_a_mapped_file_is_read_where_it_lies(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).standard_normal((40, 3)).astype(np.float32)
+    rows.tofile(tmp_path / "rows")
+    mapped = np.memmap(tmp_path / "rows", np.float32, "r", shape=(40, 3))
+
+    def made(records):
+        return differentiable(lambda w, z: jax.numpy.sum((w - z) ** 2), np.zeros(3, np.float32), records, clip=1)
+
+    problem, copied = made(mapped), made(rows)
+    assert problem.leaves[0] is mapped
+    every, x = np.arange(40), problem.initial_point
+    assert (problem.summed_gradients(x, every) == copied.summed_gradients(x, every)).all()
+    with pytest.raises(InvalidValue, match="mode must be 'r'"):
+        made(np.memmap(tmp_path / "rows", np.float32, "r+", shape=(40, 3)))
+
+
+CHILD = """
+import ctypes, gc, pathlib, re, sys
+import jax, jax.numpy as jnp, numpy as np
+from dpbounds.algorithms.problems import differentiable
+
+def bytes_now(name):
+    return 1024 * int(re.search(name + r":\\s+(\\d+) kB", pathlib.Path("/proc/self/status").read_text()).group(1))
+
+rows = np.memmap(sys.argv[1], np.float32, "r", shape=(2000, 2000))
+start = {"a": jnp.full((2000, 1000), 0.01, jnp.float32), "b": jnp.full((1000, 2), 0.01, jnp.float32)}
+for limit in (160 * 2**20, 2**28):
+    problem = differentiable(
+        lambda w, z: -jax.nn.log_softmax(jnp.tanh(z @ w["a"]) @ w["b"])[0], start, rows, clip=1, memory_limit=limit)
+    x = problem.initial_point
+    problem.summed_gradients(x, np.arange(40))
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    before, mapped = bytes_now("RssAnon"), bytes_now("RssFile") + bytes_now("RssShmem")
+    pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here on
+    problem.summed_gradients(x, np.arange(200))
+    print(limit, problem.chunk, bytes_now("VmHWM") - mapped - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak is read from Linux")
+def test_the_peak_of_memory_is_within_the_limit(tmp_path: Path) -> None:
+    np.random.default_rng(0).standard_normal((2000, 2000)).astype(np.float32).tofile(tmp_path / "rows")
+    command = [sys.executable, "-c", CHILD, str(tmp_path / "rows")]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    print(told)
+    for line in told.splitlines():
+        limit, _, used = map(int, line.split())
+        assert used <= 1.1 * limit
+    assert len(told.splitlines()) == 2

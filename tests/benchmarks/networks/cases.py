@@ -1,0 +1,183 @@
+"""Models as losses of one record, their real data, and the same models in PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_digits, load_sample_image
+
+Array = Any
+PUBLIC, TEST = 0.2, 0.2  # shares of the records; the rest is private
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A model and its data: (inputs, targets) of the public, the private and the test part.
+
+    Attributes:
+        predict: From parameters and one input to scores of classes, or to a number.
+        start: From a generator to parameters.
+        parts: "public", "private", "test".
+        classes: 0 for numbers.
+    """
+
+    name: str
+    model: str
+    data: str
+    predict: Callable[[Any, Any], Any]
+    start: Callable[[np.random.Generator], Any]
+    parts: dict[str, tuple[Array, Array]]
+    classes: int
+
+    def loss(self, parameters: Any, record: Any) -> Any:
+        """Cross-entropy, or half of the squared error."""
+        x, y = record
+        scores = self.predict(parameters, x)
+        if not self.classes:
+            return (scores - y) ** 2 / 2
+        return jax.nn.logsumexp(scores) - scores[y]
+
+    def measured(self, parameters: Any, part: tuple[Array, Array]) -> tuple[float, float]:
+        """Accuracy (or R², never below -1), and the mean loss."""
+        x, y = part
+        scores = _scores(self.predict, parameters, x)
+        if not self.classes:
+            error = float(jnp.mean((scores - y) ** 2))
+            return max(-1.0, 1 - error / float(np.var(y))), error / 2
+        loss = float(jnp.mean(jax.nn.logsumexp(scores, axis=1) - jnp.take_along_axis(scores, y[:, None], 1)[:, 0]))
+        return float(jnp.mean(jnp.argmax(scores, axis=1) == y)), loss
+
+
+def _scores(predict: Any, parameters: Any, x: Array) -> Any:
+    return jax.jit(jax.vmap(predict, in_axes=(None, 0)))(parameters, x)
+
+
+def cases() -> dict[str, Callable[[], Case]]:
+    """All of them, by name; made when called."""
+    return {
+        "cancer-mlp": _cancer,
+        "digits-mlp": lambda: _digits("multi-layer perceptron", _mlp, _mlp_start(64, 32, 10)),
+        "digits-conv": lambda: _digits("convolutional network", _conv, _conv_start),
+        "digits-attention": lambda: _digits("attention layer", _attention, _attention_start),
+        "covertype-mlp": _covertype,
+        "photo-factors": _photo,
+    }
+
+
+def _split(*arrays: Array) -> dict[str, tuple[Array, Array]]:
+    order = np.random.default_rng(0).permutation(len(arrays[0]))
+    first, last = int(PUBLIC * len(order)), int((1 - TEST) * len(order))
+    rows = {"public": order[:first], "private": order[first:last], "test": order[last:]}
+    x, y = arrays
+    return {name: (x[own], y[own]) for name, own in rows.items()}
+
+
+def _drawn(rng: np.random.Generator, *shape: int) -> Any:
+    return jnp.asarray(rng.standard_normal(shape) / np.sqrt(shape[0]), dtype=jnp.float32)
+
+
+# --- models
+
+
+def _mlp(w: Any, x: Any) -> Any:
+    return jnp.tanh(x @ w["1"] + w["b1"]) @ w["2"] + w["b2"]
+
+
+def _mlp_start(inputs: int, hidden: int, classes: int) -> Callable[[np.random.Generator], Any]:
+    def start(rng: np.random.Generator) -> Any:
+        return {
+            "1": _drawn(rng, inputs, hidden),
+            "b1": jnp.zeros(hidden, jnp.float32),
+            "2": _drawn(rng, hidden, classes),
+            "b2": jnp.zeros(classes, jnp.float32),
+        }
+
+    return start
+
+
+def _conv(w: Any, x: Any) -> Any:
+    """3 x 3, stride 2, eight channels, then a layer; as a product with patches, which is fast record by record."""
+    image = jnp.pad(x.reshape(8, 8), 1)
+    patches = jnp.stack([image[i : i + 7 : 2, j : j + 7 : 2].ravel() for i in range(3) for j in range(3)], axis=1)
+    return jnp.tanh(patches @ w["1"] + w["b1"]).ravel() @ w["2"] + w["b2"]
+
+
+def _conv_start(rng: np.random.Generator) -> Any:
+    return {
+        "1": _drawn(rng, 9, 8),
+        "b1": jnp.zeros(8, jnp.float32),
+        "2": _drawn(rng, 128, 10),
+        "b2": jnp.zeros(10, jnp.float32),
+    }
+
+
+def _attention(w: Any, x: Any) -> Any:
+    """One head over the eight rows of an image, with positions, then the mean."""
+    rows = x.reshape(8, 8) @ w["in"] + w["place"]
+    weights = jax.nn.softmax((rows @ w["q"]) @ (rows @ w["k"]).T / jnp.sqrt(16.0), axis=1)
+    return jnp.tanh(rows + weights @ (rows @ w["v"])).mean(axis=0) @ w["out"] + w["b"]
+
+
+def _attention_start(rng: np.random.Generator) -> Any:
+    square = {name: _drawn(rng, 16, 16) for name in "qkv"}
+    return {
+        **square,
+        "in": _drawn(rng, 8, 16),
+        "place": _drawn(rng, 8, 16),
+        "out": _drawn(rng, 16, 10),
+        "b": jnp.zeros(10, jnp.float32),
+    }
+
+
+def _factors(w: Any, x: Any) -> Any:
+    return w["rows"][x[0]] @ w["columns"][x[1]] + w["mean"]
+
+
+# --- data
+
+
+def _cancer() -> Case:
+    features, labels = load_breast_cancer(return_X_y=True)
+    parts = _split(features.astype(np.float32), labels.astype(np.int32))
+    mean, spread = parts["public"][0].mean(axis=0), parts["public"][0].std(axis=0)  # of the public part
+    scaled = {name: (np.clip((x - mean) / spread, -3, 3), y) for name, (x, y) in parts.items()}
+    return Case("cancer-mlp", "multi-layer perceptron", "breast cancer", _mlp, _mlp_start(30, 16, 2), scaled, 2)
+
+
+def _digits(model: str, predict: Any, start: Any) -> Case:
+    features, labels = load_digits(return_X_y=True)
+    parts = _split((features / 8 - 1).astype(np.float32), labels.astype(np.int32))
+    return Case(f"digits {model}", model, "digits", predict, start, parts, 10)
+
+
+def _covertype() -> Case:
+    from dpbounds.algorithms import problems
+
+    made = problems.covertype()
+    features = np.asarray(made.features)[:, :-1]
+    labels = (np.asarray(made.labels) > 0).astype(np.int32)
+    spread = np.abs(features).max()
+    parts = _split((features / spread).astype(np.float32), labels)
+    return Case("covertype-mlp", "multi-layer perceptron", "Covertype sample", _mlp, _mlp_start(54, 16, 2), parts, 2)
+
+
+def _photo() -> Case:
+    """Pixels of a photograph in grey, every third: a record is (row, column, value), two factors of rank 3."""
+    grey = load_sample_image("china.jpg").mean(axis=2)[::3, ::3] / 128 - 1
+    rows, columns = grey.shape
+    places = np.stack(np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij"), axis=-1).reshape(-1, 2)
+    parts = _split(places.astype(np.int32), grey.ravel().astype(np.float32))
+
+    def start(rng: np.random.Generator) -> Any:
+        drawn = {
+            name: jnp.asarray(rng.standard_normal((size, 3)) * 0.5, dtype=jnp.float32)
+            for name, size in (("rows", rows), ("columns", columns))
+        }
+        return {**drawn, "mean": jnp.float32(0)}
+
+    return Case("photo-factors", "matrix factorisation", "photograph", _factors, start, parts, 0)
