@@ -1,8 +1,9 @@
 """Ask several accountants the same questions, and print their answers and costs as the table of accountants.md.
 
 Run ``python docs/accountants.py``. Accountants that are not installed are left out: the extras ``interoperability`` and
-``opacus`` bring them. Every answer is asked for in a process of its own, after a warm-up by another question, and its
-cost is the CPU time of all threads, the median of three processes.
+``opacus`` bring them, and ``pip install pld-accounting`` PLD_accounting. Every answer is asked for in a process of its
+own, and its cost is the CPU time of all threads: for Poisson samples after a warm-up by another question, the median of
+three processes; for other samples of one process, imports included.
 """
 
 import functools
@@ -150,6 +151,80 @@ def replaced(question: str) -> tuple[str, str, str]:
     return told[0], told[1], told[2]
 
 
+# Samples other than Poisson's, noise multiplier 1, at δ = 1e-5: (dpbounds' question, the peer's module and question).
+SAMPLED_DELTA = 1e-5
+
+
+def _allocated(epochs: int) -> tuple[float, float]:
+    import dpbounds as dp
+
+    found = dp.epsilon(dp.RandomlyAllocated(dp.Gaussian(1), 100) ** epochs, SAMPLED_DELTA)
+    return found.lower, found.upper
+
+
+def _allocated_by_pld(epochs: int, accuracy: float) -> tuple[float, float]:
+    from PLD_accounting import gaussian_allocation_epsilon_range
+
+    high, low = gaussian_allocation_epsilon_range(
+        delta=SAMPLED_DELTA, sigma=1.0, num_steps=100, num_selected=1, num_epochs=epochs, epsilon_accuracy=accuracy
+    )
+    return low, high
+
+
+def _truncated(most: int, relation: str) -> tuple[float, float]:
+    import dpbounds as dp
+
+    run = dp.TruncatedPoisson(dp.Gaussian(1), "0.01", most, 10_000) ** 1000
+    found = dp.epsilon(run, SAMPLED_DELTA, relation)
+    return found.lower, found.upper
+
+
+def _truncated_by_pld(most: int, relation: str) -> tuple[float, float]:
+    from dp_accounting import NeighboringRelation, dp_event
+    from dp_accounting.pld import PLDAccountant
+
+    theirs = {"add-or-remove-one": "ADD_OR_REMOVE_ONE", "zero-out-one": "REPLACE_SPECIAL"}
+    event = dp_event.TruncatedSubsampledGaussianDpEvent(10_000, 0.01, most, 1.0)
+    asked = PLDAccountant(NeighboringRelation[theirs[relation]]).compose(dp_event.SelfComposedDpEvent(event, 1000))
+    return 0.0, float(asked.get_epsilon(SAMPLED_DELTA))
+
+
+Ends = Callable[[], tuple[float, float]]
+SAMPLED: dict[str, tuple[Ends, str, Ends]] = {
+    "each record in one of 100 steps, 1 epoch": (
+        functools.partial(_allocated, 1),
+        "PLD_accounting",
+        functools.partial(_allocated_by_pld, 1, 0.01),
+    ),
+    "each record in one of 100 steps, 10 epochs": (
+        functools.partial(_allocated, 10),
+        "PLD_accounting",
+        functools.partial(_allocated_by_pld, 10, 0.1),
+    ),
+} | {
+    f"batches of at most {most}, 1000 steps, {relation}": (
+        functools.partial(_truncated, most, relation),
+        "dp_accounting",
+        functools.partial(_truncated_by_pld, most, relation),
+    )
+    for most, relation in ((150, "add-or-remove-one"), (120, "add-or-remove-one"), (120, "zero-out-one"))
+}
+
+
+def between(ends: tuple[float, float]) -> str:
+    """Both ends, or the upper one where a library tells no other."""
+    low, high = ends
+    return f"{low:.5g} to {high:.5g}" if low else f"{high:.5g}"
+
+
+def timed(question: str, place: int) -> tuple[str, float]:
+    """What dpbounds (place 0) or its peer (place 2) answers, and the CPU seconds that it took, imports included."""
+    ask = SAMPLED[question][place]
+    assert not isinstance(ask, str)
+    before = time.process_time()
+    return between(ask()), time.process_time() - before
+
+
 def main() -> None:
     """Print one row per question, one column per accountant."""
     context = multiprocessing.get_context("spawn")
@@ -170,6 +245,14 @@ def main() -> None:
         print("\n| under replace-one | dpbounds, proven | dp-accounting, PLD | dp-accounting, RDP |\n|" + " --- |" * 4)
         for question in REPLACED:
             print(f"| {question} | {' | '.join(replaced(question))} |")
+    print("\n| other samples | dpbounds, proven | who else | answers |\n|" + " --- |" * 4)
+    for question, (_, peer, _) in SAMPLED.items():
+        cells = []
+        for place in (0, 2) if find_spec(peer) else (0,):
+            with context.Pool(1) as pool:
+                told, seconds = pool.apply(timed, (question, place))
+            cells.append(f"{told} in {seconds:.2g} s")
+        print(f"| {question} | {f' | {peer} | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -170,10 +170,18 @@ def _meant(value: object, allowed: str) -> str:
     InvalidValue('word must be one of alpha, beta, gamma, delta, not gamm (did you mean gamma?)')
     """
     names = _BETWEEN.split(allowed.removeprefix("one of "))
-    if not isinstance(value, str) or len(names) < _FEW:
-        return ""
-    near = difflib.get_close_matches(value[:SHOWN].strip("'"), names, n=1, cutoff=0.6)
-    return f" (did you mean {near[0]}?)" if near else ""
+    told = did_you_mean(value.strip("'"), names) if isinstance(value, str) and len(names) >= _FEW else ""
+    return told and f" ({told})"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A question about a word that was not understood, or nothing where no known word is much like it.
+
+    >>> did_you_mean("smothness", ["lipschitz", "smoothness"]), did_you_mean("volume", ["lipschitz", "smoothness"])
+    ('did you mean smoothness?', '')
+    """
+    near = difflib.get_close_matches(word[:SHOWN], list(known), n=1, cutoff=0.6)
+    return f"did you mean {near[0]}?" if near else ""
 
 
 def nearest(value: object, known: Iterable[str]) -> list[str]:

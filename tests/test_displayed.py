@@ -97,6 +97,16 @@ def test_plans_evaluations_samples_and_tables_are_shown():
     assert "<table" in table("gradient-norm")._repr_html_()
 
 
+def test_trade_offs_are_shown_rounded_down():
+    bound = dp.TradeOff([(1, "0.01"), ("0.5", "1/3")])
+    assert eval(repr(bound), NAMES) == bound  # noqa: S307
+    told = _shown(bound)
+    exact = bound("0.1")
+    (row,) = (line.split() for line in str(bound).splitlines() if line.split()[0] == "0.1")
+    assert exact - Fraction(1, 10**5) < Fraction(row[1]) <= exact
+    assert row[1] in told
+
+
 def test_ledgers_are_shown_release_by_release():
     ledger = Ledger((Release(Fraction(2), Fraction(1, 2), count=10),), adaptive=True)
     assert "10 x Gaussian" in _shown(ledger)

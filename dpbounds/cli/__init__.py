@@ -15,7 +15,7 @@ from typing import TextIO
 import click
 
 from dpbounds import __version__
-from dpbounds.errors import BudgetExceeded, CertificateError, DpboundsError, NotCertified, nearest, shortened
+from dpbounds.errors import BudgetExceeded, CertificateError, DpboundsError, NotCertified, did_you_mean, shortened
 from dpbounds.limits import LINE, SHOWN
 
 DONE, DOES_NOT_HOLD, BAD_INPUT, DEFECT = 0, 1, 2, 3
@@ -57,9 +57,9 @@ class _Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         verbs = self.list_commands(ctx)
         if args and args[0] not in verbs and not args[0].startswith("-"):
-            near = "".join(f" (did you mean {verb}?)" for verb in nearest(args[0], verbs)[:1])
+            near = did_you_mean(args[0], verbs)
             word = shortened(repr(args[0]), SHOWN)
-            raise click.UsageError(f"the verb must be one of {', '.join(verbs)}, not {word}{near}")
+            raise click.UsageError(f"the verb must be one of {', '.join(verbs)}, not {word}{near and f' ({near})'}")
         return super().resolve_command(ctx, args)
 
 

@@ -20,7 +20,15 @@ from typing import Any
 from sympy import Symbol
 
 from dpbounds.displayed import Displayed, Sheet
-from dpbounds.errors import MISSING, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism, demand
+from dpbounds.errors import (
+    MISSING,
+    DpboundsError,
+    InvalidValue,
+    NotCertified,
+    UnsupportedMechanism,
+    demand,
+    did_you_mean,
+)
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate as value_of
 from dpbounds.expressions.exact import ExactLike, brief, positive_integer, practical, to_decimal
@@ -340,7 +348,8 @@ def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) ->
     for name, value in values.items():
         record = by_name().get(name) or local.get(name)
         if record is None:
-            raise InvalidValue(name, value, "a quantity of the symbol table", "such as lipschitz, smoothness, diameter")
+            advice = did_you_mean(name, (*by_name(), *local)) or "such as lipschitz, smoothness, diameter"
+            raise InvalidValue(name, value, "a quantity of the symbol table", advice)
         if record.name in CALIBRATED:
             rule = "left to the plan, which finds it from epsilon and delta"
             raise InvalidValue(name, value, rule, "leave it out; `dpbounds evaluate ID` takes it")

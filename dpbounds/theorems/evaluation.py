@@ -12,7 +12,7 @@ from sympy import Expr
 from sympy.logic.boolalg import Boolean, BooleanFalse, BooleanTrue
 
 from dpbounds.displayed import Displayed, Sheet
-from dpbounds.errors import MISSING, InvalidValue, NotCertified
+from dpbounds.errors import MISSING, InvalidValue, NotCertified, did_you_mean
 from dpbounds.expressions import evaluation
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
@@ -158,8 +158,9 @@ def admitted(theorem: Theorem, values: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in values.items():
         record = own.get(name) or by_name().get(name)
         if record is None:
-            wanted = ", ".join(sorted({name for part in theorem.parts for name in _names(part.expression)})) or "none"
-            raise InvalidValue(name, value, f"a quantity of the statement or of the symbol table (it uses: {wanted})")
+            used = sorted({name for part in theorem.parts for name in _names(part.expression)})
+            rule = f"a quantity of the statement or of the symbol table (it uses: {', '.join(used) or 'none'})"
+            raise InvalidValue(name, value, rule, did_you_mean(name, used) or did_you_mean(name, (*by_name(), *own)))
         if record.name in result:
             raise InvalidValue(name, value, f"given once only: it is another name of {record.name}")
         ends = (value.exact_lower, value.exact_upper) if isinstance(value, Enclosure) else (exact(value, record.name),)

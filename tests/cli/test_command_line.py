@@ -404,6 +404,39 @@ def test_a_slip_is_answered_with_what_may_have_been_meant(words, capsys):
     assert any(meant in err for meant in ("epsilon?", "wang-xu-2019/theorem-2", "dp-pgd", "gradient-norm"))
 
 
+_PLAN = ["plan", "--metric", "gradient-norm"]
+_TRAIN = ["--target-epsilon", "1", "--target-delta", "1e-5"]
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["evaluate", "wang-xu-2019/theorem-2/explicit", "smothness=1"], "smoothness"),
+        (["evaluate", "wang-xu-2019/theorem-2/explicit", "lipshitz=1"], "lipschitz"),
+        (["evaluate", "wang-xu-2019/theorem-2/explicit", "--part", "tund", "n=100"], "tuned"),
+        (["evaluate", "wang-xu-2019/theorem-2/explicit", "--relation", "replace_one"], "replace-one"),
+        ([*_PLAN, "smothness=5"], "smoothness"),
+        ([*_PLAN, "inital_gap=5"], "initial_gap"),
+        ([*_PLAN, "--relation", "replce-one"], "replace-one"),
+        (["epsilon", "--relation", "add-remove-one"], "add-or-remove-one"),
+        (["calibrate", *_TRAIN, "--solve", "nose"], "noise"),
+        (["calibrate", *_TRAIN, "--solve", "stpes"], "steps"),
+        (["calibrate", *_TRAIN, "--sampling", "random-alocation"], "random-allocation"),
+        (["explain", "dp-gd", "--mapping", "noissy"], "noisy"),
+        (["run", "--noise", "gausian"], "gaussian"),
+    ],
+)
+def test_a_word_that_is_misspelt_is_answered_with_the_one_that_was_meant(words, meant, capsys):
+    assert main(words) == 2
+    assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["calibrate", *_TRAIN, "--solve", "zzz"], [*_PLAN, "qqqq=5"], ["qqqq"]])
+def test_nothing_is_meant_by_a_word_like_no_other(words, capsys):
+    assert main(words) == 2
+    assert "did you mean" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])
 def test_help_lists_every_verb_in_its_group(arguments, capsys):
     assert main(arguments) == 0

@@ -90,11 +90,17 @@ def test_a_plan_is_drawn_against_the_number_of_records(tmp_path):
 
     known = {"dimension": 10, "epsilon": 1, "delta": Fraction(1, 10**6)}
     known |= {"lipschitz": 1, "smoothness": 1, "initial_gap": 1}
-    figure = plots.plan(lambda n: plan("gradient-norm", dataset_size=n, **known), Fraction(10**4))
+    figure = plots.plan(lambda n: plan("gradient-norm", dataset_size=n, **known), Fraction(100))
     drawn = _lines(figure)
     assert drawn["without any algorithm"][1] == [1.0] * 5
-    best = drawn["dpbounds/storm"]
-    assert best[0] == [1e3, 3e3, 1e4, 3e4, 1e5]
+    (name,) = (name for name in drawn if name.startswith("dpbounds/storm "))
+    (there,) = (one for one in plan("gradient-norm", dataset_size=100, **known).ranking if one.id == "dpbounds/storm")
+    assert name.endswith(f"(meaningful from n = {there.meaningful_from.dataset_size})")
+    marks = [line for line in figure.axes[0].lines if line.get_label() == "_"]
+    assert there.meaningful_from.dataset_size in [mark.get_xdata()[0] for mark in marks]
+    assert {mark.get_ydata()[0] for mark in marks} == {1.0}
+    best = drawn[name]
+    assert best[0] == [10, 30, 100, 300, 1000]
     assert best[1] == sorted(best[1], reverse=True)
 
 

@@ -1,6 +1,7 @@
 """The comparison with other accountants: what is shown is what they answer. How long they take is not tested."""
 
 import importlib.util
+import itertools
 import re
 from importlib.metadata import version
 
@@ -11,7 +12,7 @@ from tests.documentation.pages import ROOT
 
 PAGE = (ROOT / "docs" / "accountants.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-VERSIONS = {"dp-accounting": "0.6.0", "Opacus": "1.6.0"}
+VERSIONS = {"dp-accounting": "0.6.0", "Opacus": "1.6.0", "PLD_accounting": "2.0"}
 
 
 @pytest.fixture(scope="module")
@@ -108,3 +109,73 @@ def test_under_replace_one_another_accountant_returns_half(script):
         lower = float(told[0].partition(" to ")[0])
         assert float(told[2]) < 0.53 * lower
         assert told[1] == "refused" or float(told[1]) >= lower
+
+
+def _rows(head):
+    """First cell -> the other cells of the page's table with that head."""
+    lines = PAGE.partition(head)[2].splitlines()[2:]
+    table = itertools.takewhile(lambda line: line.startswith("|"), lines)
+    return {name: cells for name, *cells in ([cell.strip() for cell in line.split("|")[1:-1]] for line in table)}
+
+
+def test_the_summary_is_of_the_tables_below_it():
+    shown = _rows("| accountant | ε too small by up to")
+    told = {case: re.findall(r"[\d.e-]+", cell) for case, cell in cells().items()}
+    truth = {question: float(told[question, "dpbounds"][0]) for question, _ in told}
+    replaced = [
+        [float(re.findall(r"[\d.]+", cell)[0]) for cell in row if cell != "refused"]
+        for row in _rows("| under replace-one").values()
+    ]
+    for name in ("dp-accounting, PLD", "dp-accounting, RDP", "Opacus, prv", "Opacus, rdp"):
+        ratios = [float(told[question, name][0]) / truth[question] for question in truth]
+        least = min([*ratios, *(row[-1] / row[0] for row in replaced if name.endswith("RDP"))])
+        small, large, times = shown[name]
+        assert small.partition(",")[0] == ("not seen" if least > 1 - 1e-5 else _percent(1 - least))
+        assert large == _percent(max(ratios) - 1)
+        for question, text in zip(("long run", "100 noise levels"), times.split(", "), strict=True):
+            ratio = float(told[question, name][1]) / float(told[question, "dpbounds"][1])
+            assert float(text) == float(f"{ratio:.2g}")
+    _, large, _ = shown["PLD_accounting"]
+    excess = []
+    for ours, who, theirs in _rows("| other samples | dpbounds, proven | who else").values():
+        if who == "PLD_accounting":
+            (low, high), (below, above) = (
+                map(float, cell.partition(" in ")[0].split(" to ")) for cell in (ours, theirs)
+            )
+            assert below < low < high < above
+            excess.append(above / low - 1)
+    assert large.partition(",")[0] == _percent(max(excess))
+
+
+def _percent(share):
+    return f"{100 * share:.2g} %"
+
+
+def test_other_samples_are_those_that_the_script_asks_about(script):
+    rows = _rows("| other samples | dpbounds, proven | who else")
+    assert {question: row[1] for question, row in rows.items()} == {
+        question: peer for question, (_, peer, _) in script.SAMPLED.items()
+    }
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore")  # of other libraries
+@pytest.mark.parametrize("place", [0, 2])
+@pytest.mark.parametrize(
+    "question",
+    [
+        pytest.param(question, marks=pytest.mark.slow if "120" in question else ())
+        for question in _rows("| other samples | dpbounds, proven | who else")
+    ],
+)
+def test_what_is_answered_about_other_samples_is_shown(script, question, place):
+    ours, peer, theirs = _rows("| other samples | dpbounds, proven | who else")[question]
+    if place:
+        pytest.importorskip(peer)
+        name = peer if peer in VERSIONS else "dp-accounting"
+        if version(name) != VERSIONS[name]:
+            pytest.skip("the page is about another version")
+        if peer == "PLD_accounting":
+            pytest.skip("a minute each: python docs/accountants.py asks it")
+    told = script.timed(question, place)[0]
+    assert told == (theirs if place else ours).partition(" in ")[0]

@@ -114,6 +114,7 @@ def plan(found_at: Callable[[Fraction], Plan], dataset_size: Fraction) -> Figure
     from dpbounds.render.curves import Line, Panel, draw
 
     bounds: dict[str, list[tuple[float, float]]] = {}
+    since: dict[str, int] = {}
     trivial: list[tuple[float, float]] = []
     with progress_bar("numbers of records", shown=True) as progress:
         for done, factor in enumerate(_SIZES, start=1):
@@ -122,16 +123,24 @@ def plan(found_at: Callable[[Fraction], Plan], dataset_size: Fraction) -> Figure
             for one in found.ranking:
                 if one.bound is not None and one.like == "":
                     bounds.setdefault(one.id, []).append((float(size), one.bound.upper))
+                    if one.meaningful_from is not None and (size == dataset_size or one.id not in since):
+                        since[one.id] = one.meaningful_from.dataset_size
             trivial += [(float(size), one.value.upper) for one in found.trivial[:1]]
             if progress is not None:
                 progress(done, len(_SIZES))
     best = sorted(bounds, key=lambda name: (-len(bounds[name]), bounds[name][-1][1]))[:4]
-    lines = [Line(name, *_columns(bounds[name])) for name in best]
+    lines = []
+    for name in best:
+        x, y = _columns(bounds[name])
+        known = since.get(name)
+        lines.append(Line(name if known is None else f"{name} (meaningful from n = {known})", x, y))
+        if known is not None and x[0] <= known <= x[-1]:  # trivial bounds do not depend on n
+            lines.append(Line("_", (float(known),), (trivial[0][1],), promised=True))
     if trivial:
         lines.append(Line("without any algorithm", *_columns(trivial), level=True))
     caption = (
-        "Proven bounds with the best parameters at each number of records. A bound says something from where it lies "
-        "below the dashed line."
+        "Proven bounds with the best parameters at each number of records. A bound says something from where it "
+        "gets below the dashed line (hollow mark)."
     )
     title = f"{found.metric.replace('-', ' ')} against the number of records"
     return draw("", [Panel(title, "records", "bound", tuple(lines), log_x=True)], caption)

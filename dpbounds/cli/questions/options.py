@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from dpbounds import documents
-from dpbounds.errors import InvalidValue, shortened
+from dpbounds.errors import InvalidValue, did_you_mean, shortened
 from dpbounds.expressions.exact import exact, positive_integer, to_float
 from dpbounds.limits import PROCESSES, RUNS, SHOWN
 from dpbounds.privacy.relations import Relation
@@ -21,6 +21,19 @@ from dpbounds.privacy.relations import Relation
 METHODS = ("certified", "rdp", "zcdp", "zcdp-classical", "gdp", "optimal", "advanced", "basic", "all")
 
 Callback = TypeVar("Callback", bound=Callable[..., Any])
+
+
+class Word(click.Choice):  # type: ignore[type-arg] # Click 8.1 has none
+    """One of a few words; an error says which of them may have been meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As Click does."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            near = did_you_mean(str(value), map(str, self.choices))
+            message = error.message.rstrip(".") + (near and f" ({near})")
+            raise click.BadParameter(message, ctx, param) from None
 
 
 def number(
@@ -71,6 +84,7 @@ class _File(click.Path):
     """A path that the system can be asked about."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As Click does."""
         if "\0" in os.fspath(value) or not os.fspath(value):
             raise InvalidValue(param.opts[0] if param else "path", repr(value), "the name of a file or of a directory")
         return super().convert(value, param, ctx)
@@ -158,7 +172,7 @@ def relation_option(default: Relation) -> Callable[[Callback], Callback]:
     """The neighbouring relation."""
     return click.option(
         "--relation",
-        type=click.Choice([str(relation) for relation in Relation]),
+        type=Word([str(relation) for relation in Relation]),
         default=str(default),
         show_default=True,
         help="Which data sets must be hard to tell apart; zero-out-one: a record contributes nothing, its place stays. "

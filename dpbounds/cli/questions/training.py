@@ -21,7 +21,7 @@ from dpbounds.cli.questions.allocation import (
     refuse_allocation,
 )
 from dpbounds.cli.questions.matrices import CORRELATED, MATRIX_OPTIONS, read_stream
-from dpbounds.cli.questions.options import POSITIVE, RATE, missing, note, number, options, unfit, whole
+from dpbounds.cli.questions.options import POSITIVE, RATE, Word, missing, note, number, options, unfit, whole
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms.refusals import refuse_without_positions
 from dpbounds.privacy.relations import Relation
@@ -82,7 +82,7 @@ TRAINING_OPTIONS = options(
     click.option("--noise-multiplier", callback=POSITIVE, metavar="Z", help="Noise, per unit of the per-record bound."),
     click.option(
         "--noise",
-        type=click.Choice(list(NOISES)),
+        type=Word(list(NOISES)),
         default=GAUSSIAN,
         show_default=True,
         help="Its law; the discrete ones are for sums of whole numbers.",
@@ -114,7 +114,7 @@ TRAINING_OPTIONS = options(
     ALLOCATION_OPTIONS,
     click.option(
         "--release",
-        type=click.Choice([EVERY_ITERATE, LAST_ITERATE]),
+        type=Word([EVERY_ITERATE, LAST_ITERATE]),
         help="What is published; last-iterate: nothing else at all (the default is every-iterate).",
     ),
     click.option(
@@ -131,7 +131,7 @@ TRAINING_OPTIONS = options(
     ),
     click.option(
         "--order",
-        type=click.Choice(ORDERS),
+        type=Word(ORDERS),
         help="With last-iterate: batches in a fixed order (default), shuffled in each epoch, or in a secret one, kept.",
     ),
 )

@@ -18,6 +18,7 @@ from dpbounds.cli.questions.options import (
     REPORT_OPTION,
     TARGET_OPTIONS,
     TIME_LIMIT_OPTION,
+    Word,
     note_if_stopped,
     unfit,
     warn_if_delta_is_large,
@@ -55,7 +56,7 @@ _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighb
 @TARGET_OPTIONS
 @click.option(
     "--solve",
-    type=click.Choice(list(_FIELDS)),
+    type=Word(list(_FIELDS)),
     default="noise",
     show_default=True,
     help="Find the smallest noise, the most steps (shuffled, allocated: epochs), the largest rate, the fewest batches.",

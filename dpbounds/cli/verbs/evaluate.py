@@ -9,6 +9,7 @@ import click
 
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.completion import IDS
+from dpbounds.cli.questions.options import Word
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact, to_decimal
 from dpbounds.privacy.relations import Relation
@@ -46,7 +47,7 @@ def assignments(words: tuple[str, ...]) -> dict[str, Fraction]:
 @click.option("--digits", type=click.IntRange(1, 10_000), default=15, show_default=True, help="Digits to certify.")
 @click.option(
     "--relation",
-    type=click.Choice([str(relation) for relation in Relation]),
+    type=Word([str(relation) for relation in Relation]),
     help="For --part spent: which data sets must be hard to tell apart; by default the statement's own.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")

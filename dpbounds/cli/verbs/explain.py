@@ -17,6 +17,7 @@ from dpbounds.cli.questions.options import (
     POSITIVE,
     PROBABILITY,
     RECORDS_OPTIONS,
+    Word,
     number_of_runs,
     relation_option,
     unfit,
@@ -34,7 +35,7 @@ _ROW = "  {:>10} {:>8}  {:<17} {}"
 @click.argument("name", metavar="ALGORITHM", shell_complete=ALGORITHMS)
 @click.option(
     "--mapping",
-    type=click.Choice(["noisy", "exact"]),
+    type=Word(["noisy", "exact"]),
     default="noisy",
     show_default=True,
     help="Of projected and mirror descent: which bound.",

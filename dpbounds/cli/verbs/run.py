@@ -24,6 +24,7 @@ from dpbounds.cli.questions.options import (
     PROBABILITY,
     RECORDS_OPTIONS,
     REPORT_OPTION,
+    Word,
     demand_place,
     make_directory,
     number_of_runs,
@@ -60,7 +61,7 @@ _OUTSIDE = (
 @click.option(
     "--repetitions", callback=number_of_runs, default="1", show_default=True, metavar="R", help="On public records."
 )
-@click.option("--noise", type=click.Choice(["gaussian", "secure"]), default="gaussian", show_default=True)
+@click.option("--noise", type=Word(["gaussian", "secure"]), default="gaussian", show_default=True)
 @click.option("--guarded", is_flag=True, help="Watch the run for leaks, and test its noise; the result is the same.")
 @click.option(
     "--output", type=FILE, default=Path("dpbounds-run"), show_default=True, metavar="DIR", help="Where to write it."

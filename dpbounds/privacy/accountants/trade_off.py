@@ -16,9 +16,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpbounds.displayed import Displayed, Sheet
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.exact import ExactLike, rational
+from dpbounds.expressions.exact import ExactLike, rational, to_decimal
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.certified import delta, delta_curve
 from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
@@ -29,10 +30,11 @@ from dpbounds.privacy.routes.closed_forms import ball
 from dpbounds.privacy.values import at_least_zero, probability
 
 _PRECISION = 128
+_ERRORS = ("0.001", "0.01", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5")  # of the first kind, as they are shown
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class TradeOff:
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class TradeOff(Displayed):
     """A lower bound on the trade-off function f(a) of every two neighbours, in either order.
 
     Attributes:
@@ -91,6 +93,15 @@ class TradeOff:
                     least = max(least, ball_end(ball(1 - delta - a) * (-ball(epsilon)).exp(), "down"))
                     least = max(least, 1 - delta - a * ball_end(ball(epsilon).exp(), "up"))
         return least
+
+    def _sheet(self) -> Sheet:
+        facts = (("points of δ(ε)", str(len(self.points))),)
+        rows = [(a, to_decimal(self(a), 6, "down")) for a in _ERRORS]
+        columns = ("error of the first kind", "the second's is at least (proven)")
+        return Sheet("trade-off of an attacker's errors", facts, columns, rows)
+
+    def __str__(self) -> str:
+        return self._sheet().text()
 
 
 def membership_advantage(
