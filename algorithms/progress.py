@@ -45,7 +45,7 @@ def followed_by(tell: Tell, every: int = 1) -> Iterator[None]:
     """Runs inside the ``with`` block call ``tell`` after so many steps, and after the last.
 
     >>> from dpbounds.algorithms import GradientDescent, problems
-    >>> problem = problems.landscape(problems.WAVY, 4, [0.0, 0.0], radius=1000)
+    >>> problem = problems.sigmoid_loss([[0.5, 0], [0, 0.5]], [1, -1], l1=0, feature_bound=1)
     >>> with followed_by(lambda made: print(made.step, "of", made.steps), every=2):
     ...     _ = GradientDescent(10, 3).run(problem, repetitions=1)
     2 of 3

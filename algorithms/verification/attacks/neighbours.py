@@ -71,8 +71,8 @@ def worst_pair(problem: Any, relation: str | Relation = Relation.REPLACE_ONE, sh
     if shape not in shapes_for(problem):
         raise InvalidValue("shape", repr(shape), "'steep' where entries of gradients are bounded")
     if isinstance(problem, Clipped):
-        ends = (Clipped(_Linear.like(problem, sign), problem.clip) for sign in (1.0, other_sign(asked)))
-        return Pair(*ends, asked)
+        first, second = (Clipped(_Linear.like(problem, sign), problem.clip) for sign in (1.0, other_sign(asked)))
+        return Pair(first, second, asked)
     row = _loudest(problem)
     kind: Any = type(problem)
     made = partial(_with_records, _canary(kind, shape), problem)
