@@ -523,7 +523,14 @@ def excess_of_random_boxes(seed: int, rounds: int, kinds: Sequence[str], scatter
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", [kind for kind in MEASURES if kind != "concentrated"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=pytest.mark.slow if kind == "tabulated" else ())
+        for kind in MEASURES
+        if kind != "concentrated"
+    ],
+)
 @pytest.mark.parametrize("content", [0.1, 0.5, 2.0])
 def test_random_boxes(kind: str, content: float) -> None:
     rounds = 1 if kind == "tabulated" else 3
