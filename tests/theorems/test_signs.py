@@ -208,8 +208,8 @@ def test_only_what_cannot_be_derived_is_declared():
 
 @pytest.mark.thorough
 def test_most_directions_are_derived_and_none_is_forgotten():
-    """A rule that derives less than it did must be answered by declarations."""
-    pairs = [(one, part, symbol) for one, part in PARTS for symbol in part.expression.free_symbols]
+    """A rule that derives less than it did must be answered by declarations; what is free has its best in between."""
+    pairs = [(one, part, each) for one, part in PARTS for each in part.expression.free_symbols if each not in one.free]
     found = [derived(*pair) is not None for pair in pairs]
     declared = [symbol in (*part.increasing_in, *part.decreasing_in) for _, part, symbol in pairs]
     assert sum(found) > 0.8 * len(pairs)

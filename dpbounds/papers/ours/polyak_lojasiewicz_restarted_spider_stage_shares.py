@@ -51,8 +51,6 @@ THEOREM = PAPER.theorem(
             "noise_stddev",
             "σ₁ of the last stage; the i-th before it has 2^(i/4) of it",
             conditions=conditions[1:],
-            increasing_in="d T",
-            decreasing_in="n rho",
         ),
         Parameter(q.L / q.n * difference, "difference_noise_stddev", "σ₂", conditions=Condition(q.T >= 2)),
         Parameter(1 / (2 * q.L), "step_size", "η"),
