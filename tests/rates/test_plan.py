@@ -510,4 +510,4 @@ def test_a_plan_is_little_work():
     plan("gradient-norm", **EVERYTHING)  # compiles
     gaussian_rho.cache_clear()
     any_rho.cache_clear()
-    assert calls(lambda: plan("gradient-norm", **EVERYTHING)) < 8_000_000  # twice what it takes, noise on samples included
+    assert calls(lambda: plan("gradient-norm", **EVERYTHING)) < 8_000_000  # twice what it takes, noise included
