@@ -534,7 +534,7 @@ def test_gradients_without_copies_are_the_same(clip):
     needed = [
         each.compiled.bytes_of(16, start, each.leaves, False, len(each.clipping.bounds)) for each in (copied, kept)
     ]
-    assert needed[1] < 0.8 * needed[0]
+    assert needed[1] < 0.9 * needed[0]  # what all blocks share is in both
 
 
 def test_neighbours_sums_without_copies_differ_by_at_most_the_bound_exactly():
