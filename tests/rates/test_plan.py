@@ -335,7 +335,7 @@ def test_no_floor_exceeds_a_proven_bound(seed):
 
 @pytest.mark.thorough
 def test_no_floor_exceeds_a_proven_bound_anywhere():
-    assert sum(floors_above_bounds(seed) for seed in range(100, 160)) > 30
+    assert sum(floors_above_bounds(seed) for seed in range(100, 115)) > 7
 
 
 @pytest.mark.thorough
