@@ -72,7 +72,7 @@ def stage_excess(q):
 
 
 def tree_square(q):
-    # a bit of the step's number is set in every other step; the blocks' lengths 1, 2, 4, ... sum to one less than a tree's
+    # a bit of the step's number is set in every other step; the blocks' lengths are 1, 2, 4, ...
     blocks = (q.L * q.move_length) ** 2 * (mpf(2) ** int(q.levels) - 1) / q.leaf_batch / 2
     noise = q.d * q.sigma**2 + q.levels * q.d * (q.sigma_2 * q.move_length) ** 2 / 2
     return q.G**2 / q.first_batch + blocks + noise
