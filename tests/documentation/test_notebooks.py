@@ -1,8 +1,8 @@
 """Notebooks of the tutorials: nothing of a page is lost, and a kernel prints what is shown."""
 
-import importlib.util
 import os
 import sys
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 
 import pytest
 
@@ -15,8 +15,8 @@ IN_SECONDS = [page for page in TUTORIALS if page.stem != "train"]  # which train
 
 @pytest.fixture(scope="module")
 def notebooks():
-    specification = importlib.util.spec_from_file_location("notebooks", ROOT / "docs" / "notebooks.py")
-    module = importlib.util.module_from_spec(specification)
+    specification = spec_from_file_location("notebooks", ROOT / "docs" / "notebooks.py")
+    module = module_from_spec(specification)
     specification.loader.exec_module(module)
     return module
 
@@ -48,6 +48,9 @@ def test_every_block_is_a_cell(notebooks, page):
 def test_a_kernel_prints_what_is_shown(notebooks, page, tmp_path, monkeypatch):
     pytest.importorskip("ipykernel")
     client = pytest.importorskip("nbclient")
+    needed = {remark for fence in fences(page) for remark in fence.remarks if remark.startswith("needs ")}
+    if absent := [remark for remark in sorted(needed) if find_spec(remark.removeprefix("needs ")) is None]:
+        pytest.skip(", ".join(absent))
     (tmp_path / "docs").symlink_to(ROOT / "docs")
     monkeypatch.setenv("PATH", os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"])))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))

@@ -33,7 +33,7 @@ PROXIMAL = "dp-pgd"  # the descent with a proximal step: on a person's records i
 VARIANTS = (
     *("dp-pmd-l1", "dp-pmd-simplex", "clipped-gd-poisson", "dp-sgd-poisson"),
     *("dp-sgd-shuffled", "dp-sgd-last-iterate"),
-    *("above-threshold-doubled", "alternate-sample", "sgd-warm-spider"),
+    *("above-threshold-doubled", "alternate-sample", "sgd-warm-spider", "training-quantile"),
 )
 _NUMBERS = ("int", "float", "ExactLike")  # annotations of what words may give
 _OTHERWISE = ("problem", "epsilon", "delta", "relation", "noise")  # given in other ways
