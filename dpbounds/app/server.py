@@ -12,6 +12,7 @@ import contextlib
 import json
 import math
 from collections.abc import AsyncIterator, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -34,12 +35,13 @@ from dpbounds.app.jobs import Job, Jobs
 from dpbounds.app.tables import TABLES
 from dpbounds.app.views import PAGES, VIEWS, View, files, grouped, views_of
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import exact, to_float
+from dpbounds.expressions.exact import exact
 
 HOSTS = ("127.0.0.1", "localhost")
 _HOME = Path(__file__).parent
 _SHORT, _LONG = 1.0, 240.0  # seconds that a page, and that a download, waits before it says so
 _LARGEST_BODY = 100_000
+_IN_DOUBLES = 700.0  # logarithms of what a double holds
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -385,13 +387,13 @@ def _map(extra: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
     shown: dict[str, Any] = {"legend": charts.lettered(extra["regions"]), "orders": ()}
     point = None
     if len(place) == 3:
-        n, d, epsilon = (math.log(to_float(value, "up")) for value in place)
+        n, d, epsilon = (math.log(value.numerator) - math.log(value.denominator) for value in place)  # of any size
         if n < 0 or d <= 0 or epsilon > 0:
             raise InvalidValue("at", ", ".join(map(str, place)), "n at least 1, d above 1 and ε at most 1, for a map")
         point = (n / d, -epsilon / d)
         here = [Fraction(value) for value in (n, d, epsilon)]
         inside = [
-            (math.exp(sum(power * float(x) for power, x in zip(one["powers"], here, strict=True))), one)
+            (sum(power * float(x) for power, x in zip(one["powers"], here, strict=True)), one)
             for one in extra["orders"]
             if all(sum(entry * x for entry, x in zip(facet, here, strict=True)) >= 0 for facet in one["facets"])
         ]
@@ -401,14 +403,25 @@ def _map(extra: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
             {
                 "id": one["id"],
                 "order": one["value"],
-                "value": f"{value:.4g}",
+                "value": _exponential(value),
                 "status": one["status"],
-                "ratio": f"{value / ranked[0][0]:.4g}",
+                "ratio": _exponential(value - ranked[0][0]),
                 "href": formulas.address(one["id"]).replace("&amp;", "&"),
             }
             for value, one in ranked
         ]
     return {**shown, "map": charts.regime_map(extra["regions"], point)}
+
+
+def _exponential(exponent: float) -> str:
+    """Four digits of e^x, also where no double holds it.
+
+    >>> _exponential(0.0), _exponential(-2000.0)
+    ('1', '2.577e-869')
+    """
+    if abs(exponent) < _IN_DOUBLES:
+        return f"{math.exp(exponent):.4g}"
+    return f"{Decimal(exponent).exp():.4g}"
 
 
 def _positive(text: str, name: str) -> Fraction:

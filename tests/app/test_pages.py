@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 from dpbounds.app import charts, extras, formulas, printed
-from dpbounds.app.server import _address
+from dpbounds.app.server import _address, _map
 from dpbounds.app.views import VIEWS
 from dpbounds.cli import main
 
@@ -295,6 +295,19 @@ def test_charts_show_their_numbers():
     shown = charts.regime_map([region, {**region, "corners": []}], (99.0, 1.0))
     assert "&lt;a&gt;" in shown
     assert charts.lettered([region]) == [("A", 0, "1/n", ["<a>"])]
+
+
+def test_a_point_on_the_map_may_be_of_any_size():
+    facets = [[0, 1, 0]]  # d at least 1
+    orders = [
+        {"id": "a/b", "status": "proven", "value": "1/n", "powers": [-1.0, 0.0, 0.0], "facets": facets},
+        {"id": "c/d", "status": "proven", "value": "d/n", "powers": [-1.0, 1.0, 0.0], "facets": facets},
+    ]
+    shown = _map({"regions": [], "orders": orders}, {"at.n": "1e600", "at.d": "1e400", "at.epsilon": "1e-400"})
+    assert [(one["id"], one["value"], one["ratio"]) for one in shown["orders"]] == [
+        ("a/b", "1.000e-600", "1"),
+        ("c/d", "1e-200", "1.000e+400"),
+    ]
 
 
 @pytest.mark.thorough
