@@ -550,3 +550,21 @@ def test_help_and_bad_input_need_no_heavy_library():
     )
     done = _in_a_new_process(code)
     assert done.stdout.endswith("[]\n"), done.stdout + done.stderr
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "epsilon --noise-multiplier 20 --steps 1 --delta 1e-5",
+        "epsilon --noise-multiplier 1 --sample-rate 0.01 --steps 10000 --delta 1e-6",
+        "calibrate --target-epsilon 1 --target-delta 1e-6 --sample-rate 0.01 --steps 10000",
+    ],
+)
+def test_a_first_answer_waits_for_no_heavy_library(asked):
+    code = (
+        f"import sys; from dpbounds.cli import main; status = main({asked.split()!r});"
+        "print(status, [m for m in ('scipy', 'sympy', 'mpmath', 'attrs', 'matplotlib', 'rich') if m in sys.modules])"
+    )
+    done = _in_a_new_process(code)
+    assert done.stdout.endswith("0 []\n"), done.stdout + done.stderr

@@ -67,9 +67,11 @@ class Answer:
 def certified(question: Question) -> Answer:
     """The accountant of dominating pairs; for several records at once, the one for groups."""
     # looked up where they live at the time of the call
-    from dpbounds.privacy.accountants import certified as accountants, groups as group_accounts
+    from dpbounds.privacy.accountants import certified as accountants
 
     if question.group_size > 1:
+        from dpbounds.privacy.accountants import groups as group_accounts
+
         found = group_accounts.group_account(
             question.mechanism,
             question.group_size,

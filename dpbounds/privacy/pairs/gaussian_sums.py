@@ -15,7 +15,6 @@ from itertools import accumulate, groupby
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
-from scipy.special import log_ndtr
 
 from dpbounds.expressions.working import working, working_bits
 
@@ -85,6 +84,8 @@ def tails_growing(weights: Weights, places: Places) -> arb:
 
     With x_j >= x_(j+1) >= ... the terms from j on lie between P(N > x_j) times their weights and their weights.
     """
+    from scipy.special import log_ndtr  # a quarter of a second, which not every answer needs
+
     sizes = weights.logs + log_ndtr(-places.rough)
     last = _first_negligible(weights.logs_from_on[:-1] + log_ndtr(places.rough), sizes, places)
     total = _summed(weights, places, sizes, last)
@@ -98,6 +99,8 @@ def tails_shrinking(weights: Weights, places: Places) -> arb:
 
     With x_j <= x_(j+1) <= ... the terms from j on are at most P(N > x_j) times their weights.
     """
+    from scipy.special import log_ndtr
+
     tails = log_ndtr(-places.rough)
     sizes = weights.logs + tails
     last = _first_negligible(weights.logs_from_on[:-1] + tails, sizes, places)

@@ -23,7 +23,6 @@ from fractions import Fraction
 
 import numpy as np
 from flint import arb
-from scipy.special import log_ndtr
 
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.working import working, working_bits
@@ -81,6 +80,8 @@ class _Beside:
 
     def estimate(self) -> Callable[[Fraction], arb]:
         """ε -> δ(ε) in floating point, for the search: one point per cell, and the atoms."""
+        from scipy.special import log_ndtr  # a quarter of a second, which not every answer needs
+
         mu = float(self.gaussian.squared_shift) ** 0.5
         masses = [(float(point.p), float(point.loss)) for point in self.law.points]
         masses += [(float(cell.p), -float((cell.r / cell.p).log())) for cell in self.cells if cell.r / cell.p > 0]

@@ -11,7 +11,6 @@ import math
 from fractions import Fraction
 
 from flint import arb
-from scipy.special import log_ndtr
 
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import ball_end
@@ -38,6 +37,7 @@ from dpbounds.privacy.pairs.pairs import (
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.gaussian_profiles import gaussian_delta, shifted_delta, upper_bound_of_epsilon
 from dpbounds.privacy.routes.inversion import invert
+from dpbounds.privacy.routes.searching import log_tail
 
 __all__ = [
     "ball",
@@ -181,11 +181,11 @@ def _from_above(pair: ShiftedGaussians, delta: Fraction, above: Fraction) -> tup
     slope = None
     for _ in range(_NEWTON_STEPS):
         a = epsilon / mu - mu / 2 if mu else math.inf
-        log_tail = float(log_ndtr(-a))
-        log_rest = epsilon + float(log_ndtr(-a - mu)) - log_tail  # δ = Q(a) (1 - e^{log_rest}), δ' = -Q(a) e^{log_rest}
+        log_above = log_tail(a)
+        log_rest = epsilon + log_tail(a + mu) - log_above  # δ = Q(a) (1 - e^{log_rest}), δ' = -Q(a) e^{log_rest}
         if not -700 < log_rest < -1e-6:
             return above, None
-        excess, slope = log_tail + math.log(-math.expm1(log_rest)) - aim, 1 / math.expm1(-log_rest)
+        excess, slope = log_above + math.log(-math.expm1(log_rest)) - aim, 1 / math.expm1(-log_rest)
         following = epsilon + excess / slope
         if not 0 < following < 2 * epsilon:
             return above, None

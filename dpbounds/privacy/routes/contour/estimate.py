@@ -9,7 +9,6 @@ from fractions import Fraction
 from functools import cached_property, partial
 
 import numpy as np
-from scipy.special import erfc, logsumexp
 
 from dpbounds.privacy.pairs.pairs import GaussianProduct
 from dpbounds.privacy.proofs import Declined
@@ -117,10 +116,13 @@ def float_moments(
     exponent = part.log_density(t) + math.log(nodes.step) + tilt * loss
     if part.cut:
         exponent = exponent + log_erfc((t - nodes.edge) / nodes.softness)
-    log_moment = float(logsumexp(exponent).real)
+    top = float(exponent.real.max())
+    log_moment = top + float(np.log(np.exp(exponent - top).sum()).real)
     weight = np.exp(exponent - log_moment)
     keep = np.abs(weight) > 1e-22
-    share = erfc((t[keep] - nodes.bulk.edge) / nodes.bulk.softness) / 2 if nodes.bulk is not None else 0 * t[keep]
+    share = (
+        np.exp(log_erfc((t[keep] - nodes.bulk.edge) / nodes.bulk.softness)) if nodes.bulk is not None else 0 * t[keep]
+    )
     both = np.stack([weight[keep], weight[keep] * share], axis=1)
     whole, bulk = _sums(both, spacing * loss[keep], frequencies)
     return log_moment, whole, bulk if nodes.bulk is not None else None

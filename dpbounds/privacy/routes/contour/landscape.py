@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import log_ndtr
 
 from dpbounds.privacy.pairs.pairs import Direction, GaussianProduct, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
+from dpbounds.privacy.routes.searching import crossing, log_tail, log_tails
 
 Floats = NDArray[np.floating[Any]]
 Complexes = NDArray[np.complexfloating[Any, Any]]
@@ -122,7 +121,7 @@ def _arguments(v: Floats, p: Floats) -> Floats:
 
 def log_erfc(x: Numbers) -> Numbers:
     """log(erfc(x)/2), finite for large x; real or complex."""
-    return np.asarray(log_ndtr(-math.sqrt(2.0) * x))
+    return log_tails(math.sqrt(2.0) * np.asarray(x))
 
 
 @dataclass(frozen=True)
@@ -182,8 +181,8 @@ def cut_edge(part: RepeatedPair, softness: float, log_allowance: float) -> float
     shift = 1 / part.z
 
     def excess(edge: float) -> float:
-        here = part.log_rest + log_ndtr(-edge / spread)
-        there = math.log(part.q) + log_ndtr(-(edge - shift) / spread)
+        here = part.log_rest + log_tail(edge / spread)
+        there = math.log(part.q) + log_tail((edge - shift) / spread)
         return float(math.log(part.count) + np.logaddexp(here, there)) - log_allowance
 
     high = 4.0 + shift
@@ -191,7 +190,7 @@ def cut_edge(part: RepeatedPair, softness: float, log_allowance: float) -> float
         high *= 2
         if high > _FARTHEST_EDGE:
             raise Declined("no cut-off is found in doubles")
-    return math.ceil(64 * float(brentq(excess, -40.0 - shift, high, xtol=1e-3))) / 64 if excess(0.0) > 0 else 0.0
+    return math.ceil(64 * crossing(excess, -40.0 - shift, high, 1e-3)) / 64 if excess(0.0) > 0 else 0.0
 
 
 def scan(part: RepeatedPair, softness: float, log_allowance: float) -> CutDistribution:
@@ -327,7 +326,7 @@ def _increasing_root(function: Callable[[float], float]) -> float:
             high, low, step = low, low - step, step * 2
             if low < -80:
                 raise Declined("no saddle point above λ = e^-80")
-    return float(brentq(function, low, high, xtol=1e-3))
+    return crossing(function, low, high, 1e-3)
 
 
 def refined(landscape: LossSum, saddle: SaddlePoint, keep_delta: bool) -> SaddlePoint:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.privacy.pairs.pairs import GaussianProduct
@@ -95,6 +94,8 @@ def _surveyed(
     def asked(log_tilt: float) -> float:
         tilt = np.array([math.exp(log_tilt)])
         return float((landscape.log_moment(tilt) + saddle.deepest(tilt))[0])
+
+    from scipy.optimize import minimize_scalar  # it imports for long
 
     tilt = math.exp(minimize_scalar(asked, bounds=(min(ends), max(ends)), method="bounded", options={"xatol": 0.01}).x)
     return landscape, replace(saddle, tilt=tilt, spread=landscape.saddle(tilt, epsilon).spread)

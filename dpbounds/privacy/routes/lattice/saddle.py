@@ -16,7 +16,6 @@ from itertools import pairwise
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
-from scipy.special import erfcx, log_ndtr, logsumexp, ndtr
 
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
@@ -24,6 +23,7 @@ from dpbounds.privacy.pairs.losses import LossDistribution, Masses
 from dpbounds.privacy.pairs.pairs import Direction
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.lattice.steps import AnyStep, GaussianStep, Lattice, LossStep, natural_spacing
+from dpbounds.privacy.routes.searching import log_tail
 
 Floats = NDArray[np.float64]
 
@@ -53,11 +53,13 @@ class Sketch:
 
     def log_mass_above(self, x: float) -> float:
         """Logarithm of P(X > x)."""
+        from scipy.special import logsumexp
+
         if isinstance(self.step, LossStep):
             beyond = np.searchsorted(self.x, x, side="right")
             return float(logsumexp(self.log_weights[beyond:])) if beyond < len(self.x) else -math.inf
         deviation = math.sqrt(float(self.step.variance))
-        return float(logsumexp([math.log(w) + log_ndtr((m - x) / deviation) for w, m in _mixture(self.step)]))
+        return float(logsumexp([math.log(w) + log_tail((x - m) / deviation) for w, m in _mixture(self.step)]))
 
     def truncated(self, x_max: float) -> Sketch:
         """The same step without what lies beyond ``x_max``."""
@@ -100,6 +102,8 @@ def sketch(step: AnyStep, count: int, reach: float) -> Sketch:
         loss = loss + _log_ratio(step, x)
     if step.direction is not Direction.REMOVE:
         loss = loss - _log_ratio(step, -x)
+    from scipy.special import logsumexp
+
     parts = [math.log(w) - ((x - m) / deviation) ** 2 / 2 for w, m in _mixture(step)]
     log_weights = np.asarray(logsumexp(parts, axis=0)) + math.log((x[1] - x[0]) / (deviation * math.sqrt(2 * math.pi)))
     return Sketch(step, count, x, loss, log_weights)
@@ -197,6 +201,8 @@ def cumulants(sketches: Sequence[Sketch], tilt: float) -> tuple[float, float, fl
 
 
 def _at(sketches: Sequence[Sketch], tilt: float) -> GaussianSaddle:
+    from scipy.special import erfcx
+
     value, mean, deviation = cumulants(sketches, tilt)
     inner = float(erfcx(tilt * deviation / math.sqrt(2)) - erfcx((tilt + 1) * deviation / math.sqrt(2))) / 2
     inner = max(inner, 1e-300)
@@ -208,8 +214,8 @@ def _at(sketches: Sequence[Sketch], tilt: float) -> GaussianSaddle:
 def _untilted(sketches: Sequence[Sketch], epsilon: float) -> GaussianSaddle:
     _, mean, deviation = cumulants(sketches, 0.0)
     a = (epsilon - mean) / deviation
-    steepness = math.exp(log_ndtr(-a - deviation) + deviation * (a + deviation / 2))  # -dδ/dε
-    delta = max(float(ndtr(-a)) - steepness, 1e-12)
+    steepness = math.exp(log_tail(a + deviation) + deviation * (a + deviation / 2))  # -dδ/dε
+    delta = max(math.exp(log_tail(a)) - steepness, 1e-12)
     density = math.exp(-a * a / 2) / (deviation * math.sqrt(2 * math.pi))
     steepness = max(steepness, 1e-12)
     sharpness = max(density / steepness, 1e-12)
