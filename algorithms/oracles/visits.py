@@ -43,7 +43,7 @@ class VisitGradientOracle(Perturbing):
     oracle are one entry of the ledger, of the visits so far: ``BallsInBins``, of a cut epoch the bins that were
     visited; ``Shuffled``, an epoch as soon as it is begun; or a ``MatrixMechanism`` without correlation, in a fixed
     order. With secure noise each answer is dominated by the Gaussian of the entry, whatever was published before, and
-    of Gaussian noise no more than that is used.
+    of Gaussian noise no more than that is used but for bins under replace-one (``secure_noise``, 6).
 
     Attributes:
         scheme: ``Bins``, ``Shuffle`` or ``Cyclic``; drawn from the streams of the noise.

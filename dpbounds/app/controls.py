@@ -45,6 +45,7 @@ class Control:
         required: Whether it has to be given.
         many: Whether several words may be given, with blanks in between.
         option: The option as it is written; "" for an argument.
+        closed: Whether nothing but its choices is passed on: any other word would be a file.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Control:
     required: bool
     many: bool
     option: str
+    closed: bool = False
 
 
 @cache
@@ -95,6 +97,7 @@ def _controls(context: click.Context, param: click.Parameter) -> Iterable[Contro
             param.required or (isinstance(param, click.Option) and param.callback is not None and _asked_for(param)),
             param.nargs == -1 or bool(getattr(param, "multiple", False)),
             option if is_option else "",
+            isinstance(param.type, click.Path),
         )
 
 
@@ -122,7 +125,8 @@ def words(verb: str, pairs: Pairs) -> list[str]:
     """The words that follow ``dpbounds``, from what an address or a form holds.
 
     Raises:
-        InvalidValue: There is no such control, it is given twice, or its value is a program to be run.
+        InvalidValue: There is no such control, it is given twice, or its value is a file to be read or a program to be
+            run.
     """
     known = {one.name: one for one in controls(verb)}
     given: dict[str, str] = {}
@@ -138,6 +142,9 @@ def words(verb: str, pairs: Pairs) -> list[str]:
             raise InvalidValue("option", shortened(name, SHOWN), f"one of {verb}'s", *(f"as {one}" for one in near[:1]))
         if name in given:
             raise InvalidValue(name, text, "given once only")
+        if known[name].closed and text not in known[name].choices:
+            allowed, advice = " or ".join(known[name].choices), "the app reads no files, the command line does"
+            raise InvalidValue(name, shortened(text, SHOWN), allowed, advice)
         given[name] = text
     options = [word for name, text in given.items() if known[name].option for word in _option(known[name], text)]
     arguments = [word for one in known.values() if not one.option for word in _argument(one, given.get(one.name, ""))]

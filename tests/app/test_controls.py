@@ -33,6 +33,7 @@ def test_no_value_becomes_an_option():
     [
         ("calibrate", [("report", "theirs.html")], "option must be one of calibrate's"),
         ("epsilon", [("ledger", "ledger.json")], "option must be"),
+        ("epsilon", [("matrix", "theirs.csv")], "matrix must be optimal, .*reads no files"),
         ("calibrate", [("target-epsilom", "1")], "target-epsilon"),
         ("epsilon", [("delta", "1"), ("delta", "2")], "given once only"),
         ("show", [("name", "theirs.PY ")], "no program"),

@@ -1910,16 +1910,12 @@ def steps_of(
             shift += count * one
             found += [(sampled_profile(order, q, 1 / z2), count * times) for (q, z2), times in sampled.items()]
         elif kind == "last-iterate":
-            if relation == "add-or-remove-one":
-                raise Malformed("batches by position have no pair under add-or-remove-one, where all positions shift")
             z, farthest = of_noise(release, relation)
             parts = secret_costs(release, (farthest / z) ** 2)
             effort.spend(len(parts))
             found.append((averaged([(chance, gaussian_profile(cost)) for chance, cost in parts]), count))
             found[-1][0].exact = False
         elif kind == "shuffled":
-            if relation == "add-or-remove-one":
-                raise Malformed("shuffled batches have no pair under add-or-remove-one, where all positions shift")
             profile, lost = of_shuffled(release, order, chosen.pop(0) if chosen else None, aim)
             found.append((profile, count))
             variation += count * lost
@@ -1997,12 +1993,19 @@ def curve_of(
     return curve
 
 
+def demand_places(releases: list[dict[str, Any]], relation: str) -> None:
+    """Refuse what goes by position where positions shift, whatever the hints say."""
+    if relation == "add-or-remove-one" and any(each["kind"] in ("shuffled", "last-iterate") for each in releases):
+        raise Malformed("batches by position have no pair under add-or-remove-one, where all positions shift")
+
+
 def check_drawn(
     releases: list[dict[str, Any]], claim: dict[str, Any], proofs: dict[str, Any]
 ) -> list[tuple[Answer, Answer, str]]:
     """(14) to (23): for each order, whether δ <= at the upper end and > at the lower one, and how."""
     relation, given, target, lower, upper = claim.values()
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
+    demand_places(releases, relation)
     known: dict[Any, Any] = {}
     answers: list[tuple[Answer, Answer, str]] = []
     for order in RECORD[relation]:
@@ -2010,6 +2013,7 @@ def check_drawn(
         above_low: Answer = None
         try:
             if "halves" in hints:
+                require(relation == "replace-one", "halves are for records that are replaced")
                 first = rational(field(hints, "first", str), 0)
                 found, exact, at = by_halves(*halves_of(releases, hints, *high, known), first, high[0]), None, high[0]
             else:

@@ -232,11 +232,33 @@ def test_what_is_no_release_is_malformed(name: str) -> None:
             checker.read_release({**release, **fields})
 
 
-@pytest.mark.parametrize(("name", "relation"), [("shuffled", "add-or-remove-one"), ("responses", "zero-out-one")])
-def test_another_relation_has_no_pair(name: str, relation: str) -> None:
+HALVES = {"parameters": {"halves": [{}, {}], "first": "25"}}  # which have curves of their own
+
+
+@pytest.mark.parametrize(
+    ("name", "relation", "proof"),
+    [
+        ("shuffled", "add-or-remove-one", {"parameters": {}}),
+        ("shuffled", "add-or-remove-one", HALVES),
+        ("last, secret", "add-or-remove-one", {"parameters": {}}),
+        ("responses", "zero-out-one", {"parameters": {}}),
+    ],
+)
+def test_another_relation_has_no_pair(name: str, relation: str, proof: dict[str, Any]) -> None:
     releases = [checker.read_release(each) for each in written(*CASES[name][:2])]
+    claim = {"relation": relation, "given": "delta", "target": Fraction(1, 1000)}
+    claim |= {"lower": Fraction(0), "upper": Fraction(50)}
     with pytest.raises(checker.Malformed, match=r"no pair|under replace-one only"):
-        checker.curve_of(releases, "remove", relation, {}, Fraction(1, 1000), {})
+        checker.check_drawn(releases, claim, {"remove": proof, "add": proof})
+
+
+def test_halves_are_for_replaced_records() -> None:
+    releases = [checker.read_release(each) for each in written(*CASES["shuffled, no clones"][:2])]
+    claim = {"given": "delta", "target": Fraction(1, 1000), "lower": Fraction(0), "upper": Fraction(50)}
+    zeroed = checker.check_drawn(releases, {"relation": "zero-out-one", **claim}, {"remove": HALVES, "add": HALVES})
+    assert [below for below, *_ in zeroed] == [None, None]
+    ((below, *_),) = checker.check_drawn(releases, {"relation": "replace-one", **claim}, {"replace": HALVES})
+    assert below
 
 
 # --- Profiles, against dpbounds' own laws and plain sums --------------------------------------------------------------
