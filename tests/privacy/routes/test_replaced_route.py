@@ -251,7 +251,7 @@ def summed(weights: Floats) -> Fraction:
 
 def sums_hold() -> bool:
     for window in WINDOWS.values():
-        found = replaced._Sum.of([(SMALL, 2), (OTHER, 1)], window)
+        found = replaced.Sum.of([(SMALL, 2), (OTHER, 1)], window)
         for weights in (SMALL.none * SMALL.multiples, SMALL.first):
             low, high = (found.weighed(SMALL, weights, side) for side in (-1, 1))
             if not F(low) <= summed(weights) <= F(high):
@@ -259,19 +259,59 @@ def sums_hold() -> bool:
     return True
 
 
+def beyond_hold() -> bool:
+    """E (S - at)_+ and P(S > at), two of SMALL and OTHER in S, wherever the window lets them be asked for."""
+    outcomes = [
+        (a + b + c + 2 * SMALL.start + OTHER.start, F(SMALL.none[a]) * F(SMALL.none[b]) * F(OTHER.none[c]))
+        for a, b, c in itertools.product(range(5), range(5), range(3))
+    ]
+    for window in WINDOWS.values():
+        found = replaced.Sum.of([(SMALL, 2), (OTHER, 1)], window)
+        for at in range(-3, 7):
+            for weighted in (False, True):
+                exact = sum((mass * (max(s - at, 0) if weighted else s > at) for s, mass in outcomes), F(0))
+                try:
+                    low, high = (found.beyond(at, weighted=weighted, side=side) for side in (-1, 1))
+                except Declined:
+                    continue
+                if not F(low) <= exact <= F(high):
+                    return False
+    return True
+
+
+def test_what_lies_beyond_a_place_by_enumeration() -> None:
+    assert beyond_hold()
+    found = replaced.Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["tilted"])
+    assert found.beyond(2, weighted=True, side=1) - found.beyond(2, weighted=True, side=-1) < 1e-9
+    with pytest.raises(Declined, match="beyond the window"):
+        found.beyond(1000, weighted=False, side=1)
+
+
+def test_what_lies_outside_counts_beyond_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    with _patched(monkeypatch, wrapped=0.0):
+        assert not beyond_hold()
+
+
+def test_values_read_backwards() -> None:
+    values = np.arange(5.0)
+    for first, length in itertools.product(range(-7, 12), range(1, 14)):
+        expected = values[np.clip(first - np.arange(length), 0, 4)]
+        assert np.array_equal(replaced._read_backwards(values, first, length), expected)
+
+
 def test_sums_by_enumeration() -> None:
     assert sums_hold()
-    found = replaced._Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["roomy"])
+    found = replaced.Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["roomy"])
     assert found.weighed(SMALL, SMALL.first, 1) - found.weighed(SMALL, SMALL.first, -1) < 1e-9
-    alone = replaced._Sum.of([(OTHER, 1)], WINDOWS["tight"])
+    alone = replaced.Sum.of([(OTHER, 1)], WINDOWS["tight"])
     assert alone.off == alone.above == alone.below == alone.wrapped == 0
     assert alone.weighed(SMALL, SMALL.none, 1) == pytest.approx(0.5 * 0.25 + 0.25 * 0.4 + 0.25 * 0.7)
 
 
 @contextmanager
 def _patched(patch: pytest.MonkeyPatch, **changes: float) -> Iterator[None]:
-    real = replaced._Sum.of
-    patch.setattr(replaced._Sum, "of", lambda others, window: replace(real(others, window), **changes))
+    real = replaced.Sum.of
+    patch.setattr(replaced.Sum, "of", lambda others, window: replace(real(others, window), **changes))
     yield
 
 
@@ -292,13 +332,13 @@ def test_what_is_rare_is_known_by_a_tilt() -> None:
     tilted = point(pair, math.exp(0.6), FINE)
     assert 1e-12 < float(tilted.profile) < 1e-10
     assert tilted.width < 5e-2
-    window = replaced._window
+    window = replaced.window_of
 
     def untilted(*given: Any) -> Window:
         return replace(window(*given), tilt=0.0)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(replaced, "_window", untilted)
+        patch.setattr(replaced, "window_of", untilted)
         assert point(pair, math.exp(0.6), FINE).width > 0.3
 
 
@@ -309,7 +349,7 @@ def test_the_wrong_strictness_is_caught(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_transforms_round_off_counts() -> None:
-    laws = replaced._Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["roomy"])
+    laws = replaced.Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["roomy"])
     exact = {
         k: sum(
             F(SMALL.none[a]) * F(SMALL.none[b]) * F(OTHER.none[c])
@@ -351,7 +391,7 @@ def test_hulls_of_few_points() -> None:
         alpha = math.exp(loss)
         seen, mistaken = float(ndtr(1 - math.log(alpha) / 2)), float(ndtr(-1 - math.log(alpha) / 2))
         points.append(Point(F(alpha), F(seen) - F(alpha) * F(mistaken), F(seen), F(mistaken)))
-    upper, lower = replaced._hull_of_bounds(points, points), replaced._hull_of_tests(points, points)
+    upper, lower = replaced.hull_of_bounds(points, points), replaced.hull_of_tests(points, points)
     with working(160):
         law = law_at(single, 160)
         for loss in np.linspace(-3, 1.6, 47):

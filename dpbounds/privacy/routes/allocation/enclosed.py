@@ -26,7 +26,7 @@ from dpbounds.privacy.pairs.pairs import (
     ShiftedGaussians,
 )
 from dpbounds.privacy.proofs import Declined, Proof
-from dpbounds.privacy.routes.allocation import above, below, replaced
+from dpbounds.privacy.routes.allocation import above, below, replaced, shared
 from dpbounds.privacy.routes.allocation.rounding import UNIT
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.routes.lattice.steps import as_step
@@ -44,7 +44,7 @@ _DECISIVE = 10  # doublings, beyond which it cannot
 _ROUNDS = 4
 _ROUGH, _ROUGHLY_NEGLIGIBLE, _ROUGHLY_LEAST = 0.02, 1e-24, 1e-13  # of an estimate
 _SUBTLE = 1e-7  # of δ: what may be given up beyond the grid
-_VERY_MANY, _MILD = 20_000, 2  # bins, and a squared shift, for which no grid holds the sum
+_VERY_MANY, _MILD = 3_000, 5  # bins, and a squared shift, for which no grid holds the sum
 _HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
 # under replace-one, by the width from which they do; the last for all that is narrower
 _FINENESSES = (
@@ -98,6 +98,7 @@ def _is_crowded(pair: Pair) -> bool:
     """Whether a grid for the sum would be too fine: very many bins, none of which decides alone."""
     return (
         isinstance(pair, Allocated)
+        and pair.direction is not Direction.REPLACE
         and pair.bins >= _VERY_MANY
         and all(isinstance(base, ShiftedGaussians) and base.squared_shift <= _MILD for base, _ in pair.shares)
     )
@@ -273,7 +274,7 @@ def _sum_below(shares: Product, most: int, grid: Grid) -> below.Below:
 def dominating(pair: Allocated, grid: Grid) -> Dominating:
     """A discrete pair that dominates, up to a factor that is next to 1."""
     if grid.looks_at_thresholds(pair):
-        return Dominating(replaced.between(pair, grid.fineness, grid.least)[0], Fraction(1))
+        return Dominating(_at_thresholds(pair, grid)[0], Fraction(1))
     found = _sum_above(pair.shares, pair.bins, grid)
     with working(_PRECISION):
         h, shift = ball(found.spacing), arb(pair.bins).log()
@@ -293,10 +294,16 @@ def dominating(pair: Allocated, grid: Grid) -> Dominating:
     return Dominating(Discrete(points, 1 - sum((mass for _, mass in points), Fraction(0))), 1 / share)
 
 
+def _at_thresholds(pair: Allocated, grid: Grid) -> tuple[Discrete, Discrete]:
+    if _is_crowded(pair):
+        return shared.between(pair, grid.least)
+    return replaced.between(pair, grid.fineness, grid.least)
+
+
 def attained(pair: Allocated | AllocatedTo, grid: Grid) -> Discrete:
     """What an observer of the attained run sees who tells outcomes apart coarsely; a few outcomes may be missing."""
     if isinstance(pair, Allocated) and grid.looks_at_thresholds(pair):
-        return replaced.between(pair, grid.fineness, grid.least)[1]
+        return _at_thresholds(pair, grid)[1]
     if isinstance(pair, Allocated):
         most, choices, found = 1, pair.bins, _sum_below(pair.shares, 1, grid)
         idle = pair.bins - sum(count for _, count in pair.shares)

@@ -276,13 +276,13 @@ def point(pair: Allocated, alpha: float, fineness: Fineness) -> Point:
         kinds.append((cells_of(base.squared_shift, fineness.cells, pair.direction), count))
     resting = pair.bins - sum(count for _, count in pair.shares)
     ends = [_ends(cells, alpha, pair.bins, fineness.reach) for cells, _ in kinds]
-    window = _window(kinds, ends, resting, alpha, fineness.bits)
+    window = window_of(kinds, ends, resting * (1 - alpha), alpha, fineness.bits)
     bins = [rounded(cells, alpha, window.spacing, cut, count) for (cells, count), cut in zip(kinds, ends, strict=True)]
     bins += [idle(resting, alpha, window.spacing)] if resting else []
     total, upper, seen, mistaken = Fraction(0), 0.0, 0.0, 0.0
     for index, each in enumerate(bins):
         without = window if index < len(kinds) else replace(window, start=window.start - each.start)
-        found = _Sum.of(_others(bins, index), without)
+        found = Sum.of(_others(bins, index), without)
         total += each.count * Fraction(found.weighed(each, each.none * each.multiples, 1))
         seen += each.count * found.weighed(each, each.first, -1)
         mistaken += each.count * found.weighed(each, each.second, 1)
@@ -320,7 +320,7 @@ def _revealed(pair: Allocated, alpha: float) -> Fraction:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sum:
+class Sum:
     """The law of the sum of some bins on the window, tilted and wrapped around, as computed.
 
     Attributes:
@@ -341,7 +341,8 @@ class _Sum:
     wrapped: float
 
     @classmethod
-    def of(cls, others: Sequence[tuple[Bin, int]], window: Window) -> _Sum:
+    def of(cls, others: Sequence[tuple[Bin, int]], window: Window) -> Sum:
+        """The sum of so many bins of each kind; ``Declined`` where a bin alone reaches beyond the window."""
         laws, origin, mass = [], 0, arb(1)  # of the tilted laws, before they are divided by it
         with working(_PRECISION):
             tilt = arb(window.tilt) * arb(window.spacing)
@@ -390,16 +391,43 @@ class _Sum:
 
     def weighed(self, each: Bin, weights: Floats, side: int) -> float:
         """E of the weights of one more bin over the outcomes with a positive sum: not below (1), not above (-1)."""
-        sums, sizes = _sums_from_right(weights), _sums_from_right(np.abs(weights))
+        sums = _sums_from_right(weights)
+        sizes = sums if weights.min(initial=0.0) >= 0 else _sums_from_right(np.abs(weights))
         first = 1 - each.start - self.window.start  # at the window's first point, of the first weight that counts
-        places = np.clip(first - np.arange(self.window.length), 0, len(weights))
-        found, size = sums[places] * self.back, sizes[places] * self.back
+        found = _read_backwards(sums, first, self.window.length)
+        size = found if sizes is sums else _read_backwards(sizes, first, self.window.length) * self.back
+        found = found * self.back
+        size = found if sizes is sums else size
         value = _summed(self.masses * found)
         # sums of rows, of numbers of rows, products: of both sums
         roundings = 2 * (_ROW + (self.window.length + len(weights)) // _ROW + 16) * UNIT
-        slack = 2 * roundings * _summed(self.masses * size)
-        missing = float(sizes[0]) * self.above + float(sizes[places[0]]) * self.below
+        slack = 2 * roundings * (value if size is found else _summed(self.masses * size))
+        missing = float(sizes[0]) * self.above + float(sizes[min(max(first, 0), len(weights))]) * self.below
         unknown = math.sqrt(float(np.sum(found * found))) * self.off + float(np.max(size)) * self.wrapped
+        return value + side * (slack + 1.001 * (missing + unknown) + _UNDERFLOWN)
+
+    def beyond(self, at: int, *, weighted: bool, side: int) -> float:
+        """P(S > at) or (weighted) E (S - at)_+, in multiples: at most (side 1), or at least (side -1).
+
+        Raises:
+            Declined: That is not a place inside the window, or the Chernoff bound is not steep enough.
+        """
+        first, end = at + 1 - self.window.start, self.window.start + self.window.length
+        if not 0 <= first < self.window.length:
+            raise Declined("allocation: a threshold beyond the window")
+        found = self.back[first:]
+        if weighted:
+            found = found * np.arange(1, len(found) + 1)
+        value = _summed(self.masses[first:] * found)
+        slack = 2 * (_ROW + self.window.length // _ROW + 16) * UNIT * value
+        unknown = math.sqrt(float(np.sum(found * found))) * self.off + float(np.max(found)) * self.wrapped
+        missing = 0.0
+        if side > 0:
+            missing = self.above
+            if weighted:  # s - at <= (end - at) e^(r (s - end)) from the end on, as r (end - at) >= 1
+                if not self.window.rising * self.window.spacing * (end - at) >= 1.001:
+                    raise Declined("allocation: a Chernoff bound that is not steep enough")
+                missing *= end - at
         return value + side * (slack + 1.001 * (missing + unknown) + _UNDERFLOWN)
 
 
@@ -417,9 +445,24 @@ def _powers(first: arb, ratio: arb, length: int) -> Floats:
     return found
 
 
+def _read_backwards(values: Floats, first: int, length: int) -> Floats:
+    """The values at first, first - 1, ..., so many; the last stands for those beyond it, the first for those before."""
+    last = len(values) - 1
+    found = np.empty(length)
+    begin = min(max(first - last, 0), length)  # as long as the place is beyond the last
+    end = min(max(first, 0), length)  # from here on the place is at most 0
+    found[:begin] = values[last]
+    if begin < end:
+        found[begin:end] = values[first - end + 1 : first - begin + 1][::-1]
+    found[max(begin, end) :] = values[0]
+    return found
+
+
 def _by_rows(values: Floats) -> Floats:
     """Rows of 256 numbers each, filled up with zeros."""
     rows = -(-len(values) // _ROW)
+    if rows * _ROW == len(values):
+        return values.reshape(rows, _ROW)
     found = np.zeros(rows * _ROW)
     found[: len(values)] = values
     return found.reshape(rows, _ROW)
@@ -451,7 +494,7 @@ def between(pair: Allocated, fineness: Fineness, negligible: float) -> tuple[Dis
     """
     opposite = {Direction.REMOVE: Direction.ADD, Direction.ADD: Direction.REMOVE}.get(pair.direction, pair.direction)
     points, reverse = (_all_points(each, fineness, negligible) for each in (pair, replace(pair, direction=opposite)))
-    return _hull_of_bounds(points, reverse), _hull_of_tests(points, reverse)
+    return hull_of_bounds(points, reverse), hull_of_tests(points, reverse)
 
 
 @lru_cache(maxsize=32)
@@ -459,7 +502,7 @@ def _all_points(pair: Allocated, fineness: Fineness, negligible: float) -> tuple
     return tuple(_points(pair, fineness, negligible))
 
 
-def _hull_of_bounds(points: Sequence[Point], reverse: Sequence[Point]) -> Discrete:
+def hull_of_bounds(points: Sequence[Point], reverse: Sequence[Point]) -> Discrete:
     """The least convex curve through upper bounds on the profile, which lies below every chord; its kinks are atoms.
 
     ``reverse``: those of the pair with its laws swapped.
@@ -482,7 +525,7 @@ def _hull_of_bounds(points: Sequence[Point], reverse: Sequence[Point]) -> Discre
     return Discrete(tuple(sorted(atoms.items())), 1 - sum(atoms.values(), Fraction(0)))
 
 
-def _hull_of_tests(points: Sequence[Point], reverse: Sequence[Point]) -> Discrete:
+def hull_of_tests(points: Sequence[Point], reverse: Sequence[Point]) -> Discrete:
     """What tests see, and with what probability by mistake; the mirrored tests as well. A segment is an outcome."""
     tests = [(each.mistaken, each.seen) for each in points]
     tests += [(1 - each.seen, 1 - each.mistaken) for each in reverse]
@@ -530,7 +573,6 @@ def _points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[
     """Thresholds from 1 on until the profile is negligible, or no longer told from the transform's round-off."""
     deviation = _deviation(pair)
     step, loss, lost, patience = deviation / fineness.losses, 0.0, 0, 0
-    reach = max(float(base.squared_shift) for base, _ in pair.shares if isinstance(base, ShiftedGaussians))
     most = fineness.bits + _MORE_BITS
     while loss < _LARGEST_LOSS and lost < _LOST:
         found = point(pair, math.exp(loss), fineness)
@@ -547,8 +589,13 @@ def _points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[
         lost, patience = (lost + 1 if found.width > _UNKNOWN else 0), patience - 1
         loss += step * max(1.0, loss / (_WIDE * deviation))
         checkpoint()
-    least = found.profile
-    while loss < _LARGEST_LOSS + 4 * reach:  # there the bin may as well be published
+    yield from published(pair, loss, found.profile, negligible)
+
+
+def published(pair: Allocated, loss: float, least: Fraction, negligible: float) -> Iterator[Point]:
+    """Thresholds from a loss on where the bin may as well be published: a known bound on the profile is ``least``."""
+    reach = max(float(base.squared_shift) for base, _ in pair.shares if isinstance(base, ShiftedGaussians))
+    while loss < _LARGEST_LOSS + 4 * reach:
         alpha = math.exp(loss)
         bound = _revealed(pair, alpha)
         if bound < least:
@@ -589,10 +636,16 @@ def _ends(cells: Cells, alpha: float, bins: int, reach: float) -> tuple[int, int
     return min(bottom, half - 1), max(top, half + 1)
 
 
-def _window(
-    kinds: Sequence[tuple[Cells, int]], ends: Sequence[tuple[int, int]], resting: int, alpha: float, bits: int
+def window_of(
+    kinds: Sequence[tuple[Cells, int]],
+    ends: Sequence[tuple[int, int]],
+    constant: float,
+    alpha: float,
+    bits: int,
+    sign: int = 1,
+    tilted: float = _TILTED,
 ) -> Window:
-    """A spacing for which the sum of all bins hardly ever leaves so many points."""
+    """A spacing for which the sum of all bins (times the sign) and a constant hardly ever leaves so many points."""
     laws = []
     for (cells, count), (bottom, top) in zip(kinds, ends, strict=True):
         low, high = _values(cells, alpha)
@@ -600,13 +653,13 @@ def _window(
         values = np.concatenate([[edges[0]], (edges[1:] + edges[:-1]) / 2, [edges[-1]]])
         masses = cells.none[bottom + 1 : top + 1]
         masses = np.concatenate([[cells.none[: bottom + 1].sum()], masses, [cells.none[top + 1 :].sum()]])
-        laws.append((values, np.log(masses), count))
+        laws.append((sign * values, np.log(masses), count))
     count = sum(n for _, _, n in laws)
     variance = sum(n * float(np.sum(np.exp(logs) * values**2)) for values, logs, n in laws)
     rates = _RATES / math.sqrt(variance)
 
     def cumulants(slopes: Floats) -> Floats:
-        totals = slopes * resting * (1 - alpha)
+        totals = slopes * constant
         for values, logs, n in laws:
             exponents = logs + slopes[:, None] * values
             top = exponents.max(axis=1)
@@ -618,7 +671,7 @@ def _window(
     lowest = int(np.argmin(lows))
     best, tilt, least = int(np.argmin(upwards[:-_STEEPER])), 0.0, 0.0
     if upwards[best] < 0:  # where P(sum > 0) is bounded best
-        tilt = _TILTED * float(rates[best])
+        tilt = tilted * float(rates[best])
         least = float(cumulants(np.array([tilt]))[0])
     length, lower = 1 << bits, -float(lows[lowest])
     while True:

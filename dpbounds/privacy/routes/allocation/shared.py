@@ -1,0 +1,167 @@
+"""One of very many bins, Gaussian noise, a record removed or added: many thresholds from one law of the ratios' sum.
+
+Where nothing stands in the place of the record, V = u - α, and the sum of all V is the sum S of all u less a number:
+one law of S serves all thresholds around it (``proof.md``, section 8).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from dpbounds.expressions.time_limit import checkpoint
+from dpbounds.privacy.pairs.pairs import Allocated, Direction, Discrete, ShiftedGaussians
+from dpbounds.privacy.proofs import Declined
+from dpbounds.privacy.routes.allocation import replaced
+from dpbounds.privacy.routes.allocation.replaced import Bin, Cells, Point, Sum
+from dpbounds.privacy.routes.allocation.rounding import UNIT
+
+_LOSSES = 48  # thresholds per deviation of the loss: a choice
+_GROUP = 48  # of them from one law: a choice
+_FARTHEST = 60.0  # loss: a choice
+_WIDE = 6.0  # deviations, from which on losses lie farther apart, and one bin decides: a choice
+_CELLS, _BITS, _REACH = 192, 19, 4.0  # as of ``replaced.Fineness``: choices
+_TILTED = 0.7  # of the tilt at which Chernoff's bound at the middle threshold is best: a choice
+_KNOWN = 0.5  # of the profile, that must be known for a threshold to be of use: a choice
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Bins of several kinds, and how many are not run.
+
+    Attributes:
+        kinds: Cells, and how many bins have them.
+        resting: Bins that are not run.
+        bins: All.
+    """
+
+    kinds: tuple[tuple[Cells, int], ...]
+    resting: int
+    bins: int
+
+    @classmethod
+    def of(cls, pair: Allocated, cells: int) -> Run:
+        """The bins of a pair, whichever its direction."""
+        kinds = []
+        for base, count in pair.shares:
+            assert isinstance(base, ShiftedGaussians)
+            kinds.append((replaced.cells_of(base.squared_shift, cells, Direction.REMOVE), count))
+        return cls(tuple(kinds), pair.bins - sum(count for _, count in pair.shares), pair.bins)
+
+    @property
+    def deviation(self) -> float:
+        """Roughly that of the loss."""
+        return math.sqrt(sum(count * _variance(cells) for cells, count in self.kinds)) / self.bins
+
+
+def _variance(cells: Cells) -> float:
+    u = cells.u[1]
+    return float(np.sum(cells.none[1:-1] * ((u[1:] + u[:-1]) / 2) ** 2)) - 1.0
+
+
+@lru_cache(maxsize=32)
+def between(pair: Allocated, negligible: float) -> tuple[Discrete, Discrete]:
+    """As ``replaced.between``, for one of m bins and a record that is removed or added."""
+    opposite = Direction.ADD if pair.direction is Direction.REMOVE else Direction.REMOVE
+    points, reverse = (_all_points(replace(pair, direction=each), negligible) for each in (pair.direction, opposite))
+    return replaced.hull_of_bounds(points, reverse), replaced.hull_of_tests(points, reverse)
+
+
+@lru_cache(maxsize=32)
+def _all_points(pair: Allocated, negligible: float) -> tuple[Point, ...]:
+    return tuple(_points(pair, negligible))
+
+
+def _points(pair: Allocated, negligible: float) -> Iterator[Point]:
+    """Thresholds from α = 1 on (of R, down from 1 where the record is added), until the profile is negligible."""
+    run = Run.of(pair, _CELLS)
+    added, step, least = pair.direction is Direction.ADD, run.deviation / _LOSSES, Fraction(1)
+    loss = 0.0
+    while loss < _FARTHEST:
+        losses, rare = [], loss > _WIDE * run.deviation
+        for _ in range(_GROUP):
+            losses.append(loss)
+            loss += step * max(1.0, 2 * loss / (_WIDE * run.deviation) - 1)
+        bits = _BITS - 2 * rare
+        for found in at_thresholds(pair, run, [math.exp(-each if added else each) for each in losses], bits):
+            if found.width > _KNOWN:  # not told from the transform's round-off
+                yield from replaced.published(pair, math.log(found.alpha), least, negligible)
+                return
+            yield found
+            least = min(least, found.profile)
+            if found.profile <= negligible:
+                return
+        checkpoint()
+    yield from replaced.published(pair, loss, least, negligible)
+
+
+def at_thresholds(pair: Allocated, run: Run, ratios: Sequence[float], bits: int) -> list[Point]:
+    """The profile around so many thresholds of R, at least 1 each, or at most 1 each where the record is added."""
+    added = pair.direction is Direction.ADD
+    sign = -1 if added else 1
+    middle = run.bins * ratios[len(ratios) // 2] - run.resting
+    cap = run.bins * max(0.0, ratios[-1] - 1) + _REACH * run.deviation * run.bins
+    tops = [_top(cells, cap) for cells, _ in run.kinds]
+    window = replaced.window_of(run.kinds, [(0, top) for top in tops], -sign * middle, 0.0, bits, sign, _TILTED)
+    h, tilted = window.spacing, []
+    bins = [
+        replaced.rounded(cells, 0.0, h, (0, top), count) for (cells, count), top in zip(run.kinds, tops, strict=True)
+    ]
+    shift = math.floor(middle / h)
+    window = replace(window, start=window.start + sign * shift)
+    bins = [_turned(each) for each in bins] if added else bins
+    without = Sum.of([(each, each.count) for each in bins], window)
+    for index, each in enumerate(bins):
+        held = replace(each, none=each.first, count=1)
+        rest = [(other, other.count - (i == index)) for i, other in enumerate(bins)]
+        tilted.append((Sum.of([(held, 1), *((other, n) for other, n in rest if n)], window), each.count))
+    grown = math.fsum(each.count * each.off for each in bins) + 64 * UNIT
+    if not grown < 2.0**-10:
+        raise Declined("allocation: too many roundings in floating point")
+    more, less = Fraction(1 + 4 * grown), Fraction(1 - 4 * grown)
+    # what is capped lowers (S - K)_+; what is raised to the first cut lowers (K - S)_+
+    gone = [
+        2 * float(cells.none[0]) * (float(cells.u[1][0]) + h) if added else each.lost
+        for (cells, _), each in zip(run.kinds, bins, strict=True)
+    ]
+    slack = Fraction(math.fsum(each.count * (each.moved + more) for each, more in zip(bins, gone, strict=True)))
+    found = []
+    for ratio in ratios:
+        exact = (run.bins * ratio - run.resting) / h
+        place = math.floor(exact) if added else math.ceil(exact)
+        alpha = (place * Fraction(h) + run.resting) / run.bins  # of R, exactly
+        if alpha <= 0 or (alpha > 1 if added else alpha < 1):
+            continue
+        at = sign * place  # of S, or of -S: E (S - at)_+, P(S > at)
+        call = Fraction(without.beyond(at, weighted=True, side=1)) * Fraction(h)
+        profile = (call * more + slack) / run.bins
+        mass = Fraction(without.beyond(at, weighted=False, side=1)) * more
+        record = sum(
+            (count * Fraction(each.beyond(at, weighted=False, side=-1)) for each, count in tilted), Fraction(0)
+        )
+        over = sum((count * Fraction(each.beyond(at, weighted=False, side=1)) for each, count in tilted), Fraction(0))
+        idle = Fraction(without.beyond(at, weighted=False, side=-1))
+        if added:  # α of the swapped pair is 1/R, its profile (1 - R/α)_+ under Q; its P is without the record
+            seen, mistaken = idle * less, (over * more + run.resting * mass) / run.bins
+            found.append(Point(1 / alpha, profile / alpha, seen, min(Fraction(1), mistaken)))
+        else:
+            seen = (record * less + run.resting * idle * less) / run.bins
+            found.append(Point(alpha, min(profile, Fraction(1)), seen, min(Fraction(1), mass)))
+    return found
+
+
+def _turned(each: Bin) -> Bin:
+    """The bin of minus the multiples."""
+    last = each.start + len(each.none) - 1
+    return replace(each, start=-last, none=each.none[::-1], first=each.first[::-1], second=each.second[::-1])
+
+
+def _top(cells: Cells, cap: float) -> int:
+    """The cut beyond which one bin decides, whatever the others show: a choice."""
+    low = cells.u[0]
+    return max(min(int(np.searchsorted(low, cap)) + 1, len(low) - 1), len(low) // 2 + 1)
