@@ -222,9 +222,9 @@ class Run(Displayed):
 
     def statement(self) -> str:
         """A paragraph fit to publish, at the budget's δ and relation; errors as ``certificate``."""
-        from dpbounds.privacy.publishing import certificates
+        from dpbounds.privacy.publishing.statements import statement
 
-        return certificates.statement(self._account(), noise_drawn=self.noise_drawn)
+        return statement(self._account(), noise_drawn=self.noise_drawn)
 
     def certificate(self) -> dict[str, object]:
         """The certificate of one repetition's ledger, for ``dpbounds check``, as JSON holds it.

@@ -29,7 +29,7 @@ from dpbounds.privacy.accountants.certified import Account
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled, parts_of
 from dpbounds.privacy.mechanisms.additive import positive
-from dpbounds.privacy.publishing import certificates
+from dpbounds.privacy.publishing import certificates, statements
 from dpbounds.privacy.publishing.interoperability.opacus_accountant import NAME, POISSON, CertifiedAccountant
 from dpbounds.privacy.publishing.interoperability.opacus_sampler import demand_known_sampler, drawn_rate
 from dpbounds.privacy.relations import Relation, as_relation
@@ -255,7 +255,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         known = "the number of records, which neighbours share" if public is None else f"the public number {public}"
         return " ".join(
             (
-                certificates.statement(found, noise_drawn=_NOISE_DRAWN),
+                statements.statement(found, noise_drawn=_NOISE_DRAWN),
                 f"Rate and divisor come from {known}; the rate is the one that Opacus' sampler draws at.",
                 "Each record is taken to give one index of the data set, and one gradient that depends on no other.",
             )

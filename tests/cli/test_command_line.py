@@ -119,10 +119,6 @@ BAD_INPUT = [
         ["--solve", "sample-rate", "noise or steps", "--batch-size B", "--sampling poisson"],
     ),
     (
-        ["calibrate", *TARGET, *FIXED[2:], "--steps", "3", "--statement"],
-        ["--statement", "not possible", "Poisson"],
-    ),
-    (
         ["epsilon", "--delta", "1e-6", *FIXED, "--sampling", "with-replacement", "--steps", "3", "--certificate", "c"],
         ["--certificate", "not possible", "publish the command"],
     ),

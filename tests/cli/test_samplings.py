@@ -387,7 +387,6 @@ def test_noise_is_calibrated(answer):
         (["--bound", "2", *NOISE], "--bound 2 does not fit --noise gaussian"),
         (["--noise", "discrete-gaussian", "--bound", "0.5", *NOISE], "--bound must be"),
         (["--noise", "discrete-gaussian", "--ledger", "docs/ledger.json"], "does not fit --ledger"),
-        (["--noise", "discrete-laplace", "--statement", *NOISE], "--statement is not possible here"),
         (["--noise", "cauchy", *NOISE], "discrete-laplace"),
     ],
 )
@@ -395,6 +394,11 @@ def test_noise_that_does_not_fit_is_one_line(options, told, capsys):
     assert main(["epsilon", "--delta", "0.01", *options]) == 2
     error = capsys.readouterr().err.strip().splitlines()[-1]
     assert told in error
+
+
+def test_a_statement_knows_other_noise(capsys):
+    assert main(["epsilon", "--delta", "0.01", "--noise", "discrete-laplace", "--statement", *NOISE]) == 0
+    assert "discrete Laplace noise, scale 1, per-record l1 bound 1." in capsys.readouterr().out
 
 
 # --- Only the last iterate --------------------------------------------------------------------------------------------
@@ -434,6 +438,12 @@ def test_batches_follow_from_sizes_and_a_rest_is_left_out(asked, answer):
     sizes = ["--batch-size", "7", "--dataset-size", "41", "--epochs", "2"]
     answer("epsilon", *NOISE, *HIDDEN[:4], *sizes, "--delta", "0.01", *REPLACE)
     assert asked == [(dp.LastIterate(dp.Gaussian(1), batches=5, epochs=2, smoothness_step="0.1"), "replace-one")]
+
+
+def test_the_statement_of_a_last_iterate_says_once_what_it_assumes(said):
+    text = said("epsilon", *NOISE, *HIDDEN, *REPLACE, "--delta", "0.01", "--statement").split("\n\n")[1]
+    assert text.count("nothing else is published") == 1
+    assert "May be published: the last iterate, and nothing else of that run." in text
 
 
 def test_what_the_last_iterate_assumes_is_said(said, answer):
@@ -491,7 +501,6 @@ def test_noise_for_the_last_iterate_alone(said, answer):
         ([*HIDDEN[2:4], *REPLACE], ["--smoothness-step", "--release last-iterate"]),
         (["--batches", "3", *REPLACE], ["--batches 3"]),
         (["--order", "shuffled", *REPLACE], ["--order shuffled", "--release last-iterate"]),
-        ([*HIDDEN, *REPLACE, "--statement"], ["--statement", "nothing else yet"]),
     ],
 )
 def test_options_that_do_not_fit_the_last_iterate_are_one_line(words, fragments, capsys):

@@ -298,7 +298,7 @@ def _plot(report: Report, path: Path) -> None:
 
 
 def _statement(row: Trained) -> str:
-    from dpbounds.privacy.publishing.certificates import statement
+    from dpbounds.privacy.publishing.statements import statement
 
     return statement(row.account, noise_drawn=row.run.noise_drawn, outside=_OUTSIDE)
 

@@ -145,13 +145,11 @@ def hidden_parameters(hidden: Epochs) -> dict[str, object]:
 
 def demand_publishable(mechanism: Mechanism, relation: Relation, given: dict[str, Any]) -> None:
     """Refuse a statement or a certificate of what they cannot describe, before any work is done."""
-    if is_gaussian(mechanism):
-        return
     if given["statement"]:
-        raise click.UsageError(
-            "--statement is not possible here: statements describe Gaussian noise on the full batch or on Poisson "
-            "samples, and nothing else yet; leave the option out"
-        )
+        from dpbounds.privacy.publishing.statements import why_no_statement
+
+        if (reason := why_no_statement(mechanism, relation)) is not None:
+            raise click.UsageError(f"--statement is not possible here: {reason}, or leave the option out")
     if given["certificate"]:
         from dpbounds.privacy.publishing.certificates import why_no_certificate
 

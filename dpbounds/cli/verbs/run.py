@@ -192,7 +192,7 @@ def _document(found: Ran) -> dict[str, object]:
 
 def _statement(found: Ran) -> str | None:
     """What to publish; None of a mechanism that certificates cannot describe."""
-    from dpbounds.privacy.publishing.certificates import statement
+    from dpbounds.privacy.publishing.statements import statement
 
     try:
         return statement(found.account, noise_drawn=found.run.noise_drawn, outside=_OUTSIDE)

@@ -1,6 +1,6 @@
-"""The privacy statement that a person publishes, and the certificate that a program re-checks.
+"""The certificate that a program re-checks.
 
-A certificate records a claim, the mechanism it is about, and how it was proven; its format is documented in
+It records a claim, the mechanism it is about, and how it was proven; its format is documented in
 ``certificate_format.md``. Checking believes none of the recorded enclosures: the dominating pairs are derived again,
 the claim is held against another route, and its two exact inequalities are evaluated by ``standalone_checker.py``,
 which shares no code with the routes.
@@ -23,7 +23,7 @@ import flint
 from dpbounds import documents
 from dpbounds.errors import CertificateError, DpboundsError, InvalidValue, NotCertified, demand
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import Direction, to_decimal
+from dpbounds.expressions.exact import to_decimal
 from dpbounds.privacy.accountants.certified import Account, account, account_at, prove_delta, prove_epsilon
 from dpbounds.privacy.budgets.calibration import Calibration
 from dpbounds.privacy.mechanisms import (
@@ -45,8 +45,6 @@ from dpbounds.privacy.mechanisms import (
     TruncatedPoisson,
     parts_of,
 )
-from dpbounds.privacy.mechanisms.descriptions import digest
-from dpbounds.privacy.mechanisms.last_iterate import CONDITION
 from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
 from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.pairs.domination import neighbour_classes
@@ -54,6 +52,7 @@ from dpbounds.privacy.pairs.pairs import Product, SampledGaussians, ShiftedGauss
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.publishing import standalone_checker
 from dpbounds.privacy.publishing.hints import hints_for
+from dpbounds.privacy.publishing.numerals import typed
 from dpbounds.privacy.relations import Order, Relation, as_relation
 from dpbounds.privacy.routes.contour import contour_at_most
 from dpbounds.privacy.routes.lattice import delta_bounds, epsilon_bounds
@@ -61,8 +60,6 @@ from dpbounds.privacy.values import Target
 
 FORMAT, FORMAT_VERSION = standalone_checker.FORMAT, standalone_checker.VERSION
 
-IDEAL_NOISE = "pseudo-random numbers in double precision, standing for ideal Gaussian noise"
-_PRINTED_DIGITS = 6
 _LONGEST_TEXT = 60  # characters up to which p/q is written out
 _ORDERS = {str(order): str(pairs.Direction.of(order)) for order in Order}  # of neighbours, and of their pairs
 _Counts = tuple[Fraction, dict[tuple[Fraction, Fraction], int]]  # μ², and {(q, z²): count}
@@ -99,117 +96,16 @@ class CheckReport:
         return "\n".join((self.verdict, *self.about, "how it was checked:", *how))
 
 
-# --- the statement -------------------------------------------------------------------------------------------------
-
-
-def statement(subject: Account | Calibration, *, noise_drawn: str = IDEAL_NOISE, outside: Sequence[str] = ()) -> str:
-    """One paragraph fit to publish: what is protected, how well, under which assumptions, and what is not protected.
-
-    Args:
-        subject: An account, or a calibration (then the statement is about its value that suffices).
-        noise_drawn: How the noise was really drawn.
-        outside: Further things that depended on the data and are not counted, each a short phrase.
-
-    Returns:
-        The paragraph. ε, δ and sample rates are rounded up to the digits printed, noise down.
-
-    Raises:
-        CertificateError: The proven upper end is not finite, so there is nothing to state; or it is for groups.
-
-    >>> from dpbounds.privacy.accountants.certified import account
-    >>> statement(account(Gaussian(5), delta="1e-5"))[:85]
-    'The release is (0.725522, 1e-05)-differentially private under add-or-remove-one (two '
-    """
-    _demand_one_record(subject, "statement")
-    if isinstance(subject, Account):
-        enclosure, target, is_delta = subject.enclosure, subject.target, subject.given == "delta"
-    else:
-        enclosure, target, is_delta = subject.epsilon, subject.target_delta, True
-    proven = _typed(_finite(enclosure)[1], "up", _PRINTED_DIGITS)
-    epsilon, delta = (proven, _typed(target, "up")) if is_delta else (_typed(target, "up"), proven)
-    lower, upper = enclosure.decimals(max(_PRINTED_DIGITS, min(15, enclosure.digits + 2)))
-    parts = parts_of(subject.mechanism)
-    steps = sum(count for _, count in parts)
-    sampled = any(isinstance(part, PoissonSampled) and part.sample_rate < 1 for part, _ in parts)
-    neighbours = standalone_checker.RELATIONS[str(subject.relation)]
-    protected = "the presence and the content of" if subject.relation.counts_records else "the content of"
-    excluded = (
-        "groups of records beyond what the definition gives them",
-        "what is true of the population and can be learnt without the record",
-        "the number of records",
-        "anything else that was computed from the data (preprocessing, clipping bounds, hyperparameters, stopping "
-        "rules, reported metrics)",
-        *outside,
-    )
-    sampling = (
-        "Poisson sampling (each record enters each step's sample independently, and the samples stay secret)"
-        if sampled
-        else "no sampling"
-    )
-    if any(isinstance(part, LastIterate | MatrixMechanism) for part, _ in parts):
-        sampling = "that records take part as stated (where there is a rate, by draws that stay secret)"
-    described = [_described(*part, subject.relation) for part in parts]
-    hidden = f"; that {CONDITION}" if any(isinstance(part, LastIterate) for part, _ in parts) else ""
-    versions = ", ".join(f"{name} {text}" for name, text in _versions().items())
-    return " ".join(
-        (
-            f"The {'release is' if steps == 1 else 'sequence of releases is'} ({epsilon}, {delta})-differentially "
-            f"private under {subject.relation} ({neighbours}): epsilon = {epsilon}, delta = {delta}.",
-            f"It takes {steps} step{'' if steps == 1 else 's'}: {'; '.join(described)}.",
-            f"The analysis assumes {sampling}, bounds and divisors that are public constants, and noise"
-            f"{' and rates' if sampled else ''} fixed in advance{hidden}.",
-            f"The noise drawn was: {noise_drawn}.",
-            f"Protected: {protected} any single record, against whoever sees every release and knows all others.",
-            f"Not protected: {'; '.join(excluded)}.",
-            f"{'Epsilon' if is_delta else 'Delta'} is proven to lie in [{lower}, {upper}] and rounded up (method: "
-            f"{enclosure.method}, in ball arithmetic and exact numbers; {versions}).",
-            f"The releases, as a ledger or a certificate describes them, have the SHA-256 digest "
-            f"{digest(subject.mechanism)}.",
-        )
-    )
-
-
-def _described(mechanism: Mechanism, count: int, relation: Relation) -> str:
-    if isinstance(mechanism, LastIterate | MatrixMechanism):
-        return standalone_checker.release_in_words(_release(mechanism, count, relation))
-    gaussian, rate = _gaussian(mechanism)
-    if gaussian.noise_multiplier is not None:
-        noise = f"noise multiplier {_rounded(gaussian.noise_multiplier, 'down')} (stddev per per-record bound)"
-    else:
-        stddev, sensitivity = gaussian.noise_stddev, gaussian.sensitivity
-        assert stddev is not None
-        assert sensitivity is not None
-        noise = f"standard deviation {_rounded(stddev, 'down')} at sensitivity {_rounded(sensitivity, 'up')}"
-    sample = "the full data" if rate is None or rate == 1 else f"Poisson samples at rate {_rounded(rate, 'up')}"
-    return f"{count} on {sample} with Gaussian noise, {noise}"
-
-
-def _typed(value: Fraction, direction: Direction, digits: int = 12) -> str:
-    """A number as a person would type it, rounded in a direction where it is long."""
-    rounded = Fraction(to_decimal(value, digits, direction))
-    if 1e-300 < rounded < 1e300:
-        short = f"{float(rounded):.{digits}g}"
-        if Fraction(short) == rounded:
-            return short
-    return to_decimal(value, digits, direction)
-
-
-def _rounded(value: Fraction, direction: Direction) -> str:
-    """The same, and it says so where it was rounded."""
-    text = _typed(value, direction)
-    if Fraction(text) == value:
-        return text
-    return f"{'at most' if direction == 'up' else 'at least'} {text}"
-
-
-def _finite(enclosure: Enclosure) -> tuple[Fraction, Fraction]:
+def finite_ends(enclosure: Enclosure) -> tuple[Fraction, Fraction]:
+    """Both ends, or ``CertificateError`` where one is infinite."""
     lower, upper = enclosure.exact_lower, enclosure.exact_upper
     if isinstance(lower, float) or isinstance(upper, float):
         raise CertificateError(f"{enclosure} has an end at infinity: there is no guarantee to certify; add noise")
     return lower, upper
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of what a claim was made with."""
     from dpbounds import __version__
 
     try:
@@ -265,7 +161,7 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
             stand in its mechanism, so that a checker could not see what the value is.
         NotCertified: The account of a calibration's mechanism could not be proven again.
     """
-    _demand_one_record(subject, "certificate")
+    demand_one_record(subject, "certificate")
     calibration: dict[str, object] | None = None
     if isinstance(subject, Calibration):
         subjects = [account(subject.mechanism, delta=subject.target_delta, relation=subject.relation)]
@@ -288,7 +184,7 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
 
 def _takes_version_5(mechanism: Mechanism, relation: Relation) -> bool:
     """Whether a release is of a kind that earlier versions do not have; errors as for :func:`certificate`."""
-    return _version_of([_release(*part, relation) for part in parts_of(mechanism)]) == 5
+    return _version_of([release_of(*part, relation) for part in parts_of(mechanism)]) == 5
 
 
 def _of_drawn_calibration(subject: Calibration, spent: Account) -> dict[str, object]:
@@ -314,7 +210,7 @@ def _document_of(accounts: list[dict[str, Any]], calibration: dict[str, object] 
         "calibration": calibration,
         "accounts": accounts,
         "assumptions": list(standalone_checker.assumptions_of(format_version)),
-        "versions": _versions(),
+        "versions": versions(),
     }
     try:
         standalone_checker.well_formed(document)
@@ -328,7 +224,8 @@ def _document_of(accounts: list[dict[str, Any]], calibration: dict[str, object] 
     return document
 
 
-def _demand_one_record(subject: Account | Calibration, what: str) -> None:
+def demand_one_record(subject: Account | Calibration, what: str) -> None:
+    """Refuse what is not about one record."""
     demand("subject", subject, Account, Calibration)
     if isinstance(subject, Calibration) and subject.group_size > 1:
         raise CertificateError(
@@ -349,7 +246,7 @@ def write_certificate(path: str | Path, subject: Account | Calibration) -> None:
 
 
 def _account(subject: Account, role: str, budget: Fraction | None = None) -> dict[str, Any]:
-    releases = [_release(*part, subject.relation) for part in parts_of(subject.mechanism)]
+    releases = [release_of(*part, subject.relation) for part in parts_of(subject.mechanism)]
     if _version_of(releases) > 4:
         return _drawn_account(subject, role, releases, budget)
     proofs = [
@@ -363,7 +260,7 @@ def _account(subject: Account, role: str, budget: Fraction | None = None) -> dic
         }
         for name, proof in subject.proofs
     ]
-    return _as_account(subject, role, releases, _finite(subject.enclosure), proofs)
+    return _as_account(subject, role, releases, finite_ends(subject.enclosure), proofs)
 
 
 def _as_account(
@@ -408,7 +305,7 @@ def _gaussian(mechanism: Mechanism) -> tuple[Gaussian, Fraction | None]:
             return mechanism, None
         case PoissonSampled(mechanism=Gaussian() as inner, sample_rate=rate):
             return inner, rate
-    raise CertificateError(f"statements describe Gaussian noise on all records or Poisson samples, not {mechanism!r}")
+    raise AssertionError(mechanism)
 
 
 def _version_of(releases: Sequence[Mapping[str, Any]]) -> int:
@@ -468,7 +365,8 @@ def why_no_certificate(part: Mechanism, relation: Relation) -> str | None:
     return None
 
 
-def _release(mechanism: Mechanism, count: int, relation: Relation) -> dict[str, Any]:
+def release_of(mechanism: Mechanism, count: int, relation: Relation) -> dict[str, Any]:
+    """Equal releases as a certificate writes them, or ``CertificateError`` where it cannot."""
     reason = why_no_certificate(mechanism, relation)
     if reason is not None:
         raise CertificateError(f"no certificate: {reason}")
@@ -723,11 +621,11 @@ def _check_drawn(claim: _Claim) -> tuple[bool, list[str]]:
         return True, lines
     try:
         target = Target("delta" if claim.given == "delta" else "epsilon", claim.target)
-        lower, upper = _finite(account_at(claim.mechanism, target, claim.relation).enclosure)
+        lower, upper = finite_ends(account_at(claim.mechanism, target, claim.relation).enclosure)
     except NotCertified as reason:
         return False, [*lines, f"NOT CONFIRMED: accounted anew: {reason}"]
     if lower > claim.upper:
-        return False, [*lines, f"CONTRADICTED: accounted anew, the value is at least {_typed(lower, 'down')}"]
+        return False, [*lines, f"CONTRADICTED: accounted anew, the value is at least {typed(lower, 'down')}"]
     if upper > claim.upper or claim.lower > 0:
         return False, [*lines, "NOT CONFIRMED: accounted anew, the claim does not follow"]
     return True, [*lines, f"accounted anew by {claim.source['proofs'][0]['method']}: the claimed upper end suffices"]
@@ -802,7 +700,7 @@ def _by_other_route(claim: _Claim, products: tuple[Product, ...]) -> tuple[bool,
         enclosure = proof.enclosure if enclosure is None else enclosure.larger(proof.enclosure)
     if enclosure is None:
         return False, False, lines
-    low, high = _finite(enclosure)
+    low, high = finite_ends(enclosure)
     how = " and ".join(dict.fromkeys(names))
     width = to_decimal((high - low) / high, 2, "up") if high > 0 else "0"
     if low > claim.upper or (complete and high < claim.lower):

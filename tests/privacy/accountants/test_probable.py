@@ -37,7 +37,8 @@ from dpbounds.privacy.mechanisms import (
 from dpbounds.privacy.mechanisms.matrices import Toeplitz
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.publishing import certificates
-from dpbounds.privacy.publishing.certificates import statement, write_certificate
+from dpbounds.privacy.publishing.certificates import write_certificate
+from dpbounds.privacy.publishing.statements import statement
 from dpbounds.privacy.relations import Relation
 
 GAUSSIAN = Bins(np.array([[1.0]]))

@@ -14,7 +14,8 @@ import dpbounds as dp
 from dpbounds.errors import CertificateError, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate
 from dpbounds.privacy.budgets.crossing import Solve
-from dpbounds.privacy.publishing.certificates import certificate, statement
+from dpbounds.privacy.publishing.certificates import certificate
+from dpbounds.privacy.publishing.statements import statement
 
 REPLACE, ADD = "replace-one", "add-or-remove-one"
 

@@ -24,10 +24,10 @@ from dpbounds.privacy.publishing.certificates import (
     certificate,
     check_certificate,
     exact_text,
-    statement,
     write_certificate,
 )
 from dpbounds.privacy.publishing.standalone_checker import rational
+from dpbounds.privacy.publishing.statements import statement
 from dpbounds.privacy.relations import Relation
 from tests.privacy.products import products_of
 

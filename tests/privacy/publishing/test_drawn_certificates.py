@@ -160,9 +160,9 @@ def test_the_digest_is_that_of_ledgers() -> None:
 def written(mechanism: Mechanism, relation: Relation) -> list[Any]:
     """The releases of a certificate, without the work."""
     from dpbounds.privacy.mechanisms import parts_of
-    from dpbounds.privacy.publishing.certificates import _release
+    from dpbounds.privacy.publishing.certificates import release_of
 
-    return [json.loads(json.dumps(_release(*part, relation))) for part in parts_of(mechanism)]
+    return [json.loads(json.dumps(release_of(*part, relation))) for part in parts_of(mechanism)]
 
 
 # --- Tampering --------------------------------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.mechanisms.descriptions import digest
 from dpbounds.privacy.publishing import standalone_checker as checker
-from dpbounds.privacy.publishing.certificates import certificate, check_certificate, statement, write_certificate
+from dpbounds.privacy.publishing.certificates import certificate, check_certificate, write_certificate
+from dpbounds.privacy.publishing.statements import statement
 
 STEP = PoissonSampled(Gaussian(1), "0.01")
 FULL = Gaussian("4.5") ** 3 @ Gaussian(noise_stddev="3/2", sensitivity="1/7")

@@ -24,7 +24,8 @@ from dpbounds.privacy.mechanisms import Gaussian, LastIterate, MatrixMechanism, 
 from dpbounds.privacy.mechanisms.matrices import BinaryTree, Toeplitz
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.publishing import standalone_checker as checker
-from dpbounds.privacy.publishing.certificates import certificate, check_certificate, statement, write_certificate
+from dpbounds.privacy.publishing.certificates import certificate, check_certificate, write_certificate
+from dpbounds.privacy.publishing.statements import statement
 from dpbounds.privacy.relations import Relation, as_relation
 from tests.privacy.publishing.test_standalone_checker import run as run_alone
 from tests.privacy.test_every_class import LEAVES

@@ -1,0 +1,166 @@
+"""Statements: every kind says its relation, how records are drawn, what is published, and what must not be."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from dpbounds.errors import CertificateError
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.privacy.accountants.certified import Account
+from dpbounds.privacy.mechanisms import (
+    BallsInBins,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    LastIterate,
+    MatrixMechanism,
+    Mechanism,
+    MixtureOfGaussians,
+    PoissonSampled,
+    RandomizedResponse,
+    RandomlyAllocated,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+    Shuffled,
+    TruncatedPoisson,
+    UniformBall,
+)
+from dpbounds.privacy.mechanisms.descriptions import KINDS, SAMPLINGS, digest
+from dpbounds.privacy.mechanisms.matrices import Toeplitz
+from dpbounds.privacy.publishing.statements import IDEAL_NOISE, statement, why_no_statement
+from dpbounds.privacy.relations import Relation
+
+THIRD = Fraction(1, 3)
+NOISE = Gaussian(4)
+
+
+def told(mechanism: Mechanism, relation: Relation = Relation.REPLACE_ONE) -> str:
+    """The statement of an account that nobody computed: its words are looked at."""
+    ends = Enclosure(Fraction(1, 2), Fraction(3, 4))
+    return statement(Account(mechanism, relation, "delta", Fraction(1, 10**5), ends, ()))
+
+
+def hidden(text: str) -> str:
+    return text.split("Must not be published: ")[1].split(". The noise drawn")[0]
+
+
+DRAWN: dict[str, tuple[Mechanism, tuple[str, ...], str]] = {  # what is said, and what must not be published
+    "without-replacement": (
+        SampledWithoutReplacement(NOISE, 10, 100) ** 7,
+        ("7 releases on batches of 10 of 100 records", "without replacement, afresh in every step"),
+        "which records were in which batch;",
+    ),
+    "with-replacement": (
+        SampledWithReplacement(NOISE, 10, 100) ** 7,
+        ("7 releases on 10 draws from 100 records", "with replacement, afresh in every step"),
+        "which records were in which batch;",
+    ),
+    "truncated-poisson": (
+        TruncatedPoisson(NOISE, THIRD, 50, 100),
+        (
+            "1 release on Poisson samples at rate at most 0.333333333334, cut to at most 50 of 100 records",
+            "uniform choice",
+        ),
+        "which records were in which batch, and how many;",
+    ),
+    "shuffled": (
+        Shuffled(NOISE, 9, rest="0.05") ** 10,
+        ("10 epochs of 9 shuffled batches of one size and a smaller one of 0.05", "drawn afresh"),
+        "the orders of the records;",
+    ),
+    "random-allocation": (
+        RandomlyAllocated(NOISE, 20, 2) ** 3,
+        ("3 epochs of 20 steps, each record taking part in 2 of them", "nobody is displaced"),
+        "which records were in which batch, and how many;",
+    ),
+    "balls-in-bins": (
+        BallsInBins(NOISE, 20, "2.5", redraw=False) ** 2,
+        ("2 independent runs of 2.5 epochs over 20 bins, drawn once and kept", "its bin by itself, uniformly, once"),
+        "which records were in which batch, and how many;",
+    ),
+    "poisson": (
+        PoissonSampled(Laplace(2), "0.01") ** 5,
+        ("5 releases on Poisson samples at rate 0.01 with Laplace noise, noise multiplier 2", "samples stay secret"),
+        "which records were in which batch, and how many;",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_statement_says_how_records_are_drawn_and_what_must_not_be_published(name: str) -> None:
+    mechanism, phrases, secret = DRAWN[name]
+    for relation in (Relation.REPLACE_ONE, Relation.ZERO_OUT_ONE):
+        text = told(mechanism, relation)
+        for phrase in (*phrases, f"private under {relation} (two data sets", "May be published: every answer"):
+            assert phrase in text, phrase
+        assert hidden(text).startswith(secret)
+        assert "no sampling" not in text
+        assert digest(mechanism) in text
+
+
+def test_every_sampling_has_words() -> None:
+    assert set(DRAWN) == set(SAMPLINGS)
+
+
+NOISES: dict[str, tuple[Mechanism, str]] = {
+    "gaussian": (
+        Gaussian(noise_stddev=THIRD, sensitivity=THIRD),
+        "deviation at least 0.333333333333 at sensitivity at most",
+    ),
+    "laplace": (Laplace(noise_scale=3, sensitivity=1), "Laplace noise, scale 3 at l1 sensitivity 1"),
+    "uniform-ball": (UniformBall(3, 2), "uniform on a ball of 2 dimensions, radius 3"),
+    "discrete-laplace": (DiscreteLaplace(THIRD, 2), "scale at least 0.333333333333, per-record l1 bound 2"),
+    "discrete-gaussian": (DiscreteGaussian(3, THIRD + 1), "deviation 3, per-record l2 bound at most 1.33333333334"),
+    "mixture-of-gaussians": (MixtureOfGaussians(2, [("0.5", THIRD), (1, 2 * THIRD)]), "0.5 with probability at most"),
+    "randomized-response": (RandomizedResponse(2, 4), "randomised response, epsilon 2 and 4 options"),
+}
+
+
+@pytest.mark.parametrize("name", NOISES)
+def test_every_noise_has_words_that_spend_no_less(name: str) -> None:
+    mechanism, phrase = NOISES[name]
+    text = told(mechanism)
+    assert phrase in text
+    assert "no sampling" in text
+    assert (IDEAL_NOISE in text) == (name == "gaussian")
+
+
+def test_what_has_no_words_is_refused_with_a_reason() -> None:
+    named = {kind.name for kind in KINDS} - set(NOISES) - {"matrix", "last-iterate"}
+    assert named == {"exponential", "permute-and-flip", "above-threshold", "pure", "approximate", "zcdp", "renyi"}
+    chosen = ExponentialMechanism(1, relation=Relation.REPLACE_ONE)
+    for mechanism in (chosen, PoissonSampled(NOISE @ NOISE, "0.1"), Gaussian(1) @ chosen):
+        with pytest.raises(CertificateError, match=r"there are no words for .* publish the command"):
+            told(mechanism)
+        assert why_no_statement(mechanism, Relation.REPLACE_ONE) is not None
+    assert why_no_statement(Gaussian(1) @ DRAWN["shuffled"][0], Relation.REPLACE_ONE) is None
+
+
+def test_last_iterates_hide_everything_else() -> None:
+    run = LastIterate(NOISE, batches=5, epochs=4, smoothness_step="0.1", order="shuffled", checkpoints=[2])
+    text = told(run)
+    assert "May be published: the last iterate and the checkpoints named, and nothing else of that run." in text
+    assert "any other iterate" in hidden(text)
+    assert "the orders of the records" in hidden(text)
+    both = told(run @ Gaussian(9))
+    assert "nothing else of that run; and of the rest every answer" in both
+    fixed = told(LastIterate(NOISE, batches=5, epochs=4, smoothness_step="0.1"))
+    assert "orders" not in hidden(fixed)
+    assert "May be published: the last iterate, and nothing else" in fixed
+
+
+def test_matrices_hide_their_draws() -> None:
+    cyclic = MatrixMechanism(4, Toeplitz([1, "1/2"], 20), "cyclic-poisson", separation=5, sample_rate="0.1")
+    assert hidden(told(cyclic)).startswith("which records took part in which step, and how many;")
+    fixed = MatrixMechanism(4, Toeplitz([1, "1/2"], 20), "fixed-order", separation=5)
+    assert hidden(told(fixed)) == "seeds and generators of noise and draws"
+
+
+def test_truncated_samples_name_the_side_of_their_size() -> None:
+    mechanism = DRAWN["truncated-poisson"][0]
+    assert "samples of at most so many records" in told(mechanism, Relation.ADD_OR_REMOVE_ONE)
+    assert "samples of so many records" in told(mechanism)
