@@ -659,6 +659,10 @@ class OpenLedger:
         if type(self)._write is not OpenLedger._write:
             why = "filters and reserves have no cost for one visit of a bin, or of a shuffled or cyclic batch"
             raise UnsupportedMechanism(why)
+        if visits.resumed:
+            ((part, count),) = parts_of(visits.scheme.visited(mechanism, visits.steps))
+            alike = self._releases == [(DescribedRelease(part), count)]
+            self._visits, visits.mechanism = (visits, mechanism) if alike else (None, None)
         if visits.steps and (self._visits is not visits or visits.mechanism != mechanism):
             why = "visits of batches are accounted one after the other, all with the same noise: start with new ones"
             raise UnsupportedMechanism(why)
@@ -668,7 +672,7 @@ class OpenLedger:
             self._releases.pop()
         self._releases.append((replace(entry, count=1), count))
         self._visits, self.taken, self.last = visits, self.taken + 1, entry
-        visits.steps, visits.mechanism = visits.steps + 1, mechanism
+        visits.steps, visits.mechanism, visits.resumed = visits.steps + 1, mechanism, False
 
     def asked_by(self, streams: Sequence[np.random.Generator]) -> AbstractContextManager[None]:
         """Some repetitions ask inside the ``with`` block; what is written is written for all."""
@@ -778,11 +782,25 @@ class Visits:
     Attributes:
         steps: How many answers were written.
         mechanism: One of them, None before the first.
+        resumed: Whether the entry so far is that of an attempt before, and nothing was added to it.
     """
 
     def __init__(self, scheme: Visited, ledger: OpenLedger) -> None:
         self.scheme, self.ledger = scheme, ledger
-        self.steps, self.mechanism = 0, cast("Mechanism | None", None)
+        self.steps, self.mechanism, self.resumed = 0, cast("Mechanism | None", None), False
+
+    def resume(self, steps: int) -> None:
+        """Go on behind so many answers that the ledger holds already, alone; the next one has the same noise.
+
+        Raises:
+            InvalidValue: They are not whole epochs, or records would have to stay in bins that were not kept.
+        """
+        if steps % self.scheme.bins:
+            allowed = f"whole epochs of {self.scheme.bins} batches"
+            raise InvalidValue("steps", steps, allowed, "who was in a batch of a part of one is not kept")
+        if isinstance(self.scheme, Bins) and not self.scheme.redraw:
+            raise InvalidValue("sampling", repr(self.scheme), "one that deals anew", "who is in which bin is not kept")
+        self.steps, self.resumed = steps, bool(steps)
 
     def gaussian(self, *, noise_stddev: Fraction, per_record_bound: Fraction, sampling: Sampling = None) -> None:
         """Write down one visit with Gaussian noise of known size."""

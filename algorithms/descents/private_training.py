@@ -22,9 +22,9 @@ from dpbounds.algorithms import fields, planning, progress
 from dpbounds.algorithms.checkpoints import Checkpoint, Saved, reseeded
 from dpbounds.algorithms.descents.stochastic_gradient_descent import released
 from dpbounds.algorithms.iterates import norms, squared_norms
-from dpbounds.algorithms.ledger import Batch, Visited
+from dpbounds.algorithms.ledger import Batch, Bins, Visited
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome
-from dpbounds.algorithms.oracles import QuantileClippedOracle, Scheme, at_least
+from dpbounds.algorithms.oracles import QuantileClippedOracle, Scheme, VisitGradientOracle, at_least
 from dpbounds.algorithms.oracles.batches import demand_all_records, valid_scheme
 from dpbounds.algorithms.planning import ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, radius_of_domain
@@ -213,7 +213,8 @@ class PrivateTraining(Method[FiniteSum]):
             checkpoint: A file that is written after every epoch and at the end, with a log beside it
                 (``dpbounds.algorithms.checkpoints``). Where it is there already, the run goes on from it; where it is
                 complete, what it returned is returned again.
-            every: Steps between checkpoints and reports; None for an epoch.
+            every: Steps between checkpoints and reports; None for an epoch. Where batches depend on each other
+                (shuffled, cyclic, bins) checkpoints are between whole epochs, and the next one is dealt anew.
             report: True for a line per epoch of what was spent (of the budget) and a bar on a terminal, or a function
                 of ``Progress``.
 
@@ -224,7 +225,7 @@ class PrivateTraining(Method[FiniteSum]):
         between = epoch_of(self.sampling, problem.records) if every is None else positive_integer(every, "every")
         if guarded and checkpoint is not None:
             raise InvalidValue("guarded", guarded, "False with a checkpoint", "the shadow would write it, too")
-        place = None if checkpoint is None else self._place(problem, Path(checkpoint), repetitions)
+        place = None if checkpoint is None else self._place(problem, Path(checkpoint), repetitions, between)
         more: dict[str, Any] = {} if place is None else {"place": place, "between": between, "seed_given": seed}
         if not report:
             return self._run(problem, seed, repetitions, guarded, **more)
@@ -259,6 +260,8 @@ class PrivateTraining(Method[FiniteSum]):
             done, x, clips = saved.step, saved.arrays["x"], saved.arrays["clips"]
             states = [_unpacked(state, saved.arrays, row) for row, state in enumerate(states)]
             run.ledger.resume(saved.ledger, saved.noise_counted)
+            if isinstance(gradient, VisitGradientOracle) and done < self.steps:
+                gradient.resume(done)
         for t in run.steps(self.steps - done, first=done + 1):
             if quantile is not None and self.clipping is not None:
                 answer = quantile(x, clips)
@@ -287,12 +290,14 @@ class PrivateTraining(Method[FiniteSum]):
             return None
         return run.quantile_clipped(self.noise_multiplier, self.clipping.share, self.sampling)
 
-    def _place(self, problem: FiniteSum, path: Path, repetitions: int) -> Checkpoint:
+    def _place(self, problem: FiniteSum, path: Path, repetitions: int, between: int) -> Checkpoint:
         if isinstance(self.sampling, Visited):
-            allowed = "batches that do not depend on others, with a checkpoint"
-            raise InvalidValue(
-                "sampling", repr(self.sampling), allowed, "which record is in which batch is never saved"
-            )
+            advice = "which record is in which batch is never saved"
+            if isinstance(self.sampling, Bins) and not self.sampling.redraw:
+                raise InvalidValue("sampling", repr(self.sampling), "one that deals anew, with a checkpoint", advice)
+            if between % self.sampling.bins:
+                allowed = f"whole epochs, of {self.sampling.bins} steps each, where batches depend on each other"
+                raise InvalidValue("every", between, allowed, advice)
         about = {
             "method": self.title,
             "planned": repr(self.planned),

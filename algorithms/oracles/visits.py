@@ -92,6 +92,18 @@ class VisitGradientOracle(Perturbing):
         """What the sum is divided by."""
         return self.scheme.divisor(self.problem.records)
 
+    def resume(self, visits: int) -> None:
+        """Go on behind whole epochs that another attempt answered about, and deal anew.
+
+        Shuffles and bins that are thrown anew are independent from epoch to epoch: the law is that of one attempt. Of
+        secret cyclic batches the account holds given any order in each epoch, as noise is independent and a record is
+        in one batch of every epoch.
+
+        Raises:
+            InvalidValue: See ``Visits.resume``.
+        """
+        self._pen.resume(visits)
+
     def __call__(self, X: Array) -> BatchAnswer:
         """Answer at every row of ``X`` (shape (R, p), one row per generator); the ledger's entry grows by a visit."""
         return asked_at(self, self._answer, X)

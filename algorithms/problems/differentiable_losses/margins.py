@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import to_float
 
 UNIT = Fraction(1, 2**53)
 SLACK = Fraction(1, 2**30)  # how far a clipped square may be above the limit's: far above any rounding of a root
@@ -13,6 +15,7 @@ SMALLEST_LIMIT = 1e-100  # below, squares leave the range of doubles
 _LARGEST = Fraction(1, 2**10)
 
 
+@lru_cache(maxsize=64)  # asked for at every step of a run
 def margin(records: int, dimension: int, tokens: int = 1) -> Fraction:
     """By how much, relatively, a record is clipped below the bound so that computed sums differ by at most the bound.
 
@@ -33,6 +36,12 @@ def margin(records: int, dimension: int, tokens: int = 1) -> Fraction:
         what = "so many that doubles sum them well, about a million" if tokens == 1 else "fewer, or shorter"
         raise InvalidValue("records", records, what, "draw fewer" if tokens == 1 else "or keep copies")
     return found
+
+
+@lru_cache(maxsize=64)
+def limit(bound: Fraction, records: int, dimension: int, tokens: int = 1) -> float:
+    """C': where to clip, so that computed sums keep the bound; rounded down. Arguments and errors as ``margin``."""
+    return to_float(bound * (1 - margin(records, dimension, tokens)), "down")
 
 
 def cancelling(tokens: int) -> int:

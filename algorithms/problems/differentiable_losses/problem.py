@@ -17,14 +17,14 @@ import sympy
 from numpy.typing import ArrayLike
 
 from dpbounds.algorithms.problems.clipped import CutGradients
-from dpbounds.algorithms.problems.differentiable_losses.margins import SMALLEST_LIMIT, UNIT, margin
+from dpbounds.algorithms.problems.differentiable_losses.margins import SMALLEST_LIMIT, UNIT, limit, margin
 from dpbounds.algorithms.problems.differentiable_losses.programs import Clipping, Compiled, Loss, blocks, compiled
 from dpbounds.algorithms.problems.finite_sum import Array, Indices
 from dpbounds.algorithms.problems.points import checked_points, checked_start, positive
 from dpbounds.algorithms.problems.problem import checked_bound, checked_radius
 from dpbounds.algorithms.problems.proximal import proximal_l1
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import ExactLike, to_float
+from dpbounds.expressions.exact import ExactLike
 
 _TRUSTED = {"hessian_lipschitz", "initial_gap"}
 
@@ -118,8 +118,8 @@ class Differentiable(CutGradients):
 
     def summed_products(self, x: Array, direction: Array, rows: Indices) -> Array:
         """The sum of some records' Hessians times v, each product clipped to L̂ ‖v‖; shape (p,)."""
-        limit = self._limit(self._enforced("smoothness") * self._length(direction))
-        return self._in_chunks(self.dimension, rows, self.chunk, limit, partial(self.compiled.turned, x, direction))[0]
+        most = self._limit(self._enforced("smoothness") * self._length(direction))
+        return self._in_chunks(rows, self.chunk, most, partial(self.compiled.turned, x, direction))[0]
 
     def hessian(self, X: ArrayLike) -> Array:
         """The mean of all records' Hessians, each made symmetric and clipped to L̂ in Frobenius norm; (R, p, p).
@@ -132,8 +132,8 @@ class Differentiable(CutGradients):
         lanes = min(self.chunk, 1 << max(0, (self.memory_limit // (32 * p * p)).bit_length() - 1))
         if 32 * p * p > self.memory_limit:
             raise InvalidValue("memory_limit", self.memory_limit, f"at least {32 * p * p} bytes for a Hessian")
-        limit, every = self._limit(bound, p * p), np.arange(self.records)
-        sums = [self._in_chunks(p * p, every, lanes, limit, partial(self.compiled.bent, x))[0] for x in points]
+        most, every = self._limit(bound, p * p), np.arange(self.records)
+        sums = [self._in_chunks(every, lanes, most, partial(self.compiled.bent, x), p * p)[0] for x in points]
         return np.stack(sums).reshape(len(points), p, p) / self.records
 
     def proximal_step(self, X: ArrayLike, gradients: ArrayLike, step_size: float) -> Array:
@@ -180,30 +180,38 @@ class Differentiable(CutGradients):
         return Fraction(float(np.linalg.norm(vector))) * (1 - (self.dimension + 16) * UNIT)
 
     def _limit(self, bound: Fraction, dimension: int | None = None) -> float:
-        tokens, p = self.compiled.tokens, self.dimension if dimension is None else dimension
-        return to_float(bound * (1 - margin(self.records, p, tokens)), "down")
+        p = self.dimension if dimension is None else dimension
+        return limit(bound, self.records, p, self.compiled.tokens)
 
     def _summed(self, points: tuple[Array, ...], rows: Indices, bounds: Sequence[Fraction]) -> tuple[Array, int]:
         limits = [self._limit(bound) for bound in bounds]
-        return self._in_chunks(self.dimension, rows, self.chunk, limits, partial(self.compiled.summed, points))
+        return self._in_chunks(rows, self.chunk, limits, partial(self.compiled.summed, points))
 
     def _in_chunks(
-        self, size: int, rows: Indices, lanes: int, limits: float | list[float], program: Any
+        self, rows: Indices, width: int, limits: float | list[float], program: Any, size: int | None = None
     ) -> tuple[Array, int]:
         if len(rows) > self.records:
             allowed = f"at most {self.records}, the number of records"
             raise InvalidValue("rows", len(rows), allowed, "the margin for rounding is made for so many")
-        total, within = np.zeros(size), 0
+        total, within = np.zeros(self.dimension if size is None else size), 0
         each = limits if isinstance(limits, list) else [limits]
         if min(each) < SMALLEST_LIMIT:
             return total, 0
-        for own in blocks(rows, lanes):
-            filled = np.pad(own, (0, lanes - len(own)), mode="edge")
-            there = np.arange(lanes) < len(own)
-            found, fits = program([leaf[filled] for leaf in self.leaves], there, each)
-            total += found
+        block = self.compiled.read_together if size is None else width
+        for own in blocks(rows, width):
+            read = min(width, -(-len(own) // block) * block)
+            found, fits = program([_filled(leaf, own, read, width) for leaf in self.leaves], len(own), each)
+            total = found if len(own) == len(rows) else total + found
             within += fits
         return total, within
+
+
+def _filled(leaf: np.ndarray[Any, Any], rows: Indices, read: int, width: int) -> np.ndarray[Any, Any]:
+    """A chunk that begins with these rows and repeats one of them in the rest of what is read."""
+    chunk = np.empty((width, *leaf.shape[1:]), leaf.dtype)
+    chunk[: len(rows)] = leaf[rows]
+    chunk[len(rows) : read] = chunk[0]
+    return chunk
 
 
 def differentiable(

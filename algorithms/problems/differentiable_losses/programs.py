@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,7 +21,7 @@ from dpbounds.algorithms.problems.problem import checked_bound
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.evaluation import evaluate
 
-_LANES = 16  # of a block: what more would gain is lost where a sample has few records
+_LANES = ((1024, 32), (math.inf, 8))  # of a block, for so many parameters at most: samples may have few records
 _DOUBLES = 6  # of a point's size, held outside: it, sums of this call and the last, and what is cast and copied
 _MOST = 256  # rows in one call: more gain little
 
@@ -81,6 +82,7 @@ class Compiled:
         changed: The same of differences.
         products: From a point and a direction, shape (2, p), and records to Hessians times the direction.
         hessians: From a point and records to Hessians.
+        dimension: p.
         chunk: Rows in one call, in blocks of ``lanes``.
         tokens: The most rows that a record has in a product of ``ghost``.
         made: The programs, by what is summed and the number of lanes.
@@ -93,6 +95,7 @@ class Compiled:
     changed: Any
     products: Any
     hessians: Any
+    dimension: int
     chunk: int = 1
     tokens: int = 1
     made: dict[tuple[str, int], Any] = field(default_factory=dict)
@@ -100,30 +103,35 @@ class Compiled:
     @property
     def lanes(self) -> int:
         """How many records are differentiated at once."""
-        return lanes_of(self.chunk)
+        return lanes_of(self.chunk, self.dimension)
+
+    @property
+    def read_together(self) -> int:
+        """How many rows of a chunk are read, or none of them."""
+        return self.lanes
 
     def parameters(self, x: Array) -> Any:
         """A point as a pytree."""
         return self.unravel(x.astype(self.dtype))
 
-    def summed(self, points: tuple[Array, ...], leaves: Any, there: Any, limits: Sequence[float]) -> tuple[Array, int]:
-        """The clipped sum of one chunk, the first of whose rows are there, and how many were within the first limit.
+    def summed(self, points: tuple[Array, ...], leaves: Any, count: int, limits: Sequence[float]) -> tuple[Array, int]:
+        """The clipped sum of the first rows of one chunk, and how many were within the first limit.
 
         In doubles, shape (p,): of gradients at one point, or of their differences between two.
         """
         what = "gradients" if len(points) == 1 else "differences"
-        return self._in_doubles(what, list(points), leaves, there, limits, self.lanes)
+        return self._in_doubles(what, list(points), leaves, count, limits, self.lanes)
 
-    def turned(self, x: Array, direction: Array, leaves: Any, there: Any, limits: Sequence[float]) -> tuple[Array, int]:
+    def turned(self, x: Array, direction: Array, leaves: Any, count: int, limits: Sequence[float]) -> tuple[Array, int]:
         """The same of Hessians times a direction."""
-        return self._in_doubles("products", [np.stack([x, direction])], leaves, there, limits, self.lanes)
+        return self._in_doubles("products", [np.stack([x, direction])], leaves, count, limits, self.lanes)
 
-    def bent(self, x: Array, leaves: Any, there: Any, limits: Sequence[float]) -> tuple[Array, int]:
+    def bent(self, x: Array, leaves: Any, count: int, limits: Sequence[float]) -> tuple[Array, int]:
         """The same of Hessians, shape (p²,), symmetric; all rows in one block."""
-        return self._in_doubles("Hessians", [x], leaves, there, limits, len(there))
+        return self._in_doubles("Hessians", [x], leaves, count, limits, len(leaves[0]))
 
     def program(self, what: str, points: list[Any], leaves: Any, lanes: int) -> Any:
-        """Of sums over blocks of so many lanes, for points and leaves of these shapes; not compiled yet."""
+        """Of sums over blocks of so many lanes and, behind them, the count; of these shapes, not compiled yet."""
         import jax
 
         gradients, then = {
@@ -132,14 +140,16 @@ class Compiled:
             "products": (self.products, partial(_cut, _as_they_are, (0,), 1)),
             "Hessians": (self.hessians, _cut_squares),
         }[what]
-        return jax.jit(over_blocks(gradients, then, points[0], rows_of(leaves, lanes)))
+        whole = over_blocks(gradients, then, points[0], rows_of(leaves, lanes))
+        return jax.jit(lambda *given: jax.numpy.append(*whole(*given)))
 
     def bytes_of(self, rows: int, start: Any, leaves: Any, differences: bool, groups: int = 1) -> int:
         """What calls with so many rows hold at once: by the compiler's account, and points, sums and rows outside."""
         import jax
 
         points = [jax.ShapeDtypeStruct(start.shape, self.dtype)] * (2 if differences else 1)
-        program = self.program("differences" if differences else "gradients", points, leaves, lanes_of(rows))
+        what, lanes = "differences" if differences else "gradients", lanes_of(rows, start.size)
+        program = self.program(what, points, leaves, lanes)
         with jax.enable_x64(True):
             limits = jax.ShapeDtypeStruct((1 if differences else groups,), np.float64)
             lowered = program.lower(points, rows_of(leaves, rows), jax.ShapeDtypeStruct((), np.int32), limits)
@@ -148,7 +158,7 @@ class Compiled:
         return int(used.argument_size_in_bytes + used.output_size_in_bytes + used.temp_size_in_bytes + outside)
 
     def _in_doubles(
-        self, what: str, points: list[Array], leaves: Any, there: Any, limits: Sequence[float], lanes: int
+        self, what: str, points: list[Array], leaves: Any, count: int, limits: Sequence[float], lanes: int
     ) -> tuple[Array, int]:
         import jax
 
@@ -157,17 +167,20 @@ class Compiled:
             shapes = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in given]
             self.made[what, lanes] = self.program(what, shapes, leaves, lanes)
         with jax.enable_x64(True):
-            count = np.int32(np.count_nonzero(there))
-            made, within = self.made[what, lanes](given, leaves, count, np.array(limits, dtype=np.float64))
-            total: Array = np.asarray(made)
-        if total.dtype != np.float64:
-            raise UnsupportedMechanism(f"sums are made in doubles, and this JAX made them in {total.dtype}")
-        return total, int(within)
+            made: Array = np.asarray(self.made[what, lanes](given, leaves, np.int32(count), np.array(limits)))
+        return taken_apart(made)
 
 
-def lanes_of(rows: int) -> int:
+def taken_apart(made: Array) -> tuple[Array, int]:
+    """The sum and the count of a program."""
+    if made.dtype != np.float64:
+        raise UnsupportedMechanism(f"sums are made in doubles, and this JAX made them in {made.dtype}")
+    return made[:-1], int(made[-1])
+
+
+def lanes_of(rows: int, dimension: int) -> int:
     """Of a block, where one call takes so many rows: a power of two."""
-    return min(rows, _LANES)
+    return min(rows, next(lanes for most, lanes in _LANES if dimension <= most))
 
 
 def rows_of(leaves: Any, rows: int) -> list[Any]:
@@ -228,6 +241,7 @@ def compiled(
         products=products,
         hessians=hessians,
         tokens=tokens,
+        dimension=len(flat),
     )
     made.chunk = _chunk(made, flat, rows, memory_limit, differences, len(clipping.bounds))
     return made, clipping, np.array(flat, dtype=np.float64), rows

@@ -16,9 +16,9 @@ import numpy as np
 
 from dpbounds.algorithms.problems.differentiable_losses.inputs import demand_doubles
 from dpbounds.algorithms.problems.differentiable_losses.problem import Differentiable
-from dpbounds.algorithms.problems.differentiable_losses.programs import Compiled
+from dpbounds.algorithms.problems.differentiable_losses.programs import Compiled, taken_apart
 from dpbounds.algorithms.problems.finite_sum import Array
-from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.errors import InvalidValue
 
 _AXIS = "records"
 
@@ -78,40 +78,41 @@ class Sharded(Compiled):
         assert self.single is not None
         return self.single.lanes
 
+    @property
+    def read_together(self) -> int:
+        """How many rows of a chunk are read, or none of them: a block of every device."""
+        return self.lanes * int(self.mesh.size)
+
     def _in_doubles(
-        self, what: str, points: list[Array], leaves: Any, there: Any, limits: Sequence[float], lanes: int
+        self, what: str, points: list[Array], leaves: Any, count: int, limits: Sequence[float], lanes: int
     ) -> tuple[Array, int]:
         import jax
         from jax.sharding import NamedSharding, PartitionSpec
 
         assert self.single is not None
-        devices = self.mesh.size
-        if len(there) % devices:
-            return self.single._in_doubles(what, points, leaves, there, limits, lanes)
-        share = len(there) // devices
+        devices, rows = self.mesh.size, len(leaves[0])
+        if rows % devices:
+            return self.single._in_doubles(what, points, leaves, count, limits, lanes)
+        share = rows // devices
         each = min(lanes, share)  # Hessians have all rows in one block
         split, whole = PartitionSpec(_AXIS), PartitionSpec()
-        dealt = np.arange(len(there)).reshape(share, devices).T.ravel()  # in turn, so that few rows are many devices'
+        dealt = np.arange(rows).reshape(share, devices).T.ravel()  # in turn, so that few rows are many devices'
         given = [point.astype(self.dtype) for point in points]
         if (what, each) not in self.made:
             shapes = [jax.ShapeDtypeStruct(point.shape, point.dtype) for point in given]
             inner = self.single.program(what, shapes, leaves, each)
 
             def on_one(points: Any, rows: Any, count: Any, limits: Any) -> Any:
-                return jax.tree.map(lambda part: part[None], inner(points, rows, count[0], limits))
+                return inner(points, rows, count[0], limits)[None]
 
             spread = jax.shard_map(
                 on_one, mesh=self.mesh, in_specs=(whole, split, split, whole), out_specs=split, check_vma=False
             )
             self.made[what, each] = jax.jit(spread)
         places = NamedSharding(self.mesh, split)
-        counts = there[dealt].reshape(devices, share).sum(axis=1).astype(np.int32)
+        counts = ((count - np.arange(devices) + devices - 1) // devices).astype(np.int32)
         with jax.enable_x64(True):
-            rows = [jax.device_put(leaf[dealt], places) for leaf in leaves]
-            limit = np.array(limits, dtype=np.float64)
-            parts, within = self.made[what, each](given, rows, jax.device_put(counts, places), limit)
-            totals: Array = np.asarray(parts)  # a row per device: nothing is added but here
-        if totals.dtype != np.float64:
-            raise UnsupportedMechanism(f"sums are made in doubles, and this JAX made them in {totals.dtype}")
-        total: Array = totals.sum(axis=0)
-        return total, int(np.asarray(within).sum())
+            spread_rows = [jax.device_put(leaf[dealt], places) for leaf in leaves]
+            parts = self.made[what, each](given, spread_rows, jax.device_put(counts, places), np.array(limits))
+            made: Array = np.asarray(parts)  # a row per device: nothing is added but here
+        return taken_apart(made.sum(axis=0))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dpbounds.algorithms.problems.differentiable_losses.margins import SLACK, UNIT
+
+_SMALL = 2048  # so many parameters: adding them costs less than a step of a loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +119,17 @@ def clipped_sum(
     factor = jnp.where(kept, factor * there, 0.0)
     plain = [(place, part) for place, part in enumerate(parts) if isinstance(part, Copies)]
 
-    def add(lane: Any, totals: list[Any]) -> list[Any]:  # no doubles but one row's are held beside the totals
-        own = [jnp.where(finite[lane], part.of(lane), 0.0) for _, part in plain]
-        weights = [factor[groups[place], lane] for place, _ in plain]
-        return [total + weight * each for total, weight, each in zip(totals, weights, own, strict=True)]
+    def add(first: Any, totals: list[Any]) -> list[Any]:  # no more doubles than these rows' are held beside the totals
+        for lane in (first + each for each in range(together)):
+            own = [jnp.where(finite[lane], part.of(lane), 0.0) for _, part in plain]
+            weights = [factor[groups[place], lane] for place, _ in plain]
+            totals = [total + weight * each for total, weight, each in zip(totals, weights, own, strict=True)]
+        return totals
 
     zeros = [jnp.zeros(part.width, there.dtype) for _, part in plain]
-    totals = dict(zip((place for place, _ in plain), jax.lax.fori_loop(0, len(there), add, zeros), strict=True))
+    together = math.gcd(len(there), 16 if sum(part.width for _, part in plain) <= _SMALL else 4)
+    summed = jax.lax.fori_loop(0, len(there) // together, lambda i, so_far: add(i * together, so_far), zeros)
+    totals = dict(zip((place for place, _ in plain), summed, strict=True))
     for place, part in enumerate(parts):
         if isinstance(part, Outer):
             totals[place] = part.summed(factor[groups[place]])

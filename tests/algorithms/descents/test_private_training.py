@@ -16,11 +16,24 @@ from dpbounds.algorithms.checkpoints import Checkpoint
 from dpbounds.algorithms.descents import private_training as page
 from dpbounds.algorithms.guards.residuals import NoiseWrong
 from dpbounds.algorithms.guards.shadow import DataLeaked
-from dpbounds.algorithms.ledger import Batch, Bins, Poisson, PrivacyBudget
+from dpbounds.algorithms.ledger import (
+    Batch,
+    Bins,
+    Cyclic,
+    DescribedRelease,
+    Ledger,
+    OpenLedger,
+    Poisson,
+    PrivacyBudget,
+    Shuffle,
+    Visits,
+)
 from dpbounds.algorithms.method import Outcome
 from dpbounds.algorithms.noise import streams
 from dpbounds.algorithms.oracles.quantiles import QuantileClippedOracle
+from dpbounds.algorithms.oracles.watching import watched_by
 from dpbounds.algorithms.progress import followed_by
+from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms import Gaussian, LastIterate, PoissonSampled, parts_of
 from dpbounds.privacy.publishing import certificates
@@ -332,9 +345,102 @@ def test_noise_that_was_too_small_before_the_checkpoint_is_seen_at_the_end(tmp_p
         method.run(PROBLEM, checkpoint=place, every=300, repetitions=4)
 
 
-def test_bins_are_kept_in_no_file(tmp_path):
+VISITED = {
+    "bins": Bins(4),
+    "shuffled": Shuffle(4),
+    "cyclic": Cyclic(4),
+    "secret-cyclic": Cyclic(4, "secret"),
+}
+
+
+def noise_heard(heard):
+    return watched_by(Heard(lambda given: heard.append(opened(given.noisy) - opened(given.exact))))
+
+
+class Heard:
+    def __init__(self, hear):
+        self.hear = hear
+
+    def answer(self, _question, answer):
+        given = answer()
+        self.hear(given)
+        return given
+
+
+def in_two_attempts(name, place, seed=None):
+    """Killed in the third of four epochs, and gone on: the noise of all answers that were made, and the run."""
+    method, heard = PrivateTraining(20, 16, 0.5, sampling=VISITED[name]), []
+    with noise_heard(heard):
+        interrupted(method, place, 10, every=4, seed=seed)
+        run = method.run(PROBLEM, checkpoint=place, every=4, seed=seed)
+    return method, run, np.concatenate(heard)
+
+
+@pytest.mark.parametrize("name", VISITED)
+def test_batches_that_depend_on_each_other_go_on_between_epochs(name, tmp_path):
+    method, run, noise = in_two_attempts(name, tmp_path / "run", seed=3)
+    assert run.ledger.releases == method.run(PROBLEM).ledger.releases
+    assert len(noise) == 10 + 8
+    assert len(np.unique(noise)) == noise.size  # none was used again
+    again = method.run(PROBLEM, checkpoint=tmp_path / "run", every=4)
+    assert np.array_equal(again.output, run.output)
+
+
+@pytest.mark.parametrize("name", VISITED)
+def test_a_key_used_again_after_a_resumption_would_be_seen(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "reseeded", lambda *_: None)
+    noise = in_two_attempts(name, tmp_path / "run", seed=3)[2]
+    assert len(np.unique(noise.round(12))) < noise.size
+
+
+@pytest.mark.parametrize("name", VISITED)
+def test_every_record_is_in_one_batch_of_an_epoch_that_was_gone_on_with(name, tmp_path):
+    rows = []
+
+    class Rows(Heard):
+        def answer(self, question, answer):
+            given = super().answer(question, answer)
+            rows.append(opened(given.rows)[0])
+            return given
+
+    method = PrivateTraining(20, 8, 0.5, sampling=VISITED[name])
+    interrupted(method, tmp_path / "run", 6, every=4)
+    with watched_by(Rows(lambda _: None)):
+        method.run(PROBLEM, checkpoint=tmp_path / "run", every=4)
+    assert len(rows) == 4
+    assert sorted(np.concatenate(rows)) == list(range(N))
+
+
+def test_an_epoch_is_not_left_in_the_middle(tmp_path, monkeypatch):
+    with pytest.raises(InvalidValue, match="every must be whole epochs, of 4 steps each"):
+        PrivateTraining(20, 8, 0.5, sampling=Shuffle(4)).run(PROBLEM, checkpoint=tmp_path / "run", every=2)
     with pytest.raises(InvalidValue, match="never saved"):
-        training("bins").run(PROBLEM, checkpoint=tmp_path / "run")
+        PrivateTraining(20, 8, 0.5, sampling=Bins(4, redraw=False)).run(PROBLEM, checkpoint=tmp_path / "run")
+    # whoever forgets that is refused by the ledger's own pen: a record could be in two batches of one epoch
+    method = PrivateTraining(20, 8, 0.5, sampling=Shuffle(4))
+    monkeypatch.setattr(page, "epoch_of", lambda *_: 4)
+    monkeypatch.setattr(PrivateTraining, "_place", lambda self, problem, path, *_: Checkpoint(path, {}))
+    interrupted(method, tmp_path / "run", 6, every=2)
+    with pytest.raises(InvalidValue, match="steps must be whole epochs"):
+        method.run(PROBLEM, checkpoint=tmp_path / "run")
+
+
+def test_an_entry_that_is_not_what_was_visited_is_not_gone_on_with():
+    """Of fewer epochs, of less noise, or one that forgets what was there: planted bugs."""
+
+    def resumed(epochs, z=20, done=8):
+        pen = OpenLedger()
+        before = Shuffle(4).visited(Gaussian(z), 4 * epochs)
+        pen.resume(Ledger((DescribedRelease(*parts_of(before)[0]),)), ())
+        visits = Visits(Shuffle(4), pen)
+        visits.resume(done)
+        visits.release(Gaussian(20))
+        return pen.so_far().mechanism()
+
+    assert resumed(2) == Shuffle(4).visited(Gaussian(20), 12)
+    for wrong in ({"epochs": 1}, {"epochs": 2, "z": 10}, {"epochs": 2, "done": 4}):
+        with pytest.raises(UnsupportedMechanism, match="one after the other"):
+            resumed(**wrong)
 
 
 def test_the_log_says_what_happened(tmp_path):
