@@ -327,7 +327,7 @@ def plan(
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What people have, at most: steps, gradients of one record, records a step, numbers; None where nothing is said."""
+    """What people have, at most: steps, gradients, records a step, numbers; None where nothing is said."""
 
     steps: int | None = None
     gradients: int | None = None
