@@ -482,6 +482,8 @@ class Guarantee(TypedDict):
     command: str | None
     """That runs it."""
     gradient_evaluations: float | None
+    batch_size: float | None
+    """Records that a step looks at, on average where they are sampled."""
     memory: float | None
     cost_note: str
     status: str

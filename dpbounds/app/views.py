@@ -113,7 +113,7 @@ VIEWS = {
         "The best guarantee for given numbers",
         (
             *("metric", "n", "d", "epsilon", "delta", "lipschitz", "smoothness", "initial-gap"),
-            *("gradients-limit", "steps-limit"),
+            *("gradients-limit", "steps-limit", "batch-size", "memory-limit"),
         ),
         (("metric", "gradient-norm"), *_UNIT, ("initial-gap", "1")),
         as_json=True,

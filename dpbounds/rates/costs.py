@@ -1,13 +1,14 @@
 """What a guarantee costs to run: gradients of one record, and numbers held in memory beside the data.
 
-Counted from the mechanism of the record: each release is one pass over what it is computed on. A difference of
-gradients is two gradients; which releases are differences the mechanism does not say, so all are counted twice there
-("at most").
+Where a statement counts its gradients itself, that is taken. Else they are counted from its mechanism: each release is
+one pass over what it is computed on. A difference of gradients is two gradients; which releases are differences the
+mechanism does not say, so all are counted twice there ("at most").
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbounds.privacy import mechanisms as known
@@ -23,6 +24,8 @@ _SPIDERS = {
 }
 # Algorithms that hold an iterate and a gradient; the iterate that is returned is drawn before the run.
 _DESCENTS = {
+    "dpbounds/geometric-noise-under-pl": 2,
+    "dpbounds/noisy-descent-local-pl": 2,
     "wang-xu-2019/algorithm-1": 2,
     "wang-xu-2019/algorithm-2": 2,
     "wang-chen-xu-2019/algorithm-1": 2,
@@ -32,6 +35,12 @@ _DESCENTS = {
     "dpbounds/noisy-descent-exact": 2,
     "dpbounds/noisy-descent-batches": 2,
 }
+# Noise along a path: an iterate, the estimate and two gradients; and a Hessian, where one is formed.
+_PATHS = {
+    "dpbounds/second-order-path-noise": (4, 1),
+    "dpbounds/second-order-path-noise/warm-start": (4, 1),
+}
+_DRAW = "a draw from an exponential mechanism, not counted"
 _VERTEX_SEARCHES = ("wang-xu-2019/algorithm-4",)  # an exponential mechanism whose scores are one gradient's entries
 
 
@@ -42,6 +51,8 @@ class Cost:
     Attributes:
         gradients: Of one record's loss; None where it is not stated.
         memory: Numbers beside the data; None where it is not stated.
+        batch: Records that a step looks at, on average where they are sampled (rounded up); None where it is not
+            stated. What happens once before the steps does not count.
         uncounted: It draws from an exponential mechanism, over a net (exponential in d) or by a sampler: not counted.
     """
 
@@ -49,6 +60,7 @@ class Cost:
     memory: int | None
     note: str
     uncounted: bool = False
+    batch: int | None = None
 
 
 def caveat_of(cost: Cost) -> str:
@@ -65,38 +77,56 @@ def gradients_per_record(theorem: Theorem) -> int:
 
 
 def cost_of(
-    theorem: Theorem, mechanism: Mechanism | None, dataset_size: int, dimension: int, steps: int | None = None
+    theorem: Theorem,
+    mechanism: Mechanism | None,
+    dataset_size: int,
+    dimension: int,
+    steps: int | None = None,
+    counted: int | None = None,
 ) -> Cost:
-    """The cost of a statement's algorithm as prescribed, which takes so many steps, if that is known."""
-    name = theorem.algorithm or theorem.id
-    vectors = _SPIDERS.get(name) or _DESCENTS.get(name)
-    memory = None if vectors is None else vectors * dimension
+    """The cost of a statement's algorithm as prescribed.
+
+    Args:
+        theorem: The statement.
+        mechanism: What it releases; None where that is not recorded.
+        dataset_size: n.
+        dimension: d.
+        steps: How many it takes, if that is known.
+        counted: Gradients as the statement itself counts them, if it does.
+    """
+    memory = _memory(theorem, dimension)
     if mechanism is None:
-        return Cost(None, memory, "not stated")
-    twice = gradients_per_record(theorem) == 2
-    total, selection = Fraction(0), False
+        return Cost(counted, memory, "not stated" if counted is None else "at most")
     releases = parts_of(mechanism)
-    walked = sum(count for part, count in releases if not isinstance(part, known.ExponentialMechanism))
-    if theorem.algorithm is None and walked == 1:  # all that a walk releases, as one
-        alone = len(releases) == 1
-        known_steps = Cost(None, memory, "not stated") if steps is None else Cost(steps * dataset_size, memory, "exact")
-        return known_steps if alone else replace(known_steps, uncounted=True)
-    for part, count in releases:
-        drawn = _records(part, dataset_size)
-        if isinstance(part, known.ExponentialMechanism) and theorem.algorithm not in _VERTEX_SEARCHES:
-            selection = True
-        elif drawn is None:
-            return Cost(None, memory, "not stated")
-        else:
-            total += count * drawn * (2 if twice else 1)
-    if selection and total == 0:
-        return Cost(None, None, "a draw from an exponential mechanism, not counted", uncounted=True)
-    note = "at most" if twice else "exact"
-    if selection:
-        return Cost(
-            int(total), memory, f"{note}, and a draw from an exponential mechanism, not counted", uncounted=True
-        )
-    return Cost(int(total), memory, note)
+    selections = () if theorem.algorithm in _VERTEX_SEARCHES else (known.ExponentialMechanism,)
+    walk = [(part, count) for part, count in releases if not isinstance(part, selections)]
+    if not walk:
+        return Cost(0, None, f"no gradients, but {_DRAW}", uncounted=True)
+    drawn = [(_records(part, dataset_size), count) for part, count in walk]
+    size = max(drawn, key=lambda one: one[1])[0]
+    batch = None if size is None else math.ceil(size)
+    twice = gradients_per_record(theorem) == 2
+    total: Fraction | None
+    if counted is not None:
+        total, note = Fraction(counted), "at most"
+    elif theorem.algorithm is None and sum(count for _, count in walk) == 1:  # all that a walk releases, as one
+        total, note = None if steps is None else Fraction(steps * dataset_size), "exact"
+    else:
+        sizes = [None if each is None else each * count for each, count in drawn]
+        total = None if None in sizes else sum((each for each in sizes if each is not None), Fraction(0))
+        total, note = (None if total is None else total * (2 if twice else 1)), "at most" if twice else "exact"
+    uncounted = len(walk) < len(releases)
+    note = "not stated" if total is None else f"{note}, and {_DRAW}" if uncounted else note
+    return Cost(None if total is None else int(total), memory, note, uncounted, batch)
+
+
+def _memory(theorem: Theorem, dimension: int) -> int | None:
+    name = theorem.algorithm or theorem.id
+    if name in _PATHS:
+        vectors, matrices = _PATHS[name]
+        return vectors * dimension + matrices * dimension**2
+    held = _SPIDERS.get(name) or _DESCENTS.get(name)
+    return None if held is None else held * dimension
 
 
 def _records(part: Mechanism, dataset_size: int) -> Fraction | None:

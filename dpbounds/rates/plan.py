@@ -220,6 +220,8 @@ def plan(
     statuses: Iterable[str | Status] = ACCEPTED,
     steps_limit: int | None = None,
     gradients_limit: int | None = None,
+    batch_size: int | None = None,
+    memory_limit: int | None = None,
     own: Sequence[Theorem] = (),
     **values: ExactLike,
 ) -> Plan:
@@ -233,7 +235,11 @@ def plan(
         steps_limit: The most steps that you would run. Statements that prescribe more are left out; those that leave
             the number of steps free are given the best one within the limit (where there is none: up to 10 000, or as
             many as are worth it).
-        gradients_limit: The most gradients of one record that you would compute, likewise.
+        gradients_limit: The most gradients of one record that you would compute, likewise. Draws from exponential
+            mechanisms are not among them.
+        batch_size: The most records that one step may look at, on average where they are sampled, likewise. A single
+            pass over all records before the steps is no step.
+        memory_limit: The most numbers that may be held beside the data, likewise.
         own: Statements of your own, ranked with the library's.
         **values: n, d, epsilon and delta, and whatever else is known: lipschitz, smoothness, diameter, initial_gap, ...
             Text and fractions are exact.
@@ -253,8 +259,15 @@ def plan(
     shapes = tuple(as_shape(name) for name in assuming)
     accepted = {as_status(one) for one in statuses}
     limits = Limits(
-        None if steps_limit is None else positive_integer(steps_limit, "steps_limit"),
-        None if gradients_limit is None else positive_integer(gradients_limit, "gradients_limit"),
+        *(
+            None if limit is None else positive_integer(limit, name)
+            for name, limit in (
+                ("steps_limit", steps_limit),
+                ("gradients_limit", gradients_limit),
+                ("batch_size", batch_size),
+                ("memory_limit", memory_limit),
+            )
+        )
     )
     enough = {wanted, *STRONGER.get(wanted, ())}
     candidates = [one for one in (*library(), *own) if one.side and enough & {one.metric, one.reaches}]
@@ -314,10 +327,12 @@ def plan(
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What people have: steps and gradients of one record, at most; None where nothing is said."""
+    """What people have, at most: steps, gradients, records a step, numbers; None where nothing is said."""
 
     steps: int | None = None
     gradients: int | None = None
+    batch: int | None = None
+    memory: int | None = None
 
     def steps_of(self, theorem: Theorem, given: Mapping[str, Fraction]) -> int | None:
         """How many steps a statement's algorithm may take, as far as that is known before it is tuned."""
@@ -465,16 +480,19 @@ def _with_enough_steps(
 
 def _tried(theorem: Theorem, part: Bound, given: Mapping[str, Fraction], limits: Limits) -> Iterator[Limits]:
     """The largest numbers of steps and, where the statement counts them, of gradients."""
-    if _named(theorem, "gradients") is not None:
+    free = _free(theorem, part, given)
+    if sample_rate in free:
         size = given[records.name]
-        largest = zip(_OPEN_STEPS, _OPEN_PASSES, strict=True)
-        every = (Limits(limits.steps or steps, limits.gradients or int(passes * size)) for steps, passes in largest)
-        yield from dict.fromkeys(every)
+        for steps, passes in zip(_OPEN_STEPS, _OPEN_PASSES, strict=True):
+            most = replace(limits, steps=limits.steps or steps, gradients=limits.gradients or int(passes * size))
+            yield most
+            if most == limits:
+                return
         return
-    free = step_count in _free(theorem, part, given) or _falls_with_steps(theorem, part, given)
     affordable = limits.steps_of(theorem, given)
-    open_ended = affordable is None and free and step_count.name not in given
-    yield from map(Limits, _OPEN_STEPS if open_ended else (affordable,))
+    more_help = step_count in free or _falls_with_steps(theorem, part, given)
+    open_ended = affordable is None and more_help and step_count.name not in given
+    yield from (replace(limits, steps=steps) for steps in (_OPEN_STEPS if open_ended else (affordable,)))
 
 
 def _bounded(
@@ -530,12 +548,14 @@ def _bounded(
         steps = settled.values["steps"]
         parameters = (Prescribed("steps", steps, "as many as you would run: more would only help"), *parameters)
     taken = settled.values.get(step_count.name)
+    own_count = _named(theorem, "gradients")
     cost = cost_of(
         theorem,
         mechanism,
         int(given["dataset_size"]),
         int(given["dimension"]),
         None if taken is None else int(taken),
+        None if own_count is None else math.floor(value_of(own_count.expression, settled.values).exact_upper),
     )
     _refuse_costly(cost, limits)
     guarantee = Guarantee(
@@ -616,6 +636,8 @@ def _tuned(theorem: Theorem, part: Bound, values: Mapping[str, Fraction], where:
         counted = _named(theorem, name)
         if counted is not None and most is not None:
             conditions.append(counted.expression <= most)
+    if sample_rate in where.free and where.most.batch is not None:
+        conditions.append(sample_rate * records <= where.most.batch)
     found = tuned(search(theorem, goal, conditions, where.free, values, where.most.steps), where.point)
     if found is None:
         raise _Unfit("no parameters within the limits were found at which it applies")
@@ -690,12 +712,17 @@ def _refuse(theorem: Theorem, found: Evaluation, settled: Settled, limits: Limit
 
 
 def _refuse_costly(cost: Cost, limits: Limits) -> None:
-    if limits.gradients is None:
-        return
-    if cost.gradients is None:
-        raise _Unfit("its gradients are not counted, and there is a limit of them")
-    if cost.gradients > limits.gradients:
-        raise _Unfit(f"takes {cost.gradients} gradients, more than the limit of {limits.gradients}")
+    for what, most, found in (
+        ("gradients", limits.gradients, cost.gradients),
+        ("records in a batch", limits.batch, cost.batch),
+        ("numbers in memory", limits.memory, cost.memory),
+    ):
+        if most is None or (what == "records in a batch" and cost.gradients == 0):
+            continue
+        if found is None:
+            raise _Unfit(f"how many {what} it takes is not stated, and there is a limit of them")
+        if found > most:
+            raise _Unfit(f"takes {found} {what}, more than the limit of {most}")
 
 
 def _below(value: Enclosure, trivial: tuple[Trivial, ...]) -> bool:

@@ -109,6 +109,41 @@ def test_less_than_one_pass_is_refused_with_the_reason():
 
 
 @pytest.mark.thorough
+def test_batches_are_limited():
+    found = plan("gradient-norm", batch_size=300, steps_limit=1000, gradients_limit=10**7, **NUMBERS)
+    proven = [one for one in found.ranking if one.bound is not None]
+    assert BATCHES in [one.id for one in proven]
+    for one in proven:
+        assert one.cost.batch <= 300
+        assert {each.name: each.value for each in one.parameters}["sample_rate"] * NUMBERS["n"] <= 300
+    assert dict(found.left_out)[EXACT] == "takes 100000 records in a batch, more than the limit of 300"
+
+
+@pytest.mark.rotating(4)
+def test_memory_is_limited():
+    found = plan("gradient-norm", steps_limit=10, memory_limit=299, **NUMBERS)
+    reasons = dict(found.left_out)
+    assert reasons[STORM] == "takes 300 numbers in memory, more than the limit of 299"
+    assert EXACT not in reasons
+
+
+@pytest.mark.rotating(4)
+def test_second_order_points_count_their_gradients():
+    values = NUMBERS | {"n": 10**6, "d": 10, "hessian_lipschitz": 1, "failure_probability": "0.1"}
+    (found,) = [one for one in plan("sosp", **values).ranking if one.id == "dpbounds/second-order-path-noise"]
+    told = {each.name: float(each.value) for each in found.parameters}
+    moves = told["path_length"] / (1 - told["gradient_error"]) / told["stationarity"] + told["searches"]
+    assert found.cost.gradients == pytest.approx(10**6 * (1 + moves + 10 * told["searches"]), rel=1e-9)
+    assert found.cost.memory == 4 * 10 + 10**2
+    enough = found.cost.gradients
+    (same,) = [one for one in plan("sosp", gradients_limit=enough, **values).ranking if one.id == found.id]
+    assert same.value == pytest.approx(float(found.value), rel=1e-4)
+    tight = plan("sosp", gradients_limit=enough // 10, **values)
+    for one in tight.ranking:
+        assert one.id != found.id or (one.cost.gradients <= enough // 10 and one.value > found.value)
+
+
+@pytest.mark.thorough
 def test_samples_save_gradients_and_what_they_spend_is_certified():
     """At n = 1e6 full batches have 0.0448 within 1e9 gradients, and DP-STORM 0.0043 within 5e11."""
     found = bounds(n=10**6, gradients_limit=10**9)

@@ -76,6 +76,8 @@ def _quantity_options(function: Callback) -> Callback:
 @_quantity_options
 @click.option("--steps-limit", "limit", callback=whole, metavar="T", help="The most steps that you would run.")
 @click.option("--gradients-limit", "gradients", callback=whole, metavar="N", help="The most gradients of one record.")
+@click.option("--batch-size", "batch", callback=whole, metavar="B", help="The most records that a step looks at.")
+@click.option("--memory-limit", "memory", callback=whole, metavar="M", help="The most numbers held beside the data.")
 @RECORDS_OPTIONS
 @CENTRE_OPTION
 @click.option("--with", "files", type=FILE, multiple=True, metavar="FILE.py", help="Your own theorem is ranked, too.")
@@ -90,6 +92,8 @@ def command(
     metric: str,
     limit: int | None,
     gradients: int | None,
+    batch: int | None,
+    memory: int | None,
     data: Path | None,
     label: str | None,
     positive: str | None,
@@ -131,6 +135,8 @@ def command(
         statuses=statuses or ACCEPTED,
         steps_limit=limit,
         gradients_limit=gradients,
+        batch_size=batch,
+        memory_limit=memory,
         own=own_statements(files),
     )
     found = planned(**values)
@@ -234,6 +240,7 @@ def _entry(one: Guarantee, command: list[str] | None) -> dict[str, object]:
         },
         "command": None if command is None else shlex.join(command),
         "gradient_evaluations": one.cost.gradients,
+        "batch_size": one.cost.batch,
         "memory": one.cost.memory,
         "cost_note": one.cost.note,
         "status": str(one.status),
@@ -318,7 +325,7 @@ def _row(one: Guarantee) -> tuple[str, ...]:
 
 def _gradients(one: Guarantee) -> str:
     cost = one.cost
-    if cost.gradients is None:
+    if not cost.gradients:
         return "+" if cost.uncounted else "-"
     sign = "~" if "constant" in cost.note else "<=" if cost.note.startswith("at most") else ""
     return f"{sign}{_short(cost.gradients)}{'+' if cost.uncounted else ''}"

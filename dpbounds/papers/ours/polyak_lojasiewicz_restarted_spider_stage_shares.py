@@ -10,7 +10,7 @@ $S_J^2 < 11.7$ and $\rho$ in place of $\rho'$.
 from dpbounds.papers.ours import PAPER
 from dpbounds.papers.ours.polyak_lojasiewicz_restarted_spider import stages
 from dpbounds.privacy.mechanisms import ZCDP
-from dpbounds.theorems.language import LOSS, Bound, Condition, Parameter, Privacy, ceiling, q, sqrt
+from dpbounds.theorems.language import LOSS, PURE, Bound, Condition, Parameter, Privacy, ceiling, q, sqrt
 
 sum_of_shares = (1 - 2 ** (-stages / 2)) / (1 - 1 / sqrt(2))  # S_J
 left = q.rho - stages * q.d * (q.T - 1) ** 2 / q.n**2  # ρ'
@@ -45,6 +45,7 @@ THEOREM = PAPER.theorem(
             unit=LOSS,
             conditions=conditions,
         ),
+        Bound(stages * q.n * (2 * q.T - 1), "gradients", "gradients of one record, at most", unit=PURE),
         Parameter(ceiling(4 * q.L / q.mu), "steps", "T of one stage"),
         Parameter(
             q.G / q.n * last,

@@ -51,6 +51,7 @@ least_path = q.Delta_F / (drop * q.alpha)
 _searches = q.Delta_F * sqrt(q.rho_H) / (s * drop * q.alpha ** Rational(3, 2))
 least_searches = floor(_searches) + 1
 moves = q.L * path / ((1 - w) * q.alpha) + searches
+work = q.n * (1 + moves + q.d * searches)
 
 
 def radius_square(failure: Expr) -> Expr:
@@ -100,6 +101,7 @@ THEOREM = PAPER.theorem(
         Bound(gradients, "gradient_account", "A_g: n²ρ that the gradients take", unit=PURE),
         Bound(hessian_account, "hessian_account", "A_h: n²ρ that the Hessians take", unit=PURE),
         Bound(moves, "steps", "within as many moves a point is returned"),
+        Bound(work, "gradients", "gradients of one record, at most, a Hessian counted as d of them", unit=PURE),
         Parameter(least_path, "path_length", "P, at least", conditions=STANDING[0]),
         Parameter(least_searches, "searches", "K, at least", conditions=STANDING[0]),
         Parameter(gradient_stddev, "noise_stddev", "√V", unit=GRADIENT),

@@ -57,6 +57,7 @@ THEOREM = PAPER.theorem(
         Bound(warm(cold.gradients), "gradient_account", "A_g: n²ρ/2 that the gradients take", unit=PURE),
         Bound(warm(cold.hessian_account), "hessian_account", "A_h: n²ρ/2 that the Hessians take", unit=PURE),
         Bound(cold.moves, "steps", "within as many moves a point is returned"),
+        Bound(cold.work, "gradients", "after the draw, at most, a Hessian counted as d of them", unit=PURE),
         Parameter(warm_risk, "start_gap", "ψ", unit=LOSS),
         Parameter(warm(cold.least_path), "path_length", "P, at least", conditions=STANDING[0]),
         Parameter(warm(cold.least_searches), "searches", "K, at least", conditions=STANDING[0]),

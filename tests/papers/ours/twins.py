@@ -287,6 +287,7 @@ PATH_NOISE = {
     "gradient_account": path_noise_gradients,
     "hessian_account": path_noise_hessians,
     "steps": lambda q: q.searches + q.path_length / ((1 - q.gradient_error) * q.alpha / q.L),
+    "gradients": lambda q: q.n + q.n * PATH_NOISE["steps"](q) + q.n * q.searches * q.d,
     "path_length": lambda q: q.Delta_F / path_noise_drop(q) / q.alpha,
     "searches": lambda q: (
         1 + floor(q.Delta_F / (q.alpha * path_noise_drop(q) * q.curvature_length * sqrt(q.alpha / q.rho_H)))
@@ -351,6 +352,7 @@ TWINS = {
         "bound": lambda q: sqrt(2 * q.mu * stage_excess(q)),
         "excess_risk": stage_excess,
         "steps": lambda q: ceil(q.L / (q.mu / 4)),
+        "gradients": lambda q: q.stages * (q.n + 2 * q.n * (q.T - 1)),
         "noise_stddev": lambda q: sqrt(2 * stage_shares(q)[1] / stage_shares(q)[0]) * q.G / q.n,
         "difference_noise_stddev": lambda q: q.L * sqrt(2 / q.d / (q.T - 1)),
         "step_size": lambda q: 1 / q.L / 2,
@@ -409,6 +411,7 @@ TWINS = {
         "gradient_account": lambda q: path_noise_gradients(halved(q)),
         "hessian_account": lambda q: path_noise_hessians(halved(q)),
         "steps": lambda q: PATH_NOISE["steps"](q),
+        "gradients": lambda q: PATH_NOISE["gradients"](q),
         "start_gap": drawn_gap,
         "path_length": lambda q: PATH_NOISE["path_length"](halved(q)),
         "searches": lambda q: PATH_NOISE["searches"](halved(q)),
