@@ -343,8 +343,8 @@ def enclosed(product: Product, target: Fraction, for_epsilon: bool, width: float
         prove: Proves what a product without allocated pairs spends at a target.
 
     Raises:
-        Declined: The losses reach too far for a grid, or doubles do not hold the masses, and noise is not Gaussian: else
-            there is what holds where bins are published.
+        Declined: The losses reach too far for a grid, or doubles do not hold the masses; of Gaussian noise what holds
+            where bins are published is returned then.
     """
     allocated = [pair for pair, _ in product if isinstance(pair, Allocated | AllocatedTo)]
     count = sum(count for _, count in product)
