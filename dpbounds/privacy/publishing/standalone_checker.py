@@ -147,10 +147,21 @@ _SINCE_VERSION_5 = (
 )
 
 
+_POSITIONS = "over batches cut by public positions, the same in each epoch"
+_WITH_ORDERS = tuple(
+    text.replace(
+        _POSITIONS,
+        f"{_POSITIONS} (order shuffled: by a uniform permutation of them, secret and drawn afresh in each epoch; order "
+        "secret: by one such permutation, kept)",
+    )
+    for text in _SINCE_VERSION_4
+)
+
+
 def assumptions_of(version: int) -> tuple[str, ...]:
     """The sentences that a certificate of this version holds."""
     first = _UNTIL_VERSION_2 if version < 3 else ASSUMPTIONS if version < 5 else _SINCE_VERSION_5
-    return first if version < 4 else first + _SINCE_VERSION_4
+    return first if version < 4 else first + (_SINCE_VERSION_4 if version < 5 else _WITH_ORDERS)
 
 
 class Malformed(Exception):

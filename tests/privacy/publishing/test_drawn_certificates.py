@@ -150,6 +150,13 @@ def test_an_earlier_version_has_no_such_kinds() -> None:
     assert checker.check(document)[0] == checker.MALFORMED
 
 
+def test_what_is_assumed_of_a_last_iterate_fits_its_order() -> None:
+    public, secret = (" ".join(checker.assumptions_of(version)) for version in (4, 5))
+    assert "public positions, the same in each epoch. The sum" in public
+    assert "secret: by one such permutation, kept" in secret
+    assert "permutation" not in public
+
+
 def test_the_digest_is_that_of_ledgers() -> None:
     for name in CASES:
         mechanism, relation, _ = CASES[name]

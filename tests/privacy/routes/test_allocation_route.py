@@ -55,12 +55,16 @@ def two_of_gaussians(z: float, epsilon: float, *, removed: bool) -> float:
         edge = math.log(strike) / mu + mu / 2
         return float(ndtr(mu - edge) - strike * ndtr(-edge))
 
+    def put(strike: float) -> float:  # E (strike - X)_+, where a call is all but 1 - strike
+        edge = math.log(strike) / mu + mu / 2
+        return float(strike * ndtr(edge) - ndtr(edge - mu))
+
     def inner(y: float) -> float:
         x, density = math.exp(mu * y - mu * mu / 2), math.exp(-y * y / 2) / math.sqrt(2 * math.pi)
         if removed:
             return density * call(2 * alpha - x) / 2
         strike = 2 / alpha - x  # (1 - α(x + X)/2)_+ = α/2 (strike - X)_+
-        return density * (alpha / 2) * (call(strike) - 1 + strike) if strike > 0 else 0.0
+        return density * (alpha / 2) * put(strike) if strike > 0 else 0.0
 
     points = [(math.log(c) / mu + mu / 2) for c in (2 * alpha, 2 / alpha)]
     return float(
@@ -398,7 +402,41 @@ def test_a_finer_grid_encloses_no_less() -> None:
 
 def test_what_is_asked_beyond_a_grid_is_refused() -> None:
     with pytest.raises(NotCertified, match="too far for a grid"):
-        prove_epsilon(((Allocated(Direction.REMOVE, 3, ((ShiftedGaussians(F(10**8)), 3),)), 1),), F(1, 10**5), 1e-3)
+        prove_epsilon(((Allocated(Direction.REMOVE, 3, ((ShiftedLaplaces(F(10**4)), 3),)), 1),), F(1, 10**5), 1e-3)
+
+
+def two_replaced(mu: float, epsilon: float) -> float:
+    """H of one of two steps under replace-one, on a grid of both outputs."""
+    y = np.linspace(-mu - 9, mu + 9, 801)
+
+    def mixture(shift: float) -> np.ndarray:
+        moved, still = np.exp(-((y - shift) ** 2) / 2), np.exp(-(y**2) / 2)
+        found: np.ndarray = (np.outer(moved, still) + np.outer(still, moved)) / (4 * math.pi)
+        return found
+
+    excess = np.maximum(mixture(mu) - math.exp(epsilon) * mixture(-mu), 0)
+    return float(excess.sum()) * float(y[1] - y[0]) ** 2
+
+
+@pytest.mark.parametrize("epsilon", [1, 40, 90])
+def test_so_little_noise_that_no_grid_holds_it_has_an_answer(epsilon: int) -> None:
+    base, mu = ShiftedGaussians(F(100)), 10.0
+    for way in (Direction.REMOVE, Direction.ADD):
+        found = delta_of(Allocated(way, 2, ((base, 2),)), F(epsilon))
+        assert found.contains(F(two_of_gaussians(1 / mu, epsilon, removed=way is Direction.REMOVE)))
+    found = delta_of(Allocated(Direction.REPLACE, 2, ((base, 2),)), F(epsilon))
+    exact = two_replaced(mu, epsilon)
+    assert found.lower - 1e-3 <= exact <= found.upper + 1e-3  # what the grid may be off
+    alone = delta_of(Allocated(Direction.REPLACE, 2, ((base, 1),)), F(epsilon))  # the other bin is not run: N(2 mu)
+    assert alone.exact_upper == delta_of(ShiftedGaussians(F(400)), F(epsilon)).exact_upper
+
+
+def test_no_delta_is_too_small() -> None:
+    steps = Allocated(Direction.REMOVE, 2, ((ShiftedGaussians(F(1)), 2),))
+    found = prove_epsilon(((steps, 3), (ShiftedGaussians(F(1, 4)), 1)), F(1, 10**300), 1e-2).enclosure
+    whole = prove_epsilon(((ShiftedGaussians(F(13, 4)), 1),), F(1, 10**300), 1e-2).enclosure
+    assert F(1, 2) * found.exact_upper < found.exact_lower
+    assert found.exact_upper <= whole.exact_upper * F(1001, 1000)
 
 
 def test_replace_one_is_never_taken_for_another_order() -> None:

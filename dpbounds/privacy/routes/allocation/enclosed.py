@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, reduce
@@ -12,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 from flint import arb
 
+from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_at
@@ -23,6 +25,7 @@ from dpbounds.privacy.pairs.pairs import (
     Discrete,
     Pair,
     Product,
+    SampledGaussians,
     ShiftedGaussians,
 )
 from dpbounds.privacy.proofs import Declined, Proof
@@ -347,12 +350,19 @@ def enclosed(product: Product, target: Fraction, for_epsilon: bool, width: float
         prove: Proves what a product without allocated pairs spends at a target.
 
     Raises:
-        Declined: The losses reach too far for a grid, or doubles do not hold the masses.
+        Declined: The losses reach too far for a grid, or doubles do not hold the masses; of Gaussian noise what holds
+            where bins are published is returned then.
     """
     allocated = [pair for pair, _ in product if isinstance(pair, Allocated | AllocatedTo)]
     count = sum(count for _, count in product)
     spaced = [pair for pair in allocated if pair.direction is not Direction.REPLACE]
-    spacing = min((first_spacing(pair, width) for pair in spaced), default=1.0)
+    try:
+        spacing = min((first_spacing(pair, width) for pair in spaced), default=1.0)
+    except Declined:
+        shown = _published(product, target, for_epsilon, width, prove)
+        if shown is None:
+            raise
+        return shown
     fineness = next(each for least, each in _FINENESSES if width >= least)
     attacked = any(isinstance(pair, AllocatedTo) for pair in allocated)
     small = float(target) if for_epsilon else 1e-12
@@ -367,10 +377,17 @@ def enclosed(product: Product, target: Fraction, for_epsilon: bool, width: float
             if best is not None:
                 break
             if by_threshold or not any(map(_is_gaussian, spaced)):
-                raise
+                shown = _published(product, target, for_epsilon, width, prove)
+                if shown is None:
+                    raise
+                return shown
             by_threshold = True
             continue
         best = proof if best is None else _narrower(best, proof)
+        if not attacked and best.enclosure.exact_upper >= (math.inf if for_epsilon else 1):  # δ is below all masses
+            shown = _published(product, target, for_epsilon, width, prove)
+            best = best if shown is None else _narrower(best, shown)
+            break
         low, high = best.enclosure.exact_lower, best.enclosure.exact_upper
         if (
             attacked or high == 0 or low == math.inf or not spaced or by_threshold
@@ -385,6 +402,48 @@ def enclosed(product: Product, target: Fraction, for_epsilon: bool, width: float
         spacing *= min(0.5, max(0.1, 0.8 * math.sqrt(enough / gap))) if gap < 1 else 0.5
     assert best is not None
     return best
+
+
+def _published(product: Product, target: Fraction, for_epsilon: bool, width: float, prove: Prove) -> Proof | None:
+    """What holds where the bin of a record is published, and what whoever sees one step attains (``proof.md``, 8).
+
+    None where noise is not Gaussian, or that is not proven either.
+    """
+    above_, below_ = list[tuple[Pair, int]](), list[tuple[Pair, int]]()
+    for pair, count in product:
+        if not isinstance(pair, Allocated):
+            above_.append((pair, count))
+            below_.append((pair, count))
+            continue
+        if not _is_gaussian(pair):
+            return None
+        replaced_ = pair.direction is Direction.REPLACE
+        shifts = [(base.squared_shift, alike) for base, alike in pair.shares if isinstance(base, ShiftedGaussians)]
+        dearest = max(shift * (1 if not replaced_ else 2 if alike > 1 else 4) for shift, alike in shifts)
+        above_.append((ShiftedGaussians(dearest), count))
+        largest = max(shift for shift, _ in shifts)
+        below_.append((SampledGaussians(pair.direction, Fraction(1, pair.bins), 1 / largest), count))
+    ends: list[Fraction | float] = []
+    for found in (below_, above_):
+        try:
+            enclosure = prove(_gathered(found), target, width).enclosure
+            ends.append(enclosure.exact_upper if ends else enclosure.exact_lower)
+        except (Declined, NotCertified):
+            if ends:
+                return None
+            ends.append(Fraction(0))
+    low, high = ends
+    return Proof(Enclosure(min(low, high), high, ROUTE, _PRECISION), ROUTE, {"bins": "published"})
+
+
+def _gathered(product: Sequence[tuple[Pair, int]]) -> Product:
+    """Gaussians as one, equal pairs counted together."""
+    squared = sum((n * pair.squared_shift for pair, n in product if isinstance(pair, ShiftedGaussians)), Fraction(0))
+    others: Counter[Pair] = Counter()
+    for pair, count in product:
+        if not isinstance(pair, ShiftedGaussians):
+            others[pair] += count
+    return (((ShiftedGaussians(squared), 1),) if squared else ()) + tuple(others.items())
 
 
 def _log(number: Fraction | float) -> float:
