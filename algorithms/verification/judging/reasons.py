@@ -133,7 +133,6 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
         f"{_OWN}/second-order-path-noise/rate": Reason(
             "an order of growth of two versions, one of which has checks", (f"{_OWN}/second-order-path-noise",)
         ),
-        f"{_OWN}/noisy-descent-local-pl": Reason("its walks are simulated in its test, on a loss with other minima"),
         f"{_OWN}/geometric-noise-under-pl": Reason("no algorithm draws noise that falls from step to step"),
         f"{_OWN}/population-tree-spider": _explicit(f"{_OWN}/population-tree-spider/explicit"),
         # Ganesh, Liu, Oh & Thakurta 2023
