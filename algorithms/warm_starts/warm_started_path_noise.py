@@ -84,8 +84,9 @@ class WarmStartedPathNoise(Method[FiniteSum]):
         # as in WarmStartedSpider: ε_E²/8 = part · ρ, rounded down
         rho = (budget.relation.sensitivity_factor / planning.multiplier_of_one(budget)) ** 2 / 2
         selection = min(1 / planning.root_above(1 / (8 * part * rho)), budget.epsilon * Fraction(9, 10))
-        where = {"radius": radius, "covering_radius": covering_radius}
-        net = NetExponentialMechanism.calibrated(problem, selection, budget.delta, budget.relation, **where)
+        net = NetExponentialMechanism.calibrated(
+            problem, selection, budget.delta, budget.relation, radius, covering_radius
+        )
         start = evolve(net, budget=None)
         psi = start.tail(problem, missed).exact_upper + beyond
         z = planning.multiplier_within(budget, lambda multiplier: start.planned @ Gaussian(multiplier))

@@ -100,9 +100,9 @@ def warm_path_noise(
     records: int, dimension: int, covering_radius: str, epsilon: float, repetitions: int, seed: int
 ) -> Numbers:
     """A start drawn from a net, then DP-PN, at the smallest α that so many records are enough for."""
-    options = {"covering_radius": covering_radius, "failure_probability": FAILURE}
-    posed = double_well(records, dimension), _budget(epsilon)
-    algorithm, problem = at_budget(WarmStartedPathNoise.calibrated, *posed, **options)
+    problem = double_well(records, dimension)
+    calibrated = partial(WarmStartedPathNoise.calibrated, covering_radius=covering_radius, failure_probability=FAILURE)
+    algorithm, _ = at_budget(calibrated, problem, _budget(epsilon))
     algorithm.bound(problem)
     return _counted(ran((algorithm, problem), repetitions, seed), problem)
 
