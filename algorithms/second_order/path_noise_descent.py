@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 import sympy
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from scipy.optimize import minimize
 
 from dpbounds.algorithms import fields, planning
@@ -74,6 +74,7 @@ class PathNoiseDescent(SecondOrderMethod):
         stationarity: α > 0, in the unit of a gradient: wanted are ‖∇F‖ <= α and λ_min(∇²F) >= -√(ρ_H α).
         failure_probability: ζ in (0, 1) of the guarantee.
         curvature_kept, curvature_length, gradient_error, window: c, s, ω and v of the theorem.
+        initial_gap: As for ``Spider``.
     """
 
     title: ClassVar[str] = "path-noise descent"
@@ -89,6 +90,7 @@ class PathNoiseDescent(SecondOrderMethod):
     curvature_length: Fraction = field(default=Fraction(5, 4), converter=fields.positive)
     gradient_error: Fraction = field(default=Fraction(1, 10), converter=fields.share)
     window: Fraction = field(default=Fraction(1, 50), converter=fields.positive)
+    initial_gap: Fraction | None = field(default=None, converter=fields.initial_gap)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
 
     @classmethod
@@ -107,8 +109,21 @@ class PathNoiseDescent(SecondOrderMethod):
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         zeta = fields.share(failure_probability, "failure_probability")
+        found = cls.of_noise(problem, planning.multiplier_of_one(budget), stationarity, zeta)
+        return evolve(found, budget=budget)
+
+    @classmethod
+    def of_noise(
+        cls,
+        problem: FiniteSum,
+        multiplier: Fraction,
+        stationarity: ExactLike | None,
+        failure_probability: Fraction,
+        initial_gap: Fraction | None = None,
+    ) -> PathNoiseDescent:
+        """The same where all releases together may be one Gaussian of that noise multiplier."""
         demand_all_of_space(problem)
-        known = {**constants(problem), symbols.failure_probability: sympy.Rational(zeta)}
+        known = _known(problem, initial_gap) | {symbols.failure_probability: sympy.Rational(failure_probability)}
         if known[symbols.lipschitz].is_zero:
             raise InvalidValue("problem.lipschitz", 0, "greater than 0", "the clock of a path is L/G")
 
@@ -123,11 +138,13 @@ class PathNoiseDescent(SecondOrderMethod):
             values[searches_symbol] = sympy.Integer(searches)
             moves = math.ceil(evaluate(theorem.moves.subs(values), {}).exact_upper)
             gradients, hessians = _accounts(values, _rank(problem))
-            share = Fraction(round(_DIGITS * gradients / (gradients + hessians)) or 1, _DIGITS)
-            groups = {"gradients": (1, share), "Hessians": (searches, 1 - share)}
-            path, single = planning.multipliers_of_groups(budget, groups).values()
+            share = Fraction(min(round(_DIGITS * gradients / (gradients + hessians)) or 1, _DIGITS - 1), _DIGITS)
+            path, single = (
+                multiplier * planning.root_above(count / part) for count, part in ((1, share), (searches, 1 - share))
+            )
             c, s, w, v = chosen
-            return cls(path, single, moves, searches, length, alpha, zeta, c, s, w, v, budget)
+            caps = (path, single, moves, searches, length)
+            return cls(*caps, alpha, failure_probability, c, s, w, v, initial_gap)
 
         if stationarity is not None:
             return at(fields.positive(stationarity, "stationarity"))
@@ -183,8 +200,8 @@ class PathNoiseDescent(SecondOrderMethod):
                 raise InvalidValue(name, float(planned), f"at least {needed.upper:g}", "the risk may fall for so long")
         return super().bound(problem)
 
-    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
-        """The pseudo-code above."""
+    def walk(self, problem: FiniteSum, run: OpenRun, start: Array | None = None) -> Outcome:
+        """The pseudo-code above, from ``start``, shape (R, p), or the problem's own."""
         values = self._values(problem)
         steep, bent = value_of(theorem.gradient_threshold, values), value_of(theorem.curvature_threshold, values)
         length, step_size = value_of(theorem.curvature_move, values), 1 / value_of(symbols.smoothness, values)
@@ -192,7 +209,7 @@ class PathNoiseDescent(SecondOrderMethod):
         gradients = reserved(run.path_gradients(self.gradient_multiplier, self.path_length, memory))
         hessians = reserved(run.hessians(self.hessian_multiplier), self.searches)
 
-        w = run.repeated(problem.initial_point)
+        w = run.repeated(problem.initial_point) if start is None else start.copy()
         walking, found = np.ones(len(w), dtype=bool), np.zeros(len(w), dtype=bool)
         tests, ended_at = np.zeros((2, len(w)), dtype=np.int64)
         path = np.zeros(len(w))
@@ -242,7 +259,7 @@ class PathNoiseDescent(SecondOrderMethod):
         demand_all_of_space(problem)
         own = (self.curvature_kept, self.curvature_length, self.gradient_error, self.window)
         return {
-            **constants(problem),
+            **_known(problem, self.initial_gap),
             symbols.stationarity: sympy.Rational(self.stationarity),
             symbols.failure_probability: sympy.Rational(self.failure_probability),
             **{symbol: sympy.Rational(value) for symbol, value in zip(_FREE, own, strict=True)},
@@ -263,6 +280,12 @@ _PUBLIC = (
     symbols.failure_probability,
     symbols.stationarity,
 )
+
+
+def _known(problem: FiniteSum, initial_gap: Fraction | None) -> dict[sympy.Symbol, sympy.Expr]:
+    """The public constants; with a gap of another start than the problem's own, if there is one."""
+    own = {} if initial_gap is None else {symbols.initial_gap: sympy.Rational(initial_gap)}
+    return constants(problem) | own
 
 
 def _largest(problem: FiniteSum) -> Fraction:

@@ -38,6 +38,7 @@ _DESCENTS = {
 # Noise along a path: an iterate, the estimate and two gradients; and a Hessian, where one is formed.
 _PATHS = {
     "dpbounds/second-order-path-noise": (4, 1),
+    "dpbounds/second-order-path-noise/population": (4, 1),
     "dpbounds/second-order-path-noise/warm-start": (4, 1),
 }
 _DRAW = "a draw from an exponential mechanism, not counted"

@@ -23,6 +23,7 @@ from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.algorithms.verification.catalogue import all_examples, example
 from dpbounds.algorithms.verification.studies import warm_starts
 from dpbounds.algorithms.verification.suite import planned
+from dpbounds.algorithms.warm_starts.warm_started_path_noise import WarmStartedPathNoise
 from dpbounds.errors import BudgetExceeded, DpboundsError, InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
@@ -42,6 +43,7 @@ SPENT = {
     "dp-sgd-shuffled": 0.27,  # their enclosures are wide
     "dp-sgd-last-iterate": 0.75,
     "warm-spider": 0.97,
+    "warm-path-noise": 0.97,
     "net-exponential-mechanism": 0.7,
     "regularised-exponential-mechanism": 0.7,
 }
@@ -57,6 +59,7 @@ NOT_OF_THEIR_OWN = {
     "dp-gd-so",
     "dp-nc",
     "path-noise",
+    "warm-path-noise",
 }
 SOUND = [each for each in all_examples() if not each.printed]
 every = pytest.mark.parametrize("one", all_examples(), ids=lambda one: one.name)
@@ -183,7 +186,7 @@ WITHOUT_ANY_ALGORITHM = {
     "NetExponentialMechanism": _ball,
     "RegularisedExponentialMechanism": _ball,
     **dict.fromkeys(("StationaryPointSelection", "ConstrainedSecondOrder"), lambda *_: 1),
-    **dict.fromkeys(("NegativeCurvatureDescent", "PathNoiseDescent"), lambda *_: 1),
+    **dict.fromkeys(("NegativeCurvatureDescent", "PathNoiseDescent", "WarmStartedPathNoise"), lambda *_: 1),
 }
 
 
@@ -355,6 +358,10 @@ def test_noise_that_is_drawn_too_small_raises(one, monkeypatch):
 def test_who_takes_a_kind_of_noise_draws_secure_noise_for_the_same_ledger_or_refuses_in_one_line(one, monkeypatch):
     algorithm, problem = made(one)
     parts = [name for name in ("start", "spider", "search") if hasattr(getattr(algorithm, name, None), "noise")]
+    if isinstance(algorithm, WarmStartedPathNoise):  # its descent has one kind
+        with pytest.raises(InvalidValue, match=r"^start\.noise must be 'gaussian'"):
+            attrs.evolve(algorithm, start=attrs.evolve(algorithm.start, noise="secure"))
+        parts = []
     if "noise" not in attrs.fields_dict(type(algorithm)) and not parts:
         assert "noise" not in inspect.signature(type(algorithm).calibrated).parameters
         return

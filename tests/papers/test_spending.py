@@ -46,6 +46,7 @@ SPENT = {
     "dpbounds/noisy-descent-exact": [row("rho=0.2 steps=40", spent=0.2)],
     "dpbounds/second-order-path-noise": [row("rho=0.2", spent=0.2)],
     "dpbounds/second-order-path-noise/iterative": [row("rho=0.2", spent=0.2)],
+    "dpbounds/second-order-path-noise/population": [row("rho=0.2", spent=0.2), row("rho=0.2", ADDED, spent=0.05)],
     "dpbounds/second-order-path-noise/warm-start": [row("rho=0.2", spent=0.2), row("rho=0.2", ADDED, spent=0.05)],
     "dpbounds/polyak-lojasiewicz-restarted-spider": [
         row("rho=0.4 steps=4 stages=3", spent=0.4),

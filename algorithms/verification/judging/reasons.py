@@ -126,14 +126,13 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
             "its search is not built as an algorithm; the version with Hessians has checks",
             (f"{_OWN}/second-order-path-noise",),
         ),
-        f"{_OWN}/second-order-path-noise/warm-start": Reason(
-            "a point drawn from a net, and a walk from it: each half has checks of its own",
-            (f"{_OWN}/second-order-path-noise", f"{_LUW}/lemma-4.2/explicit"),
+        f"{_OWN}/second-order-path-noise/population": Reason(
+            "the warm start's point, and how far the population risk is from the records'; that is drawn in its test",
+            (f"{_OWN}/second-order-path-noise/warm-start",),
         ),
         f"{_OWN}/second-order-path-noise/rate": Reason(
             "an order of growth of two versions, one of which has checks", (f"{_OWN}/second-order-path-noise",)
         ),
-        f"{_OWN}/noisy-descent-local-pl": Reason("its walks are simulated in its test, on a loss with other minima"),
         f"{_OWN}/geometric-noise-under-pl": Reason("no algorithm draws noise that falls from step to step"),
         f"{_OWN}/population-tree-spider": _explicit(f"{_OWN}/population-tree-spider/explicit"),
         # Ganesh, Liu, Oh & Thakurta 2023

@@ -16,26 +16,46 @@ from dpbounds.algorithms import (
     PerturbedGradientDescent,
     ProjectedGradientDescent,
     WeightedDescent,
+    planning,
 )
 from dpbounds.algorithms.descents.quoted_baselines import QuotedDescent, WangYeXu2017, ZhangEtAl2017
 from dpbounds.algorithms.ledger import PrivacyBudget
+from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.problems import WAVY, landscape
-from dpbounds.algorithms.problems.landscapes import Landscape
+from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, Landscape
 from dpbounds.algorithms.problems.mirrors import DistanceGenerator, EntropyMirror, EuclideanMirror, PNormMirror
 from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.problems.sets import L1Ball, L2Ball, Simplex
 from dpbounds.algorithms.run import Run
 from dpbounds.algorithms.verification.judging import planned_checks as kinds
 from dpbounds.algorithms.verification.judging.checks import Check, Measured, Verdict
-from dpbounds.algorithms.verification.judging.planned_checks import bounded, by_size, cells, in_turn, slope, spent
+from dpbounds.algorithms.verification.judging.planned_checks import (
+    bounded,
+    by_size,
+    cells,
+    in_turn,
+    quantile_bounded,
+    slope,
+    spent,
+)
 from dpbounds.algorithms.verification.judging.regimes import time_constants
 from dpbounds.algorithms.verification.studies.problems import design, smooth_design
 from dpbounds.algorithms.verification.studies.running import Algorithm, Example, at_budget, budget_of, calibrated_on
 from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number, parameter
-from dpbounds.algorithms.verification.sweeping.trials import bound_of, means, ran, reads, samples, spending, step_count
+from dpbounds.algorithms.verification.sweeping.trials import (
+    at_cell,
+    bound_of,
+    means,
+    ran,
+    reads,
+    samples,
+    spending,
+    step_count,
+)
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.evaluation import evaluate
+from dpbounds.expressions.evaluation import decide, evaluate
+from dpbounds.papers.ours import noisy_descent_local_pl
 from dpbounds.papers.tholeti_kalyani_2020 import algorithm_1
 
 WhichMirror = Literal["l2", "l1", "simplex"]
@@ -141,6 +161,61 @@ _LANGEVIN = (
         "DP-GLD, {output} iterate, n = {records}",
         _gld(records=_LANGEVIN_SIZES, output=("last", "random")),
         "excess",
+    ),
+)
+
+# --- The same walk where PL holds near the start only
+
+_PL_RADIUS, _MISSED, _WALK = Fraction(2, 5), Fraction(1, 5), 40
+
+
+def _above_the_well(run: Run) -> Numbers:
+    return {"excess": (run.samples + 1 / 4).tolist()}
+
+
+@reads(_above_the_well, step_count, spending)
+def local_pl(records: int, epsilon: float) -> tuple[LangevinDynamics, Landscape]:
+    """40 steps of size 1/L in one well of (w² - 1)²/4 - 1/4: excess risk of the last iterate."""
+    at, start = np.zeros((records, 1)), np.array([0.95])
+    problem = Landscape(profile=DOUBLE_WELL, shifts=at, start=start, shift_bound=Fraction(1, 10), radius=Fraction(3, 2))
+    budget = budget_of(epsilon)
+    z = planning.multiplier_of_steps(budget, _WALK)
+    stddev = z * at_least(problem.lipschitz, "lipschitz") / records
+    temperature = 2 * at_least(problem.smoothness, "smoothness") / stddev**2
+    return LangevinDynamics(z, _WALK, temperature, budget=budget), problem
+
+
+def _near_the_start(result: Result) -> Enclosure:
+    """The theorem's bound; (w² - 1)²/4 has ½|slope|² = 2w² times itself, w at least 0.95 - r."""
+    algorithm, problem = at_cell(local_pl.posed, result)
+    values = {
+        symbols.step_size: Fraction(algorithm.step_size_for(problem)),
+        symbols.steps: algorithm.steps,
+        symbols.noise_stddev: algorithm.noise_stddev(problem),
+        symbols.smoothness: at_least(problem.smoothness, "smoothness"),
+        symbols.pl_constant: 2 * (Fraction(19, 20) - _PL_RADIUS) ** 2,
+        symbols.initial_gap: (1 - Fraction(19, 20) ** 2) ** 2 / 4,
+        symbols.dimension: 1,
+        symbols.failure_probability: _MISSED,
+        noisy_descent_local_pl.radius: _PL_RADIUS,
+    }
+    bound = noisy_descent_local_pl.THEOREM.bound
+    assert bound is not None
+    assert all(decide(one.holds, values) for one in bound.conditions)
+    return evaluate(bound.expression, values)
+
+
+_local = partial(cells, local_pl, epsilon=2.0, repetitions=_MORE_REPETITIONS)
+_LOCAL_ID = "dpbounds/noisy-descent-local-pl"
+_LOCAL_PL = (
+    spent(_LOCAL_ID, "noisy descent in one well, ledger", _local(records=4000)),
+    *quantile_bounded(
+        _LOCAL_ID,
+        "noisy descent in one well, n = {records}",
+        _local(records=(4000, 8000, 16_000)),
+        "excess",
+        _MISSED,
+        _near_the_start,
     ),
 )
 
@@ -291,7 +366,7 @@ _QUOTED = (
     ),
 )
 
-CHECKS = (*_PROJECTED, *_MIRRORED, *_LANGEVIN, *_PERTURBED, *_WEIGHTED, *_QUOTED)
+CHECKS = (*_PROJECTED, *_MIRRORED, *_LANGEVIN, *_LOCAL_PL, *_PERTURBED, *_WEIGHTED, *_QUOTED)
 
 
 def _printed_ball(budget: PrivacyBudget) -> tuple[Algorithm, Any]:

@@ -13,7 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from dpbounds.algorithms import ConstrainedSecondOrder, GradientDescent, NegativeCurvatureDescent, PathNoiseDescent
+from dpbounds.algorithms import (
+    ConstrainedSecondOrder,
+    GradientDescent,
+    NegativeCurvatureDescent,
+    PathNoiseDescent,
+    WarmStartedPathNoise,
+)
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, Landscape
 from dpbounds.algorithms.problems.problem import Problem
@@ -21,6 +27,7 @@ from dpbounds.algorithms.problems.sets import L2Ball
 from dpbounds.algorithms.problems.shifted_records import ShiftedRecords
 from dpbounds.algorithms.problems.strict_saddles import escape_test
 from dpbounds.algorithms.problems.surfaces import SurfaceLandscape
+from dpbounds.algorithms.run import Run
 from dpbounds.algorithms.second_order.stationary_point_selection import StationaryPointSelection, Variant
 from dpbounds.algorithms.verification.judging import planned_checks as kinds
 from dpbounds.algorithms.verification.judging.planned_checks import by_size, cells, spent
@@ -89,6 +96,17 @@ def path_noise(landscape: str, stationarity: str, epsilon: float, repetitions: i
     return _successes(algorithm, small, posed, repetitions, seed)
 
 
+def warm_path_noise(
+    records: int, dimension: int, covering_radius: str, epsilon: float, repetitions: int, seed: int
+) -> Numbers:
+    """A start drawn from a net, then DP-PN, at the smallest α that so many records are enough for."""
+    problem = double_well(records, dimension)
+    calibrated = partial(WarmStartedPathNoise.calibrated, covering_radius=covering_radius, failure_probability=FAILURE)
+    algorithm, _ = at_budget(calibrated, problem, _budget(epsilon))
+    algorithm.bound(problem)
+    return _counted(ran((algorithm, problem), repetitions, seed), problem)
+
+
 def constrained(
     dimension: int,
     radius: str,
@@ -126,7 +144,10 @@ def _successes(
 ) -> Numbers:
     problem = posed(math.ceil(algorithm.records_needed(small).exact_upper))
     algorithm.bound(problem)  # raises where the guarantee does not hold at this size
-    run = ran((algorithm, problem), repetitions, seed)
+    return _counted(ran((algorithm, problem), repetitions, seed), problem)
+
+
+def _counted(run: Run, problem: ShiftedRecords) -> Numbers:
     counts: Numbers = {"hits": float(run.measured["failure"].sum()), "draws": float(run.repetitions)}
     sizes: Numbers = {"found": float(run.outputs["found"].sum()), "records": float(problem.records)}
     return counts | sizes | step_count(run) | spending(run)
@@ -134,12 +155,14 @@ def _successes(
 
 _PAPER, _OWN = "wang-chen-xu-2019", "dpbounds/negative-curvature-descent"
 _PATH = "dpbounds/second-order-path-noise"
+_WARM = f"{_PATH}/warm-start"
 # Without a failure, so many runs put the upper end of a 1 - 1e-5 interval below FAILURE.
 _REPETITIONS = by_size(64, 256)
 _dp_gd = partial(cells, gradient_descent, dimension=5, epsilon=1.0, repetitions=by_size(16, 64))
 _sosp = partial(cells, selection, steps=150, epsilon=1.0, repetitions=_REPETITIONS)
 _nc = partial(cells, negative_curvature, epsilon=1.0, repetitions=_REPETITIONS)
 _pn = partial(cells, path_noise, epsilon=1.0, repetitions=_REPETITIONS)
+_warm = partial(cells, warm_path_noise, epsilon=1.0, repetitions=_REPETITIONS)
 _so = partial(cells, constrained, dimension=1, radius="6/5", epsilon=1.0, repetitions=_REPETITIONS)
 _noise = partial(cells, operator_norm, failure=float(FAILURE), draws=by_size(10_000, 200_000))
 # √(ρ_H α) < 1 with ρ_H = 9: the start, a saddle point of curvature -1, is not good enough.
@@ -178,6 +201,15 @@ CHECKS = (
         "DP-PN fails, {landscape}, α = {stationarity}",
         kinds.together(*(_pn(landscape=name, stationarity=_ALPHAS) for name in ("double well", "saddle"))),
     ),
+    spent(_WARM, "DP-PN from a net, ledger", _warm(records=10**6, dimension=1, covering_radius="1/200")),
+    *_guaranteed(
+        _WARM,
+        "DP-PN from a net fails, n = {records}, d = {dimension}",
+        kinds.together(
+            _warm(records=(10**6, 10**7), dimension=1, covering_radius="1/200"),
+            _warm(records=10**7, dimension=2, covering_radius="1/50"),
+        ),
+    ),
 )
 
 _small = partial(smooth_design, 400, 4)
@@ -199,4 +231,15 @@ EXAMPLES = (
     ),
     Example("dp-nc", (_OWN,), calibrated_on(NegativeCurvatureDescent.calibrated, _small, stationarity="1/5")),
     Example("path-noise", (_PATH,), calibrated_on(PathNoiseDescent.calibrated, _small, stationarity="1/5")),
+    Example(
+        "warm-path-noise",
+        (_WARM,),
+        calibrated_on(
+            WarmStartedPathNoise.calibrated,
+            partial(smooth_design, 400, 2),
+            stationarity="1/5",
+            radius=1,
+            covering_radius="1/5",
+        ),
+    ),
 )

@@ -45,7 +45,13 @@ THEOREM = PAPER.theorem(
             unit=LOSS,
             conditions=conditions,
         ),
-        Bound(stages * q.n * (2 * q.T - 1), "gradients", "gradients of one record, at most", unit=PURE),
+        Bound(
+            stages * q.n * (2 * q.T - 1),
+            "gradients",
+            "gradients of one record, at most",
+            unit=PURE,
+            bases="loss length",
+        ),
         Parameter(ceiling(4 * q.L / q.mu), "steps", "T of one stage"),
         Parameter(
             q.G / q.n * last,

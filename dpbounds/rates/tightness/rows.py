@@ -35,6 +35,7 @@ OPEN = {
     "dpbounds/noisy-descent-local-pl": "a probability: an instance needs quantiles of a walk's last gap",
     "dpbounds/second-order-path-noise": _STEPS,
     "dpbounds/second-order-path-noise/iterative": _STEPS,
+    "dpbounds/second-order-path-noise/population": "pays for uniform convergence, of which no instance is computed",
     "dpbounds/second-order-path-noise/warm-start": _STEPS,
     "dpbounds/storm/batches": _SAMPLED,
     "ganesh-liu-oh-thakurta-2023/lemma-3.4": "its bound is a counter-example itself",

@@ -11,6 +11,10 @@ import dpbounds as dp
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.descents.langevin_dynamics import LangevinDynamics, pl_constant_of
 from dpbounds.algorithms.problems.landscapes import WAVY, Profile, landscape
+from dpbounds.algorithms.verification import Verdict
+from dpbounds.algorithms.verification.judging.planned_checks import Size
+from dpbounds.algorithms.verification.studies.descents import CHECKS, local_pl
+from dpbounds.algorithms.verification.sweeping.cells import Result
 from dpbounds.errors import InvalidValue
 from dpbounds.theorems.registry import theorem
 from tests.algorithms.shared import holds, plain_sigmoid, refused, smooth
@@ -169,3 +173,12 @@ def test_smoothness_in_a_ball_says_nothing_of_walks_that_leave_it():
         LangevinDynamics(2, 12, inverse_temperature=200).last_iterate(
             landscape(QUADRATIC, 400, [1.0, -0.5, 0.25], radius=40)
         )
+
+
+@pytest.mark.parametrize(("worse", "verdict"), [(1, Verdict.HOLDS), (100, Verdict.FAILS)])
+def test_where_pl_is_local_walks_are_held_against_the_bound(worse, verdict):
+    planned = next(one for one in CHECKS if one.name == "noisy descent in one well, n = 4000")
+    (cell,) = planned.cells(Size.QUICK)
+    method, problem = local_pl.posed(4000, 2.0)
+    excess = worse * (method.run(problem, seed=1, repetitions=64).samples + 0.25)
+    assert planned.judge([Result(cell.key, {"excess": excess.tolist()}, 0.0)], 0.9999).verdict is verdict

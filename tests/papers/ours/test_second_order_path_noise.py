@@ -137,6 +137,52 @@ def test_a_draw_from_a_net_is_as_near_to_the_infimum_as_is_said():
         assert weights[closer].sum() / weights.sum() > 0.05  # a twentieth of it is not enough
 
 
+population = evaluated("dpbounds/second-order-path-noise/population")
+
+
+@pytest.mark.parametrize(("n", "radius"), [(30, 3.0), (300, 1.0)])
+def test_derivatives_of_records_that_are_drawn_are_as_near_as_is_said(n, radius):
+    """Losses cos(w - z) in one dimension, z uniform: F_P is constant, and the supremum has a closed form."""
+    draws = np.random.default_rng(1).uniform(0, 2 * math.pi, (2000, n))
+    waves = np.abs(np.exp(1j * draws).mean(axis=1))  # of F, its slope and its curvature
+    values = {"G": 1, "L": 1, "rho_H": 1, "d": 1, "n": n, "D": radius / 2, "path_length": radius / 2, "zeta": "0.9"}
+    for part in ("gradient_deviation", "hessian_deviation"):
+        allowed = population(part, **values).value.upper
+        assert (waves > allowed).mean() <= 0.9 / 4
+        assert (waves > allowed / 6).mean() > 0.9 / 4  # a sixth of it is not enough
+    grid = np.linspace(-radius, radius, 50)
+    worst = np.abs(np.sin(grid[:, None, None] - draws[None, :20]).mean(axis=2)).max(axis=0)
+    assert (worst <= waves[:20] * (1 + 1e-12)).all()
+
+
+def test_a_net_of_directions_sees_a_norm():
+    """The factor 1/(1 - 2s), on nets of the circle, where nothing less is enough for some matrix."""
+    s, draw = 0.45, np.random.default_rng(2)
+    angles = np.arange(0, math.pi, 2 * math.asin(s / 2) * 2)
+    net = np.stack([np.cos(angles), np.sin(angles)])
+    worst = 0.0
+    for _ in range(300):
+        a, b, c = draw.standard_normal(3)
+        M = np.array([[a, b], [b, c]])
+        seen = np.abs(np.einsum("ik,ij,jk->k", net, M, net)).max()
+        worst = max(worst, np.linalg.norm(M, 2) / seen)
+    assert 1.05 < worst <= 1 / (1 - 2 * s)
+
+
+def test_the_population_s_point_is_the_records_and_what_they_are_off():
+    chosen = {"curvature_kept": "0.92", "curvature_length": "1.44", "gradient_error": "0.16", "window": "0.04"}
+    common = {"G": 1, "L": 1, "rho_H": 1, "d": 2, "D": 1, "rho": "0.03", "zeta": "0.05", "n": 10**6, **chosen}
+    found = population("bound", **common, alpha="0.0011", start_gap="0.0002", path_length="1.3", searches=40)
+    assert found.applies
+    off = [
+        population(part, **common, path_length="1.3").value.upper
+        for part in ("gradient_deviation", "hessian_deviation")
+    ]
+    assert found.value.upper == pytest.approx(max(0.0011 + off[0], (math.sqrt(0.0011) + off[1]) ** 2), rel=1e-9)
+    more = population("bound", **common, alpha="0.0005", start_gap="0.0002", path_length="3", searches=100)
+    assert more.applies is False  # so few records are not enough for it
+
+
 def test_a_good_start_saves_records_and_the_point_gets_better_with_every_record():
     chosen = {"curvature_kept": "0.85", "curvature_length": "1.39", "gradient_error": "0.145", "window": "0.03"}
     common = {"G": 1, "L": 1, "rho_H": 1, "d": 10, "rho": "0.03", "zeta": "0.01", **chosen}

@@ -178,6 +178,29 @@ def drawn_gap(q):
     return 2 * q.G * radius + (q.d * ln(1 + q.D * sqrt(2) / radius) - ln(q.zeta / 2)) / temperature
 
 
+def population_deviations(q):
+    """Of gradients and Hessians, uniformly: nets of radius G/(2L√n) and L/(2ρ_H√n), each missed by ζ/4."""
+    out = q.D + q.path_length
+    points = (1 + 2 * out / (q.G / (2 * q.L * sqrt(q.n)))) ** q.d
+    gradients = 2 * q.G / sqrt(q.n) + q.G * sqrt(2 * ln(4 * points / q.zeta) / q.n)
+    pairs = ((1 + 2 * out / (q.L / (2 * q.rho_H * sqrt(q.n)))) * 41) ** q.d
+    hessians = q.L / sqrt(q.n) + q.L * sqrt(2 * ln(2 * pairs / (q.zeta / 4)) / q.n) / (1 - mpf(2) / 20)
+    return gradients, hessians
+
+
+def population_point(q):
+    gradients, hessians = population_deviations(q)
+    return max(q.alpha + gradients, (sqrt(q.rho_H * q.alpha) + hessians) ** 2 / q.rho_H)
+
+
+def population_rate(q):
+    n_rho = q.epsilon * q.n / sqrt(ln(1 / q.delta))  # n√ρ
+    path = cbrt(q.G**2 * q.L * q.D) * cbrt(q.d**2) / n_rho
+    searched = root(q.L**4 * q.G**2 * q.D**2 * q.d**6 / q.rho_H / n_rho**6, 5)
+    private = path + searched + (q.L * q.d / n_rho) ** 2 / q.rho_H + q.G * sqrt(q.d) / n_rho
+    return private + q.G * sqrt(q.d / q.n) + q.L**2 / q.rho_H * q.d / q.n
+
+
 def storm_bound(q):
     # the recursion of the proof: errors, then what the descent leaves of them, over the weights
     forget = 1 - (1 - q.momentum) ** 2
@@ -413,6 +436,17 @@ TWINS = {
         "steps": lambda q: PATH_NOISE["steps"](q),
         "gradients": lambda q: PATH_NOISE["gradients"](q),
         "start_gap": drawn_gap,
+        "path_length": lambda q: PATH_NOISE["path_length"](halved(q)),
+        "searches": lambda q: PATH_NOISE["searches"](halved(q)),
+        "epsilon": lambda q: sqrt(8 * q.rho / 2),
+    },
+    "second-order-path-noise/population": {
+        "bound": population_point,
+        "gradient_deviation": lambda q: population_deviations(q)[0],
+        "hessian_deviation": lambda q: population_deviations(q)[1],
+        "gradients": lambda q: PATH_NOISE["gradients"](q),
+        "rate": population_rate,
+        "start_gap": lambda q: drawn_gap(q.at(zeta=lambda q: q.zeta / 2)),
         "path_length": lambda q: PATH_NOISE["path_length"](halved(q)),
         "searches": lambda q: PATH_NOISE["searches"](halved(q)),
         "epsilon": lambda q: sqrt(8 * q.rho / 2),

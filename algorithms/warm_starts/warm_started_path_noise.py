@@ -1,0 +1,136 @@
+"""A point drawn from a net, then noise along the path from there, to a second-order stationary point.
+
+The theorem is this library's own, ``dpbounds/second-order-path-noise/warm-start``: Algorithm 2 (and, for the population
+risk, Algorithm 4) of Lowy, Ullman & Wright 2024 with a finder of second-order points whose proof stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import ClassVar
+
+from attrs import evolve, field, frozen
+
+from dpbounds.algorithms import fields, planning
+from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger
+from dpbounds.algorithms.method import FiniteSum, InvalidValue, Method, OpenRun, Outcome
+from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
+from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent
+from dpbounds.algorithms.second_order.reserved import ReservedLedger
+from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
+from dpbounds.privacy.mechanisms import Gaussian
+
+
+@frozen(field_transformer=fields.named)
+class WarmStartedPathNoise(Method[FiniteSum]):
+    """The exponential mechanism on a net of a ball, then ``PathNoiseDescent`` from the point it draws.
+
+    ::
+
+        w_0 = a point w of the net with probability in proportion to exp(-β F(w))
+        return path noise from w_0, with caps for a gap of ψ
+
+    Outputs: "start", w_0, and "found". Measured: as for ``PathNoiseDescent``, and "start_objective".
+
+    Attributes:
+        start: Draws w_0.
+        descent: Walks from there; its ``initial_gap`` is ψ.
+        start_failure: Probability that w_0 is worse than ψ, in (0, 1).
+        outside: How much lower F gets outside of the ball: min over the ball - inf. The bound rests on it, the privacy
+            does not.
+    """
+
+    title: ClassVar[str] = "warm-started path noise"
+    metric: ClassVar[str] = "failure"
+
+    start: NetExponentialMechanism
+    descent: PathNoiseDescent
+    start_failure: Fraction = field(default=Fraction(1, 20), converter=fields.share)
+    outside: Fraction = field(default=Fraction(0), converter=fields.not_negative)
+    budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
+
+    def __attrs_post_init__(self) -> None:
+        if self.descent.initial_gap is None:
+            allowed = "ψ, a public bound on the start's excess risk"
+            raise InvalidValue("descent.initial_gap", None, allowed, "the problem's own is about another start")
+        if self.start.noise != "gaussian":
+            raise InvalidValue("start.noise", repr(self.start.noise), "'gaussian', as that of the descent")
+        if self.descent.budget is not None:
+            raise InvalidValue("descent.budget", self.descent.budget, "None", "the budget is that of both together")
+
+    @classmethod
+    def calibrated(
+        cls,
+        problem: FiniteSum,
+        epsilon: ExactLike = 1,
+        delta: ExactLike = "1e-6",
+        relation: str | Relation = Relation.REPLACE_ONE,
+        stationarity: ExactLike | None = None,
+        failure_probability: ExactLike = "1/10",
+        radius: ExactLike | None = None,
+        covering_radius: ExactLike | None = None,
+        share: ExactLike = "1/2",
+        outside: ExactLike = 0,
+    ) -> WarmStartedPathNoise:
+        """Plan for a budget, see ``Method``: half of ζ for the start, half for the path.
+
+        - ``stationarity`` None: the smallest α that the records are enough for
+        - ``radius``, ``covering_radius``, ``share``, ``outside``: as for ``WarmStartedSpider``
+        """
+        budget = PrivacyBudget.of(epsilon, delta, relation)
+        missed = fields.share(failure_probability, "failure_probability") / 2
+        part, beyond = fields.share(share), fields.not_negative(outside, "outside")
+        # as in WarmStartedSpider: ε_E²/8 = part · ρ, rounded down
+        rho = (budget.relation.sensitivity_factor / planning.multiplier_of_one(budget)) ** 2 / 2
+        selection = min(1 / planning.root_above(1 / (8 * part * rho)), budget.epsilon * Fraction(9, 10))
+        net = NetExponentialMechanism.calibrated(
+            problem, selection, budget.delta, budget.relation, radius, covering_radius
+        )
+        start = evolve(net, budget=None)
+        psi = start.tail(problem, missed).exact_upper + beyond
+        z = planning.multiplier_within(budget, lambda multiplier: start.planned @ Gaussian(multiplier))
+        descent = PathNoiseDescent.of_noise(problem, z, stationarity, missed, Fraction(psi))
+        return cls(start, descent, missed, beyond, budget)
+
+    @property
+    def planned(self) -> Mechanism:
+        """What a run releases at most, as a mechanism for the accountants."""
+        return self.start.planned @ self.descent.planned
+
+    @property
+    def steps(self) -> int:
+        """How many moves are made, at most."""
+        return self.descent.steps
+
+    @property
+    def noise_drawn(self) -> str:
+        """How its randomness is drawn, in words."""
+        return f"the start: {self.start.noise_drawn}; then: {self.descent.noise_drawn}"
+
+    def bound(self, problem: FiniteSum) -> Enclosure:
+        """Bound the probability of ``failure``: that of a worse start than ψ, and that of the path from a good one.
+
+        Raises:
+            InvalidValue: ψ is smaller than the start's theorem says, or see ``PathNoiseDescent.bound``.
+        """
+        psi = self.start.tail(problem, self.start_failure).exact_upper + self.outside
+        gap = self.descent.initial_gap
+        assert gap is not None
+        if gap < psi:
+            raise InvalidValue("descent.initial_gap", float(gap), f"at least {float(psi):g}", "the start may be so bad")
+        return self.descent.bound(problem) + Enclosure.exactly(self.start_failure)
+
+    def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:
+        """The pseudo-code above."""
+        assert isinstance(run.ledger, ReservedLedger)
+        run.ledger.reserve(DescribedRelease(self.start.planned))
+        w0 = self.start.starts(problem, run.generators, run.ledger)
+        run.lap("start")
+        made = self.descent.walk(problem, run, w0)
+        objective, _ = run.exact(w0)
+        outputs, measured = {**made.outputs, "start": w0}, {**made.measured, "start_objective": objective}
+        return replace(made, outputs=outputs, measured=measured, title=None)
+
+    def _ledger(self) -> OpenLedger:
+        return ReservedLedger()
