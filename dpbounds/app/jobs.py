@@ -59,6 +59,7 @@ class Job:
     """A question, and where its answer stands.
 
     Attributes:
+        folder: Of the attempt that was begun last, and of no other.
         kept: Whether it goes on when nobody looks at it.
         state: "new", "waiting", "running", "stopped" or "done".
     """
@@ -133,10 +134,14 @@ class Forked:
             return None
 
     def stop(self, folder: Path) -> None:
-        """End it."""
-        process = self._process(folder)
+        """End it; one that has not begun finds its folder gone, and does nothing."""
+        gone = folder.with_name(f"{folder.name}.stopped")
+        with suppress(FileNotFoundError):
+            folder.rename(gone)  # at once: from here on its process has either left its id, or cannot
+        process = self._process(gone)
         if process is not None:
             work.stop(process)
+        shutil.rmtree(gone, ignore_errors=True)
 
     def gone(self, folder: Path) -> bool:
         """Whether it, or the process from which it is forked, has ended."""
@@ -204,6 +209,7 @@ class Jobs:
         self._clock = clock
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._home = Path(tempfile.mkdtemp(prefix="dpbounds-app-"))
+        self._attempts = 0
 
     def of(self, argv: Sequence[str], extra: str = "") -> Job:
         """The job of a question; a new one is not started yet."""
@@ -223,7 +229,8 @@ class Jobs:
         job.seen = self._clock()
         if job.state in ("new", "stopped"):
             job.state = "waiting"
-            shutil.rmtree(job.folder, ignore_errors=True)
+            self._attempts += 1  # what was stopped may take a moment to end: it must not write where this one does
+            job.folder = self._home / f"{job.task.id}-{self._attempts}"
         self.look()
 
     def stop(self, job: Job) -> None:

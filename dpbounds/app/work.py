@@ -31,6 +31,7 @@ FIRST = (
     *("dpbounds.privacy.notions.composition_theorems", "dpbounds.privacy.notions.group_privacy"),
 )
 LATER = (
+    *("scipy.special", "scipy.optimize"),  # which functions import that need them
     *("dp_accounting", "dpbounds.privacy.publishing.interoperability.events", "dpbounds.cli.answers.side_by_side"),
     *("dpbounds.privacy.publishing.interoperability", "dpbounds.privacy.accountants.side_by_side"),
     *("dpbounds.privacy.notions.optimal_composition", "dpbounds.privacy.notions.random_signs"),
@@ -122,7 +123,10 @@ def _serve() -> None:
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, 0)
         folder = Path(line)
-        _put(folder / "pid", str(os.getpid()))
+        try:
+            _put(folder / "pid", str(os.getpid()))
+        except FileNotFoundError:  # it was stopped before it began
+            os._exit(0)
         perform(folder)
         os._exit(0)
     for child, folder in children.items():

@@ -41,7 +41,8 @@ def play(watched, draw, count):
         try:
             did = _act(page, draw, start=number % 100 == 0)
         except Exception as error:  # an element that has gone since it was found
-            if "Timeout" not in type(error).__name__ and "detached" not in str(error):
+            gone = ("detached", "not attached", "context was destroyed", "Cannot find context")
+            if "Timeout" not in type(error).__name__ and not any(words in str(error) for words in gone):
                 wrong.append(f"{number} {did}: {type(error).__name__}: {error}")
         try:
             page.locator("main").wait_for(state="attached", timeout=20000)  # where a page is being left
@@ -78,8 +79,8 @@ def _act(page, draw, *, start):
     found = page.locator(_REACHABLE)
     if not found.count():
         return "found nothing"
-    one = found.nth(draw.randrange(found.count()))
-    kind = one.evaluate("one => one.type || one.tagName.toLowerCase()", timeout=2000)
+    one = found.nth(draw.randrange(found.count())).element_handle(timeout=2000)  # this one, whatever follows it there
+    kind = one.evaluate("one => one.type || one.tagName.toLowerCase()")
     if kind == "select-one":
         choices = one.evaluate("one => [...one.options].map(each => each.value)")
         one.select_option(draw.choice(choices), timeout=2000)

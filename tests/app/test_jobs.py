@@ -174,6 +174,26 @@ def test_real_processes_answer_and_stop(kind):
 
 @pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
+def test_what_is_stopped_before_it_began_does_nothing_and_may_be_begun_again(capfd):
+    jobs = Jobs(Forked(), 2)  # whose process is importing still: the questions wait for it
+    try:
+        job, folders = jobs.of(QUESTION), set()
+        for _ in range(5):
+            jobs.begin(job, kept=True)
+            folders.add(job.folder)
+            jobs.stop(job)
+        jobs.begin(job, kept=True)
+        asyncio.run(jobs.wait(job, 120))
+        assert job.answer.out.startswith("epsilon ")
+        assert len(folders) == 5
+        assert not any(folder.exists() for folder in folders)
+        assert "Traceback" not in capfd.readouterr().err
+    finally:
+        jobs.close()
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
 def test_closing_ends_what_runs_and_a_dead_parent_is_replaced():
     start = Forked()
     jobs = Jobs(start, 2)

@@ -14,7 +14,7 @@ from dpbounds.privacy.routes.searching import crossing, log_tail, log_tails
 @pytest.mark.parametrize("x", [-37.0, -8.25, -1.0, -0.999, 0.0, 0.5, 7.5, 36.99, 37.0, 37.01, 200.0, 1e8])
 def test_a_tail_to_fourteen_digits(x):
     with mpmath.workdps(50):
-        exact = mpmath.log(mpmath.erfc(mpmath.mpf(x) / mpmath.sqrt(2)) / 2) if x < 1e4 else -mpmath.mpf(x) ** 2 / 2
+        exact = mpmath.log(mpmath.erfc(mpmath.mpf(x) / mpmath.sqrt(2)) / 2) if x < 1e4 else -(mpmath.mpf(x) ** 2) / 2
         if x <= -8:  # 1 - tiny, which fifty digits do not hold to fifty digits
             exact = mpmath.log1p(-mpmath.erfc(-mpmath.mpf(x) / mpmath.sqrt(2)) / 2)
         assert log_tail(x) == pytest.approx(float(exact), rel=2e-14)
