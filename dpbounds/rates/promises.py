@@ -32,7 +32,7 @@ from dpbounds.rates.cones import Cone, outside
 from dpbounds.rates.growth import Prescriptions, growth
 from dpbounds.rates.orders import ONE, Order
 from dpbounds.rates.prescriptions import BUDGET, sources
-from dpbounds.rates.regimes import Regime, Restricted, compare, regimes
+from dpbounds.rates.regimes import Regimes, Restricted, compare, regimes
 from dpbounds.rates.spaces import Space, standard
 from dpbounds.theorems import assumptions as known
 from dpbounds.theorems.assumptions import Assumption
@@ -213,10 +213,10 @@ def promises(
     return Promises(wanted, tuple(uppers), tuple(lowers), tuple(pure_lowers), tuple(left_out))
 
 
-def compared(known: Promises, space: Space | None = None) -> tuple[Regime, ...]:
+def compared(known: Promises, space: Space | None = None) -> Regimes:
     """The regions in which each promise is best; none where there is nothing to compare."""
     if not known.uppers:
-        return ()
+        return Regimes((), space or standard())
     return regimes(
         {one.id: one.order for one in known.uppers},
         {one.id: one.order for one in known.lowers},

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations, groupby, product
+from typing import Any
 
+from dpbounds.displayed import Sheet
 from dpbounds.rates.cones import Cone, joined, outside, product as inner
 from dpbounds.rates.orders import LOGARITHMS, ONE, Monomial, Order
 from dpbounds.rates.spaces import Space, in_letters, standard
@@ -214,6 +216,41 @@ def verdict_in_words(gap: Monomial | None) -> str:
     return "open: no lower bound that compares is known"
 
 
+class Regimes(tuple[Regime, ...]):
+    """The regions that fill a space, which a notebook shows as a table.
+
+    Attributes:
+        space: What the regions are cones of.
+    """
+
+    space: Space
+
+    def __new__(cls, found: Iterable[Regime], space: Space) -> Regimes:
+        """Take the regions in their order."""
+        made = super().__new__(cls, found)
+        made.space = space
+        return made
+
+    def __getnewargs__(self) -> tuple[tuple[Regime, ...], Space]:
+        return tuple(self), self.space
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                " and ".join(self.space.inequalities(one.cone)) or "everywhere",
+                in_letters(one.value),
+                ", ".join(one.best),
+                verdict_in_words(one.gap),
+            )
+            for one in self
+        ]
+        title = f"{len(rows)} regime{'' if len(rows) == 1 else 's'}, up to constants and logarithms"
+        return Sheet(title, (), ("where", "best order", "by", "beside lower bounds"), rows).markup()
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text("\n".join(described(one, self.space) for one in self))
+
+
 TRIVIAL = "trivial"
 
 
@@ -224,7 +261,7 @@ def regimes(
     *,
     pure: Collection[str] = (),
     pure_lowers: Mapping[str, Order | Restricted] | None = None,
-) -> tuple[Regime, ...]:
+) -> Regimes:
     """The regions in which each of several upper bounds is best.
 
     Args:
@@ -253,13 +290,16 @@ def regimes(
             for common, floor in _cut(cone, floors):
                 for part, pure_floor in _cut(common, pure_floors if same[0].best & attained else []):
                     found.append(_regime(part, same[0], floor, named, chosen, attained, pure_floor))
-    return tuple(sorted(_merged(found), key=lambda regime: sorted(regime.cone.rays)))
+    return _in_order(found, chosen)
 
 
-def by_winner(found: Sequence[Regime]) -> tuple[Regime, ...]:
+def by_winner(found: Regimes) -> Regimes:
     """The same regions whatever the lower bounds in them: who wins with what."""
-    plain = [replace(one, floor=None, pure_floor=None) for one in found]
-    return tuple(sorted(_merged(plain), key=lambda regime: sorted(regime.cone.rays)))
+    return _in_order([replace(one, floor=None, pure_floor=None) for one in found], found.space)
+
+
+def _in_order(found: Sequence[Regime], space: Space) -> Regimes:
+    return Regimes(sorted(_merged(found), key=lambda regime: sorted(regime.cone.rays)), space)
 
 
 def _merged(found: Sequence[Regime]) -> Iterator[Regime]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpbounds.rates.planes import Point, polygon
-from dpbounds.rates.regimes import Regime, by_winner
+from dpbounds.rates.regimes import Regimes, by_winner
 from dpbounds.rates.spaces import Space, in_letters
 from dpbounds.render.style import HATCHES, SOFT, TINTS, canvas, titled
 
@@ -19,7 +19,7 @@ _SHOWN = 3  # names per region in the legend
 
 
 def regime_map(
-    regimes: Sequence[Regime],
+    regimes: Regimes,
     space: Space,
     *,
     title: str = "",

@@ -1,8 +1,11 @@
 """Who wins where: the regions against brute force, the figures of the literature, dominance as an order."""
 
+import pickle
 import random
 from fractions import Fraction
 from itertools import permutations
+from types import SimpleNamespace
+from xml.etree import ElementTree as ET
 
 import pytest
 from sympy import Min, Rational, log, sqrt
@@ -10,7 +13,8 @@ from sympy import Min, Rational, log, sqrt
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.symbols import dataset_size as n, delta, dimension as d, epsilon, rank
 from dpbounds.rates.orders import Monomial, Order
-from dpbounds.rates.regimes import TRIVIAL, compare, described, linear_pieces, regimes
+from dpbounds.rates.promises import compared, promises
+from dpbounds.rates.regimes import TRIVIAL, by_winner, compare, described, linear_pieces, regimes, verdict_in_words
 from dpbounds.rates.spaces import at_epsilon, in_letters, standard, with_rank
 
 NOISE = sqrt(d) / (n * epsilon)
@@ -190,3 +194,31 @@ def test_a_tied_epsilon_must_not_grow():
 
 def test_monomials_without_axes_are_constants():
     assert standard().form(Monomial.of({rank: 3})) == (0, 0, 0)
+
+
+def test_regimes_show_themselves_in_notebooks_and_are_tuples_still():
+    found = regimes(POPULATION, {"floor": FLOORS["population"]})
+    assert found == tuple(found)
+    again = pickle.loads(pickle.dumps(found))  # noqa: S301
+    assert (again, again.space) == (found, found.space)
+    shown = ET.fromstring(f"<div>{found._repr_html_()}</div>")
+    head, *rows = [[cell.text for cell in row] for row in shown.iter("tr")]
+    assert head == ["where", "best order", "by", "beside lower bounds"]
+    assert len(rows) == len(found)
+    for row, one in zip(rows, found, strict=True):
+        assert row[0] == " and ".join(found.space.inequalities(one.cone))
+        assert row[1:] == [in_letters(one.value), ", ".join(one.best), verdict_in_words(one.gap)]
+        assert described(one, found.space) in told(found)
+    assert by_winner(found).space == found.space
+
+
+def told(shown):
+    lines = []
+    shown._repr_pretty_(SimpleNamespace(text=lines.append), cycle=False)
+    return "".join(lines)
+
+
+def test_nothing_to_compare_shows_an_empty_table():
+    empty = compared(promises("gradient-norm", statements=()))
+    assert empty == ()
+    assert "0 regimes" in empty._repr_html_()
