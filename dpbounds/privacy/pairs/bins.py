@@ -20,7 +20,7 @@ from dpbounds.limits import MATRIX_ROWS
 from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, MatrixMechanism, Toeplitz
 from dpbounds.privacy.pairs.pairs import Allocated, Combined, Direction, Pair, ShiftedGaussians
 from dpbounds.privacy.pairs.single_releases import StepBound
-from dpbounds.privacy.relations import Order
+from dpbounds.privacy.relations import Order, Relation
 
 Floats = NDArray[np.float64]
 
@@ -82,6 +82,14 @@ def _mixture(common: Fraction, own: Fraction, count: int, unit: Fraction, direct
         return ShiftedGaussians(ways * unit * (common + own))
     bins = Allocated(direction, count, ((ShiftedGaussians(unit * own), count),))
     return Combined(((ShiftedGaussians(ways * unit * common), 1), (bins, 1))) if common else bins
+
+
+def stride_of(mechanism: MatrixMechanism, relation: Relation) -> int:
+    """The stride with which the pairs of a relation are made: a choice."""
+    assert mechanism.separation is not None
+    found = bins_of(mechanism.matrix, mechanism.separation)
+    direction = Direction.REPLACE if relation is Relation.REPLACE_ONE else Direction.REMOVE
+    return _best_stride(found, float(1 / mechanism.noise_multiplier**2), direction)
 
 
 def _best_stride(found: Bins, unit: float, direction: Direction) -> int:

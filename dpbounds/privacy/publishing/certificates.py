@@ -41,6 +41,7 @@ from dpbounds.privacy.mechanisms import (
     RandomizedResponse,
     RandomlyAllocated,
     SampledWithoutReplacement,
+    SampledWithReplacement,
     Shuffled,
     TruncatedPoisson,
     parts_of,
@@ -326,6 +327,7 @@ _NOISE: dict[type[Mechanism], str] = {
 _DRAWN: dict[type[Mechanism], str] = {
     PoissonSampled: "poisson",
     SampledWithoutReplacement: "without-replacement",
+    SampledWithReplacement: "with-replacement",
     TruncatedPoisson: "truncated-poisson",
     Shuffled: "shuffled",
     RandomlyAllocated: "random-allocation",
@@ -339,27 +341,35 @@ def why_no_certificate(part: Mechanism, relation: Relation) -> str | None:
     inner = part.mechanism if type(part) in _DRAWN else part  # type: ignore[attr-defined]
     replaced = relation is Relation.REPLACE_ONE
     match part:
-        case LastIterate(schedule=schedule):
-            return f"{_NO_PAIR} step sizes that change: publish the command and what it says" if schedule else None
-        case MatrixMechanism(participation=participation):
-            told = f"{_NO_PAIR} correlated noise with balls in bins: participation fixed-order has a certificate"
-            return told if participation == "balls-in-bins" else None
-        case RandomlyAllocated(participations=k, steps=t) if replaced and k < t:
-            return f"{_NO_PAIR} steps allocated in secret under replace-one: zero-out-one has a certificate"
-        case BallsInBins(bins=bins) if replaced and bins > 1:
-            return f"{_NO_PAIR} balls in bins under replace-one: zero-out-one has a certificate"
+        case LastIterate(schedule=schedule, order=order):
+            shuffled = bool(schedule) and order == "shuffled"
+            told = (
+                f"{_NO_PAIR} step sizes that change in shuffled orders: the orders fixed and secret have a certificate"
+            )
+            return told if shuffled else None
+        case MatrixMechanism():
+            return None
+        case SampledWithReplacement() if relation is not Relation.ADD_OR_REMOVE_ONE:
+            return f"{_NO_PAIR} draws with replacement under {relation}: add-or-remove-one has a certificate"
     if type(inner) not in _NOISE:
         return f"{_NO_PAIR} {part!r}: publish the command and what it says"
     if type(part) not in _DRAWN:
-        if isinstance(part, DiscreteGaussian) and part.dimension != 1 and (part.bound * (1 + replaced)) ** 2 >= 2:
-            return f"{_NO_PAIR} discrete Gaussian noise on vectors of norm {part.bound}: bound each coordinate"
+        if isinstance(part, DiscreteGaussian) and part.dimension != 1 and (part.bound * (1 + replaced)) ** 2 >= 4:
+            return (
+                f"{_NO_PAIR} discrete Gaussian noise on vectors that move by {part.bound * (1 + replaced)}, as no one "
+                "pair is the worst at every epsilon: scale them so that they move by less than 2"
+            )
         return None
     if isinstance(part, PoissonSampled):
         if not isinstance(inner, Gaussian) and replaced:
             return f"{_NO_PAIR} {inner!r} on Poisson samples under replace-one: zero-out-one has a certificate"
         if isinstance(inner, Gaussian) and inner.sensitivity is not None and replaced and part.sample_rate < 1:
             return f"{_NO_PAIR} noise with its final distance on a sample under replace-one: give noise_multiplier"
-        return None if not isinstance(inner, DiscreteGaussian) else why_no_certificate(inner, relation)
+        if isinstance(inner, DiscreteGaussian) and inner.dimension != 1 and inner.bound**2 >= 2:
+            return (
+                f"{_NO_PAIR} discrete Gaussian noise on samples of vectors of norm {inner.bound}: bound each coordinate"
+            )
+        return None
     if not isinstance(inner, Gaussian) or inner.noise_multiplier is None:
         return f"{_NO_PAIR} {inner!r} on such samples: Gaussian noise, given by noise_multiplier, has a certificate"
     return None
@@ -400,13 +410,12 @@ def _noise(gaussian: Gaussian) -> dict[str, str | None]:
 
 
 def _last_iterate(run: LastIterate) -> dict[str, object]:
-    assert isinstance(run.smoothness_step, Fraction)
     return {
         "kind": "last-iterate",
         **_noise(run.mechanism),
         "batches": run.batches,
         "epochs": run.epochs,
-        "smoothness_step": exact_text(run.smoothness_step),
+        "smoothness_step": _data(run.smoothness_step),
         "weight_decay_step": exact_text(run.weight_decay_step),
         "order": run.order,
         "checkpoints": list(run.checkpoints),

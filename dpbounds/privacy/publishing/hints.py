@@ -16,7 +16,8 @@ from flint import arb
 from dpbounds.errors import CertificateError
 from dpbounds.expressions.exact import to_decimal
 from dpbounds.privacy.accountants.certified import Account
-from dpbounds.privacy.mechanisms import Shuffled, TruncatedPoisson, parts_of
+from dpbounds.privacy.mechanisms import MatrixMechanism, Shuffled, TruncatedPoisson, parts_of
+from dpbounds.privacy.pairs.bins import stride_of
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Direction, ShiftedGaussians, ShuffledBatches
 from dpbounds.privacy.pairs.truncation import size_ranges
@@ -28,7 +29,7 @@ Hints = dict[str, Any]
 Curve = Callable[[Fraction], tuple[arb, arb | None]]
 
 _WIDER = ("0", "1e-7", "1e-6", "1e-5", "3e-5", "1e-4", "3e-4", "1e-3", "3e-3", "1e-2")  # relative, of an upper end
-_CLOSE, _ROUNDS, _DIGITS = Fraction("1e-4"), 16, 12
+_CLOSE, _CLOSE_SUMS, _ROUNDS, _DIGITS = Fraction("1e-4"), Fraction("2e-3"), 16, 12
 _LEAST_GRID = 512, 2  # points, and the logarithm of how many lie between 0 and 1
 _SHARE = 3  # of the work that the checker may do, at most one in so many parts is one attempt's
 _NEGLIGIBLE = 1e-9  # of δ
@@ -98,7 +99,7 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
             continue
         if found is not None and (best is None or found.upper < best.upper):
             best = found
-        if best is not None and best.upper <= upper * (1 + _CLOSE):
+        if best is not None and best.upper <= upper * (1 + (_CLOSE_SUMS if "exchange" in hints else _CLOSE)):
             break
         if checker.effort.done * _SHARE > checker.MOST_WORK:
             break
@@ -152,10 +153,13 @@ def _tried_halves(
 
 def _attempts(subject: Account, order: str, upper: Fraction, releases: list[dict[str, Any]]) -> Iterator[Hints]:
     """Finer and finer."""
-    fixed = {**_sizes(subject), **_clones(subject, order)}
+    fixed = {**_sizes(subject), **_clones(subject, order), **_strides(subject)}
     natural = [each for release in releases for each in _own_spacing(release, subject.relation)]
     if natural and len(set(natural)) == 1 and len(releases) == len(natural):
         yield {**fixed, "spacing": str(natural[0])}
+    if any(_is_exchanged(release, subject.relation) for release in releases):
+        yield from _exchanges(fixed, upper if subject.given == "delta" else max(subject.target, Fraction(1, 100)))
+        return
     epsilon = upper if subject.given == "delta" else max(subject.target, Fraction(1, 100))
     step = Fraction(1, 64)
     while step > epsilon / 64:
@@ -164,6 +168,22 @@ def _attempts(subject: Account, order: str, upper: Fraction, releases: list[dict
     for attempt in range(_ROUNDS):
         grid = {"points": points << attempt, "shift": shift + attempt, "spacing": str(step / 2**attempt)}
         yield {**fixed, **grid} if "halves" not in fixed else _with_spacing(fixed, grid["spacing"])
+
+
+def _is_exchanged(release: Mapping[str, Any], relation: Relation) -> bool:
+    """Whether a record is replaced in steps that are allocated in secret: each threshold is a sum of its own."""
+    drawn = release["kind"] in ("random-allocation", "balls-in-bins")
+    return relation is Relation.REPLACE_ONE and (drawn or release.get("participation") == "balls-in-bins")
+
+
+def _exchanges(fixed: Hints, epsilon: Fraction) -> Iterator[Hints]:
+    """Few thresholds, then more, each with more points."""
+    step = Fraction(1)
+    while step > epsilon / 24:
+        step /= 2
+    for attempt in range(_ROUNDS):
+        spacing = str(step / 2 ** ((attempt + 1) // 2))
+        yield {**fixed, "exchange": 512 << attempt, "finer": max(0, attempt - 1), "spacing": spacing}
 
 
 def _with_spacing(hints: Hints, spacing: object) -> Hints:
@@ -195,6 +215,13 @@ def _sizes(subject: Account) -> Hints:
     noise = getattr(first.mechanism, "noise_multiplier", None) or Fraction(1)
     ranges = size_ranges(first.sample_rate, first.max_batch_size, first.dataset_size, float(1 / noise**2))
     return {"sizes": sorted(high for _, high in ranges)}
+
+
+def _strides(subject: Account) -> Hints:
+    """The strides of matrices with balls in bins that the account has chosen."""
+    bound = [part for part, _ in parts_of(subject.mechanism) if isinstance(part, MatrixMechanism)]
+    found = [stride_of(part, subject.relation) for part in bound if part.participation == "balls-in-bins"]
+    return {"strides": found} if found else {}
 
 
 def _clones(subject: Account, order: str) -> Hints:

@@ -13,7 +13,7 @@ on trust beside Python and Arb.
 
 How. In ball arithmetic: an ``arb`` is an interval, and ``x < y`` is True only where it holds for all points of both.
 Everything in the certificate but the claim and the mechanism is a hint: a bad one makes this checker say that it could
-not confirm, never confirm wrongly. The inequalities (1) to (23) are proven in ``standalone_checker.md``.
+not confirm, never confirm wrongly. The inequalities (1) to (27) are proven in ``standalone_checker.md``.
 """
 
 from __future__ import annotations
@@ -77,6 +77,7 @@ FIELDS = {
     "full-batch": ("kind", "mechanism", "count"),
     "poisson": ("kind", "mechanism", "sample_rate", "count"),
     "without-replacement": ("kind", "mechanism", "batch_size", "dataset_size", "count"),
+    "with-replacement": ("kind", "mechanism", "batch_size", "dataset_size", "count"),
     "truncated-poisson": ("kind", "mechanism", "sample_rate", "max_batch_size", "dataset_size", "count"),
     "shuffled": ("kind", "mechanism", "batches", "rest", "count"),
     "random-allocation": ("kind", "mechanism", "steps", "participations", "count"),
@@ -124,8 +125,10 @@ _SINCE_VERSION_4 = (
     "sample rate: in each step of its group by a draw of its own), chosen by what is stated as groups, and the "
     "steps of the others do not depend on it.",
 )
-
-
+_STEP_SIZES = (
+    "the same public step size in every step",
+    "public step sizes, as stated (one number: always the same)",
+)
 _SINCE_VERSION_5 = (
     "Each release is a sum of per-record terms within the bound C (l2 norm; l1 norm for Laplace noise; whole numbers "
     "for noise on whole numbers), or an answer of the stated sensitivity, plus the noise stated; averages divide by a "
@@ -134,7 +137,8 @@ _SINCE_VERSION_5 = (
     "published, and the draws are kept secret. Where a sample rate is given, each record enters each sample "
     "independently with that probability. Of random allocation and balls in bins every record draws its own steps or "
     "bin, independently, so that batches have random sizes, and nobody is displaced; a batch of a fixed size is a "
-    "uniform subset, drawn afresh; a truncated sample keeps a uniform choice of at most the stated number; batches are "
+    "uniform subset, or so many independent draws with replacement, drawn afresh; a truncated sample keeps a uniform "
+    "choice of at most the stated number; batches are "
     "shuffled by a uniform permutation, drawn afresh in each epoch. In a mixture of Gaussians each record's bound is "
     "drawn afresh in every release, by one public law.",
     "A dataset_size is public, the number of records or, under add-or-remove-one, of the larger neighbour's; a lower "
@@ -145,15 +149,13 @@ _SINCE_VERSION_5 = (
     "never used again. Floating-point and pseudo-random effects of a sampler are outside.",
     ASSUMPTIONS[-1],
 )
-
-
 _POSITIONS = "over batches cut by public positions, the same in each epoch"
 _WITH_ORDERS = tuple(
     text.replace(
         _POSITIONS,
         f"{_POSITIONS} (order shuffled: by a uniform permutation of them, secret and drawn afresh in each epoch; order "
         "secret: by one such permutation, kept)",
-    )
+    ).replace(*_STEP_SIZES)
     for text in _SINCE_VERSION_4
 )
 
@@ -333,9 +335,18 @@ def read_release(release: object, version: int = VERSION) -> dict[str, Any]:
             raise Malformed(f"a last iterate in the order {quoted(found['order'])}, which version {version} has not")
         if found["smoothness_step"] is None or found["weight_decay_step"] > 1:
             raise Malformed("a last iterate needs a smoothness_step, and a weight_decay_step of at most 1")
+        if is_scheduled(found):
+            if version < 5 or found["order"] == "shuffled" or found["weight_decay_step"]:
+                raise Malformed("step sizes that change go with version 5, no weight decay, and one order of batches")
+            if len(found["smoothness_step"]) not in (found["epochs"], found["epochs"] * found["batches"]):
+                raise Malformed("step sizes that change are one per epoch, or one per step")
+            if len(set(found["smoothness_step"])) == 1:
+                raise Malformed("step sizes that are all the same are one number")
     elif kind == "matrix":
         found["matrix"] = read_matrix(found["matrix"])
         _participation(found)
+        if version < 5 and found["participation"] == "balls-in-bins":
+            raise Malformed(f"participation balls-in-bins, which version {version} does not have")
     return found
 
 
@@ -343,7 +354,11 @@ def read_numbers(record: object, fields: dict[str, Any]) -> dict[str, Any]:
     """The fields with exact and whole numbers read."""
     found = dict(fields)
     for name in found:
-        if name in EXACT or (name == "epochs" and found["kind"] == "balls-in-bins"):
+        if name == "smoothness_step" and isinstance(found[name], list):
+            found[name] = [rational(each) for each in found[name]]
+            if not found[name] or min(found[name]) <= 0:
+                raise Malformed("a step size that is not positive")
+        elif name in EXACT or (name == "epochs" and found["kind"] == "balls-in-bins"):
             from_zero = name in ("weight_decay_step", "rest")
             found[name] = nonnegative(record, name) if from_zero else positive(record, name)
         elif name in WHOLE and not (name == "bound" and found["kind"] == "discrete-gaussian"):
@@ -394,6 +409,8 @@ def _drawing(found: dict[str, Any]) -> None:
     kind = found["kind"]
     if "sample_rate" in found and (found["sample_rate"] is None or found["sample_rate"] > 1):
         raise Malformed(f"{kind} needs a sample_rate of at most 1")
+    if kind == "with-replacement" and found["dataset_size"] < 2:
+        raise Malformed("draws with replacement from fewer than two records")
     if kind == "without-replacement" and found["batch_size"] > found["dataset_size"]:
         raise Malformed("a batch is larger than the data set")
     if kind == "random-allocation" and found["participations"] > found["steps"]:
@@ -409,13 +426,14 @@ def _drawing(found: dict[str, Any]) -> None:
 def _participation(found: dict[str, Any]) -> None:
     """Refuse what does not go together."""
     needs = {"single": (False, False), "fixed-order": (True, False), "minimum-separation": (True, False)}
-    needs["cyclic-poisson"] = (True, True)
+    needs |= {"cyclic-poisson": (True, True), "balls-in-bins": (True, False)}
     how, apart, rate = found["participation"], found["separation"], found["sample_rate"]
     if type(how) is not str or how not in needs or (apart is not None, rate is not None) != needs[how]:
         raise Malformed(f"participation {quoted(how)} with its separation and sample_rate")
     if found["at_most"] is not None and how != "minimum-separation":
         raise Malformed("at_most goes with participation minimum-separation only")
-    if found["groups"] not in ("position", "independent", "content") or (rate is not None and rate > 1):
+    kinds = ("independent",) if how == "balls-in-bins" else ("position", "independent", "content")
+    if found["groups"] not in kinds or (rate is not None and rate > 1):
         raise Malformed(f"groups {quoted(found['groups'])}, sample_rate {quoted(str(rate))}")
     if found["noise_multiplier"] is None:
         raise Malformed("a matrix mechanism needs a noise_multiplier")
@@ -462,7 +480,7 @@ def common_denominator(values: list[Fraction]) -> int:
 KINDS = (
     *("gaussian", "last-iterate", "matrix"),  # since version 4, the first before
     *("full-batch", "poisson", "without-replacement", "truncated-poisson"),
-    *("shuffled", "random-allocation", "balls-in-bins"),
+    *("shuffled", "random-allocation", "balls-in-bins", "with-replacement"),
 )
 EXACT = (
     *("noise_multiplier", "noise_stddev", "noise_scale", "sensitivity", "sample_rate", "smoothness_step"),
@@ -609,6 +627,38 @@ def window(rise: Fraction, steps: int) -> Fraction:
         return min(Fraction(1), Fraction(rounded_up(value, 300), 2**300))
 
 
+def is_scheduled(release: dict[str, Any]) -> bool:
+    """Whether step sizes change, of a last iterate."""
+    return isinstance(release.get("smoothness_step"), list)
+
+
+def scheduled_costs(release: dict[str, Any]) -> list[Fraction]:
+    """(25) For each position, kept in every epoch: Σ η_i² / Σ_{i <= j < i+g} λ_j² η_j² from above."""
+    m, epochs = release["batches"], release["epochs"]
+    times = m * epochs // len(release["smoothness_step"])
+    effort.spend(3 * m * epochs, 2 * m * epochs)
+    with ctx.workprec(512):
+        sizes = [number(each) for each in release["smoothness_step"] for _ in range(times)]
+        rest = [arb(0)] * (m * epochs + 1)  # Σ_{j >= i} λ_j² η_j², from the last step on
+        shrink = [arb(1)] * (m * epochs + m + 1)  # Λ_j: the product of c_k² over k < j
+        for i in reversed(range(m * epochs)):
+            follows = (1 + sizes[i + 1]) ** -2 if i + 1 < m * epochs else arb(0)
+            rest[i] = sizes[i] ** 2 + follows * rest[i + 1]
+        for i in range(m * epochs):
+            shrink[i + 1] = shrink[i] * (1 + sizes[i]) ** 2
+        ends, costs = {*release["checkpoints"], epochs}, []
+        for place in range(m):
+            cost = arb(0)
+            for epoch in range(epochs):
+                i = epoch * m + place
+                j = (epoch + 1) * m if epoch + 1 in ends else i + m
+                # λ_j = 1/(c_{i+1} … c_j)
+                beyond = rest[j] * shrink[i + 1] / shrink[j + 1] if j < m * epochs else arb(0)
+                cost += (sizes[i] ** 2 / (rest[i] - beyond)).min(arb(1))
+            costs.append(min(Fraction(epochs), Fraction(rounded_up(cost, 300), 2**300)))
+    return costs
+
+
 def in_every_step(rise: Fraction, steps: int) -> Fraction:
     """(1 + c)(1 - c^T) / ((1 - c)(1 + c^T)) from above where c < 1, else T, for T steps, c = 1 + rise."""
     if rise >= 0:
@@ -719,6 +769,35 @@ def dense_reach(given: dict[str, Any], steps: int, apart: int, most: int, free: 
         gram = columns.transpose() * columns
         largest = max(largest, sum(abs(int(entry)) for entry in gram.entries()))
     return Fraction(largest, common**2)
+
+
+def overlaps(given: dict[str, Any], steps: int, bins: int) -> list[Fraction]:
+    """(26) For each d < bins the largest ⟨c_j, c_k⟩ over k - j = d, c_j being |C| summed over the columns of bin j."""
+    if given["kind"] == "toeplitz" and bins <= steps:
+        values = given["coefficients"]
+        common = common_denominator(values)
+        effort.spend(2 * steps, 4 * steps)
+        taken = fmpz_poly([0 if at % bins else 1 for at in range(steps)])
+        first = (fmpz_poly([abs((value * common).numerator) for value in values]) * taken).coeffs()[:steps]
+        first += [0] * (steps - len(first))
+        found = (fmpz_poly(first[::-1]) * fmpz_poly(first)).coeffs() + [0] * (2 * steps)
+        return [Fraction(int(found[steps - 1 + d]), common**2) for d in range(bins)]
+    if bins > ROWS or steps > ROWS:
+        raise NotCovered(f"balls in bins with more than {ROWS} rows or bins, other than Toeplitz")
+    sums: list[list[int]]
+    if given["kind"] == "binary-tree":
+        nodes = [(level, node) for level in range(steps.bit_length()) for node in range(steps >> level)]
+        common, sums = 1, [[0] * bins for _ in nodes]
+        effort.spend(steps * steps.bit_length(), len(nodes) * bins)
+        for line, (level, node) in zip(sums, nodes, strict=True):
+            for step in range(node << level, node + 1 << level):
+                line[step % bins] += 1
+    else:
+        rows, common = whole_rows(given, steps)
+        sums = [[sum(map(abs, row[j::bins])) for j in range(bins)] for row in rows]
+    effort.spend(len(sums) * bins**2 / 200, len(sums) * bins)
+    gram = fmpz_mat(sums).transpose() * fmpz_mat(sums)
+    return [Fraction(max(int(gram[j, j + d]) for j in range(bins - d)), common**2) for d in range(bins)]
 
 
 def heaviest(weights: list[Fraction], apart: int, most: int) -> Fraction:
@@ -1136,6 +1215,9 @@ def step_atoms(profile: Profile, spacing: Fraction, enough: arb, bits: int) -> A
         last *= 2
         if last > limit:
             raise NotCovered("a lattice with more than 60000 points in one step")
+    for step in (last // 4, last // 8, last // 16):  # the last of them may lie far beyond
+        if step and profile(number((last - step) * spacing).exp()) <= enough:
+            last -= step
     first = -1  # what is below moves up to it: hardly anything
     while first > -limit and not profile(alpha := number(first * spacing).exp()) + alpha - 1 <= enough * 2**12:
         first *= 2
@@ -1495,6 +1577,22 @@ class Grid:
         found[level][k + 1] += part
         return Ratios(found, 0)
 
+    def lowered(self, found: Ratios, by: int) -> Ratios:
+        """(24) Less ``by`` units, and at least 0: points stay points, because ``by`` is a multiple of all spacings."""
+        require(by >= 0 and by % (1 << self.levels) == 0, "what is taken off is a whole number of spacings")
+        if not by:
+            return found
+        effort.spend(len(found.levels) * self.half / 8)
+        below = (2 * self.half).bit_length() - 1
+        levels: list[list[int]] = [[0] * (2 * self.half) for _ in range(len(found.levels))]
+        for level, masses in enumerate(found.levels):
+            for k, mass in enumerate(masses):
+                if mass:
+                    left = max(0, (k << level) - by)
+                    at = max(0, left.bit_length() - below)
+                    levels[at][left >> at] += mass
+        return Ratios(levels, found.lost)
+
     def coarser(self, masses: list[int]) -> list[int]:
         """On points twice as far apart: those between are spread to both sides, in halves rounded up."""
         found = [*masses[0::2], 0]
@@ -1513,7 +1611,8 @@ class Grid:
         for level in range(self.levels):
             first = one.levels[level] if level < len(one.levels) else []
             second = other.levels[level] if level < len(other.levels) else []
-            effort.spend(len(first) + len(second) + len(over), 4 * (len(first) + len(second) + len(over)))
+            size = len(first) + len(second) + len(over)
+            effort.spend(size / 4, 4 * size)
             low_one_poly, low_other_poly = fmpz_poly(low_one), fmpz_poly(low_other)
             both = (low_one_poly + fmpz_poly(first)) * (low_other_poly + fmpz_poly(second))
             both -= low_one_poly * low_other_poly
@@ -1560,6 +1659,89 @@ def mean_profile(grid: Grid, found: Ratios, bins: int, order: str) -> Profile:
     if order == "remove":
         return Profile(removed, means[-1] * scale + lost, exact=False)
     return Profile(added, masses[-1] * q_unit, exact=False)
+
+
+class Exchanged:
+    """(24) α -> H_α of Σ_j N(μ_j e_j)/m against Σ_j N(-μ_j e_j)/m: a record replaced in one of m secret steps.
+
+    One α is one sum of m bounded values; choices are the number of points, where values begin, and where sums do.
+    """
+
+    def __init__(self, bases: list[tuple[Fraction, int]], bins: int, aim: Aim) -> None:
+        self.moving = [(shift, count) for shift, count in bases if shift and count]
+        self.idle = sum(count for shift, count in bases if not shift)
+        self.bins, self.aim, self.known = bins, aim, dict[int, arb]()
+        mu = math.sqrt(max(float(shift) for shift, _ in self.moving))
+        rare = math.sqrt(2 * (math.log(bins) + 9 - log(aim.share)))
+        self.most = mu * rare - mu * mu / 2  # logarithm of what a value hardly ever exceeds
+        self.farthest = self.most + mu * mu  # the same of values weighted by themselves
+        self.least = mu * (4.25 + aim.finer / 2) - mu * mu / 2  # of -value/α
+        if max(self.farthest, self.least) > 300:
+            raise NotCovered("steps allocated in secret with so little noise, under replace-one")
+
+    def __call__(self, alpha: arb) -> arb:
+        """By symmetry from α >= 1; then at the next number e^(k 2^-30) below, of which there are fewer."""
+        if alpha < 1:
+            return 1 - alpha + alpha * self(1 / alpha)
+        k = math.floor(float(alpha.log().mid()) * 2**30 + 0.5) - 1
+        at = max(k, 0)
+        if at not in self.known:
+            lower = number(Fraction(at, 2**30)).exp()
+            self.known[at] = self.bound(lower)
+        require(at == 0 or number(Fraction(at, 2**30)).exp() <= alpha, "a profile is looked up at a smaller threshold")
+        return self.known[at]
+
+    def bound(self, alpha: arb) -> arb:
+        """E (V_1 + … + V_m)_+ / m from above, V = dP_j/dN(0) - α dQ_j/dN(0)."""
+        half, size = self.aim.exchange_points, float(alpha.mid())
+        start = math.exp(self.least) * size
+        shift = max(0, math.ceil(math.log2(half / start)))
+        farthest = 4 * (start + math.exp(self.farthest))
+        levels = max(1, math.ceil(math.log2(farthest * 2**shift / half)))
+        bits = math.ceil(math.log2(self.bins * farthest) - log(self.aim.share) / math.log(2)) + 60
+        grid, step = Grid(half, shift, levels, bits), 1 << levels
+        first = math.ceil(start * 2**shift / step) * step  # values begin at -first units
+        enough = max(first, math.ceil((start + math.exp(self.most)) * 2**shift / step) * step)  # and sums at -enough
+        total: tuple[Ratios, int] | None = None
+
+        def added(one: tuple[Ratios, int], other: tuple[Ratios, int]) -> tuple[Ratios, int]:
+            offset = one[1] + other[1]
+            return grid.lowered(grid.sum(one[0], other[0]), max(0, offset - enough)), min(offset, enough)
+
+        for squared, count in self.moving:
+            law = grid.law(self.value_above(squared, alpha, number(Fraction(first, 2**shift))), self.aim.negligible)
+            power, times = (law, first), count
+            while times:
+                if times & 1:
+                    total = power if total is None else added(total, power)
+                times >>= 1
+                power = added(power, power) if times else power
+        assert total is not None
+        found, offset = total
+        edge = offset + self.idle * (alpha - 1) * 2**shift  # those that are not run add 1 - α each
+        above = only_whole(edge.lower().floor(), "a threshold between points of the grid")
+        mass = mean = 0
+        for level, masses in enumerate(found.levels):
+            for k, each in enumerate(masses):
+                if each and k << level > above:
+                    mass, mean = mass + each, mean + (k << level) * each
+        scale = number(Fraction(1, self.bins * 2 ** (shift + bits)))
+        return (((mean - mass * edge).max(arb(0)) + found.lost) * scale).upper()
+
+    @staticmethod
+    def value_above(squared_shift: Fraction, alpha: arb, start: arb) -> Profile:
+        """Of x: E (max(V, -start) + start - x)_+, V = e^(μy - μ²/2) - α e^(-μy - μ²/2): V > v is a half-line in y."""
+        mu = number(squared_shift).sqrt()
+        c = (-mu * mu / 2).exp()
+
+        def value(x: arb) -> arb:
+            v = x - start
+            root = (v * v + 4 * alpha * c * c).sqrt()
+            w = (v + root) / (2 * c) if v >= 0 else 2 * alpha * c / (root - v)  # c w - αc/w = v
+            t = w.log() / mu
+            return normal_tail(t - mu) - alpha * normal_tail(t + mu) - v * normal_tail(t)
+
+        return Profile(value, value(arb(0)))
 
 
 # --- version 5: shuffled batches, and iterates in secret orders -------------------------------------------------------
@@ -1661,7 +1843,12 @@ def binomial(trials: int, chance: arb) -> tuple[list[arb], list[arb]]:
 
 def secret_costs(release: dict[str, Any], one: Fraction) -> list[tuple[Fraction, Fraction]]:
     """(22) (chance, squared shift) of a last iterate whose record has a position drawn once, or anew in each epoch."""
-    m, rise = release["batches"], release["smoothness_step"] - release["weight_decay_step"]
+    m = release["batches"]
+    if is_scheduled(release):  # positions that cost alike in groups, each as its dearest
+        costs = sorted(scheduled_costs(release), reverse=True)
+        size = -(-m // 400)
+        return [(Fraction(min(size, m - at), m), one * costs[at]) for at in range(0, m, size)]
+    rise = release["smoothness_step"] - release["weight_decay_step"]
     epochs = [b - a for a, b in pairwise((0, *release["checkpoints"], release["epochs"]))]
     # positions in blocks; a window from one block to another counts as its shortest
     size = -(-m // (400 if release["order"] == "secret" else 200))
@@ -1726,6 +1913,12 @@ class Aim:
         self.hints, self.known = hints, known
         self.share = delta / releases
         self.negligible = number(self.share) * arb(2) ** -26
+        # (24): how many points, and how much rarer what is cut off
+        self.exchange_points = field(hints, "exchange", int) if "exchange" in hints else 256
+        self.finer = field(hints, "finer", int) if "finer" in hints else 0
+        few = self.exchange_points
+        if not (16 <= few <= 2**18 and few & (few - 1) == 0 and 0 <= self.finer <= 40):
+            raise Malformed(f"a grid of {few} points, {self.finer} steps finer")
 
     def grid(self, bases: list[tuple[Fraction, int]], bins: int) -> Grid:
         """(20) Points and unit are hints; levels reach what one ratio, or all together, hardly ever exceed."""
@@ -1744,10 +1937,14 @@ RECORD = {"replace-one": ("replace",), "zero-out-one": ("remove", "add"), "add-o
 
 def allocated(bases: list[tuple[Fraction, int]], bins: int, order: str, aim: Aim) -> Profile:
     """(20) One of ``bins`` steps holds the record; the squared shifts, with how many steps have each (0: not run)."""
-    if order == "replace":
-        raise NotCovered("steps allocated in secret under replace-one")
     if bins == 1:
-        return gaussian_profile(bases[0][0])
+        return gaussian_profile(bases[0][0] * (4 if order == "replace" else 1))
+    if order == "replace":
+        key = (tuple(bases), bins, aim.exchange_points, aim.finer, aim.share)
+        if key not in aim.known:
+            aim.known[key] = Exchanged(bases, bins, aim)
+        exchanged: Exchanged = aim.known[key]
+        return Profile(exchanged, exact=False)
     grid = aim.grid(bases, bins)
     key = (tuple(bases), bins, grid.half, grid.shift, grid.bits, grid.levels)
     if key not in aim.known:
@@ -1806,7 +2003,7 @@ def of_full_batch(release: dict[str, Any], order: str, relation: str) -> Profile
     if kind == "discrete-gaussian":
         whole = math.floor(noise["bound"])
         if noise["dimension"] != 1 and (times * noise["bound"]) ** 2 >= 2:
-            raise NotCovered("discrete Gaussian noise on vectors that move by more than one unit")
+            raise NotCovered("discrete Gaussian noise on vectors that move by two units or more, or on samples")
         return discrete_gaussian_profile(noise["noise_stddev"] ** 2, times * whole)
     if kind == "randomized-response":
         if relation != "replace-one":
@@ -1814,6 +2011,17 @@ def of_full_batch(release: dict[str, Any], order: str, relation: str) -> Profile
         return response_profile(noise["epsilon"], noise["options"])
     mixture = mixture_profile(noise["norms"], noise["noise_stddev"], replaced=times == 2)
     return mixture.reversed() if order == "add" else mixture
+
+
+def whole_ones(release: dict[str, Any], relation: str) -> int:
+    """(15) How many coordinates of whole vectors of squared length 2 or 3 move by 1; 0 for other noise."""
+    noise = release["mechanism"]
+    if noise["kind"] != "discrete-gaussian" or noise["dimension"] == 1:
+        return 0
+    squared = ((2 if relation == "replace-one" else 1) * noise["bound"]) ** 2
+    if not 2 <= squared < 4:
+        return 0
+    return min(math.floor(squared), noise["dimension"] or 3)
 
 
 def of_poisson(release: dict[str, Any], order: str, relation: str) -> Profile:
@@ -1894,6 +2102,44 @@ def of_bins(release: dict[str, Any], order: str, aim: Aim) -> Steps:
     return epochs + ([(allocated([(one, last), (Fraction(0), bins - last)], bins, order, aim), 1)] if last else [])
 
 
+def of_binned_matrix(release: dict[str, Any], order: str, stride: int, aim: Aim) -> Steps:
+    """(26) What the bins of one residue have in common, and one of them for the rest; any stride will do."""
+    bins, given = release["separation"], release["matrix"]
+    if stride < 1 or bins % stride:
+        raise Malformed(f"a stride of {stride} with {bins} bins")
+    steps = len(given["rows"]) if "rows" in given else given["steps"]
+    found = overlaps(given, steps, bins)
+    common = max(found[stride::stride], default=Fraction(0))
+    require(common <= found[0], "what two bins share is at most what one has")
+    ways, unit = 4 if order == "replace" else 1, 1 / release["noise_multiplier"] ** 2
+    own = unit * (found[0] - common)
+    if stride == bins or not own:
+        return [(gaussian_profile(ways * unit * found[0]), 1)]
+    rest = allocated([(own, bins // stride)], bins // stride, order, aim)
+    return [(rest, 1), *([(gaussian_profile(ways * unit * common), 1)] if common else [])]
+
+
+def of_draws(release: dict[str, Any], order: str, relation: str) -> Profile:
+    """(27) b draws with replacement, records that come and go: Σ p_k N(2k/z) against N(0)."""
+    if relation != "add-or-remove-one":
+        raise NotCovered("draws with replacement other than under add-or-remove-one")
+    per_bound(release)
+    draws, n = release["batch_size"], release["dataset_size"]
+    chance, scale = number(Fraction(1, n)), 2**240
+    tails = [Fraction(1)]  # P(k or more draws), from above
+    while tails[-1] > Fraction(1, 2**200) and len(tails) <= draws:
+        if len(tails) > 1000:
+            raise NotCovered("a record that is drawn more than 1000 times")
+        effort.spend(1)
+        tails.append(min(tails[-1], Fraction(rounded_up(chance_of_at_least(draws, chance, len(tails)), 240), scale)))
+    beyond = tails.pop() if len(tails) <= draws else Fraction(0)
+    norms = [(Fraction(2 * k), a - b) for k, (a, b) in enumerate(pairwise([*tails, Fraction(0)])) if a > b]
+    mixture = mixture_profile(norms, release["mechanism"]["noise_multiplier"], replaced=False)
+    lost = number(beyond)
+    whole = Profile(lambda alpha: mixture(alpha) + lost, 1 + lost, exact=False)
+    return whole if order == "remove" else whole.reversed()
+
+
 def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -> tuple[Profile, arb]:
     """(21) One epoch, and the total variation that its clones cost; without clones the record's batch is revealed."""
     squared, batches = per_bound(release) * (4 if order == "replace" else 1), release["batches"]
@@ -1914,6 +2160,7 @@ def steps_of(
     """The profiles of a run, with multiplicities, and what is to be added for its clones, in total variation."""
     shift, found, variation = Fraction(0), Steps(), arb(0)
     chosen = list(field(aim.hints, "clones", list)) if "clones" in aim.hints else []
+    strides = list(field(aim.hints, "strides", list)) if "strides" in aim.hints else []
     for release in releases:
         kind, count = release["kind"], release["count"]
         if kind in PRODUCTS and not is_drawn(release):
@@ -1922,7 +2169,11 @@ def steps_of(
             found += [(sampled_profile(order, q, 1 / z2), count * times) for (q, z2), times in sampled.items()]
         elif kind == "last-iterate":
             z, farthest = of_noise(release, relation)
-            parts = secret_costs(release, (farthest / z) ** 2)
+            one = (farthest / z) ** 2
+            if release["order"] == "fixed":
+                shift += count * one * max(scheduled_costs(release))
+                continue
+            parts = secret_costs(release, one)
             effort.spend(len(parts))
             found.append((averaged([(chance, gaussian_profile(cost)) for chance, cost in parts]), count))
             found[-1][0].exact = False
@@ -1930,6 +2181,13 @@ def steps_of(
             profile, lost = of_shuffled(release, order, chosen.pop(0) if chosen else None, aim)
             found.append((profile, count))
             variation += count * lost
+        elif kind == "matrix":
+            stride = strides.pop(0) if strides else release["separation"]
+            if type(stride) is not int:
+                raise Malformed(f"a stride of {quoted(stride)}")
+            found += [(profile, times * count) for profile, times in of_binned_matrix(release, order, stride, aim)]
+        elif kind == "full-batch" and (ones := whole_ones(release, relation)):
+            found.append((discrete_gaussian_profile(release["mechanism"]["noise_stddev"] ** 2, 1), ones * count))
         elif kind == "random-allocation":
             found += [(profile, times * count) for profile, times in of_allocated(release, order, aim)]
         elif kind == "balls-in-bins":
@@ -1939,14 +2197,17 @@ def steps_of(
             low, high = sizes or ((1, n) if relation == "add-or-remove-one" else (n, n))
             found.append((of_truncated(release, order, relation, low, high), count))
         else:
-            made = {"full-batch": of_full_batch, "poisson": of_poisson, "without-replacement": of_fixed_size}[kind]
-            found.append((made(release, order, relation), count))
+            made = {"full-batch": of_full_batch, "poisson": of_poisson, "without-replacement": of_fixed_size}
+            made["with-replacement"] = of_draws
+            found.append((made[kind](release, order, relation), count))
     return ([(gaussian_profile(shift), 1)] if shift else []) + found, variation
 
 
 def is_drawn(release: dict[str, Any]) -> bool:
     """Whether it takes the profiles of version 5."""
-    return release["kind"] not in PRODUCTS or (release["kind"] == "last-iterate" and release["order"] != "fixed")
+    if release["kind"] == "last-iterate":
+        return release["order"] != "fixed" or is_scheduled(release)
+    return release["kind"] not in PRODUCTS or release.get("participation") == "balls-in-bins"
 
 
 def size_ranges(releases: list[dict[str, Any]], relation: str, hints: dict[str, Any]) -> list[tuple[int, int] | None]:
@@ -2013,7 +2274,7 @@ def demand_places(releases: list[dict[str, Any]], relation: str) -> None:
 def check_drawn(
     releases: list[dict[str, Any]], claim: dict[str, Any], proofs: dict[str, Any]
 ) -> list[tuple[Answer, Answer, str]]:
-    """(14) to (23): for each order, whether δ <= at the upper end and > at the lower one, and how."""
+    """(14) to (27): for each order, whether δ <= at the upper end and > at the lower one, and how."""
     relation, given, target, lower, upper = claim.values()
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
     demand_places(releases, relation)
@@ -2262,9 +2523,12 @@ def release_in_words(release: dict[str, Any]) -> str:
     if read["kind"] == "last-iterate":
         also = f" and after epochs {', '.join(map(str, read['checkpoints'][:20]))}" if read["checkpoints"] else ""
         more = ", ..." if len(read["checkpoints"]) > 20 else ""
+        steps = read["smoothness_step"]
+        sizes = f"steps, {shown(min(steps))} to" if is_scheduled(read) else "step"
+        largest = shown(max(steps) if is_scheduled(read) else steps)
         return (
             f"{times}only the last iterate{also}{more} of {read['epochs']} epochs of {read['batches']} batches in a "
-            f"{read['order']} order, smoothness step {shown(read['smoothness_step'])}, weight decay step "
+            f"{read['order']} order, smoothness {sizes} {largest}, weight decay step "
             f"{shown(read['weight_decay_step'], ROUND_FLOOR)}; Gaussian noise in every step, {noise}"
         )
     if read["kind"] == "matrix":

@@ -405,7 +405,7 @@ def enclosed(product: Product, target: Fraction, for_epsilon: bool, width: float
 
 
 def _published(product: Product, target: Fraction, for_epsilon: bool, width: float, prove: Prove) -> Proof | None:
-    """What holds where the bin of a record is published, and what whoever sees one step attains (``proof.md``, 8).
+    """What holds where the bin of a record is published, and what whoever sees one step attains (``proof.md``, 9).
 
     None where noise is not Gaussian, or that is not proven either.
     """
