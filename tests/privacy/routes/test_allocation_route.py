@@ -431,6 +431,7 @@ def test_so_little_noise_that_no_grid_holds_it_has_an_answer(epsilon: int) -> No
     assert alone.exact_upper == delta_of(ShiftedGaussians(F(400)), F(epsilon)).exact_upper
 
 
+@pytest.mark.thorough
 def test_no_delta_is_too_small() -> None:
     steps = Allocated(Direction.REMOVE, 2, ((ShiftedGaussians(F(1)), 2),))
     found = prove_epsilon(((steps, 3), (ShiftedGaussians(F(1, 4)), 1)), F(1, 10**300), 1e-2).enclosure

@@ -117,9 +117,10 @@ def to_dp_event(mechanism: Mechanism, relation: str | Relation | NeighboringRela
 
     Returns:
         The event. Noise is rounded down to a double and rates, ρ and what else costs privacy up, so that the event
-        never spends less. ``from_dp_event`` gives the mechanism back where its numbers are doubles, except that the
-        ε of randomised response may come back a few units in the last place larger, that noise comes back per unit of
-        the per-record bound, and that the dimension of Laplace noise, which events do not know, is lost.
+        never spends less (but for the rate of a Poisson sample that is cut, of which that is not proven: to be sure,
+        give one that is a double). ``from_dp_event`` gives the mechanism back where its numbers are doubles, except
+        that the ε of randomised response may come back a few units in the last place larger, that noise comes back per
+        unit of the per-record bound, and that the dimension of Laplace noise, which events do not know, is lost.
 
     Raises:
         UnsupportedMechanism: There is no such event, or nothing is proven under the relation.
