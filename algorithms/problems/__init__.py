@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Differentiable as Differentiable,
         differentiable as differentiable,
     )
+    from dpbounds.algorithms.problems.differentiable_losses.sharding import sharded as sharded
     from dpbounds.algorithms.problems.finite_sum import (
         FiniteSum as FiniteSum,
         HasRecordGradients as HasRecordGradients,

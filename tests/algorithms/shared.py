@@ -1,5 +1,7 @@
 """What tests of several algorithms share: problems, and what must not depend on how many repetitions there are."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,13 @@ def smooth(n=300, p=4, **options):
     """The sigmoid loss on Wang & Xu's design, without a regulariser."""
     data = problems.wang_xu_design(n, p, seed=0, feature_bound=4)
     return problems.sigmoid_loss(data.features, data.labels, **{"l1": 0, "feature_bound": 4, **options})
+
+
+def exact_square(vector):
+    """The sum of the squares of doubles that are multiples of 2^-1074, exactly."""
+    mantissas, exponents = np.frexp(np.asarray(vector, dtype=np.float64))
+    whole = [int(each) << int(at) + 1074 for each, at in zip(np.ldexp(mantissas, 53).tolist(), exponents, strict=True)]
+    return Fraction(sum(each * each for each in whole), 1 << 2 * (53 + 1074))
 
 
 def plain_sigmoid(problem, x):

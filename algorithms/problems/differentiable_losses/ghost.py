@@ -1,9 +1,10 @@
 """Gradients of weights that are multiplied by what a record gives, without a copy per record.
 
-Where a leaf W of the parameters occurs once, in a product x W (whatever comes before and after), a record's gradient is
-X'D: X the T rows that came in, D the slopes of the T rows that came out (Goodfellow 2015; Bu, Wang, Zha & Karypis 2022
-keep both and sum at once). The products are found in the program that JAX traces; at each of them a "tap" of zeros is
-added, whose gradient is D. What is not of that form keeps its copies.
+Where a leaf W of the parameters occurs once, in a product x W, as the kernel of a convolution, or with rows picked out
+of it (whatever comes before and after), a record's gradient is X'D: X the T rows that came in, D the slopes of the T
+rows that came out (Goodfellow 2015; Bu, Wang, Zha & Karypis 2022 keep both and sum at once). These ``forms`` are found
+in the program that JAX traces; at each of them a "tap" of zeros is added, whose gradient is D. What is not of a form
+keeps its copies.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from dpbounds.algorithms.problems.differentiable_losses.sums import Outer
+from dpbounds.algorithms.problems.differentiable_losses.forms import FORMS, Form
+from dpbounds.algorithms.problems.differentiable_losses.sums import Outer, Picked
 
 _INLINED = ("jit", "pjit")
 _ARRANGING = ("transpose", "reshape", "convert_element_type")
@@ -25,11 +27,12 @@ Place = tuple[int, ...]  # of an equation: its number, inside of others
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """One product of a leaf with what a record gives.
+    """One product of a leaf with what a record gives, or what is like one.
 
     Attributes:
         leaf: Which one.
         place: Of the equation.
+        equation, form: It, and what is known of its kind.
         side: Of its operands: 0 or 1, which one the leaf is.
         arranged: From the leaf to the operand: a reordering of its entries.
         tokens, inputs, outputs: T, a and b.
@@ -37,11 +40,18 @@ class Product:
 
     leaf: int
     place: Place
+    equation: Any
+    form: Form
     side: int
     arranged: Callable[[Any], Any]
     tokens: int
     inputs: int
     outputs: int
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """T, a and b."""
+        return self.tokens, self.inputs, self.outputs
 
 
 def products(program: Any, leaves: int) -> list[Product]:
@@ -63,9 +73,10 @@ def products(program: Any, leaves: int) -> list[Product]:
                 continue
             for side, (leaf, arranged) in own:
                 uses[leaf] += 1
-                sizes = _sizes(equation, side) if name == "dot_general" else None
-                if sizes is not None:
-                    found[leaf] = Product(leaf, place, side, arranged, *sizes)
+                form = FORMS.get(name)
+                sizes = None if form is None else form.sizes(equation, side)
+                if form is not None and sizes is not None:
+                    found[leaf] = Product(leaf, place, equation, form, side, arranged, *sizes)
         for each in jaxpr.outvars:
             if _is_known(each, known):
                 uses[known[each][0]] += 2  # handed on: not followed
@@ -90,18 +101,6 @@ def _then(before: Callable[[Any], Any], equation: Any) -> Callable[[Any], Any]:
     if equation.primitive.name == "convert_element_type":
         return before
     return lambda value: equation.primitive.bind(before(value), **equation.params)
-
-
-def _sizes(equation: Any, side: int) -> tuple[int, int, int] | None:
-    """T, a and b of a product without batches; None for others."""
-    contracted, batched = equation.params["dimension_numbers"]
-    if batched[0] or batched[1]:
-        return None
-    shapes = [each.aval.shape for each in equation.invars]
-    inputs = math.prod(shapes[side][axis] for axis in contracted[side])
-    outputs = math.prod(shapes[side]) // max(inputs, 1)
-    tokens = math.prod(shapes[1 - side]) // max(inputs, 1)
-    return tokens, inputs, outputs
 
 
 def evaluated(program: Any, arguments: Sequence[Any], taps: dict[Place, Any]) -> tuple[Any, dict[Place, Any]]:
@@ -144,42 +143,24 @@ def outcomes(program: Any, products: Sequence[Product]) -> dict[Place, Any]:
     return {each.place: at(program.jaxpr, each.place) for each in products}
 
 
-def taken_apart(program: Any, product: Product, operands: Sequence[Any], slope: Any) -> tuple[Any, Any]:
+def taken_apart(product: Product, operands: Sequence[Any], slope: Any) -> tuple[Any, Any]:
     """X, shape (T, a), and D, shape (T, b), of one record."""
-    import jax
-
-    jnp, side = jax.numpy, product.side
-    contracted = _numbers(program, product.place)
-    other = operands[1 - side]
-    free = [axis for axis in range(other.ndim) if axis not in contracted[1 - side]]
-    X = jnp.transpose(other, (*free, *contracted[1 - side])).reshape(product.tokens, product.inputs)
-    if side == 0:  # what comes out has the leaf's axes first
-        return X, slope.reshape(product.outputs, product.tokens).T
-    return X, slope.reshape(product.tokens, product.outputs)
+    form, given = product.form, (product.equation, product.side)
+    return form.inputs(*given, operands, product.sizes), form.slopes(*given, slope, product.sizes)
 
 
-def together(program: Any, product: Product, leaf: Any, X: Any, D: Any) -> Outer:
+def together(product: Product, leaf: Any, X: Any, D: Any) -> Outer | Picked:
     """What is summed of many records, X of shape (lanes, T, a) and D (lanes, T, b); the leaf gives shape and type."""
     import jax
 
     jnp = jax.numpy
-    contracted = _numbers(program, product.place)[product.side]
-    operand = jax.eval_shape(product.arranged, leaf)
-    free = [axis for axis in range(len(operand.shape)) if axis not in contracted]
-    order = (*contracted, *free)
+    shape = jax.eval_shape(product.arranged, leaf).shape
 
     def restored(total: Any) -> Any:
-        placed = total.reshape([operand.shape[axis] for axis in order]).transpose(np.argsort(order))
+        placed = product.form.placed(product.equation, product.side, total, shape)
         # the operand has every entry of the leaf once: where each stands in it
         count = math.prod(leaf.shape)
         places = product.arranged(jnp.arange(count).reshape(leaf.shape))
         return jnp.zeros(count, total.dtype).at[places.ravel()].set(placed.ravel())
 
-    return Outer(X, D, restored)
-
-
-def _numbers(program: Any, place: Place) -> Any:
-    jaxpr = program.jaxpr
-    for number in place[:-1]:
-        jaxpr = jaxpr.eqns[number].params["jaxpr"].jaxpr
-    return jaxpr.eqns[place[-1]].params["dimension_numbers"][0]
+    return Picked(X[:, :, 0], D, shape[0], restored) if product.form.picks else Outer(X, D, restored)

@@ -244,8 +244,9 @@ def differentiable(
         memory_limit: In bytes, public: what a sum takes while it is made, by the compiler's account and our own.
         radius: Of an l2 ball around 0, for ``ProjectedGradientDescent``.
         copies: Whether a record's gradient is written out. False: where a weight occurs once, in a product with what
-            a record gives (a dense layer, an adapter), only what came in and what goes back is kept, and norms and
-            sums are made of these. For gradients alone; other leaves keep their copies.
+            a record gives (a dense layer, an adapter), as a convolution's kernel or as a table whose rows are looked
+            up, only what came in and what goes back is kept where that is smaller, and norms and sums are made of
+            these. For gradients alone; other leaves keep their copies.
         assumed: "hessian_lipschitz" or "initial_gap", taken on trust by step sizes and plans that ask for them.
             Privacy rests on neither, and ``bound`` still refuses.
 

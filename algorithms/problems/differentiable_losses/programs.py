@@ -279,7 +279,7 @@ def _without_copies(one: Loss, unravel: Any, parameters: Any, row: Any) -> tuple
 
         (slopes, rest), operands = jax.grad(value, argnums=(0, 1), has_aux=True)(taps, others)
         return [
-            ghost.taken_apart(program, found[place], operands[found[place].place], slopes[found[place].place])
+            ghost.taken_apart(found[place], operands[found[place].place], slopes[found[place].place])
             if place in found
             else rest[place].ravel()
             for place in range(len(leaves_now))
@@ -290,7 +290,7 @@ def _without_copies(one: Loss, unravel: Any, parameters: Any, row: Any) -> tuple
 
     def taken(answers: list[Any]) -> list[sums.Part]:
         return [
-            ghost.together(program, found[place], leaves[place], *each) if place in found else sums.copies(each)
+            ghost.together(found[place], leaves[place], *each) if place in found else sums.copies(each)
             for place, each in enumerate(answers)
         ]
 
@@ -308,11 +308,10 @@ def _chunk(made: Compiled, start: Any, leaves: Leaves, memory_limit: int, differ
         gradients = made.bytes_of(rows, start, leaves, False, groups)
         return max(gradients, made.bytes_of(rows, start, leaves, True)) if differences else gradients
 
-    one = held(1)
-    if one > memory_limit:
-        raise InvalidValue("memory_limit", memory_limit, f"at least {one} bytes, what one record takes")
     rows = min(_MOST, 1 << (len(leaves[0]) - 1).bit_length())
-    while rows > 1 and held(rows) > memory_limit:
+    while (needed := held(rows)) > memory_limit:  # each is a compilation: the largest first, which mostly fits
+        if rows == 1:
+            raise InvalidValue("memory_limit", memory_limit, f"at least {needed} bytes, what one record takes")
         rows //= 2
     return rows
 

@@ -70,7 +70,53 @@ class Outer:
         return self.inputs.astype("float64"), self.slopes.astype("float64")
 
 
-Part = Copies | Outer
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """Records' gradients of a leaf of which rows were picked, without being written out: X has a 1 at a picked row.
+
+    Attributes:
+        places: Which rows, -1 for none, shape (lanes, T).
+        slopes: D, shape (lanes, T, b).
+        rows: How many the leaf has.
+        restored: From a sum of X'D, shape (rows, b), to the raveled leaf's.
+    """
+
+    places: Any
+    slopes: Any
+    rows: int
+    restored: Callable[[Any], Any]
+
+    def sizes(self) -> tuple[Any, Any]:
+        """At least ‖X'D‖_F², and ‖X‖_F² ‖D‖_F², as of ``Outer``."""
+        import jax
+
+        jnp, (there, D), tokens = jax.numpy, self._doubles(), self.places.shape[1]
+        spread = there.sum(axis=1).astype("float64") * (D**2).sum(axis=(1, 2))
+        if tokens == 1:
+            return spread, spread
+        same = (self.places[:, :, None] == self.places[:, None, :]).astype("float64")
+        rounding = 2 * (D.shape[2] + tokens**2 + 8) * float(UNIT)
+        found = (same * jnp.einsum("lsa,lta->lst", D, D)).sum(axis=(1, 2))
+        return jnp.maximum(found, 0.0) + rounding * spread, spread
+
+    def summed(self, factor: Any) -> Any:
+        """Σ_i a_i X_i'D_i as the leaf is raveled; what has the factor 0 counts as 0, whatever it is."""
+        import jax
+
+        jnp, (there, D) = jax.numpy, self._doubles()
+        D = jnp.where((factor != 0)[:, None, None], D, 0.0)
+        places = jnp.where(there, self.places, 0)
+        begun = jnp.zeros((self.rows, D.shape[2]), D.dtype)
+        return self.restored(begun.at[places].add(factor[:, None, None] * D)).ravel()
+
+    def _doubles(self) -> tuple[Any, Any]:
+        import jax
+
+        there = self.places >= 0
+        return there, jax.numpy.where(there[:, :, None], self.slopes.astype("float64"), 0.0)
+
+
+Part = Copies | Outer | Picked
 
 
 def copies(each: Any) -> Copies:
@@ -131,7 +177,7 @@ def clipped_sum(
     summed = jax.lax.fori_loop(0, len(there) // together, lambda i, so_far: add(i * together, so_far), zeros)
     totals = dict(zip((place for place, _ in plain), summed, strict=True))
     for place, part in enumerate(parts):
-        if isinstance(part, Outer):
+        if not isinstance(part, Copies):
             totals[place] = part.summed(factor[groups[place]])
     fits = finite & (squares[0] <= most[0])
     return jnp.concatenate([totals[place] for place in range(len(parts))]), (fits * there).sum()

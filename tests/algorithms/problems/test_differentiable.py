@@ -35,6 +35,7 @@ from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms import Gaussian
+from tests.algorithms.shared import exact_square
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -86,10 +87,6 @@ def total(problem, rows=None, x=None):
     return problem.summed_gradients(x, np.arange(problem.records) if rows is None else np.asarray(rows))
 
 
-def square(vector):
-    return sum((Fraction(float(each)) ** 2 for each in vector), Fraction(0))
-
-
 def test_it_is_a_clipped_problem_of_the_library():
     own = problems.sigmoid_loss(FEATURES, SIGNS, l1=0, feature_bound=10)
     for clip in ("1/20", 10):
@@ -123,7 +120,7 @@ def test_leaves_of_several_types_are_clipped_as_one_vector():
         flat = np.concatenate([np.asarray(leaf, dtype=np.float64).ravel() for leaf in jax.tree.leaves(found)])
         alone = total(problem, [row])
         assert alone == pytest.approx(flat * min(1, 0.1 / np.linalg.norm(flat)), abs=1e-4)  # half precision
-        assert square(alone) <= Fraction(1, 100)
+        assert exact_square(alone) <= Fraction(1, 100)
         summed += alone
     assert total(problem) == pytest.approx(summed, abs=1e-3)
     assert not jax.config.jax_enable_x64
@@ -150,7 +147,7 @@ def test_neighbours_sums_differ_by_at_most_the_bound_exactly(clip):
     every, largest = total(problem), Fraction(0)
     assert np.isfinite(every).all()
     for gone in range(len(rows)):
-        moved = square(every - total(problem, np.delete(np.arange(len(rows)), gone)))
+        moved = exact_square(every - total(problem, np.delete(np.arange(len(rows)), gone)))
         # the difference of two doubles is rounded once more here
         assert moved <= clip**2 * (1 + Fraction(1, 2**50))
         largest = max(largest, moved)
@@ -158,7 +155,7 @@ def test_neighbours_sums_differ_by_at_most_the_bound_exactly(clip):
     for other in (rows[3], -rows[3], rows[1], rows[8]):
         changed = rows.copy()
         changed[11] = other
-        assert square(total(of_rows(changed, clip)) - every) <= 4 * clip**2 * (1 + Fraction(1, 2**50))
+        assert exact_square(total(of_rows(changed, clip)) - every) <= 4 * clip**2 * (1 + Fraction(1, 2**50))
 
 
 def test_sums_that_cancel_keep_within_the_margin():
@@ -257,7 +254,7 @@ def test_a_record_more_moves_a_sum_by_its_own_part_and_nothing_else(count):
     for gone in drawn:
         moved = every - total(problem, np.delete(drawn, gone))
         assert np.abs(moved - total(problem, [gone])).max() < 1e-16
-        assert square(moved) <= Fraction(1, 10**4) * (1 + Fraction(1, 2**50))
+        assert exact_square(moved) <= Fraction(1, 10**4) * (1 + Fraction(1, 2**50))
 
 
 def test_differences_are_clipped_per_distance():
@@ -271,7 +268,7 @@ def test_differences_are_clipped_per_distance():
     for row in range(5):
         alone = problem.summed_differences(x, y, np.array([row]))
         assert np.linalg.norm(alone) == pytest.approx(2 * apart, rel=1e-6)
-        assert square(alone) <= 4 * square(x - y)
+        assert exact_square(alone) <= 4 * exact_square(x - y)
         far = problem.summed_differences(x, x + 100, np.array([row]))
         assert np.linalg.norm(far) == pytest.approx(2, rel=1e-6)
     assert not problem.summed_differences(x, x, np.arange(N)).any()
@@ -421,7 +418,7 @@ def test_planted_bugs_break_the_bound(bug, monkeypatch):
     rows = np.float32([[3, 4], [-7, 2], [5, 5]])
     problem = of_rows(rows)
     every = total(problem)
-    moved = max(square(every - total(problem, [row for row in range(3) if row != gone])) for gone in range(3))
+    moved = max(exact_square(every - total(problem, [row for row in range(3) if row != gone])) for gone in range(3))
     assert moved > 1 + Fraction(1, 2**50)
 
 
@@ -475,9 +472,9 @@ def test_parts_are_clipped_one_by_one():
             continue
         expected = np.append(np.clip(own[0], -2, 2), own[1:] * min(1, 0.5 / max(np.linalg.norm(own[1:]), 1e-9)))
         assert alone == pytest.approx(expected, abs=1e-7)
-        assert square(alone[:1]) <= 4
-        assert square(alone[1:]) <= Fraction(1, 4)
-    assert square(total(problem, [1])) > Fraction(17, 4) * Fraction(999, 1000)  # the bound is attained
+        assert exact_square(alone[:1]) <= 4
+        assert exact_square(alone[1:]) <= Fraction(1, 4)
+    assert exact_square(total(problem, [1])) > Fraction(17, 4) * Fraction(999, 1000)  # the bound is attained
     with pytest.raises(InvalidValue, match="one for all leaves"):
         problem.sums_within(problem.initial_point, np.arange(2), Fraction(1))
     for wrong in ({"a": 1}, {"a": 1, "b": 0}, [1, 2], None):
@@ -529,7 +526,7 @@ def test_gradients_without_copies_are_the_same(clip):
     for rows in (np.arange(20), np.array([3]), np.array([1, 1, 5])):
         assert total(kept, rows) == pytest.approx(total(copied, rows), abs=1e-6)
         if not isinstance(clip, dict):
-            assert square(total(kept, rows[:1])) <= Fraction(clip) ** 2
+            assert exact_square(total(kept, rows[:1])) <= Fraction(clip) ** 2
     start = jnp.zeros(copied.dimension, jnp.float32)
     needed = [
         each.compiled.bytes_of(16, start, each.leaves, False, len(each.clipping.bounds)) for each in (copied, kept)
@@ -552,7 +549,7 @@ def test_neighbours_sums_without_copies_differ_by_at_most_the_bound_exactly():
     every = total(kept)
     assert np.isfinite(every).all()
     for gone in range(20):
-        moved = square(every - total(kept, np.delete(np.arange(20), gone)))
+        moved = exact_square(every - total(kept, np.delete(np.arange(20), gone)))
         assert moved <= 1 + Fraction(1, 2**50)
 
 
@@ -565,9 +562,9 @@ def test_a_norm_that_forgets_how_tokens_add_up_breaks_the_bound(monkeypatch):
         return found, found
 
     rows = np.tile(WIDE[:, :1], (1, 4, 1))
-    assert square(total(both("1/1000", rows)[1], [4])) <= Fraction(1, 10**6)
+    assert exact_square(total(both("1/1000", rows)[1], [4])) <= Fraction(1, 10**6)
     monkeypatch.setattr(sums.Outer, "sizes", wrong)
-    assert square(total(both("1/1000", rows)[1], [4])) > Fraction(11, 10**7)
+    assert exact_square(total(both("1/1000", rows)[1], [4])) > Fraction(11, 10**7)
 
 
 def test_what_is_no_single_product_keeps_its_copies():
@@ -616,7 +613,7 @@ def test_hessians_and_their_products_are_clipped():
     assert np.array_equal(H, H.T)
     assert loose.summed_products(x, v, every) / 30 == pytest.approx(H @ v, abs=1e-5)
     for row in range(30):
-        assert square(tight.summed_products(x, v, np.array([row]))) <= square(v) / 4
+        assert exact_square(tight.summed_products(x, v, np.array([row]))) <= exact_square(v) / 4
     assert np.linalg.norm(tight.hessian(x[None])) <= 0.5
     assert np.linalg.norm(tight.summed_products(x, v, np.array([2]))) == pytest.approx(np.linalg.norm(v) / 2, rel=1e-6)
     none = a_bowl(None)
@@ -659,7 +656,7 @@ def test_methods_that_use_curvature_run_for_privacy_alone():
 # --- optimisers of Optax
 
 
-def test_optax_trains_and_goes_on_from_a_checkpoint_as_if_nothing_had_been(tmp_path):
+def test_optax_trains_and_a_run_that_was_stopped_goes_on_from_its_checkpoint(tmp_path):
     optax = pytest.importorskip("optax")
     parameters, problem = a_network(clip={"in": 1, "bias": "1/2", "out": 1})
     rule = optax.adam(optax.exponential_decay(0.1, 5, 0.5))

@@ -15,8 +15,8 @@ import dataclasses
 import jax, jax.numpy as jnp, numpy as np, pytest
 from dpbounds.algorithms import StochasticGradientDescent
 from dpbounds.algorithms.ledger import Poisson
-from dpbounds.algorithms.problems import differentiable
-from dpbounds.algorithms.problems.differentiable_losses.sharding import Sharded, sharded
+from dpbounds.algorithms.problems import differentiable, sharded
+from dpbounds.algorithms.problems.differentiable_losses.sharding import Sharded
 from dpbounds.errors import BudgetExceeded, InvalidValue
 
 rng = np.random.default_rng(0)
@@ -86,15 +86,15 @@ def test_planted_bugs_are_seen(bug: str) -> None:
         bug, own = "{bug}", Sharded._in_doubles
         draw = np.random.default_rng(3)
 
-        def wrong(self, what, points, leaves, there, limits, lanes):
-            total, within = own(self, what, points, leaves, there, limits, lanes)
+        def wrong(self, what, points, leaves, count, limits, lanes):
+            total, within = own(self, what, points, leaves, count, limits, lanes)
             if bug == "noise_on_every_shard":
                 return total + sum(draw.normal(0, 0.5, total.shape) for _ in range(2)), within
             if bug == "every_device_has_all_rows":
                 return 2 * total, within
-            lost = there & (np.arange(len(there)) % 2 == 0)  # the even ones only, put first
-            order = np.argsort(~lost, kind="stable")
-            return own(self, what, points, [leaf[order] for leaf in leaves], lost[order], limits, lanes)
+            kept = np.arange(0, count, 2)  # the even ones only, put first
+            order = np.append(kept, np.zeros(len(leaves[0]) - len(kept), int))
+            return own(self, what, points, [leaf[order] for leaf in leaves], len(kept), limits, lanes)
 
         Sharded._in_doubles = wrong
         many = sharded(alone)
