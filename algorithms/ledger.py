@@ -287,6 +287,10 @@ class Cyclic:
         return Fraction(-(-records // self.bins))
 
 
+def _drawn_rate_if_any(sample_rate: ExactLike | None) -> Fraction | None:
+    return None if sample_rate is None else _drawn_rate(sample_rate)
+
+
 CorrelatedDraws = Literal["fixed-order", "cyclic-poisson", "balls-in-bins"]
 
 
@@ -309,9 +313,7 @@ class Correlated:
     matrix: Encoder
     bins: int
     draws: CorrelatedDraws = "fixed-order"
-    sample_rate: Fraction | None = attrs.field(
-        default=None, converter=lambda rate: None if rate is None else _drawn_rate(rate)
-    )
+    sample_rate: Fraction | None = attrs.field(default=None, converter=_drawn_rate_if_any)
 
     def __attrs_post_init__(self) -> None:
         demand_one_of("draws", self.draws, get_args(CorrelatedDraws))

@@ -131,7 +131,6 @@ def test_guards_catch_noise_that_is_not_the_matrix_s(bug: Callable, monkeypatch)
 
 RATE = "1/4"
 SAMPLED = {"draws": "cyclic-poisson", "sample_rate": RATE, "matrix": "square-root", "bands": 3}
-THROWN = {"draws": "balls-in-bins", "matrix": "square-root"}
 
 
 def batches(repetitions: int, **draws) -> list[tuple[np.ndarray, ...]]:
@@ -148,21 +147,21 @@ def test_groups_in_a_fixed_order_are_places():
 
 def test_samples_of_groups_have_the_law_that_is_accounted():
     """Every subset of a group as likely as its size says; two steps independent."""
-    found = batches(4000, draws="cyclic-poisson", sample_rate=RATE)
+    found = batches(2000, draws="cyclic-poisson", sample_rate=RATE)
     subsets = [(), (0,), (4,), (8,), (0, 4), (0, 8), (4, 8), (0, 4, 8)]
     chances = np.array([0.25 ** len(each) * 0.75 ** (3 - len(each)) for each in subsets])
     first, again = ([subsets.index(tuple(each.tolist())) for each in found[step]] for step in (0, 4))
     counts = np.zeros((8, 8))
     np.add.at(counts, (first, again), 1)
-    expected = 4000 * np.outer(chances, chances)
+    expected = 2000 * np.outer(chances, chances)
     many = expected > 5
     assert stats.chisquare(counts[many], expected[many] * counts[many].sum() / expected[many].sum()).pvalue > 1e-6
     assert all((each % 4 == step % 4).all() for step, rows in enumerate(found) for each in rows)
 
 
 def test_records_are_thrown_once_into_any_group():
-    found = batches(3000, draws="balls-in-bins")
-    groups = np.full((3000, 10), -1)
+    found = batches(1000, draws="balls-in-bins")
+    groups = np.full((1000, 10), -1)
     for step in range(4):
         for row, each in enumerate(found[step]):
             assert (groups[row, each] == -1).all()
@@ -240,7 +239,7 @@ def test_the_ledger_holds_the_matrix_once():
         oracle(np.tile(oracle.problem.initial_point, (2, 1)))
 
 
-@pytest.mark.parametrize("given", [{}, {"matrix": "tree"}, {"bands": 5}, SAMPLED, THROWN], ids=str)
+@pytest.mark.parametrize("given", [{}, {"matrix": "tree"}, {"bands": 5}, SAMPLED], ids=str)
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out-one"])
 def test_the_ledger_keeps_the_budget(given, relation):
     problem = wavy(60)
@@ -248,6 +247,17 @@ def test_the_ledger_keeps_the_budget(given, relation):
     run = algorithm.run(problem, seed=0, repetitions=1)
     assert run.spent.at_most(1)
     run.ledger.check_plan(algorithm.planned)
+
+
+def test_groups_that_are_thrown_are_written_down_as_such():
+    """Their calibration takes seconds: the noise is given."""
+    scheme = Correlated(Toeplitz("square-root", 20, 4), 5, "balls-in-bins")
+    algorithm = MatrixDescent(20, scheme)
+    run = algorithm.run(wavy(60), seed=0, repetitions=2)
+    run.ledger.check_plan(algorithm.planned)
+    (entry,) = run.ledger.releases
+    assert entry.mechanism().participation == "balls-in-bins"
+    assert Ledger.from_json(run.ledger.to_json()) == run.ledger
 
 
 def test_correlated_noise_makes_better_sums_than_independent_noise_of_the_same_budget():
