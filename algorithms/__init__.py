@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dpbounds.algorithms import problems as problems
     from dpbounds.algorithms.descents.batch_descent import BatchDescent as BatchDescent
     from dpbounds.algorithms.descents.langevin_dynamics import LangevinDynamics as LangevinDynamics
+    from dpbounds.algorithms.descents.matrix_descent import MatrixDescent as MatrixDescent
     from dpbounds.algorithms.descents.mirror_descent import MirrorDescent as MirrorDescent
     from dpbounds.algorithms.descents.perturbed_gradient_descent import (
         PerturbedGradientDescent as PerturbedGradientDescent,

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 import attrs
@@ -53,7 +54,7 @@ from dpbounds.privacy.mechanisms import (
 )
 from dpbounds.privacy.mechanisms.descriptions import JsonObject, described
 from dpbounds.privacy.mechanisms.last_iterate import BatchOrder
-from dpbounds.privacy.mechanisms.matrices import Toeplitz
+from dpbounds.privacy.mechanisms.matrices import Encoder, Toeplitz
 from dpbounds.privacy.relations import Relation, as_relation
 
 if TYPE_CHECKING:
@@ -284,6 +285,81 @@ class Cyclic:
         if records < self.bins:
             raise InvalidValue("bins", self.bins, f"at most the number of records, {records}")
         return Fraction(-(-records // self.bins))
+
+
+def _drawn_rate_if_any(sample_rate: ExactLike | None) -> Fraction | None:
+    return None if sample_rate is None else _drawn_rate(sample_rate)
+
+
+CorrelatedDraws = Literal["fixed-order", "cyclic-poisson", "balls-in-bins"]
+
+
+@attrs.frozen
+class Correlated:
+    """Batches of m groups in turn, epoch by epoch, under noise that a matrix correlates from step to step.
+
+    Attributes:
+        matrix: C, a row per step: what is released is C x + noise, x the sums of the batches.
+        bins: m, a positive whole number; "separation" of the mechanism.
+        draws: "fixed-order": group j holds the records at places j, j + m, .... "cyclic-poisson": of that group each
+            record with chance ``sample_rate``, drawn anew at each step, in secret. "balls-in-bins": every record is
+            thrown into one of the groups, uniformly, in secret, once.
+        sample_rate: As of ``Poisson``, with "cyclic-poisson"; else None.
+
+    Raises:
+        InvalidValue: A value is out of its domain, or they do not go together.
+    """
+
+    matrix: Encoder
+    bins: int
+    draws: CorrelatedDraws = "fixed-order"
+    sample_rate: Fraction | None = attrs.field(default=None, converter=_drawn_rate_if_any)
+
+    def __attrs_post_init__(self) -> None:
+        demand_one_of("draws", self.draws, get_args(CorrelatedDraws))
+        self.visited(Gaussian(1), 1)  # raises where a field is not allowed
+
+    @property
+    def redraw(self) -> bool:
+        """Groups are kept."""
+        return False
+
+    @property
+    def order(self) -> str:
+        """Of the groups, see ``Cyclic``."""
+        return "drawn" if self.draws == "balls-in-bins" else "fixed"
+
+    def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
+        """All rows of the matrix, of which so many were released: a run that is cut short tells less.
+
+        Raises:
+            UnsupportedMechanism: There are fewer rows.
+        """
+        assert isinstance(mechanism, Gaussian)
+        assert mechanism.noise_multiplier is not None
+        if steps > self.matrix.steps:
+            raise UnsupportedMechanism(f"the matrix has {self.matrix.steps} rows, and another step was asked for")
+        return _encoded(self, mechanism.noise_multiplier)
+
+    def divisor(self, records: int) -> Fraction:
+        """⌈n/m⌉, as many as the largest group holds, times the sample rate; n/m for groups that are drawn."""
+        if records < self.bins:
+            raise InvalidValue("bins", self.bins, f"at most the number of records, {records}")
+        if self.draws == "balls-in-bins":
+            return Fraction(records, self.bins)
+        return -(-records // self.bins) * (self.sample_rate or Fraction(1))
+
+
+@lru_cache(maxsize=64)
+def _encoded(scheme: Correlated, noise_multiplier: Fraction) -> MatrixMechanism:
+    return MatrixMechanism(
+        noise_multiplier,
+        scheme.matrix,
+        scheme.draws,
+        separation=scheme.bins,
+        sample_rate=scheme.sample_rate,
+        groups="independent" if scheme.draws == "balls-in-bins" else "position",
+    )
 
 
 Sampling = Batch | Poisson | Truncated | None
@@ -667,7 +743,9 @@ class OpenLedger:
             why = "visits of batches are accounted one after the other, all with the same noise: start with new ones"
             raise UnsupportedMechanism(why)
         ((part, count),) = parts_of(visits.scheme.visited(mechanism, visits.steps + 1))
-        entry = DescribedRelease(part, count)
+        last = self.last
+        known = isinstance(last, DescribedRelease) and last.described is part and last.count == count
+        entry = last if visits.steps and known and isinstance(last, DescribedRelease) else DescribedRelease(part, count)
         if visits.steps:
             self._releases.pop()
         self._releases.append((replace(entry, count=1), count))
@@ -785,7 +863,7 @@ class Visits:
         resumed: Whether the entry so far is that of an attempt before, and nothing was added to it.
     """
 
-    def __init__(self, scheme: Visited, ledger: OpenLedger) -> None:
+    def __init__(self, scheme: Visited | Correlated, ledger: OpenLedger) -> None:
         self.scheme, self.ledger = scheme, ledger
         self.steps, self.mechanism, self.resumed = 0, cast("Mechanism | None", None), False
 

@@ -26,10 +26,11 @@ from dpbounds.algorithms.fields import WhichNoise
 from dpbounds.algorithms.guards.counting import counted
 from dpbounds.algorithms.guards.plain import Plain, PlainStep
 from dpbounds.algorithms.iterates import uniform_steps
-from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget, Visited, WhichRelease
+from dpbounds.algorithms.ledger import Correlated, OpenLedger, PrivacyBudget, Visited, WhichRelease
 from dpbounds.algorithms.noise import Array, Kind, Records, checked_seed, drawn_by, streams
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
+    CorrelatedGradientOracle,
     GradientDifferenceOracle,
     GradientOracle,
     Gradients,
@@ -198,6 +199,12 @@ class OpenRun:
         if isinstance(sampling, Visited):
             return VisitGradientOracle(asked, sampling, noise_multiplier, self.generators, self.ledger, self.noise)
         return BatchGradientOracle(asked, sampling, noise_multiplier, self.generators, self.ledger, self.noise)
+
+    def correlated_gradients(self, scheme: Correlated, noise_multiplier: Fraction) -> CorrelatedGradientOracle:
+        """Mean gradients of one group after the other, under noise that a matrix correlates."""
+        return CorrelatedGradientOracle(
+            self.problem, scheme, noise_multiplier, self.generators, self.ledger, self.noise
+        )
 
     def differences(
         self,

@@ -6,8 +6,8 @@ follows from the ledger's entry and the constants of the problem, and what is le
 - size: the standard deviation (or radius) that an answer was given is at least that of its entry, every time;
 - exact part: it is the mean that the entry is about, with the entry's divisor, at the first points of each kind;
 - records: there no record's gradient is longer than G, and no difference longer than min(L ‖x - y‖, 2G);
-- residuals, in units of the noise: mean, variance, distribution (in equally likely classes), products of what two calls
-  in a row, or two repetitions, added;
+- residuals, in units of the noise (rows of the matrix times those so far, where noise is correlated): mean, variance,
+  distribution (in equally likely classes), products of what two calls in a row, or two repetitions, added;
 - batches: each repetition's size, and how often every record was drawn; bins, shuffled and cyclic batches: none in two
   of an epoch, or out of its own, and no more epochs than the ledger holds;
 - choices: where the candidate that was chosen stands in the distribution that its entry says (in classes; and whether
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -51,6 +51,7 @@ from dpbounds.privacy.mechanisms import (
     TruncatedPoisson,
     UniformBall,
 )
+from dpbounds.privacy.mechanisms.matrices import Encoder, LowerTriangular, Toeplitz
 
 Stream = np.random.Generator  # held while it counts, so that no other takes its place
 FALSE_ALARM = 1e-9
@@ -179,6 +180,7 @@ class Residuals:
         self._uses: dict[Stream, Any] = {}
         self._dealt: dict[Stream, tuple[Any, Any]] = {}  # each record's batch in the epoch before, and in this one
         self._visits: dict[Any, int] = defaultdict(int)  # how many batches of each oracle's were asked
+        self._earlier: dict[Any, list[Array]] = defaultdict(list)  # residuals of each oracle whose noise is correlated
         self._ties = np.random.default_rng(314159)
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
@@ -204,6 +206,8 @@ class Residuals:
         residual = given.noisy - opened(given.exact)
         residual = as_vectors(residual) if kind == "Hessian" else residual.reshape(len(drawn), -1)
         scaled = residual[moved] / drawn[moved, None]
+        if isinstance(written, MatrixMechanism):
+            scaled = self._encoded(oracle, written, scaled)
         streams = [stream for stream, asks in zip(question.generators, moved, strict=True) if asks]
         name = f"{kind} {scaled.shape[1]}"
         if isinstance(unsampled(written), UniformBall):
@@ -220,6 +224,17 @@ class Residuals:
             for stream, own in zip(question.generators, rows, strict=True):
                 uses = self._uses.setdefault(stream, np.zeros(oracle.problem.problem.records, dtype=np.int64))
                 uses[own] += 1
+
+    def _encoded(self, oracle: Any, written: MatrixMechanism, residuals: Array) -> Array:
+        """A row of C times the residuals so far: what was drawn for this step, if all is right."""
+        earlier = self._earlier[oracle]
+        row = row_of(written.matrix, len(earlier)) if len(earlier) < written.matrix.steps else [1]
+        earlier.append(residuals)
+        found: Array = sum(
+            (float(weight) * each for weight, each in zip(row, earlier, strict=True) if weight),
+            np.zeros_like(residuals),
+        )
+        return found
 
     def _alarm(self, name: str, says: str) -> None:
         self._wrong.append(Finding(name, 0.0, says))
@@ -303,10 +318,14 @@ class Residuals:
         (where batches have one size, both are hypergeometric).
         """
         n, m = oracle.problem.records, _batches_of_an_epoch(written)
+        binned = isinstance(written, BallsInBins) or getattr(written, "participation", "") == "balls-in-bins"
         epoch, place = divmod(self._visits[oracle], m)
         self._visits[oracle] += 1
         if _visits_held(written, count) < self._visits[oracle]:
             self._alarm("batches: epochs", f"{self._visits[oracle]} answers, the ledger holds {written!r}")
+        if isinstance(written, MatrixMechanism) and written.participation == "cyclic-poisson":
+            self._sampled_from(np.arange(place, n, m), float(written.sample_rate or 1), rows, n)
+            return
         redrawn = written.redraw if isinstance(written, BallsInBins) else isinstance(written, Shuffled)
         for stream, each in zip(oracle.generators, rows, strict=True):
             if not epoch and not place:
@@ -323,15 +342,15 @@ class Residuals:
                     self._alarm("batches: bins", "a record has left its batch")
                 continue
             if place == 0:
-                self._draw(oracle, len(each) / n if not isinstance(written, BallsInBins) else 1 / m, each)
-            if isinstance(written, BallsInBins):
+                self._draw(oracle, 1 / m if binned else len(each) / n, each)
+            if binned:
                 if place == m - 1 and (now < 0).any():
                     self._alarm("batches: bins", "a record is in no bin of an epoch")
             elif not self._right_size(oracle, written, each, place):
                 continue
-            if place == m - 1 or isinstance(written, MatrixMechanism):
+            if place == m - 1 or (isinstance(written, MatrixMechanism) and not binned):
                 continue
-            if isinstance(written, BallsInBins):
+            if binned:
                 self._compare("sizes", left, now == place, stats.binom(int(left.sum()), 1 / (m - place)))
             if epoch:
                 again, of = left & stayed, int((left & stayed).sum())
@@ -342,6 +361,18 @@ class Residuals:
                     now == place,
                     stats.binom(of, 1 / (m - place)) if isinstance(written, BallsInBins) else fresh,
                 )
+
+    def _sampled_from(self, group: Any, rate: float, rows: Any, records: int) -> None:
+        """Each repetition's own sample of a group: none of another, sizes binomial, each record as likely."""
+        if any(len(np.unique(each)) < len(each) or not np.isin(each, group).all() for each in rows):
+            self._alarm("batches: bins", "a record of another group, or one twice")
+        sizes = np.array([len(each) for each in rows])
+        below, at = stats.binom.cdf(sizes - 1, len(group), rate), stats.binom.pmf(sizes, len(group), rate)
+        self._classes["batches: sizes"].add(below + self._ties.random(len(sizes)) * at)
+        counted = self._drawn.setdefault(f"group {int(group[0])}", [0, rate, np.zeros(len(group), dtype=np.int64)])
+        counted[0] += len(rows)
+        for each in rows:
+            counted[2] += np.isin(group, each)
 
     def _draw(self, oracle: Any, share: float, rows: Any) -> None:
         n = oracle.problem.records
@@ -449,6 +480,16 @@ def _visits_held(written: Mechanism, count: int) -> int:
             return count * m
     assert isinstance(written, MatrixMechanism)
     return written.matrix.steps
+
+
+def row_of(matrix: Encoder, step: int) -> Sequence[Fraction | int]:
+    """A row of C up to its diagonal, by its definition: of a tree the block that ends there, the longest one."""
+    if isinstance(matrix, Toeplitz):
+        return [matrix.coefficients[step - k] if step - k < matrix.bands else 0 for k in range(step + 1)]
+    if isinstance(matrix, LowerTriangular):
+        return [Fraction(entry, matrix.denominator) for entry in matrix.rows[step]]
+    length = next(size for size in (2**h for h in range(60, -1, -1)) if (step + 1) % size == 0)
+    return [int(k > step - length) for k in range(step + 1)]
 
 
 def _of_each(problem: Any, point: Array, rows: Any) -> Array:

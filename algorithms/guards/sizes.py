@@ -42,7 +42,7 @@ def unsampled(mechanism: Mechanism) -> Mechanism:
 def divisor(mechanism: Mechanism, records: int) -> Fraction:
     """By what a sum is divided: n; b for a batch of b records; q n for a Poisson sample of rate q; n/m for m bins.
 
-    For m shuffled batches it is ⌊n/m⌋, for m in a fixed order ⌈n/m⌉.
+    For m shuffled batches it is ⌊n/m⌋, for m in a fixed order ⌈n/m⌉ (times the rate at which these are sampled).
     """
     if isinstance(mechanism, PoissonSampled | TruncatedPoisson):
         return mechanism.sample_rate * records
@@ -51,7 +51,10 @@ def divisor(mechanism: Mechanism, records: int) -> Fraction:
     if isinstance(mechanism, Shuffled):
         return Fraction(records // mechanism.batches)
     if isinstance(mechanism, MatrixMechanism):
-        return Fraction(-(-records // (mechanism.separation or 1)))
+        groups = mechanism.separation or 1
+        if mechanism.participation == "balls-in-bins":
+            return Fraction(records, groups)
+        return -(-records // groups) * (mechanism.sample_rate or Fraction(1))
     return Fraction(records, mechanism.bins if isinstance(mechanism, BallsInBins) else 1)
 
 

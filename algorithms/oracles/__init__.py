@@ -4,6 +4,7 @@
 - ``BatchGradientOracle``: of a random batch (with or without replacement, Poisson, cut or not, one random record)
 - ``GradientDifferenceOracle``: how the mean gradient changed between two points, with noise per distance
 - ``VisitGradientOracle``: of one batch after the other (random allocation, balls in bins, shuffled, cyclic)
+- ``CorrelatedGradientOracle``: the same under noise that a matrix correlates from step to step
 - ``PathGradientOracle``: the mean gradient along a path, at a price per length
 - ``HessianOracle``: the mean Hessian, with symmetric noise; ``HessianProductOracle``: the Hessian times a direction
 - ``QuantileClippedOracle``: the mean gradient, clipped at a norm that the run adapts, and how many were below it
@@ -14,6 +15,7 @@ from dpbounds.algorithms.ledger import Bins, Cyclic, Poisson, Sampling, Scheme, 
 from dpbounds.algorithms.oracles.batches import BatchGradientOracle
 from dpbounds.algorithms.oracles.choices import PaidTogether, Scored, WhichChoice, choice, choose
 from dpbounds.algorithms.oracles.constants import at_least, rational
+from dpbounds.algorithms.oracles.correlated import CorrelatedGradientOracle
 from dpbounds.algorithms.oracles.differences import GradientDifferenceOracle
 from dpbounds.algorithms.oracles.gradients import (
     BATCH_WIDTH,
@@ -31,6 +33,7 @@ from dpbounds.algorithms.oracles.visits import VisitGradientOracle
 __all__ = [
     "GradientOracle",
     "BatchGradientOracle",
+    "CorrelatedGradientOracle",
     "VisitGradientOracle",
     "Bins",
     "Cyclic",

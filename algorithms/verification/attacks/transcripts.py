@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from dpbounds.algorithms.guards.residuals import row_of
 from dpbounds.algorithms.ledger import Batch, Bins, Cyclic, Shuffle, Truncated, Visited
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
+    CorrelatedGradientOracle,
     GradientDifferenceOracle,
     GradientOracle,
     HessianOracle,
@@ -100,6 +102,7 @@ class _Heard:
 
     def __init__(self, hear: Listener) -> None:
         self._hear = hear
+        self._past: dict[CorrelatedGradientOracle, list[tuple[Array, Array]]] = {}
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
         """The oracle's own, unchanged."""
@@ -107,9 +110,30 @@ class _Heard:
         if question.kind == "choice":
             scored: Scored = question.about
             self._hear(Choice(given, scored.scale, question.generators, scored.records))
+        elif isinstance(question.about, CorrelatedGradientOracle):
+            if question.about.scheme.draws == "fixed-order":  # else which records a batch holds is secret: no score
+                self._hear(self._encoded(question.about, given, *question.points))
         elif question.kind in _DESCRIBED:
             self._hear(_DESCRIBED[question.kind](question.about, given, *question.points))
         return given
+
+    def _encoded(self, oracle: CorrelatedGradientOracle, given: Any, X: Array) -> Answer:
+        """The row of C x + noise that was released with an answer: given what was before, it says the same."""
+        past = self._past.setdefault(oracle, [])
+        past.append((X.copy(), given.noisy))
+        n, m, weights = oracle.problem.records, oracle.scheme.bins, row_of(oracle.scheme.matrix, len(past) - 1)
+        terms = [(float(weight), step, *past[step]) for step, weight in enumerate(weights) if weight]
+
+        def exact(problem: Any) -> Array:
+            found = np.zeros(X.shape)
+            for weight, step, points, _ in terms:
+                members = np.arange(step % m, n, m)
+                rows = np.broadcast_to(members, (len(points), len(members)))
+                found += weight * len(members) / float(oracle.divisor) * problem.batch_gradient(points, rows)
+            return found
+
+        noisy = sum((weight * each for weight, _, _, each in terms), np.zeros(X.shape))
+        return _answer(oracle, noisy, exact=exact)
 
 
 def _answer(

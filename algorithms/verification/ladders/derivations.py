@@ -60,6 +60,7 @@ REASONS: Mapping[str, str] = {
     "BatchDescent": _SPARED,
     "BatchStorm": _SPARED,
     "RegularisedExponentialMechanism": "its proof is one inequality about an integral: nothing lies between",
+    "MatrixDescent": "nothing is proven of its accuracy where losses are not convex: it has no bound",
     "ClippedDescent": "nothing is proven of its accuracy: it has no bound",
     "PrivateTraining": "nothing is proven of its accuracy: it has no bound",
     "ProjectedLangevin": "it has no bound: how far it is from its target is not known",

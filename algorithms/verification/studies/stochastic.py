@@ -9,6 +9,7 @@ import numpy as np
 
 from dpbounds.algorithms import (
     GradientSteps,
+    MatrixDescent,
     PrivateTraining,
     QuantileClipping,
     SelectedStochasticGradientDescent,
@@ -119,6 +120,7 @@ CHECKS = (
 _PLACES = (Relation.REPLACE_ONE, Relation.ZERO_OUT_ONE)  # those that keep every record's place
 _small = partial(realisable, 400, 4)
 _one = partial(calibrated_on, StochasticGradientDescent.calibrated, _small, steps=20)
+_correlated = partial(calibrated_on, MatrixDescent.calibrated, _small, steps=20)
 _several = partial(calibrated_on, SelectedStochasticGradientDescent.calibrated, _small, steps=10)
 
 
@@ -166,6 +168,8 @@ EXAMPLES = (
         _one(sampling=Cyclic(10), output="last", release="last-iterate"),
         relations=_PLACES,
     ),
+    Example("dp-ftrl", (_MOMENTS,), _correlated(), relations=_PLACES),
+    Example("dp-ftrl-tree", (_MOMENTS,), _correlated(matrix="tree"), relations=_PLACES),
     Example("dp-sgd-as-printed", (_PROPOSITION, f"{_PAPER}/algorithm-3"), _one(variant="as-printed"), printed=True),
     Example(
         "dp-sgd-selected", (f"{_PROPOSITION}/explicit",), lambda budget: selected_at(400, 4, budget, runs=3, steps=10)

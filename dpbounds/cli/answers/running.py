@@ -32,7 +32,7 @@ PROXIMAL = "dp-pgd"  # the descent with a proximal step: on a person's records i
 # Those that differ from another name's algorithm by what is no number: they run as their examples do.
 VARIANTS = (
     *("dp-pmd-l1", "dp-pmd-simplex", "clipped-gd-poisson", "dp-sgd-poisson"),
-    *("dp-sgd-shuffled", "dp-sgd-last-iterate"),
+    *("dp-sgd-shuffled", "dp-sgd-last-iterate", "dp-ftrl-tree"),
     *("above-threshold-doubled", "alternate-sample", "sgd-warm-spider", "training-quantile"),
 )
 _NUMBERS = ("int", "float", "ExactLike")  # annotations of what words may give
