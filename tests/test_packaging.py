@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from dpbounds.app.results import RESULTS
+
 ROOT = Path(__file__).parent.parent
 USE = """
 import importlib.util, pickle
@@ -65,6 +67,10 @@ def test_a_wheel_is_the_same_from_the_sdist_and_from_the_checkout(built):
     sources = {f"dpbounds/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "algorithms").rglob("*.py")}
     assert len(sources) > 100
     assert sources < set(files)
+    shown = {f"dpbounds/app/results/{one.file}" for one in RESULTS.values()}
+    pictures = {f"dpbounds/app/results/runs/figures/{one.name}" for one in (ROOT / "tables/runs/figures").glob("*.png")}
+    assert pictures
+    assert shown | pictures < set(files)
 
 
 @pytest.mark.thorough

@@ -32,6 +32,7 @@ from dpbounds import __version__
 from dpbounds.app import charts, formulas, printed
 from dpbounds.app.controls import VALUE, Pairs, controls, typed, words
 from dpbounds.app.jobs import Job, Jobs
+from dpbounds.app.results import RESULTS, markdown, picture
 from dpbounds.app.tables import TABLES
 from dpbounds.app.views import PAGES, VIEWS, View, files, grouped, views_of
 from dpbounds.errors import InvalidValue
@@ -116,6 +117,8 @@ class App:
             Route("/", self.start),
             Mount("/static", StaticFiles(directory=_HOME / "static")),
             Route("/jobs/{name}", self.job, methods=["POST"]),
+            Route("/evidence/results/figures/{name}", self.picture),
+            Route("/evidence/results/{name}", self.results),
             Route("/{page}", self.page),
             Route("/{page}/{view}", self.view, methods=["GET", "POST"]),
             Route("/{page}/{view}/file/{kind}", self.file),
@@ -181,12 +184,12 @@ class App:
         """What the page says of an answer."""
         assert job.answer is not None
         answer = job.answer
-        out = "" if view.as_json and answer.status != 0 else answer.out
+        out = "" if view.as_json and answer.status not in (0, 1) else answer.out  # (1: it does not hold)
         told = printed.read("" if view.as_json else out, answer.err, answer.status)
         found: dict[str, Any] = {"answer": told, "tables": (), "html": "", "code": {}, "files": {}, "parts": {}}
         if told.error and answer.status != 0 and not told.rows and not told.text:
             return {**found, "refused": told.error}
-        if view.as_json:
+        if view.as_json and out:
             found["tables"] = TABLES[view.verb](json.loads(out))
         elif view.verb == "show" or (view.verb == "table" and dict(pairs).get("format", "md") == "md"):
             found["html"] = formulas.page(out)
@@ -220,6 +223,29 @@ class App:
             return {"evaluated": None}
         told = printed.read(job.answer.out, job.answer.err, job.answer.status)
         return {"evaluated": told, "evaluated_command": typed(argv)}
+
+    async def results(self, request: Request) -> Response:
+        """A page of what was found when everything was run."""
+        name = request.path_params["name"]
+        if name not in RESULTS:
+            return self._nothing()
+        text = markdown(name)
+        heading, _, rest = (text or "").partition("\n")
+        return self._page(
+            "results.html",
+            status=200 if text else 404,
+            key=("evidence", "results"),
+            part=name,
+            results=RESULTS,
+            title=heading.removeprefix("# ") or RESULTS[name].title,
+            html=formulas.page(rest) if text else "",
+            again="The other questions of this page run it again.",
+        )
+
+    async def picture(self, request: Request) -> Response:
+        """A picture of such a page."""
+        found = picture(request.path_params["name"])
+        return self._nothing() if found is None else FileResponse(found)
 
     async def part(self, request: Request) -> Response:
         """A part of a page that is asked for by itself: the curve and its meaning, or other accountants."""

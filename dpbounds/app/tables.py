@@ -127,9 +127,103 @@ def _plan(found: dict[str, Any]) -> list[Rows]:
     return tables
 
 
+def _verify(found: dict[str, Any]) -> list[Rows]:
+    said = [one["verdict"] for one in found["checks"]]
+    counts = ", ".join(f"{said.count(verdict)} {words}" for verdict, words in _VERDICTS.items())
+    head = ("statement", "check", "verdict", "promised", "measured", "interval", "why")
+    rows = tuple(
+        (
+            _id(one["theorem"]),
+            one["name"],
+            one["verdict"],
+            _promised(one["predicted"]),
+            _number(one["measured"]["mean"]),
+            _between(one["measured"]["low"], one["measured"]["high"]),
+            one["reason"],
+        )
+        for one in sorted(found["checks"], key=lambda one: list(_VERDICTS).index(one["verdict"]))
+    )
+    experiments = tuple((_id(one["theorem"]), one["name"], " ".join(one["findings"])) for one in found["experiments"])
+    told = ("statement", "experiment", "what it shows")
+    return [
+        Rows(f"Promises of theorems, held against runs: {counts}", head, rows),
+        *([Rows("Experiments of papers, again", told, experiments)] if experiments else []),
+    ]
+
+
+_VERDICTS = {"fails": "fail", "undecided": "are undecided", "holds": "hold"}
+
+
+def _promised(found: Any) -> str:
+    return _between(found["lower"], found["upper"]) if isinstance(found, dict) else _number(found)
+
+
+def _between(low: Any, high: Any) -> str:
+    """Two ends, or one where no digit that is shown tells them apart."""
+    both = [_number(low), _number(high)]
+    return both[0] if both[0] == both[1] else f"[{both[0]}, {both[1]}]"
+
+
+def _audit(found: dict[str, Any]) -> list[Rows]:
+    if "copies" in found:
+        return [_copies(found)]
+    findings = found.get("findings", [found])
+    head = (
+        *("algorithm", "verdict", "ε at least", "unassuming", "certified ε, at most", "claimed ε", "at δ", "runs"),
+        *("ended by", "attack"),
+    )
+    rows = tuple(
+        (
+            one["algorithm"],
+            _verdict(one),
+            _number(one["lower"]["epsilon"]),
+            _number(one["unassuming"]),
+            _number(one["certified"]),
+            _number(one["claim"]["epsilon"]),
+            _number(one["claim"]["delta"]),
+            str(one["runs"]),
+            one["ended"],
+            f"{one['lower']['attack']} ({one['lower']['method']})",
+        )
+        for one in findings
+    )
+    confidence = found["confidence"] if "findings" in found else found["lower"]["confidence"]
+    return [Rows(f"What attacks prove, with {_number(confidence)} confidence {_TOGETHER}", head, rows)]
+
+
+_TOGETHER = "for all lines together"
+
+
+def _copies(found: dict[str, Any]) -> Rows:
+    """Broken copies, which have to be caught, and sound ones."""
+    head = ("copy", "flaw", "verdict", "as expected", "ε at least", "claimed ε", "at δ")
+    rows = tuple(
+        (
+            one["name"],
+            one["flaw"],
+            "caught" if one["caught"] else "not caught",
+            "yes" if one["caught"] == one["broken"] else "NO",
+            _number(one["lower"]["epsilon"]),
+            _number(one["claim"]["epsilon"]),
+            _number(one["claim"]["delta"]),
+        )
+        for one in found["copies"]
+    )
+    said = "all as expected" if found["all_as_expected"] else "NOT all as expected"
+    return Rows(f"{said}, with {_number(found['confidence'])} confidence {_TOGETHER}", head, rows)
+
+
+def _verdict(one: dict[str, Any]) -> str:
+    if not one["sound"]:
+        return "more than is certified: ledger or code is wrong"
+    return "claim refuted" if one["claim_refuted"] else "agrees"
+
+
 TABLES: dict[str, Callable[[Any], list[Rows]]] = {
     "theorems": _theorems,
     "errata": _errata,
     "tightness": _tightness,
     "plan": _plan,
+    "verify": _verify,
+    "audit": _audit,
 }

@@ -131,6 +131,7 @@ VIEWS = {
         "Does an algorithm do what its theorem says?",
         ("names", "full", "jobs"),
         (("names", "tholeti-kalyani-2020/equation-6"),),
+        as_json=True,
         long=True,
     ),
     ("evidence", "tightness"): View("tightness", "How tight is each bound?", ("name",), as_json=True),
@@ -139,6 +140,7 @@ VIEWS = {
         "What does an attack on an algorithm find?",
         ("name", "epsilon", "delta", "seconds", "runs"),
         (("name", "dp-pgd"), ("seconds", "20")),
+        as_json=True,
         long=True,
     ),
     ("evidence", "explain"): View(

@@ -9,8 +9,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from dpbounds.app import charts, extras, formulas, printed
+from dpbounds.app import charts, extras, formulas, printed, results
 from dpbounds.app.server import _address, _map
+from dpbounds.app.tables import TABLES
 from dpbounds.app.views import VIEWS
 from dpbounds.cli import main
 
@@ -196,6 +197,95 @@ def test_a_statement_is_evaluated_with_its_conditions(ask):
     assert "dpbounds evaluate --part tuned wang-xu-2019/theorem-2/explicit lipschitz=1" in page.text
     told = refused(ask.get("/library/statement?name=wang-xu-2019/theorem-2/explicit&value.rho=1"))
     assert "dimension" in told
+
+
+def rows_of(page):
+    table = re.search("<table>(.*?)</table>", page.text.split('id="answer"')[1], re.DOTALL)[1]
+    lines = re.findall("<tr>(.*?)</tr>", table, re.DOTALL)
+    return [[re.sub("<[^>]+>", "", cell) for cell in re.findall("<t[hd][^>]*>(.*?)</t[hd]>", line)] for line in lines]
+
+
+@pytest.mark.thorough
+def test_a_verification_is_a_table_with_links(ask):
+    query = "names=tholeti-kalyani-2020/equation-6"
+    ask.post("/evidence/verify", content=query)
+    page = ask.get(f"/evidence/verify?{query}")
+    head, *rows = rows_of(page)
+    assert head[:4] == ["statement", "check", "verdict", "promised"]
+    assert len(rows) == 6
+    assert {row[2] for row in rows} == {"holds"}
+    assert 'href="/library/statement?name=tholeti-kalyani-2020/equation-6"' in page.text
+    assert "Report to sign" in page.text
+
+
+@pytest.mark.thorough
+def test_an_audit_is_a_table(ask):
+    query = "name=dp-pgd&runs=200"
+    ask.post("/evidence/audit", content=query)
+    head, row = rows_of(ask.get(f"/evidence/audit?{query}"))
+    shown = dict(zip(head, row, strict=True))
+    assert (shown["algorithm"], shown["verdict"], shown["claimed ε"]) == ("dp-pgd", "agrees", "1")
+    assert float(shown["ε at least"]) < float(shown["certified ε, at most"]) <= 1
+
+
+AUDITED = {
+    "algorithm": "one", "runs": 5, "ended": "runs", "unassuming": 0.5, "certified": "inf", "sound": True,
+    "lower": {"epsilon": 2.0, "delta": 1e-5, "confidence": 0.9, "attack": "a", "method": "m"},
+    "claim": {"epsilon": 1.0, "delta": 1e-5},
+    "claim_refuted": True,
+}
+COPY = {**AUDITED, "name": "copy", "flaw": "none", "broken": False, "caught": True}
+
+
+@pytest.mark.parametrize(
+    ("verb", "found", "told"),
+    [
+        ("audit", AUDITED, {"claim refuted", "inf"}),
+        ("audit", {"findings": [{**AUDITED, "sound": False}], "confidence": 0.9}, {"ledger or code is wrong"}),
+        ("audit", {"copies": [COPY], "all_as_expected": False, "confidence": 0.9}, {"NOT all as expected", "NO"}),
+    ],
+)
+def test_bad_news_is_told(verb, found, told):
+    (shown,) = TABLES[verb](found)
+    assert all(word in f"{shown.caption} {shown.rows}" for word in told)
+
+
+def test_what_fails_stands_first():
+    one = {"theorem": "a", "name": "b", "predicted": 1.0, "reason": "", "verdict": "holds"}
+    one["measured"] = {"mean": 2.0, "low": "-inf", "high": 3.0}
+    checks = [one, {**one, "verdict": "fails"}, {**one, "verdict": "undecided"}]
+    shown, again = TABLES["verify"](
+        {"checks": checks, "experiments": [{"theorem": "a", "name": "b", "findings": ["so", "it is"]}]}
+    )
+    assert shown.caption.endswith("1 fail, 1 are undecided, 1 hold")
+    assert [row[2] for row in shown.rows] == ["fails", "undecided", "holds"]
+    assert shown.rows[0][3:6] == ("1", "2", "[-inf, 3]")
+    assert again.rows[0][2] == "so it is"
+
+
+@pytest.mark.parametrize("name", results.RESULTS)
+def test_what_was_found_is_there_to_be_read(ask, name):
+    page = ask.get(f"/evidence/results/{name}")
+    assert page.status_code == 200
+    assert "<table>" in page.text
+    assert f'<a href="/evidence/results/{name}" aria-current="page">' in page.text
+    for picture in re.findall('<img src="([^"]+)"', page.text):
+        shown = ask.get(f"/evidence/results/{picture}")
+        assert (shown.status_code, shown.headers["content-type"]) == (200, "image/png")
+
+
+def test_pictures_are_of_that_folder_only(ask):
+    for name in ("none.png", "..%2f..%2fverification.md", "%2e%2e/verification.png"):
+        assert ask.get(f"/evidence/results/figures/{name}").status_code == 404
+    assert ask.get("/evidence/results/none").status_code == 404
+
+
+def test_an_installation_without_results_says_where_they_are(ask, monkeypatch, tmp_path):
+    monkeypatch.setattr(results, "_PLACES", (tmp_path,))
+    page = ask.get("/evidence/results/audits")
+    assert page.status_code == 404
+    assert "tables/ of the source code has them" in refused(page)
+    assert ask.get("/evidence/results/figures/wang-xu-2019-figure-1.png").status_code == 404
 
 
 def test_long_work_is_not_started_by_a_link(ask, inline):
