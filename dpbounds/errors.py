@@ -168,9 +168,13 @@ def _meant(value: object, allowed: str) -> str:
 
     >>> InvalidValue("word", "gamm", "one of alpha, beta, gamma, delta")
     InvalidValue('word must be one of alpha, beta, gamma, delta, not gamm (did you mean gamma?)')
+    >>> InvalidValue("word", "dp-pgdd", "one of those that this lists, such as dp-pgd, dp-gd")
+    InvalidValue('word must be one of those that this lists, such as dp-pgd, dp-gd, not dp-pgdd (did you mean dp-pgd?)')
     """
-    names = _BETWEEN.split(allowed.removeprefix("one of "))
-    told = did_you_mean(value.strip("'"), names) if isinstance(value, str) and len(names) >= _FEW else ""
+    _, _, near = allowed.partition(" lists, such as ")
+    names = _BETWEEN.split(near or allowed.removeprefix("one of "))
+    worth = isinstance(value, str) and (near or len(names) >= _FEW)
+    told = did_you_mean(str(value).strip("'"), names) if worth else ""
     return told and f" ({told})"
 
 

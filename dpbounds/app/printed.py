@@ -53,8 +53,13 @@ def _aligned(paragraph: str) -> bool:
 
 
 def _remark(text: str) -> tuple[str, str]:
+    """A value, and what stands beside it in parentheses, which may go on after them.
+
+    >>> _remark("0.001  (proven), at every epsilon")
+    ('0.001', 'proven, at every epsilon')
+    """
     value, _, remark = text.partition("  (")
-    return value, remark.removesuffix(")")
+    return value, remark.removesuffix(")") if remark.endswith(")") else remark.replace("), ", ", ", 1)
 
 
 def columns(text: str) -> list[list[str]]:

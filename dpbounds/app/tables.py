@@ -78,7 +78,8 @@ _APART = "orders of growth that hide what decides: not ranked"
 
 
 def _guarantee(one: dict[str, Any]) -> tuple[Cell, ...]:
-    value = f"≤ {_number(one['bound']['upper'])}" if one["bound"] else f"~ {_number(one['rate']['value'])}"
+    sign, number = ("≤", one["bound"]["upper"]) if one["bound"] else ("~", one["rate"]["value"])
+    value = f"{sign}\N{NO-BREAK SPACE}{_number(number)}"
     return (
         str(one["place"] or "–"),
         _id(one["id"]),

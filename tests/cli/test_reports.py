@@ -12,6 +12,7 @@ import pytest
 import dpbounds as dp
 from dpbounds.cli import main
 from dpbounds.cli.answers import reports
+from dpbounds.cli.answers.curves import ProvenCurve
 from dpbounds.render.report import Picture, Report, Section, Table, page
 
 RUN = ("--noise-multiplier", "2", "--sample-rate", "0.01", "--steps", "100", "--delta", "1e-6")
@@ -197,8 +198,10 @@ def test_numbers_are_rounded_to_the_safe_side():
     ],
 )
 def test_the_lead_does_not_promise_more_than_the_number(epsilon, words):
-    told = reports._lead(dp.Relation.REPLACE_ONE, Fraction(epsilon), Fraction(1, 10**6))
-    assert all(word in told for word in words)
+    curve = ProvenCurve((Fraction(0), Fraction(1)), (Fraction(0), Fraction(0)), (Fraction(1, 3), Fraction(0)))
+    told = reports._lead(dp.Relation.REPLACE_ONE, Fraction(epsilon), Fraction(1, 10**6), curve)
+    assert all(word in told for word in (*words, "right in 66.67 % of the cases at most, a blind one in 50 %"))
+    assert reports._exponential(Fraction(7)) == "1100"
     for value in map(Fraction, ("1/3", "0.693147180559945309417232121458", "9.99")):
         factor = Fraction(reports._exponential(value))
         assert float(factor) / math.exp(value) == pytest.approx(1, abs=1e-2)

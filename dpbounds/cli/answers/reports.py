@@ -99,7 +99,7 @@ def account_report(
         kind=kind,
         verdict=verdict,
         holds=holds,
-        lead=_lead(found.relation, epsilon.exact_upper, delta.exact_upper),
+        lead=_lead(found.relation, epsilon.exact_upper, delta.exact_upper, curve),
         sections=(
             Section("What was found?", values={**numbers, "which data sets are neighbours": str(found.relation)}),
             _meaning(found.relation, epsilon, delta),
@@ -144,7 +144,7 @@ def ends_of(found: Account) -> tuple[Enclosure, Enclosure]:
     return (found.enclosure, given) if found.given == "delta" else (given, found.enclosure)
 
 
-def _lead(relation: Relation, epsilon: End, delta: End) -> str:
+def _lead(relation: Relation, epsilon: End, delta: End, curve: ProvenCurve) -> str:
     if not isinstance(epsilon, Fraction):
         return "No guarantee is proven: what is published may tell everything about a record."
     what = "whether a record is in the data" if relation.counts_records else "what a record says"
@@ -152,16 +152,22 @@ def _lead(relation: Relation, epsilon: End, delta: End) -> str:
     factor = f"{_exponential(epsilon)} times ({power})" if epsilon < _FACTORS_BELOW else f"{power} times"
     strength = "hardly" if epsilon <= 1 else "only so well" if epsilon < _FACTORS_BELOW else "perhaps nearly for sure"
     return (
-        f"Whoever sees all that is published can tell {strength} {what}: it makes no event more than {factor} as "
-        f"likely, plus {rounded(delta, 'up')}."
+        f"Whoever sees all that is published can tell {strength} {what}: the best guess is right in "
+        f"{_guessed(curve)} of the cases at most, a blind one in 50 %. No event becomes more than {factor} as likely, "
+        f"plus {rounded(delta, 'up')}."
     )
+
+
+def _guessed(curve: ProvenCurve) -> str:
+    """How often the best guess between two neighbours is right at most, from δ(0)."""
+    return percent((1 + curve.uppers[0]) / 2)
 
 
 def _exponential(epsilon: Fraction) -> str:
     """e^ε, rounded up to three digits."""
     with localcontext(prec=30):
         power = (Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).exp()
-    return to_decimal(Fraction(power) * (1 + Fraction(1, 10**25)), 3, "up")
+    return f"{Decimal(to_decimal(Fraction(power) * (1 + Fraction(1, 10**25)), 3, 'up')):f}"
 
 
 def _meaning(relation: Relation, epsilon: Enclosure, delta: Enclosure) -> Section:
@@ -194,7 +200,7 @@ def _protected(relation: Relation) -> Section:
             "computed, has any further knowledge, and computes without limit",
             "the number of records": number,
             "a person with k records": "is protected less: ε is k times as large at most, and δ grows by more; "
-            "--group-size says by how much",
+            "the command's option --group-size says by how much",
         },
     )
 
@@ -208,7 +214,7 @@ def _attacker(curve: ProvenCurve, svg: str) -> Section:
         "What could the best attacker do?",
         paragraphs=(
             "Suppose the record is one of two that are equally likely. Then a guess which of them was used is right in "
-            f"{percent((1 + curve.uppers[0]) / 2)} of the cases at most; blind guessing is right in 50 %.",
+            f"{_guessed(curve)} of the cases at most; blind guessing is right in 50 %.",
             "An attacker who accuses wrongly in so many cases finds at most so many of the true ones:",
         ),
         table=Table(("wrong accusations", "true ones found, at most"), rows),

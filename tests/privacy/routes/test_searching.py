@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.special
+
 from dpbounds.privacy.routes import searching
 from dpbounds.privacy.routes.searching import crossing, log_tail, log_tails
 
