@@ -7,6 +7,7 @@ and in indented blocks, with ``x_k`` and ``e^{-λt}`` for what stands below or a
 import itertools
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import cast
 
 from click.testing import CliRunner
@@ -252,6 +253,18 @@ class HelpOfVerbs(Directive):
         return found
 
 
+def _pair_pictures(app: Sphinx, page: nodes.document) -> None:
+    """Where ``name-dark.png`` lies beside ``name.png``, dark pages show that (Furo's classes)."""
+    for light in list(page.findall(nodes.image)):
+        dark = light["uri"].removesuffix(".png") + "-dark.png"
+        if (Path(app.srcdir) / Path(app.env.docname).parent / dark).is_file():
+            other = light.deepcopy()
+            other["uri"] = dark
+            light["classes"].append("only-light")
+            other["classes"].append("only-dark")
+            light.parent.insert(light.parent.index(light) + 1, other)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
     app.setup_extension("sphinx.ext.autodoc")
@@ -262,5 +275,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("missing-reference", _public)
     app.connect("source-read", _keep_formulas)
     app.connect("doctree-read", _set_scripts, priority=400)  # before titles are copied into tables of contents
+    app.connect("doctree-read", _pair_pictures, priority=400)  # before pictures are collected
     app.add_directive("help-of-verbs", HelpOfVerbs)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

