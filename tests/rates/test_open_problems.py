@@ -32,7 +32,9 @@ def test_gaps_come_first_and_the_largest_of_them(every):
 
 def test_a_size_is_the_largest_gap_of_a_grid(every):
     grid = [  # log n, log d, log ε
-        (Fraction(n), Fraction(d), Fraction(-e)) for n in (24, 30) for d, e in product(range(3 * n + 1), range(n + 1))
+        (Fraction(n), Fraction(d), Fraction(-e))
+        for n in (24, 26, 30)
+        for d, e in product(range(3 * n + 1), range(n + 1))
     ]
     for one in every:
         if one.size is None or one.space is not standard():
