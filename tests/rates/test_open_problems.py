@@ -32,7 +32,9 @@ def test_gaps_come_first_and_the_largest_of_them(every):
 
 def test_a_size_is_the_largest_gap_of_a_grid(every):
     grid = [  # log n, log d, log ε
-        (Fraction(n), Fraction(d), Fraction(-e)) for n in (24, 30) for d, e in product(range(3 * n + 1), range(n + 1))
+        (Fraction(n), Fraction(d), Fraction(-e))
+        for n in (24, 26, 30)
+        for d, e in product(range(3 * n + 1), range(n + 1))
     ]
     for one in every:
         if one.size is None or one.space is not standard():
@@ -40,7 +42,8 @@ def test_a_size_is_the_largest_gap_of_a_grid(every):
         form = one.space.form(one.regime.gap)
         inside = [point for point in grid if one.regime.cone.contains(point)]
         found = [sum(a * b for a, b in zip(form, point, strict=True)) / point[0] for point in inside]
-        assert max(found) == one.size
+        assert max(found) <= one.size  # attained in a corner, which need not be on the grid
+        assert one.regime.cone.contains(tuple(map(Fraction, one.at)))
         assert sum(a * b for a, b in zip(form, one.at, strict=True)) == one.size * one.at[0]
 
 
