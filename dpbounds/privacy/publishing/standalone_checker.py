@@ -2052,7 +2052,9 @@ def of_truncated(release: dict[str, Any], order: str, relation: str, low: int, h
     often, _ = cut_chances(rate, most, high)
     seldom, kept = cut_chances(rate, most, low, least=True)
     branches = (whole, displacing(order, relation, rate, one), displacing(order, relation, kept, one))
-    return averaged(list(zip((1 - often, often - seldom, seldom), branches, strict=True)))
+    found = averaged(list(zip((1 - often, often - seldom, seldom), branches, strict=True)))
+    found.exact = False  # it dominates; that a run attains it is not known
+    return found
 
 
 def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) -> tuple[Fraction, Fraction]:
