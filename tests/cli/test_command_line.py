@@ -522,7 +522,7 @@ def _in_a_new_process(code, *arguments, **options):
 
 
 def test_the_process_exits_with_the_status():
-    code = "import sys; from dpbounds.cli import main; sys.exit(main())"
+    code = "import runpy; runpy.run_module('dpbounds', run_name='__main__')"
     done = _in_a_new_process(code, "epsilon", "--noise-multiplier", "5", "--steps", "1", "--delta", "1e-5", "--json")
     assert done.returncode == 0
     assert done.stderr == ""
