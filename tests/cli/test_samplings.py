@@ -510,9 +510,70 @@ def test_options_that_do_not_fit_the_last_iterate_are_one_line(words, fragments,
     assert all(fragment in told for fragment in fragments)
 
 
-def test_only_noise_is_solved_for_where_the_last_iterate_is_published(capsys):
-    budget = ["--target-epsilon", "1", "--target-delta", "0.01"]
-    assert main(["calibrate", *budget, *NOISE, *HIDDEN[:6], *REPLACE, "--solve", "steps"]) == 2
+@pytest.mark.parametrize(
+    ("solve", "words", "fragment"),
+    [
+        ("sample-rate", HIDDEN[:6], "noise, epochs or batches with --release last-iterate"),
+        ("epochs", HIDDEN, "--epochs 3 does not fit --solve epochs"),
+        ("epochs", [*HIDDEN[:3], "0.1,0.2", *HIDDEN[4:6]], "one number with --solve epochs"),
+        ("batches", HIDDEN, "--batches 5 does not fit --solve batches"),
+        ("batches", [*HIDDEN[:4], "--epochs", "9"], "a budget that some batches keeps"),
+    ],
+)
+def test_what_is_not_solved_for_where_the_last_iterate_is_published(solve, words, fragment, capsys):
+    budget = ["--target-epsilon", "0.1", "--target-delta", "0.01"]
+    assert main(["calibrate", *budget, *NOISE, *words, *REPLACE, "--solve", solve]) == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1
-    assert "noise with --release last-iterate" in told
+    assert fragment in told
+
+
+@pytest.mark.parametrize(("solve", "given"), [("epochs", "batches"), ("batches", "epochs")])
+def test_epochs_and_batches_of_a_last_iterate(solve, given, answer, said):
+    run = ["--release", "last-iterate", "--smoothness-step", "0.1", "--noise-multiplier", "4", *REPLACE]
+    words = [*run, "--target-epsilon", "1.5", "--target-delta", "0.01", "--solve", solve, f"--{given}", "4"]
+    found, _ = answer("calibrate", *words)
+    assert (found[given], found["noise_multiplier"], found["order"]) == (4, 4, "fixed")
+
+    def upper(number):
+        fields = {given: 4, solve: number}
+        run = dp.LastIterate(dp.Gaussian(4), smoothness_step="0.1", **fields)
+        return dp.epsilon(run, "0.01", "replace-one").exact_upper
+
+    worse = 1 if solve == "epochs" else -1
+    assert upper(found[solve]) <= 1.5 < upper(found[solve] + worse)
+    assert f"of {found['batches']} batches in a fixed order" in said("calibrate", *words)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("scheme", "kept"), [("random-allocation", []), ("balls-in-bins", ["--same-bins"])])
+def test_the_fewest_batches_that_are_allocated(scheme, kept, answer, said):
+    words = ["--sampling", scheme, "--epochs", "2", *kept, "--noise-multiplier", "2", "--solve", "batches"]
+    words += ["--target-epsilon", "1", "--target-delta", "1e-3"]
+    found, _ = answer("calibrate", *words)
+    assert found["batches"] == found["fails_at"] + 1
+    assert found["tight"] is True
+
+    def spent(bins):
+        return dp.epsilon(dp.BallsInBins(dp.Gaussian(2), bins, 2, redraw=not kept), "1e-3")
+
+    assert spent(found["batches"]).exact_upper <= 1 < spent(found["fails_at"]).exact_lower
+    assert "training   each record in one of the batches, 2 epochs" in said("calibrate", *words)
+
+
+def test_a_number_of_batches_is_for_whole_epochs_and_one_participation(capsys):
+    words = ["calibrate", "--target-epsilon", "1", "--target-delta", "1e-3", *NOISE, "--solve", "batches"]
+    for options, fragment in (
+        (["random-allocation", "--epochs", "1.5"], "--epochs 1.5"),
+        (["random-allocation", "--epochs", "1", "--participations", "2"], "--participations 2"),
+        (["balls-in-bins", "--epochs", "1", "--redraw", "--batches", "3"], "--batches 3"),
+    ):
+        assert main([*words, "--sampling", *options]) == 2
+        assert fragment in capsys.readouterr().err
+
+
+def test_a_calibration_is_explained(said):
+    text = said("calibrate", "--target-epsilon", "1", "--target-delta", "1e-5", "--sampling", "full-batch", "--explain")
+    assert "what suffices was proven to, as follows" in text
+    assert "how it was proven" in text
+    assert "no attack tells with and without one record apart" in text

@@ -34,13 +34,13 @@ class Allocation:
     """How records are allocated to the batches of all epochs.
 
     Attributes:
-        batches: Of an epoch.
+        batches: Of an epoch; None where they are solved for.
         participations: Of a record in an epoch.
         epochs: A part of an epoch counts the steps that are begun; None where they are solved for.
         redraw: Whether every epoch draws anew.
     """
 
-    batches: int
+    batches: int | None
     participations: int
     epochs: Fraction | None
     redraw: bool
@@ -48,13 +48,14 @@ class Allocation:
     @property
     def steps(self) -> int | None:
         """The number of releases; None where it is solved for."""
-        return None if self.epochs is None else math.ceil(self.batches * self.epochs)
+        return None if self.epochs is None or self.batches is None else math.ceil(self.batches * self.epochs)
 
     def mechanism(self, release: Mechanism) -> Mechanism:
         """What is released."""
         from dpbounds.privacy.mechanisms import BallsInBins, RandomlyAllocated
 
         assert self.epochs is not None
+        assert self.batches is not None
         if self.redraw and self.epochs.denominator == 1:
             return RandomlyAllocated(release, self.batches, self.participations) ** int(self.epochs)
         return BallsInBins(release, self.batches, self.epochs, redraw=self.redraw)
@@ -62,11 +63,12 @@ class Allocation:
     def in_words(self) -> str:
         """How batches are drawn, without the noise."""
         each = "one" if self.participations == 1 else str(self.participations)
+        of = "the" if self.batches is None else str(self.batches)
         often = "drawn anew every epoch" if self.redraw else "the same in every epoch"
         if self.epochs is None:
-            return f"each record in {each} of {self.batches} batches, {often}"
+            return f"each record in {each} of {of} batches, {often}"
         epochs = "1 epoch" if self.epochs == 1 else f"{plain(self.epochs)} epochs, {often}"
-        return f"each record in {each} of {self.batches} batches, {epochs}"
+        return f"each record in {each} of {of} batches, {epochs}"
 
     def as_json(self) -> dict[str, object]:
         """The same for JSON."""
@@ -88,16 +90,17 @@ def read_allocation(given: dict[str, Any], scheme: str, unknown: str | None) -> 
     if scheme not in ALLOCATED:
         refuse_allocation(given, f"--sampling {scheme}")
         return None
-    if unknown not in (None, "noise", "steps"):
-        raise InvalidValue("--solve", unknown, f"noise or steps (epochs) with --sampling {scheme}")
-    if unknown == "steps" and given["epochs"] is not None:
-        raise unfit(f"--epochs {plain_text(given['epochs'])}", "is what --solve steps solves for")
+    if unknown not in (None, "noise", "steps", "batches"):
+        raise InvalidValue("--solve", unknown, f"noise, epochs or batches with --sampling {scheme}")
+    for what, name in (("steps", "epochs"), ("batches", "batches")):
+        if unknown == what and given[name] is not None:
+            raise unfit(_as_given(name, given[name]), f"is what --solve {what} solves for")
     for name in ("sample_rate", "batch_size", "max_batch_size", "steps"):
         if given[name] is not None:
             why = f"does not fit --sampling {scheme}, in which every record has its own random batches"
             raise unfit(_as_given(name, given[name]), why, "give --batches M and --epochs N")
     for name, wanted in (("batches", "--batches M"), ("epochs", "--epochs N")):
-        if given[name] is None and (name, unknown) != ("epochs", "steps"):
+        if given[name] is None and (name, unknown) not in (("epochs", "steps"), ("batches", "batches")):
             raise missing(f"--{name}", f"{wanted} with --sampling {scheme}")
     batches, participations, redraw = given["batches"], given["participations"] or 1, given["redraw"]
     if scheme == BALLS_IN_BINS:
@@ -107,7 +110,10 @@ def read_allocation(given: dict[str, Any], scheme: str, unknown: str | None) -> 
             raise missing("--redraw", "--redraw (bins drawn anew in every epoch) or --same-bins (which costs far more)")
     elif redraw is False:
         raise unfit("--same-bins", f"does not fit --sampling {scheme}, drawn anew in every epoch", _other(scheme))
-    if participations > batches:
+    if unknown == "batches" and (participations > 1 or given["epochs"].denominator > 1):
+        told = f"--participations {participations}" if participations > 1 else f"--epochs {plain_text(given['epochs'])}"
+        raise unfit(told, "does not fit --solve batches: a record is in one batch of every whole epoch there")
+    if batches is not None and participations > batches:
         raise InvalidValue("--participations", participations, f"at most --batches, {batches}")
     epochs = None if unknown == "steps" else _epochs(given["epochs"], participations)
     return Allocation(batches, participations, epochs, redraw is not False)

@@ -13,6 +13,7 @@ import click
 
 from dpbounds.cli.printing.output import plain_text
 from dpbounds.cli.questions.allocation import (
+    ALLOCATED,
     ALLOCATION_OPTIONS,
     BALLS_IN_BINS,
     RANDOM_ALLOCATION,
@@ -137,12 +138,15 @@ TRAINING_OPTIONS = options(
 )
 
 
+_MOST_RUNS = 10**9  # batches and epochs of a last iterate
+
+
 @dataclass(frozen=True, slots=True)
 class Epochs:
-    """Passes over the data of which only the last iterate is published: as ``LastIterate`` takes them."""
+    """Passes over the data of which only the last iterate is published (``LastIterate``); None is solved for."""
 
-    batches: int
-    epochs: int
+    batches: int | None
+    epochs: int | None
     smoothness_step: Schedule
     order: BatchOrder
     weight_decay_step: Fraction = Fraction(0)
@@ -192,6 +196,14 @@ class Training:
             case "steps" if self.allocation is not None:  # epochs
                 allocated = replace(self.allocation, epochs=Fraction(int(value)))
                 return replace(self, allocation=allocated, steps=allocated.steps).mechanism()
+            case "batches" if self.allocation is not None:
+                allocated = replace(self.allocation, batches=int(value))
+                return replace(self, allocation=allocated, steps=allocated.steps).mechanism()
+            case "steps" | "batches" if self.hidden is not None:
+                number = min(int(value), _MOST_RUNS)  # beyond, nothing changes: a search that gets there has failed
+                hidden = self.hidden
+                found = replace(hidden, epochs=number) if unknown == "steps" else replace(hidden, batches=number)
+                return replace(self, hidden=found, steps=1).mechanism()
             case "steps":
                 return replace(self, steps=int(value)).mechanism()
             case "batches":
@@ -254,8 +266,9 @@ def read_training(given: dict[str, Any], unknown: str | None = None) -> Training
         if given["noise"] != GAUSSIAN:
             raise unfit(f"--noise {given['noise']}", "does not fit correlated noise, which is Gaussian")
         refuse_allocation(given, "correlated noise")
-    if scheme != SHUFFLED and unknown == "batches":
-        raise unfit("--solve batches", f"does not fit --sampling {scheme}", f"use it with --sampling {SHUFFLED}")
+    if unknown == "batches" and (stream is not None or scheme not in (SHUFFLED, *ALLOCATED)):
+        where = f"--sampling {SHUFFLED}, {' or '.join(ALLOCATED)}, or --release {LAST_ITERATE}"
+        raise unfit("--solve batches", f"does not fit --sampling {scheme}", f"use it with {where}")
     allocation = None if stream is not None or scheme == SHUFFLED else read_allocation(given, scheme, unknown)
     made = partial(  # whatever is asked for, whoever draws the batches: no option is lost on the way
         Training,
@@ -361,7 +374,7 @@ def _last_iterate(given: dict[str, Any], unknown: str | None) -> Training:
         noise_multiplier=_noise(given, unknown),
         sampling=FULL_BATCH,
         sample_rate=None,
-        steps=hidden.batches * hidden.epochs,
+        steps=None if hidden.batches is None or hidden.epochs is None else hidden.batches * hidden.epochs,
         batch_size=given["batch_size"],
         dataset_size=given["dataset_size"],
         relation=relation,
@@ -379,8 +392,8 @@ def _refuse_without_last_iterate(given: dict[str, Any]) -> None:
 def _hidden(given: dict[str, Any], relation: Relation, unknown: str | None) -> Epochs:
     """How the last iterate is reached, where nothing else is published."""
     asked = f"--release {LAST_ITERATE}"
-    if unknown not in (None, "noise"):
-        raise InvalidValue("--solve", unknown, f"noise with {asked}", "its epochs and batches are given")
+    if unknown == "sample-rate":
+        raise InvalidValue("--solve", unknown, f"noise, epochs or batches with {asked}")
     if relation.counts_records:
         refuse_without_positions("batches by position, of which only the last iterate is published,")
     for name, instead in (
@@ -399,6 +412,10 @@ def _hidden(given: dict[str, Any], relation: Relation, unknown: str | None) -> E
     if step is None:
         wanted = "--smoothness-step H, the step size times a bound on how fast one record's gradient changes"
         raise missing("--smoothness-step", f"{wanted}, with {asked}")
+    if unknown == "steps":
+        _refuse_what_is_solved_for(given, "epochs", "epochs")
+        if isinstance(step, tuple):
+            raise unfit("--smoothness-step", "is a list, one number per epoch", "give one number with --solve epochs")
     epochs: Fraction = given["epochs"] or Fraction(1)
     if epochs.denominator > 1:
         raise InvalidValue("--epochs", plain_text(epochs), f"a whole number with {asked}")
@@ -407,8 +424,13 @@ def _hidden(given: dict[str, Any], relation: Relation, unknown: str | None) -> E
     decay: Fraction = given["weight_decay_step"] or Fraction(0)
     if decay and isinstance(step, tuple):
         raise InvalidValue("--weight-decay-step", plain_text(decay), "0 where --smoothness-step is a list")
+    order: BatchOrder = given["order"] or "fixed"
+    known = None if unknown == "steps" else int(epochs)
+    if unknown == "batches":
+        _refuse_what_is_solved_for(given, unknown, "batches", "batch_size")
+        return Epochs(None, known, step, order, decay)
     whole_ones, _ = _batches(given, asked)  # records beyond them are left out, or a smaller batch, which costs no more
-    return Epochs(whole_ones, int(epochs), step, given["order"] or "fixed", decay)
+    return Epochs(whole_ones, known, step, order, decay)
 
 
 def _noise(given: dict[str, Any], unknown: str | None) -> Fraction | None:

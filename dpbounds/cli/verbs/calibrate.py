@@ -12,6 +12,7 @@ from dpbounds.cli.answers import prefix_sums
 from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.answers.spending import write_publications
 from dpbounds.cli.printing import output
+from dpbounds.cli.questions.allocation import ALLOCATED
 from dpbounds.cli.questions.options import (
     PUBLISHING_OPTIONS,
     RELATION_OPTION,
@@ -56,14 +57,15 @@ _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighb
 @TARGET_OPTIONS
 @click.option(
     "--solve",
-    type=Word(list(_FIELDS)),
+    type=Word([*_FIELDS, "epochs"]),
     default="noise",
     show_default=True,
-    help="Find the smallest noise, the most steps (shuffled, allocated: epochs), the largest rate, the fewest batches.",
+    help="Find the smallest noise, the most steps or epochs, the largest rate, the fewest batches.",
 )
 @TRAINING_OPTIONS
 @RELATION_OPTION
 @click.option("--group-size", callback=whole, default="1", metavar="K", help="Records that differ together.")
+@click.option("--explain", is_flag=True, help="Say how it was proven, on which assumptions, and what would help.")
 @TIME_LIMIT_OPTION
 @PLOT_OPTION
 @REPORT_OPTION
@@ -71,7 +73,7 @@ _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighb
 def command(
     target_epsilon: Fraction,
     target_delta: Fraction,
-    solve: Literal["noise", "steps", "sample-rate", "batches"],
+    solve: Literal["noise", "steps", "sample-rate", "batches", "epochs"],
     **given: Any,
 ) -> int:
     """How much noise a budget needs (or how many steps, or which rate it allows), proven from both sides.
@@ -81,6 +83,11 @@ def command(
     for name in ("plot", "report"):
         if given[name] is not None and given["group_size"] != 1:
             raise unfit(f"--group-size {given['group_size']}", f"does not fit --{name}, which speaks of one record")
+    if given["explain"] and given["as_json"]:
+        raise unfit("--explain", "does not fit --json here", "dpbounds epsilon --explain --json has an advantage in it")
+    if solve == "epochs":
+        _demand_epochs(given)
+        solve = "steps"
     training = read_training(given, unknown=solve)
     warn_if_delta_is_large(target_delta, training.dataset_size, "--target-delta")
 
@@ -114,9 +121,28 @@ def command(
         return 0
     added = {} if training.stream is None else prefix_sums.as_rows(training.stream, found.value, error)
     output.print_rows({**_as_rows(found, training), **added})
+    if given["explain"]:
+        _explain(found)
     if statement is not None:
         click.echo(f"\n{statement}")
     return 0
+
+
+def _explain(found: Calibration) -> None:
+    """How it is proven that the value suffices, as ``dpbounds epsilon --explain`` says it of the mechanism."""
+    from dpbounds.cli.answers.explanation import print_explanation
+    from dpbounds.cli.answers.methods import Question, certified
+
+    click.echo("\nwhat suffices was proven to, as follows")
+    question = Question("epsilon", found.target_delta, found.mechanism, found.relation, None, found.group_size)
+    print_explanation(question, certified(question), certified(question.at_zero()).enclosure)
+
+
+def _demand_epochs(given: dict[str, Any]) -> None:
+    """Refuse ``--solve epochs`` where nothing goes by epochs."""
+    if given["release"] != LAST_ITERATE and given["sampling"] not in (SHUFFLED, *ALLOCATED):
+        where = f"--sampling {SHUFFLED}, {' or '.join(ALLOCATED)}, or --release {LAST_ITERATE}"
+        raise unfit("--solve epochs", f"needs {where}", "with other samplings --solve steps finds the number of steps")
 
 
 def _write_report(found: Calibration, training: Training, given: dict[str, Any]) -> None:
@@ -137,7 +163,7 @@ def _write_report(found: Calibration, training: Training, given: dict[str, Any])
     files = {} if given["certificate"] is None else {"certificate": given["certificate"]}
     spent = account(found.mechanism, delta=found.target_delta, relation=found.relation)
     verdict = f"A {name} of {value} keeps the budget, {budget}"
-    condition = CONDITION if training.hidden is not None else None
+    condition = None if training.hidden is None else CONDITION
     report = reports.account_report(
         "Calibration", verdict, True, spent, numbers=numbers, condition=condition, files=files
     )
@@ -146,7 +172,7 @@ def _write_report(found: Calibration, training: Training, given: dict[str, Any])
 
 def _field(solve: str, training: Training) -> str:
     """What is solved for, by its name in the answer."""
-    in_epochs = training.sampling == SHUFFLED or training.allocation is not None
+    in_epochs = training.sampling == SHUFFLED or training.allocation is not None or training.hidden is not None
     return "epochs" if solve == "steps" and in_epochs else _FIELDS[solve]
 
 
@@ -175,7 +201,9 @@ def _as_json(found: Calibration, training: Training) -> dict[str, object]:
         context |= stream_parameters(training.stream)
     how = {"sampling": training.sampling}
     if training.hidden is not None:
-        context, how = hidden_parameters(training.hidden), {"release": LAST_ITERATE, "condition": CONDITION}
+        given = {} if training.noise_multiplier is None else {"noise_multiplier": context["noise_multiplier"]}
+        context = {**given, **hidden_parameters(training.hidden)}
+        how = {"release": LAST_ITERATE, "condition": CONDITION}
     if training.sampling in FIXED_SIZE:
         context |= {"batch_size": training.batch_size, "dataset_size": training.dataset_size}
     if training.max_batch_size is not None:
@@ -231,7 +259,7 @@ def _as_rows(found: Calibration, training: Training) -> dict[str, str]:
         "budget": f"epsilon {output.plain(found.target_epsilon)}, delta {output.plain(found.target_delta)}",
         "relation": str(found.relation),
         **({} if found.group_size == 1 else {"group size": str(found.group_size)}),
-        "training": _rest(found.solve, training),
+        "training": _rest(found, training),
         **({} if training.hidden is None else {"provided": CONDITION}),
     }
 
@@ -252,18 +280,18 @@ def _failing(found: Calibration) -> str:
     return f"{value}  (proven, by an explicit attack; what lies in between is not decided)"
 
 
-def _rest(solve: str, training: Training) -> str:
+def _rest(found: Calibration, training: Training) -> str:
     """What was given, in one line."""
     from dpbounds.cli.printing.wording import batches, drawn, stream_in_words
 
     if training.stream is not None:
         return stream_in_words(training.stream)
     if training.hidden is not None:
-        return f"the last iterate of {drawn(training.with_value('noise', Fraction(1)))}"
+        return f"the last iterate of {drawn(found.mechanism)}"
     parts = []
     if training.sampling == SHUFFLED:
         parts.append(_epochs(training))
-    elif solve != "steps":
+    elif training.steps is not None:
         parts.append("a single release" if training.steps == 1 else f"{training.steps} releases")
     if training.allocation is not None:
         parts.append(training.allocation.in_words())

@@ -34,7 +34,7 @@ from functools import lru_cache
 from itertools import accumulate, pairwise, zip_longest
 from typing import Any
 
-from flint import acb, acb_mat, arb, ctx, fmpq, fmpz_mat, fmpz_poly
+from flint import acb, acb_mat, arb, ctx, fmpq, fmpz, fmpz_mat, fmpz_poly
 
 CONFIRMED, WRONG, MALFORMED, NOT_COVERED = 0, 1, 2, 3
 # written (the lowest that has the kinds of its releases); read: version 1 has no digest, 3 has Gaussian releases only
@@ -778,9 +778,11 @@ def overlaps(given: dict[str, Any], steps: int, bins: int) -> list[Fraction]:
         common = common_denominator(values)
         effort.spend(2 * steps, 4 * steps)
         taken = fmpz_poly([0 if at % bins else 1 for at in range(steps)])
-        first = (fmpz_poly([abs((value * common).numerator) for value in values]) * taken).coeffs()[:steps]
+        summed = fmpz_poly([abs((value * common).numerator) for value in values]) * taken
+        first = [int(each) for each in summed.coeffs()[:steps]]
         first += [0] * (steps - len(first))
-        found = (fmpz_poly(first[::-1]) * fmpz_poly(first)).coeffs() + [0] * (2 * steps)
+        found = (fmpz_poly(first[::-1]) * fmpz_poly(first)).coeffs()
+        found += [fmpz(0)] * (2 * steps - len(found))
         return [Fraction(int(found[steps - 1 + d]), common**2) for d in range(bins)]
     if bins > ROWS or steps > ROWS:
         raise NotCovered(f"balls in bins with more than {ROWS} rows or bins, other than Toeplitz")
@@ -1726,7 +1728,8 @@ class Exchanged:
                 if each and k << level > above:
                     mass, mean = mass + each, mean + (k << level) * each
         scale = number(Fraction(1, self.bins * 2 ** (shift + bits)))
-        return (((mean - mass * edge).max(arb(0)) + found.lost) * scale).upper()
+        value: arb = (((mean - mass * edge).max(arb(0)) + found.lost) * scale).upper()
+        return value
 
     @staticmethod
     def value_above(squared_shift: Fraction, alpha: arb, start: arb) -> Profile:
@@ -1940,10 +1943,10 @@ def allocated(bases: list[tuple[Fraction, int]], bins: int, order: str, aim: Aim
     if bins == 1:
         return gaussian_profile(bases[0][0] * (4 if order == "replace" else 1))
     if order == "replace":
-        key = (tuple(bases), bins, aim.exchange_points, aim.finer, aim.share)
-        if key not in aim.known:
-            aim.known[key] = Exchanged(bases, bins, aim)
-        exchanged: Exchanged = aim.known[key]
+        asked = (tuple(bases), bins, aim.exchange_points, aim.finer, aim.share)
+        if asked not in aim.known:
+            aim.known[asked] = Exchanged(bases, bins, aim)
+        exchanged: Exchanged = aim.known[asked]
         return Profile(exchanged, exact=False)
     grid = aim.grid(bases, bins)
     key = (tuple(bases), bins, grid.half, grid.shift, grid.bits, grid.levels)
@@ -2021,7 +2024,8 @@ def whole_ones(release: dict[str, Any], relation: str) -> int:
     squared = ((2 if relation == "replace-one" else 1) * noise["bound"]) ** 2
     if not 2 <= squared < 4:
         return 0
-    return min(math.floor(squared), noise["dimension"] or 3)
+    most: int = noise["dimension"] or 3
+    return min(int(squared), most)
 
 
 def of_poisson(release: dict[str, Any], order: str, relation: str) -> Profile:
