@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,7 +20,7 @@ from dpbounds.algorithms.problems.problem import checked_bound
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.evaluation import evaluate
 
-_LANES = ((1024, 32), (math.inf, 8))  # of a block, for so many parameters at most: samples may have few records
+_LANES = 16  # of a block: what more would gain is lost where a sample has few records
 _DOUBLES = 6  # of a point's size, held outside: it, sums of this call and the last, and what is cast and copied
 _MOST = 256  # rows in one call: more gain little
 
@@ -82,7 +81,6 @@ class Compiled:
         changed: The same of differences.
         products: From a point and a direction, shape (2, p), and records to Hessians times the direction.
         hessians: From a point and records to Hessians.
-        dimension: p.
         chunk: Rows in one call, in blocks of ``lanes``.
         tokens: The most rows that a record has in a product of ``ghost``.
         made: The programs, by what is summed and the number of lanes.
@@ -95,7 +93,6 @@ class Compiled:
     changed: Any
     products: Any
     hessians: Any
-    dimension: int
     chunk: int = 1
     tokens: int = 1
     made: dict[tuple[str, int], Any] = field(default_factory=dict)
@@ -103,7 +100,7 @@ class Compiled:
     @property
     def lanes(self) -> int:
         """How many records are differentiated at once."""
-        return lanes_of(self.chunk, self.dimension)
+        return lanes_of(self.chunk)
 
     @property
     def read_together(self) -> int:
@@ -148,7 +145,7 @@ class Compiled:
         import jax
 
         points = [jax.ShapeDtypeStruct(start.shape, self.dtype)] * (2 if differences else 1)
-        what, lanes = "differences" if differences else "gradients", lanes_of(rows, start.size)
+        what, lanes = "differences" if differences else "gradients", lanes_of(rows)
         program = self.program(what, points, leaves, lanes)
         with jax.enable_x64(True):
             limits = jax.ShapeDtypeStruct((1 if differences else groups,), np.float64)
@@ -178,9 +175,9 @@ def taken_apart(made: Array) -> tuple[Array, int]:
     return made[:-1], int(made[-1])
 
 
-def lanes_of(rows: int, dimension: int) -> int:
+def lanes_of(rows: int) -> int:
     """Of a block, where one call takes so many rows: a power of two."""
-    return min(rows, next(lanes for most, lanes in _LANES if dimension <= most))
+    return min(rows, _LANES)
 
 
 def rows_of(leaves: Any, rows: int) -> list[Any]:
@@ -241,7 +238,6 @@ def compiled(
         products=products,
         hessians=hessians,
         tokens=tokens,
-        dimension=len(flat),
     )
     made.chunk = _chunk(made, flat, rows, memory_limit, differences, len(clipping.bounds))
     return made, clipping, np.array(flat, dtype=np.float64), rows
