@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from dpbounds.app.formulas import address
+from dpbounds.expressions.exact import to_decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,7 @@ def _audit(found: dict[str, Any]) -> list[Rows]:
             _verdict(one),
             _number(one["lower"]["epsilon"]),
             _number(one["unassuming"]),
-            _number(one["certified"]),
+            _at_most(one["certified"]),
             _number(one["claim"]["epsilon"]),
             _number(one["claim"]["delta"]),
             str(one["runs"]),
@@ -212,6 +214,11 @@ def _copies(found: dict[str, Any]) -> Rows:
     )
     said = "all as expected" if found["all_as_expected"] else "NOT all as expected"
     return Rows(f"{said}, with {_number(found['confidence'])} confidence {_TOGETHER}", head, rows)
+
+
+def _at_most(value: Any) -> str:
+    """A proven upper end, rounded up; or the word that stands for infinity."""
+    return to_decimal(Fraction(value), 6, "up") if isinstance(value, float) else str(value)
 
 
 def _verdict(one: dict[str, Any]) -> str:

@@ -229,7 +229,12 @@ def test_an_audit_is_a_table(ask):
 
 
 AUDITED = {
-    "algorithm": "one", "runs": 5, "ended": "runs", "unassuming": 0.5, "certified": "inf", "sound": True,
+    "algorithm": "one",
+    "runs": 5,
+    "ended": "runs",
+    "unassuming": 0.5,
+    "certified": "inf",
+    "sound": True,
     "lower": {"epsilon": 2.0, "delta": 1e-5, "confidence": 0.9, "attack": "a", "method": "m"},
     "claim": {"epsilon": 1.0, "delta": 1e-5},
     "claim_refuted": True,
@@ -241,6 +246,7 @@ COPY = {**AUDITED, "name": "copy", "flaw": "none", "broken": False, "caught": Tr
     ("verb", "found", "told"),
     [
         ("audit", AUDITED, {"claim refuted", "inf"}),
+        ("audit", {**AUDITED, "certified": 0.70000001}, {"0.700001"}),
         ("audit", {"findings": [{**AUDITED, "sound": False}], "confidence": 0.9}, {"ledger or code is wrong"}),
         ("audit", {"copies": [COPY], "all_as_expected": False, "confidence": 0.9}, {"NOT all as expected", "NO"}),
     ],
