@@ -12,7 +12,7 @@ import json
 import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -261,7 +261,13 @@ def _account(subject: Account, role: str, budget: Fraction | None = None) -> dic
         }
         for name, proof in subject.proofs
     ]
-    return _as_account(subject, role, releases, finite_ends(subject.enclosure), proofs)
+    lower, upper = finite_ends(subject.enclosure)
+    return _as_account(subject, role, releases, (lower if _attained(releases) else Fraction(0), upper), proofs)
+
+
+def _attained(releases: list[dict[str, Any]]) -> bool:
+    """Whether the checker can show lower ends; 0 is claimed otherwise, as the attack behind a lower end is not written."""
+    return all(standalone_checker.is_attained(standalone_checker.read_release(each)) for each in releases)
 
 
 def _as_account(
@@ -643,6 +649,8 @@ def _check_drawn(claim: _Claim) -> tuple[bool, list[str]]:
 def _check_claim(claim: _Claim) -> tuple[bool, list[str]]:
     if any(map(standalone_checker.is_drawn, map(standalone_checker.read_release, claim.source["mechanism"]))):
         return _check_drawn(claim)
+    if claim.lower > 0 and not _attained(claim.source["mechanism"]):
+        return _check_attacked(claim)
     products = tuple(each.product for each in neighbour_classes(claim.mechanism, claim.relation).every())
     derived = {_order(product): _as_counts(product) for product in products}
     try:
@@ -672,6 +680,16 @@ def _check_claim(claim: _Claim) -> tuple[bool, list[str]]:
         exactly, found = _at_the_ends(claim, products)
         lines += found or ["NOT CONFIRMED: no other means could decide the claim's two inequalities"]
     return exactly or status == standalone_checker.CONFIRMED, lines
+
+
+def _check_attacked(claim: _Claim) -> tuple[bool, list[str]]:
+    """Both ends apart: what is known to dominate shows the upper one only, an attack found anew the lower one."""
+    source = {**claim.source, "claim": {**claim.source["claim"], "lower": "0"}}
+    holds, lines = _check_claim(replace(claim, lower=Fraction(0), source=source))
+    target = Target("delta" if claim.given == "delta" else "epsilon", claim.target)
+    lower, _ = finite_ends(account_at(claim.mechanism, target, claim.relation).enclosure)
+    word = "an attack shows the lower end" if lower >= claim.lower else "NOT CONFIRMED: no attack shows the lower end"
+    return holds and lower >= claim.lower, [*lines, f"accounted anew: {word}, {typed(lower, 'down')} at least"]
 
 
 def _order(product: Product) -> str:
