@@ -307,6 +307,7 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "ledger.OpenLedger.visit": "writes it down",
     "ledger.Shuffle.visited": "makes a mechanism of one",
     "ledger.Cyclic.visited": "makes a mechanism of one",
+    "ledger.Correlated.visited": "makes a mechanism of one",
     "ledger.Truncated.sample": "wraps",
     "ledger.Visits.release": "writes it down",
     "ledger.Batch.sample": "wraps",
