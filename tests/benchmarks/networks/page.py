@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 ORDER = (*sweep.MAIN, *sweep.REST)
 _DARK = {style.INK: "#e8e8e8", style.SOFT: "#a9a9a9", "#dddddd": "#3a3d42", "#000000": "#f2f2f2", "white": "#131416"}
 _BRIGHT = {"#0072b2": "#56a8e0", "#009e73": "#3fcf9f"}
+_FIRST = Path(__file__).parent / "first_runs.csv"
 Rows = list[dict[str, str]]
 
 
@@ -144,7 +146,26 @@ def recursion() -> str:
     return _table(["records", "ε", "steps", *regime.METHODS, "reach of STORM"], lines)
 
 
-TABLES = (cases, networks, gradients, paid, peers, recursion)
+def earlier() -> str:
+    """The first sweep, whose programme had other models' sizes, settings and δ."""
+    with _FIRST.open() as file:
+        rows = list(csv.DictReader(file))
+    found = scores(rows, "case", "epsilon", "method")
+    names = list(dict.fromkeys(key[2] for key in found))
+    lines = []
+    for case, epsilon in dict.fromkeys(key[:2] for key in found):
+        best = max(np.mean(found[case, epsilon, name]) for name in names)
+        cells = [told(found[case, epsilon, name]) for name in names]
+        marked = [
+            f"**{text}**" if np.mean(found[case, epsilon, name]) == best else text
+            for name, text in zip(names, cells, strict=True)
+        ]
+        n = next(row["n"] for row in rows if row["case"] == case)
+        lines.append([case, n, epsilon, *marked])
+    return _table(["case", "n", "ε", *names], lines)
+
+
+TABLES = (cases, networks, gradients, paid, peers, recursion, earlier)
 
 
 def figures() -> dict[str, Callable[[], Any]]:
