@@ -179,7 +179,6 @@ BAD_INPUT = [
     (["calibrate", "--target-epsilon", "1"], ["--target-delta", "missing"]),
     (["calibrate", "--target-epsilon", "0", "--target-delta", "1e-6"], ["--target-epsilon", "0"]),
     (["calibrate", *TARGET, "--solve", "epochs"], ["--solve epochs", "--sampling shuffled", "--solve steps"]),
-    (["calibrate", *TARGET, "--explain", "--json", *RUN[2:]], ["--explain", "--json"]),
     (["calibrate", *TARGET, *RUN], ["--noise-multiplier", "1", "--solve noise"]),
     (["calibrate", *TARGET, "--solve", "steps", *RUN], ["--steps", "100", "--solve steps"]),
     (["calibrate", *TARGET, "--solve", "steps", *RUN[:4], "--epochs", "2"], ["--epochs", "2", "--solve steps"]),

@@ -290,6 +290,7 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "pairs.single_releases.single_release": "makes the classes",
     "pairs.streams.stream_steps": "makes the classes",
     "pairs.bins.bins_steps": "makes the classes",
+    "pairs.bins.stride_of": "a choice, of which any is sound",
     "mechanisms.algebra.parts_of": "looks inside",
     "budgets.filters.PrivacyFilter.admits": "a protocol",
     "budgets.filters.PrivacyFilter.spend": "a protocol",
