@@ -266,7 +266,7 @@ def _account(subject: Account, role: str, budget: Fraction | None = None) -> dic
 
 
 def _attained(releases: list[dict[str, Any]]) -> bool:
-    """Whether the checker can show lower ends; 0 is claimed otherwise, as the attack behind a lower end is not written."""
+    """Whether the checker can show lower ends; else 0 is claimed, as the attack behind one is not written."""
     return all(standalone_checker.is_attained(standalone_checker.read_release(each)) for each in releases)
 
 
