@@ -1,8 +1,8 @@
 """What a guarantee costs to run: gradients of one record, and numbers held in memory beside the data.
 
-Where a statement counts its gradients itself, that is taken. Else they are counted from its mechanism: each release is
-one pass over what it is computed on. A difference of gradients is two gradients; which releases are differences the
-mechanism does not say, so all are counted twice there ("at most").
+Counted from the mechanism of the record: each release is one pass over what it is computed on. A difference of
+gradients is two gradients; which releases are differences the mechanism does not say, so all are counted twice there
+("at most"). Where the mechanism does not tell, the statement's own count is taken, if it has one.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def cost_of(
         dataset_size: n.
         dimension: d.
         steps: How many it takes, if that is known.
-        counted: Gradients as the statement itself counts them, if it does.
+        counted: Gradients at most, as the statement itself counts them, if it does.
     """
     memory = _memory(theorem, dimension)
     if mechanism is None:
@@ -107,15 +107,15 @@ def cost_of(
     size = max(drawn, key=lambda one: one[1])[0]
     batch = None if size is None else math.ceil(size)
     twice = gradients_per_record(theorem) == 2
+    sizes = [None if each is None else each * count for each, count in drawn]
     total: Fraction | None
-    if counted is not None:
-        total, note = Fraction(counted), "at most"
-    elif theorem.algorithm is None and sum(count for _, count in walk) == 1:  # all that a walk releases, as one
+    if theorem.algorithm is None and sum(count for _, count in walk) == 1:  # all that a walk releases, as one
         total, note = None if steps is None else Fraction(steps * dataset_size), "exact"
     else:
-        sizes = [None if each is None else each * count for each, count in drawn]
         total = None if None in sizes else sum((each for each in sizes if each is not None), Fraction(0))
         total, note = (None if total is None else total * (2 if twice else 1)), "at most" if twice else "exact"
+    if total is None and counted is not None:
+        total, note = Fraction(counted), "at most"
     uncounted = len(walk) < len(releases)
     note = "not stated" if total is None else f"{note}, and {_DRAW}" if uncounted else note
     return Cost(None if total is None else int(total), memory, note, uncounted, batch)
