@@ -35,7 +35,7 @@ class Form(Protocol):
 class Products:
     """``dot_general`` without batches."""
 
-    picks = False
+    picks: ClassVar[bool] = False
 
     def sizes(self, equation: Any, side: int) -> Sizes | None:
         """See ``Form``."""
@@ -68,7 +68,7 @@ class Products:
 class Convolutions:
     """``conv_general_dilated`` in one group, whose kernel is the operand: a product with patches."""
 
-    picks = False
+    picks: ClassVar[bool] = False
 
     def sizes(self, equation: Any, side: int) -> Sizes | None:
         """See ``Form``."""
@@ -113,7 +113,7 @@ class Convolutions:
 class Rows:
     """``gather`` and ``dynamic_slice`` of whole rows, as embeddings are looked up."""
 
-    picks = True
+    picks: ClassVar[bool] = True
 
     def sizes(self, equation: Any, side: int) -> Sizes | None:
         """See ``Form``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from dpbounds.errors import InvalidValue
 
 if TYPE_CHECKING:
     from dpbounds.rates.promises import Promises
-    from dpbounds.rates.regimes import Regime
+    from dpbounds.rates.regimes import Regimes
 
 
 @click.command("regimes", short_help="Who wins where: exact regions and crossovers.")
@@ -149,7 +148,7 @@ def _try(known: Promises) -> str:
     return "try " + " or ".join(known.advice) if known.advice else "no statement about it has an order of growth"
 
 
-def _draw(file: Path, found: Sequence[Regime], metric: str) -> None:
+def _draw(file: Path, found: Regimes, metric: str) -> None:
     from dpbounds.rates.spaces import standard
     from dpbounds.render.regime_map import regime_map
     from dpbounds.render.style import save
