@@ -558,7 +558,7 @@ def test_the_fewest_batches_that_are_allocated(scheme, kept, answer, said):
         return dp.epsilon(dp.BallsInBins(dp.Gaussian(2), bins, 2, redraw=not kept), "1e-3")
 
     assert spent(found["batches"]).exact_upper <= 1 < spent(found["fails_at"]).exact_lower
-    assert "training   each record in one of the batches, 2 epochs" in said("calibrate", *words)
+    assert "training  each record in one of the batches, 2 epochs" in said("calibrate", *words)
 
 
 def test_a_number_of_batches_is_for_whole_epochs_and_one_participation(capsys):
