@@ -87,10 +87,6 @@ BAD_INPUT = [
     ),
     (["epsilon", "--delta", "1e-6", *RUN, "--batches", "5"], ["--batches", "5", "poisson", "balls-in-bins"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--same-bins"], ["--same-bins", "poisson"]),
-    (
-        ["epsilon", *ALLOCATED, "--epochs", "2", "--relation", "replace-one", "--certificate", "c.json"],
-        ["--certificate", "not possible", "zero-out-one has a certificate"],
-    ),
     (["epsilon", "--delta", "1e-6", *FIXED[:4], "--steps", "3", *FIXED[4:6]], ["--dataset-size", "missing"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--max-batch-size", "9"], ["--max-batch-size 9", "truncated-poisson"]),
     *(
@@ -119,8 +115,11 @@ BAD_INPUT = [
         ["--solve", "sample-rate", "noise or steps", "--batch-size B", "--sampling poisson"],
     ),
     (
-        ["epsilon", "--delta", "1e-6", *FIXED, "--sampling", "with-replacement", "--steps", "3", "--certificate", "c"],
-        ["--certificate", "not possible", "publish the command"],
+        [
+            *("epsilon", "--delta", "1e-6", *FIXED, "--sampling", "with-replacement", "--steps", "3"),
+            *("--relation", "replace-one", "--certificate", "c"),
+        ],
+        ["--certificate", "not possible", "add-or-remove-one has a certificate"],
     ),
     (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "0"], ["--group-size", "0"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "2", "--statement"], ["--statement", "--group-size"]),

@@ -89,7 +89,6 @@ def test_a_matrix_in_a_file(tmp_path, answer, refused, said):
             [*BANDED, *CYCLIC[:3], "2", *CYCLIC[4:], "--groups", "content", "--relation", "replace-one"],
             ["separation of 3"],
         ),
-        ([*BANDED, *FIXED, *ZERO, "--statement"], ["--statement"]),
     ],
 )
 def test_what_does_not_fit_is_one_line(options, told, refused):

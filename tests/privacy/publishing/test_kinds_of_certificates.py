@@ -527,6 +527,6 @@ def test_the_command_line_calibrates_them(name: str, tmp_path: Path, capsys: pyt
 
 
 def test_the_command_line_refuses_before_the_work(capsys: pytest.CaptureFixture[str]) -> None:
-    line = "epsilon --noise-multiplier 4 --sampling random-allocation --batches 100 --epochs 10 --delta 1e-6"
-    assert main([*line.split(), "--relation", "replace-one", "--certificate", "it.json"]) == 2
-    assert "under replace-one: zero-out-one has a certificate, or leave the option out" in capsys.readouterr().err
+    line = "epsilon --noise-multiplier 4 --sampling with-replacement --batch-size 5 --dataset-size 100 --steps 9"
+    assert main([*line.split(), "--delta", "1e-6", "--relation", "replace-one", "--certificate", "it.json"]) == 2
+    assert "under replace-one: add-or-remove-one has a certificate, or leave the option out" in capsys.readouterr().err

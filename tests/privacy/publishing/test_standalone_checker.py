@@ -15,7 +15,6 @@ import flint
 import pytest
 from flint import arb, ctx
 
-from dpbounds.errors import CertificateError
 from dpbounds.privacy.accountants import routing
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.budgets.calibration import calibrate
@@ -24,7 +23,6 @@ from dpbounds.privacy.mechanisms import (
     Gaussian,
     Mechanism,
     PoissonSampled,
-    SampledWithReplacement,
 )
 from dpbounds.privacy.publishing import standalone_checker as checker
 from dpbounds.privacy.publishing.certificates import certificate, exact_text
@@ -296,11 +294,6 @@ def test_typical_certificates_are_cheap_or_refused_with_a_reason(name: str, monk
     assert status == expected, lines
     assert checker.effort.done < checker.MOST_WORK / (4 if name in ("rare jumps", "rarer jumps", "levels") else 30)
     assert status == checker.CONFIRMED or lines[0].endswith(checker.TOO_MUCH)
-
-
-def test_draws_with_replacement_have_no_certificate() -> None:
-    with pytest.raises(CertificateError, match="does not re-derive SampledWithReplacement"):
-        certificate(account(SampledWithReplacement(Gaussian(5), 10, 1000), delta="1e-3"))
 
 
 def costly() -> dict[str, tuple[Any, str]]:
