@@ -21,7 +21,7 @@ def log_tail(x: float) -> float:
     """Log P(Z > x) for a standard normal Z, to about fourteen digits.
 
     >>> round(log_tail(0.0), 12), round(log_tail(50.0), 9)
-    (-0.69314718056, -1254.831360895)
+    (-0.69314718056, -1254.831361139)
     """
     if x < -1:
         return math.log1p(-math.erfc(-x / math.sqrt(2)) / 2)
