@@ -259,6 +259,7 @@ def test_a_seed_is_the_systems_and_a_given_one_is_a_condition_that_is_said_every
         assert CONDITION not in f"{run}{run.noise_drawn}{run.ledger.to_json()}"
     drawn = [np.hstack([*(np.ravel(x) for x in run.outputs.values()), run.output[0]]) for run in (fresh, again)]
     discrete = {"net-exponential-mechanism", "above-threshold", "above-threshold-doubled"}  # may well agree
+    discrete |= {"warm-path-noise"}  # where the point that was drawn from a net is good enough
     assert one.name in discrete or not np.array_equal(*drawn)
     assert (given.seed, given.ledger.seeded) == (2, True)
     for text in (str(given), given.noise_drawn, given.ledger.to_json()):
@@ -472,12 +473,13 @@ BAD = {
     "PrivacyBudget": [(1, 1e-6)],
     "Sampling": [0.1],
     "Scheme": [0.1],
+    "Correlated": [0.1, Batch(5, 50, False)],
     "Poisson | None": [0.1, Batch(5, 50, False)],
     "Relation": ["sideways"],
     "Array": [[], "abc", [[math.nan, 0.0]]],
     "Literal": ["other", None],
 }
-MAY_BE_ZERO = {"regulariser", "regularisation", "initial_gap", "failure"}
+MAY_BE_ZERO = {"regulariser", "regularisation", "initial_gap", "failure", "outside"}
 CHOICES = {
     "WhichNoise",
     "WhichRelease",
@@ -492,7 +494,7 @@ OF_OTHER_RECORDS = {
     *("DistanceGenerator", "ConstraintSet", "QuadraticOracle | None", "Net", "bool", "Start", "Method[Any]"),
     *("ScaleChoice | RangesChoice | None", "Callable[[int], None] | None"),
     *("Kicks | None", "Growth | None", "Schedule | None", "Spider", "tuple[Spider, ...]"),
-    *("ProjectedGradientDescent", "NetExponentialMechanism", "PopulationStochasticSpider"),
+    *("ProjectedGradientDescent", "NetExponentialMechanism", "PopulationStochasticSpider", "PathNoiseDescent"),
     *("Optimiser", "QuantileClipping | None"),
 }
 

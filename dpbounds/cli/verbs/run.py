@@ -191,7 +191,7 @@ def _document(found: Ran) -> dict[str, object]:
 
 
 def _statement(found: Ran) -> str | None:
-    """What to publish; None of a mechanism that certificates cannot describe."""
+    """What to publish; None where there are no words for the mechanism."""
     from dpbounds.privacy.publishing.statements import statement
 
     try:
@@ -213,10 +213,12 @@ def _write(found: Ran, directory: Path) -> tuple[Path, ...]:
     paths = [directory / name for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         writing(path, text, "--output")
-    if statement is None:
-        return tuple(paths)
     certificate = directory / "certificate.json"
-    write_certificate(certificate, found.account)
+    try:
+        write_certificate(certificate, found.account)
+    except CertificateError as reason:
+        click.echo(f"{reason}\n", err=True)
+        return tuple(paths)
     return (*paths, certificate)
 
 
@@ -255,7 +257,7 @@ def _print(found: Ran, files: tuple[Path, ...]) -> None:
     printing.print_rows(rows)
     for line in subject.notes:
         click.echo(f"- {line}")
-    click.echo(f"\n{_statement(found) or 'no statement: certificates do not describe such a mechanism yet'}\n")
+    click.echo(f"\n{_statement(found) or 'no statement: there are no words for such a mechanism'}\n")
     click.echo("Written: " + ", ".join(map(str, files)))
 
 

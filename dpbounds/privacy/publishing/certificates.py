@@ -166,7 +166,7 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
     calibration: dict[str, object] | None = None
     if isinstance(subject, Calibration):
         subjects = [account(subject.mechanism, delta=subject.target_delta, relation=subject.relation)]
-        if _takes_version_5(subject.mechanism, subject.relation):
+        if not _shows_what_fails(subject.mechanism, subject.relation):
             return _of_drawn_calibration(subject, subjects[0])
         roles = ["suffices", "fails"]
         if subject.failing is not None:
@@ -183,9 +183,10 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
     return _document_of([_account(entry, role) for entry, role in zip(subjects, roles, strict=False)], calibration)
 
 
-def _takes_version_5(mechanism: Mechanism, relation: Relation) -> bool:
-    """Whether a release is of a kind that earlier versions do not have; errors as for :func:`certificate`."""
-    return _version_of([release_of(*part, relation) for part in parts_of(mechanism)]) == 5
+def _shows_what_fails(mechanism: Mechanism, relation: Relation) -> bool:
+    """Whether the checker can show that another value fails; errors as for :func:`certificate`."""
+    releases = [release_of(*part, relation) for part in parts_of(mechanism)]
+    return _version_of(releases) < 5 and _attained(releases)
 
 
 def _of_drawn_calibration(subject: Calibration, spent: Account) -> dict[str, object]:

@@ -228,11 +228,11 @@ DEARER: dict[str, tuple[dict[str, Any], ...]] = {  # each spends more; fields of
     "mixture": ({"mechanism": {"noise_stddev": "14/5"}}, {"mechanism": {"norms": [["1", "4/5"], ["2", "1/5"]]}}),
     "responses": ({"mechanism": {"epsilon": "11/10"}}, {"count": 5}),
     "last, secret": ({"batches": 5}, {"smoothness_step": "1/5"}, {"order": "fixed"}),
-    "last, scheduled": ({"batches": 5}, {"smoothness_step": ["1/10", "1/5", "1/10"]}, {"checkpoints": [1, 2]}),
+    "last, scheduled": ({"batches": 5}, {"smoothness_step": ["1/10", "1/5", "1/1000"]}, {"checkpoints": [1, 2]}),
     "allocation, replaced": ({"steps": 2}, {"participations": 2}, {"count": 2}),
     "rows in bins": ({"noise_multiplier": "2"}, {"separation": 2}, {"participation": "fixed-order"}),
     "draws": ({"batch_size": 6}, {"dataset_size": 90}, {"mechanism": {"noise_multiplier": "14/5"}}, {"count": 6}),
-    "vectors": ({"mechanism": {"noise_stddev": "14/5"}}, {"mechanism": {"bound": "2"}}, {"count": 4}),
+    "vectors": ({"mechanism": {"noise_stddev": "14/5"}}, {"mechanism": {"dimension": 3}}, {"count": 4}),
 }
 
 

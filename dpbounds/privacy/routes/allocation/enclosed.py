@@ -407,8 +407,10 @@ def enclosed(product: Product, target: Fraction, for_epsilon: bool, width: float
 def _published(product: Product, target: Fraction, for_epsilon: bool, width: float, prove: Prove) -> Proof | None:
     """What holds where the bin of a record is published, and what whoever sees one step attains (``proof.md``, 9).
 
-    None where noise is not Gaussian, or that is not proven either.
+    None where noise is not Gaussian, steps are those of an attack, or that is not proven either.
     """
+    if any(isinstance(pair, AllocatedTo) for pair, _ in product):
+        return None
     above_, below_ = list[tuple[Pair, int]](), list[tuple[Pair, int]]()
     for pair, count in product:
         if not isinstance(pair, Allocated):
