@@ -99,6 +99,7 @@ class CheckReport:
 
 def finite_ends(enclosure: Enclosure) -> tuple[Fraction, Fraction]:
     """Both ends, or ``CertificateError`` where one is infinite."""
+    demand("enclosure", enclosure, Enclosure)
     lower, upper = enclosure.exact_lower, enclosure.exact_upper
     if isinstance(lower, float) or isinstance(upper, float):
         raise CertificateError(f"{enclosure} has an end at infinity: there is no guarantee to certify; add noise")
