@@ -74,7 +74,7 @@ def _by_opacus(parameters: Any, x: Any, y: Any) -> Callable[[], Any]:
     with torch.no_grad():
         for to, values in ((first.weight, a.T), (first.bias, b), (second.weight, c.T)):
             to.copy_(torch.from_numpy(np.array(values)))
-    model = opacus.GradSampleModule(torch.nn.Sequential(first, torch.nn.Tanh(), second))
+    model = opacus.GradSampleModule(torch.nn.Sequential(first, torch.nn.Tanh(), second), loss_reduction="sum")
     plain = torch.optim.SGD(model.parameters(), lr=0.0)
     optimiser = opacus.optimizers.DPOptimizer(plain, noise_multiplier=0.0, max_grad_norm=1.0, expected_batch_size=1)
     inputs, labels = torch.from_numpy(x), torch.from_numpy(y).long()
@@ -86,7 +86,6 @@ def _by_opacus(parameters: Any, x: Any, y: Any) -> Callable[[], Any]:
         sums = [each.summed_grad.numpy() for each in optimiser.params]
         return np.concatenate([sums[0].T.ravel(), sums[1].ravel(), sums[2].T.ravel()])
 
-    model.loss_reduction = "sum"
     return step
 
 
