@@ -637,8 +637,7 @@ def _check_drawn(claim: _Claim) -> tuple[bool, list[str]]:
     if status == standalone_checker.CONFIRMED:
         return True, lines
     try:
-        target = Target("delta" if claim.given == "delta" else "epsilon", claim.target)
-        lower, upper = finite_ends(account_at(claim.mechanism, target, claim.relation).enclosure)
+        lower, upper = _accounted_anew(claim)
     except NotCertified as reason:
         return False, [*lines, f"NOT CONFIRMED: accounted anew: {reason}"]
     if lower > claim.upper:
@@ -646,6 +645,11 @@ def _check_drawn(claim: _Claim) -> tuple[bool, list[str]]:
     if upper > claim.upper or claim.lower > 0:
         return False, [*lines, "NOT CONFIRMED: accounted anew, the claim does not follow"]
     return True, [*lines, f"accounted anew by {claim.source['proofs'][0]['method']}: the claimed upper end suffices"]
+
+
+def _accounted_anew(claim: _Claim) -> tuple[Fraction, Fraction]:
+    target = Target("delta" if claim.given == "delta" else "epsilon", claim.target)
+    return finite_ends(account_at(claim.mechanism, target, claim.relation).enclosure)
 
 
 def _check_claim(claim: _Claim) -> tuple[bool, list[str]]:
@@ -688,8 +692,10 @@ def _check_attacked(claim: _Claim) -> tuple[bool, list[str]]:
     """Both ends apart: what is known to dominate shows the upper one only, an attack found anew the lower one."""
     source = {**claim.source, "claim": {**claim.source["claim"], "lower": "0"}}
     holds, lines = _check_claim(replace(claim, lower=Fraction(0), source=source))
-    target = Target("delta" if claim.given == "delta" else "epsilon", claim.target)
-    lower, _ = finite_ends(account_at(claim.mechanism, target, claim.relation).enclosure)
+    try:
+        lower, _ = _accounted_anew(claim)
+    except NotCertified as reason:
+        return False, [*lines, f"NOT CONFIRMED: accounted anew: {reason}"]
     word = "an attack shows the lower end" if lower >= claim.lower else "NOT CONFIRMED: no attack shows the lower end"
     return holds and lower >= claim.lower, [*lines, f"accounted anew: {word}, {typed(lower, 'down')} at least"]
 

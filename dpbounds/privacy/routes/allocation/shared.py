@@ -129,7 +129,7 @@ def at_thresholds(pair: Allocated, run: Run, ratios: Sequence[float], bits: int)
         2 * float(cells.none[0]) * (float(cells.u[1][0]) + h) if added else each.lost
         for (cells, _), each in zip(run.kinds, bins, strict=True)
     ]
-    slack = Fraction(math.fsum(each.count * (each.moved + more) for each, more in zip(bins, gone, strict=True)))
+    slack = Fraction(math.fsum(each.count * (each.moved + lost) for each, lost in zip(bins, gone, strict=True)))
     found = []
     for ratio in ratios:
         exact = (run.bins * ratio - run.resting) / h
