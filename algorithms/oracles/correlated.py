@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from dpbounds.algorithms import noise
-from dpbounds.algorithms.ledger import Correlated, OpenLedger, Visits
-from dpbounds.algorithms.noise import Array, Kind
-from dpbounds.algorithms.oracles.batches import BatchAnswer, HasBatchGradients, Rows, batch_means
-from dpbounds.algorithms.oracles.constants import at_least
-from dpbounds.algorithms.oracles.perturbation import Perturbing, asked_at, count_noise, demand_points, not_finite
+from dpbounds.algorithms.ledger import Correlated
+from dpbounds.algorithms.noise import Array
+from dpbounds.algorithms.oracles.batches import BatchAnswer, Rows, batch_means
+from dpbounds.algorithms.oracles.perturbation import count_noise, demand_points, not_finite
+from dpbounds.algorithms.oracles.visits import Visiting
 from dpbounds.algorithms.unreleased import closed
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
@@ -148,11 +148,10 @@ def drawn(scheme: Correlated, records: int, place: int, group: Rows, generator: 
 
 
 @dataclass(frozen=True, eq=False)
-class CorrelatedGradientOracle(Perturbing):
+class CorrelatedGradientOracle(Visiting):
     """Answers about group 1, 2, ..., m of the records, then 1 again: the mean gradient plus correlated noise.
 
-    The sum is divided by a public number (``divisor`` of the scheme). All answers of one oracle are one entry of the
-    ledger, the ``MatrixMechanism`` of all rows; after the last one no more are given.
+    The entry of the ledger is the ``MatrixMechanism`` of all rows; after the last one no more answers are given.
 
     Attributes:
         scheme: ``Correlated``; what is drawn comes from the streams of the noise.
@@ -164,15 +163,7 @@ class CorrelatedGradientOracle(Perturbing):
     Source: Kairouz et al. 2021 (trees), Denisov et al. 2022 (matrices); ``dpbounds/privacy/pairs/matrices.md``.
     """
 
-    question: ClassVar[str] = "batch"
-
-    problem: HasBatchGradients
     scheme: Correlated
-    noise_multiplier: Fraction
-    generators: Sequence[np.random.Generator]
-    ledger: OpenLedger
-    noise: Kind = "gaussian"
-    _pen: Visits = field(init=False)
     _group: list[Rows] = field(init=False, default_factory=list)
     _drawn: Encoding = field(init=False)
     _reached: Encoding = field(init=False)
@@ -180,34 +171,9 @@ class CorrelatedGradientOracle(Perturbing):
     def __post_init__(self) -> None:
         if self.noise != "gaussian":
             raise InvalidValue("noise", repr(self.noise), "'gaussian': other noise has no account under a matrix")
-        self.scheme.divisor(self.problem.records)  # raises where groups would be empty
-        object.__setattr__(self, "_pen", Visits(self.scheme, self.ledger))
+        super().__post_init__()
         for name in ("_drawn", "_reached"):
             object.__setattr__(self, name, encoding(self.scheme.matrix))
-
-    @property
-    def visits(self) -> int:
-        """How many batches were asked about."""
-        return self._pen.steps
-
-    @property
-    def sampling(self) -> Correlated:
-        """How records are drawn."""
-        return self.scheme
-
-    @property
-    def per_record_bound(self) -> Fraction:
-        """How far one record in the batch can move the answer: G over the divisor."""
-        return at_least(self.problem.lipschitz, "lipschitz") / self.divisor
-
-    @property
-    def divisor(self) -> Fraction:
-        """What the sum is divided by."""
-        return self.scheme.divisor(self.problem.records)
-
-    def __call__(self, X: Array) -> BatchAnswer:
-        """Answer at every row of ``X`` (shape (R, p), one row per generator)."""
-        return asked_at(self, self._answer, X)
 
     def _answer(self, X: Array) -> BatchAnswer:
         demand_points(X, self.generators, self.problem.dimension)

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpbounds.algorithms import secure_noise
-from dpbounds.algorithms.ledger import Bins, Cyclic, OpenLedger, Visited, Visits
+from dpbounds.algorithms.ledger import Bins, Correlated, Cyclic, OpenLedger, Visited, Visits
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.batches import BatchAnswer, HasBatchGradients, Rows, batch_means
 from dpbounds.algorithms.oracles.constants import at_least
@@ -35,12 +35,60 @@ def dealt(scheme: Visited, records: int, generator: np.random.Generator, kind: K
 
 
 @dataclass(frozen=True, eq=False)
-class VisitGradientOracle(Perturbing):
+class Visiting(Perturbing):
+    """An oracle that is asked about batch 1, 2, ..., m, then 1 again, its answers one entry of the ledger together.
+
+    The sum is divided by a public number (``divisor`` of the scheme), never by the size that a batch happens to have.
+    """
+
+    question: ClassVar[str] = "batch"
+
+    problem: HasBatchGradients
+    scheme: Visited | Correlated
+    noise_multiplier: Fraction
+    generators: Sequence[np.random.Generator]
+    ledger: OpenLedger
+    noise: Kind = "gaussian"
+    _pen: Visits = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.scheme.divisor(self.problem.records)  # raises where batches would be empty
+        object.__setattr__(self, "_pen", Visits(self.scheme, self.ledger))
+
+    @property
+    def visits(self) -> int:
+        """How many batches were asked about."""
+        return self._pen.steps
+
+    @property
+    def sampling(self) -> Visited | Correlated:
+        """How records are drawn."""
+        return self.scheme
+
+    @property
+    def per_record_bound(self) -> Fraction:
+        """How far one record in the batch can move the answer: G over the divisor."""
+        return at_least(self.problem.lipschitz, "lipschitz") / self.divisor
+
+    @property
+    def divisor(self) -> Fraction:
+        """What the sum is divided by."""
+        return self.scheme.divisor(self.problem.records)
+
+    def __call__(self, X: Array) -> BatchAnswer:
+        """Answer at every row of ``X`` (shape (R, p), one row per generator)."""
+        return asked_at(self, self._answer, X)
+
+    def _answer(self, X: Array) -> BatchAnswer:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class VisitGradientOracle(Visiting):
     """Answers about batch 1, 2, ..., m of the records, then 1 again: the mean gradient of its records plus noise.
 
-    The sum is divided by a public number (``divisor`` of the scheme), never by the size that a bin happens to have. The
-    first answer of an epoch deals the records (the first of all, where they stay where they are). All answers of one
-    oracle are one entry of the ledger, of the visits so far: ``BallsInBins``, of a cut epoch the bins that were
+    The first answer of an epoch deals the records (the first of all, where they stay where they are). The entry of the
+    ledger is of the visits so far: ``BallsInBins``, of a cut epoch the bins that were
     visited; ``Shuffled``, an epoch as soon as it is begun; or a ``MatrixMechanism`` without correlation, in a fixed
     order. With secure noise each answer is dominated by the Gaussian of the entry, whatever was published before, and
     of Gaussian noise no more than that is used but for bins under replace-one (``secure_noise``, 6).
@@ -55,42 +103,13 @@ class VisitGradientOracle(Perturbing):
     Source: ``dpbounds/privacy/pairs``: ``allocation.md``, sections 1, 2 and 6; ``shuffled.md``; ``matrices.md``.
     """
 
-    question: ClassVar[str] = "batch"
-
-    problem: HasBatchGradients
     scheme: Visited
-    noise_multiplier: Fraction
-    generators: Sequence[np.random.Generator]
-    ledger: OpenLedger
-    noise: Kind = "gaussian"
-    _pen: Visits = field(init=False)
     _dealt: list[Rows] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         if self.noise not in ("gaussian", "secure"):
             raise InvalidValue("noise", repr(self.noise), "'gaussian' or 'secure' on batches that depend on others")
-        self.scheme.divisor(self.problem.records)  # raises where batches would be empty
-        object.__setattr__(self, "_pen", Visits(self.scheme, self.ledger))
-
-    @property
-    def visits(self) -> int:
-        """How many batches were asked about."""
-        return self._pen.steps
-
-    @property
-    def sampling(self) -> Visited:
-        """How records are drawn."""
-        return self.scheme
-
-    @property
-    def per_record_bound(self) -> Fraction:
-        """How far one record in the batch can move the answer: G over the divisor."""
-        return at_least(self.problem.lipschitz, "lipschitz") / self.divisor
-
-    @property
-    def divisor(self) -> Fraction:
-        """What the sum is divided by."""
-        return self.scheme.divisor(self.problem.records)
+        super().__post_init__()
 
     def resume(self, visits: int) -> None:
         """Go on behind whole epochs that another attempt answered about, and deal anew.
@@ -103,10 +122,6 @@ class VisitGradientOracle(Perturbing):
             InvalidValue: See ``Visits.resume``.
         """
         self._pen.resume(visits)
-
-    def __call__(self, X: Array) -> BatchAnswer:
-        """Answer at every row of ``X`` (shape (R, p), one row per generator); the ledger's entry grows by a visit."""
-        return asked_at(self, self._answer, X)
 
     def _answer(self, X: Array) -> BatchAnswer:
         demand_points(X, self.generators, self.problem.dimension)
