@@ -94,7 +94,10 @@ def stream_in_words(stream: known.MatrixMechanism) -> str:
             assert stream.sample_rate is not None
             steps = f"a record in the steps of one of {apart} groups with chance {plain(stream.sample_rate)} each"
     how = "drawn independently" if stream.groups == "independent" else f"by {stream.groups}"
-    return f"{stream.matrix.steps} steps with correlated noise by {matrix}, {steps} ({how})"
+    noise = f"correlated noise by {matrix}"
+    if isinstance(stream.matrix, Toeplitz) and stream.matrix.bands == 1:
+        noise = "independent noise"
+    return f"{stream.matrix.steps} steps with {noise}, {steps} ({how})"
 
 
 def _epochs(part: known.LastIterate) -> str:
