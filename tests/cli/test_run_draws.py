@@ -1,4 +1,4 @@
-"""`dpbounds run` on one's own records, batches drawn as a loader draws them: what is run, accounted, written, resumed."""
+"""`dpbounds run` on one's own records, batches drawn as a loader draws them: run, accounted, written, resumed."""
 
 from fractions import Fraction
 
