@@ -155,7 +155,7 @@ def test_what_may_be_claimed(name: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", [SHUFFLED, FRESH_BINS, KEPT_BINS])
+@pytest.mark.parametrize("name", [SHUFFLED, KEPT_BINS])
 def test_noise_for_a_budget(name: str) -> None:
     mine = engine(name)
     options = parts(batch=20)
