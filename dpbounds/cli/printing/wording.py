@@ -87,7 +87,8 @@ def stream_in_words(stream: known.MatrixMechanism) -> str:
             steps = f"a record in every step of one of {apart} groups"
         case "minimum-separation":
             most = "" if stream.at_most is None else f"{stream.at_most} at most, "
-            steps = f"a record in steps {most}{apart} or more apart"
+            chance = "" if stream.sample_rate is None else f", drawn with chance {plain(stream.sample_rate)} each"
+            steps = f"a record in steps {most}{apart} or more apart{chance}"
         case "balls-in-bins":
             steps = f"a record in every step of one of {apart} groups, drawn in secret"
         case "cyclic-poisson":
