@@ -195,7 +195,11 @@ class App:
             found["html"] = formulas.page(out)
         found["files"] = {kind: words for kind, (*_, words) in files(view.verb).items()}
         if view.long:
-            found["files"] = {kind: words for kind, words in found["files"].items() if kind == "report"}
+            found["files"] = {
+                kind: words
+                for kind, words in found["files"].items()
+                if (answer.folder / (files(view.verb)[kind][1] or "none")).exists()
+            }
         if view.extra == "code":
             found["code"] = answer.extra or {}
         if view.extra == "code" and view.verb != "remaining":
@@ -378,8 +382,10 @@ def _question(view: View, pairs: Pairs) -> tuple[Sequence[str], str, tuple[tuple
         argv.insert(1, "--json")
     if view.verb == "show":
         argv.insert(1, "--markdown")
-    if view.long and "report" in files(view.verb):
-        argv[1:1] = ["--report", "report.html"]
+    if view.long:  # it runs once: what is shown or taken away is made at once
+        for kind in ("report", "picture"):
+            option, name, _ = files(view.verb).get(kind, ("", "", ""))
+            argv[1:1] = [option, name] if name else []
     return argv, view.extra, documents(view.verb, own)
 
 

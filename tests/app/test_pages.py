@@ -265,6 +265,11 @@ def test_a_verification_is_a_table_with_links(ask):
     assert {row[2] for row in rows} == {"holds"}
     assert 'href="/library/statement?name=tholeti-kalyani-2020/equation-6"' in page.text
     assert "Report to sign" in page.text
+    source = html.unescape(re.search('<img class="picture" src="([^"]*)"', page.text)[1])
+    drawn = ask.get(source)
+    assert drawn.headers["content-type"].startswith("image/svg")
+    assert "Bounds and formulas" not in page.text
+    assert "<svg" in drawn.text
 
 
 @pytest.mark.thorough
