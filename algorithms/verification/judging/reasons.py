@@ -122,10 +122,6 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
             "it compares bounds at their best radius, which no single run does; for single records these have a check",
             (f"{_TK}/algorithm-1/explicit", f"{_TK}/theorem-1/explicit"),
         ),
-        f"{_OWN}/second-order-path-noise/iterative": Reason(
-            "its search is not built as an algorithm; the version with Hessians has checks",
-            (f"{_OWN}/second-order-path-noise",),
-        ),
         f"{_OWN}/second-order-path-noise/population": Reason(
             "the warm start's point, and how far the population risk is from the records'; that is drawn in its test",
             (f"{_OWN}/second-order-path-noise/warm-start",),
