@@ -178,7 +178,7 @@ def test_descent_on_samples_of_equal_records():
 @pytest.mark.thorough
 def test_recursive_momentum_on_samples_of_equal_records():
     at, ends = claimed("dpbounds/storm/batches bound")
-    n, d, k, z = (at[name] for name in ("dataset_size", "dimension", "momentum", "noise_multiplier"))
+    n, k, z = (at[name] for name in ("dataset_size", "momentum", "noise_multiplier"))
     batch, runs, draw = at["sample_rate"] * n, 20, np.random.default_rng(10)
     w = math.sqrt(2 * at["initial_gap"]) * unit(at, runs)
     v, seen = w + at["first_ratio"] * z / n * draw.normal(size=w.shape), [square(w)]

@@ -218,12 +218,12 @@ CHECKS = (
         "DP-PN without Hessians fails, {landscape}, α = {stationarity}",
         _it(landscape="saddle", stationarity=("1/8", "1/7", "1/6")),
     ),
-    spent(_WARM, "DP-PN from a net, ledger", _warm(records=10**6, dimension=1, covering_radius="1/200")),
+    spent(_WARM, "DP-PN from a net, ledger", _warm(records=10**6, dimension=1, covering_radius="1/67")),
     *_guaranteed(
         _WARM,
         "DP-PN from a net fails, n = {records}, d = {dimension}",
         kinds.together(
-            _warm(records=(10**6, 10**7), dimension=1, covering_radius="1/200"),
+            _warm(records=(10**6, 10**7), dimension=1, covering_radius="1/67"),
             _warm(records=10**7, dimension=2, covering_radius="1/50"),
         ),
     ),
