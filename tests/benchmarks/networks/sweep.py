@@ -118,7 +118,7 @@ def chosen(name: str, method_name: str, epsilon: int) -> methods.Settings:
     """The settings with the least loss on a third of the public part, trained on the rest under the same noise."""
     case, private, (public, held_out) = case_of(name), private_of(name), rehearsal_of(name)
     found = []
-    for settings in methods.grid(method_name, case.passes):
+    for settings in methods.grid(method_name, case.passes, case.stretch):
         made = methods.calibrated(method_name, settled(private, settings), budget_of(epsilon), settings)
         method = methods.rehearsed(made, private.records, public.records)
         try:
