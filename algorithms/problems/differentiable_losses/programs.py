@@ -130,7 +130,7 @@ class Compiled:
         return self._in_doubles("Hessians", [x], leaves, count, limits, len(leaves[0]))
 
     def program(self, what: str, points: list[Any], leaves: Any, lanes: int) -> Any:
-        """Of sums over blocks of so many lanes and, behind them, the count; of these shapes, compiled when first run."""
+        """Of sums over blocks of so many lanes and, behind them, the count; of these shapes, compiled when run."""
         import jax
 
         if (what, lanes) in self.made:

@@ -86,6 +86,13 @@ def _split(*arrays: Array) -> dict[str, tuple[Array, Array]]:
     return {name: (x[own], y[own]) for name, own in rows.items()}
 
 
+def _scaled(parts: dict[str, tuple[Array, Array]]) -> dict[str, tuple[Array, Array]]:
+    """Features by mean and spread of the public part, within three of them."""
+    mean, spread = parts["public"][0].mean(axis=0), parts["public"][0].std(axis=0)
+    spread = np.where(spread > 0, spread, 1)
+    return {name: (np.clip((x - mean) / spread, -3, 3).astype(np.float32), y) for name, (x, y) in parts.items()}
+
+
 def _drawn(rng: np.random.Generator, *shape: int) -> Any:
     return jnp.asarray(rng.standard_normal(shape) / np.sqrt(shape[0]), dtype=jnp.float32)
 
@@ -152,10 +159,8 @@ def _factors(w: Any, x: Any) -> Any:
 
 def _cancer() -> Case:
     features, labels = load_breast_cancer(return_X_y=True)
-    parts = _split(features.astype(np.float32), labels.astype(np.int32))
-    mean, spread = parts["public"][0].mean(axis=0), parts["public"][0].std(axis=0)  # of the public part
-    scaled = {name: (np.clip((x - mean) / spread, -3, 3), y) for name, (x, y) in parts.items()}
-    return Case("cancer-mlp", "multi-layer perceptron", "breast cancer", _mlp, _mlp_start(30, 16, 2), scaled, 2)
+    parts = _scaled(_split(features.astype(np.float32), labels.astype(np.int32)))
+    return Case("cancer-mlp", "multi-layer perceptron", "breast cancer", _mlp, _mlp_start(30, 16, 2), parts, 2)
 
 
 def _digits(model: str, predict: Any, start: Any) -> Case:
@@ -170,8 +175,7 @@ def _covertype() -> Case:
     made = problems.covertype()
     features = np.asarray(made.features)[:, :-1]
     labels = (np.asarray(made.labels) > 0).astype(np.int32)
-    spread = np.abs(features).max()
-    parts = _split((features / spread).astype(np.float32), labels)
+    parts = _scaled(_split(features.astype(np.float32), labels))
     return Case("covertype-mlp", "multi-layer perceptron", "Covertype sample", _mlp, _mlp_start(54, 16, 2), parts, 2)
 
 
