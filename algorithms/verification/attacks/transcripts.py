@@ -319,11 +319,12 @@ class Witness:
         scheme, key = answer.sampling, id(answer.generators)
         assert isinstance(scheme, Correlated)
         first, new_epoch = answer.place
-        blocks = scheme.sample_rate is not None  # rows of one step of the record overlap with those of no other
+        rate = scheme.sample_rate
+        blocks = rate is not None  # rows of one step of the record overlap with those of no other
         if first or (blocks and new_epoch):
             if key in self._epochs:
                 self._ratio[self._epochs[key].rows] += self._epochs[key].ratio()
-            chances = np.array([float(scheme.sample_rate)]) if blocks else np.full(scheme.bins, 1 / scheme.bins)
+            chances = np.full(scheme.bins, 1 / scheme.bins) if rate is None else np.array([float(rate)])
             self._epochs[key] = _Epoch(rows, answer.generators, chances)
         absent = _log_density(answer, np.zeros_like(answer.noisy))
         sides = self._pair.first, self._pair.second
