@@ -174,8 +174,20 @@ class IterativePathNoise(SecondOrderMethod):
             )
             # ε²/8 = factor²/(2z²)
             return cls(
-                *(z_path, z_step, z_check, 2 * factor / z_choice, moves, K, R, N, m, length, alpha, zeta, *chosen),
+                gradient_multiplier=z_path,
+                step_multiplier=z_step,
+                check_multiplier=z_check,
+                selection_epsilon=2 * factor / z_choice,
+                steps=moves,
+                searches=K,
+                search_restarts=R,
+                restarts=N,
+                power_steps=m,
+                path_length=length,
+                stationarity=alpha,
+                failure_probability=zeta,
                 budget=budget,
+                **dict(zip(_NAMES, chosen, strict=True)),  # type: ignore[arg-type]
             )
 
         if stationarity is not None:
@@ -342,8 +354,10 @@ _NAMES = (
     *("curvature_kept", "curvature_length", "gradient_error", "window", "small_ball"),
     *("overgrowth", "power_noise", "selection_error", "check_error", "restart_ratio"),
 )
-_FREE = (full.c, full.s, full.w, full.window, theorem.small, theorem.overgrown, theorem.nu)
-_FREE += (theorem.w_1, theorem.w_2, theorem.b)
+_FREE = (
+    *(full.c, full.s, full.w, full.window, theorem.small),
+    *(theorem.overgrown, theorem.nu, theorem.w_1, theorem.w_2, theorem.b),
+)
 _PUBLIC = (
     symbols.lipschitz,
     symbols.smoothness,
