@@ -16,8 +16,9 @@ from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.problems.finite_sum import Array
 from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, Profile
 from dpbounds.algorithms.verification.judging import planned_checks as kinds
+from dpbounds.algorithms.verification.judging.checks import Check
 from dpbounds.algorithms.verification.judging.planned_checks import PlannedCheck, by_size, cells
-from dpbounds.algorithms.verification.judging.slopes import SlopeCheck, exact_slope_check
+from dpbounds.algorithms.verification.judging.slopes import exact_slope_check
 from dpbounds.algorithms.verification.studies.running import Example, at_budget, budget_of
 from dpbounds.algorithms.verification.studies.second_order import double_well
 from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number, parameter
@@ -131,12 +132,15 @@ def least_stationarity(records: int, epsilon: float, seed: int) -> Numbers:
     return {"stationarity": float(method.stationarity)}
 
 
-def falls_as(exponent: float) -> kinds.Judge:
-    """Hold the last local exponent of α in n against a promised one."""
+def falls_as(exponent: Fraction) -> kinds.Judge:
+    """Hold the last local exponent of α in n, which is computed, against a promised one."""
+    name, near = f"{_PATH}/rate", Fraction(1, 20)
 
-    def judge(results: Sequence[Result], confidence: float) -> SlopeCheck:
+    def judge(results: Sequence[Result], confidence: float) -> Check:
         sizes = [parameter(result, "records") for result in results]
-        return exact_slope_check(f"{_PATH}/rate", exponent, sizes, [number(one, "stationarity") for one in results])
+        found = exact_slope_check(name, float(exponent), sizes, [number(one, "stationarity") for one in results])
+        promised = Enclosure(exponent - near, exponent + near)
+        return kinds.computed(name, found.slope.value, promised, found.verdict, found.reason)
 
     return judge
 
@@ -159,6 +163,6 @@ CHECKS = (
         _drawn(),
         lambda result: Enclosure.exactly(Fraction(1, 5)),
     ),
-    PlannedCheck(f"{_PATH}/rate", "slope", "least α against n", _orders, falls_as(-2 / 3)),
+    PlannedCheck(f"{_PATH}/rate", "formula", "least α against n", _orders, falls_as(Fraction(-2, 3))),
 )
 EXAMPLES: tuple[Example, ...] = ()
