@@ -113,6 +113,11 @@ class WarmStartedPathNoise(Method[FiniteSum]):
         return self.descent.steps
 
     @property
+    def stationarity(self) -> Fraction:
+        """α, of the descent."""
+        return self.descent.stationarity
+
+    @property
     def noise_drawn(self) -> str:
         """How its randomness is drawn, in words."""
         return f"the start: {self.start.noise_drawn}; then: {self.descent.noise_drawn}"
