@@ -716,6 +716,8 @@ class Accuracy(TypedDict):
 
 class DemoCheck(Judged):
     name: str
+    theorem: str
+    kind: str
 
 
 class DemoRow(TypedDict):
