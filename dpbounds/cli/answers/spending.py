@@ -270,11 +270,11 @@ def write_publications(found: Account | Calibration, given: dict[str, Any], cond
         output.print_written(given["certificate"], err=True)
     if not given["statement"]:
         return None
-    from dpbounds.privacy.mechanisms import last_iterate
+    from dpbounds.algorithms.ledger_format import CONDITION
     from dpbounds.privacy.publishing.statements import IDEAL_NOISE, statement
 
-    of_noise = condition not in (None, last_iterate.CONDITION)  # that one a statement says by itself
-    return statement(found, noise_drawn=f"{IDEAL_NOISE}, {condition}" if of_noise else IDEAL_NOISE)
+    of_noise = CONDITION in (condition or "")  # what a last iterate rests on a statement says by itself
+    return statement(found, noise_drawn=f"{IDEAL_NOISE}, {CONDITION}" if of_noise else IDEAL_NOISE)
 
 
 def _as_float(tolerance: Fraction) -> float:
