@@ -51,9 +51,9 @@ _VERY_MANY, _MILD = 3_000, 5  # bins, and a squared shift, for which no grid hol
 _HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
 # under replace-one, by the width from which they do; the last for all that is narrower
 _FINENESSES = (
-    (5e-3, replaced.Fineness(cells=48, bits=14, losses=8)),
-    (1e-3, replaced.Fineness(cells=64, bits=15, losses=16)),
-    (0.0, replaced.Fineness(cells=64, bits=16, losses=20)),
+    (5e-3, replaced.Fineness(cells=64, bits=16, losses=8)),
+    (1e-3, replaced.Fineness(cells=96, bits=16, losses=16)),
+    (0.0, replaced.Fineness(cells=128, bits=17, losses=28)),
 )
 _ROUGHLY_REPLACED = replaced.Fineness(cells=32, bits=12, losses=5)
 
