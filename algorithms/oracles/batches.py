@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -113,11 +114,19 @@ class BatchGradientOracle(Perturbing):
     @property
     def divisor(self) -> Fraction:
         """b, or q n: what the sum is divided by."""
-        return divisor(self.sampling, self.problem.records)
+        return self._divisor
 
     @property
     def per_record_bound(self) -> Fraction:
         """How far one record in the batch can move the answer."""
+        return self._bound
+
+    @cached_property  # asked for at every step of a run, as the next
+    def _divisor(self) -> Fraction:
+        return divisor(self.sampling, self.problem.records)
+
+    @cached_property
+    def _bound(self) -> Fraction:
         return at_least(self.problem.lipschitz, "lipschitz") / self.divisor
 
     def __call__(self, X: Array) -> BatchAnswer:

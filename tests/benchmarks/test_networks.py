@@ -2,20 +2,25 @@
 
     pytest tests/benchmarks/test_networks.py -m slow -n 0 -s
 
-prints medians of CPU milliseconds and ratios, of calls that take turns. Nothing is asserted about time; that all find
-the same sum is.
+prints medians of CPU milliseconds and ratios, of calls that take turns; then whole steps of DP-SGD (Poisson samples,
+clipping, noise, descent). Nothing is asserted about time; that all find the same sum is.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
+from dpbounds.algorithms import PrivateTraining
+from dpbounds.algorithms.descents.private_training import GradientSteps
+from dpbounds.algorithms.oracles import Poisson
 from dpbounds.algorithms.problems import differentiable
 
 jax = pytest.importorskip("jax")
@@ -26,16 +31,28 @@ jnp = jax.numpy
 RUNS = 25
 
 
-def _medians(calls: dict[str, Callable[[], Any]]) -> dict[str, tuple[float, Any]]:
+def _medians(calls: dict[str, Callable[[], Any]], rounds: int = RUNS) -> dict[str, tuple[float, Any]]:
     """CPU milliseconds of each, and what it returns; the first round is not counted."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     values = {}
-    for _ in range(1 + RUNS):
+    for _ in range(1 + rounds):
         for name, call in calls.items():
             began = time.process_time()
             values[name] = call()
             times[name].append(time.process_time() - began)
     return {name: (1e3 * statistics.median(own[1:]), values[name]) for name, own in times.items()}
+
+
+def _perceptron(inputs: int, hidden: int, classes: int) -> tuple[Any, Any, Any]:
+    """Parameters, and 4096 records."""
+    rng = np.random.default_rng(0)
+    parameters = {
+        "a": jnp.asarray(rng.standard_normal((inputs, hidden)) / inputs**0.5, jnp.float32),
+        "b": jnp.zeros(hidden, jnp.float32),
+        "c": jnp.asarray(rng.standard_normal((hidden, classes)) / hidden**0.5, jnp.float32),
+    }
+    x = rng.standard_normal((4096, inputs)).astype(np.float32)
+    return parameters, x, rng.integers(0, classes, 4096).astype(np.int32)
 
 
 def _compared(what: str, calls: dict[str, Callable[[], Any]], tolerance: float) -> None:
@@ -68,15 +85,22 @@ def _by_jax_privacy(loss: Any, parameters: Any, x: Any, y: Any) -> Callable[[], 
     return lambda: np.concatenate([np.asarray(each).ravel() for each in jax.tree.leaves(clipped(parameters, (x, y)))])
 
 
-def _by_opacus(parameters: Any, x: Any, y: Any) -> Callable[[], Any]:
+def _modelled(parameters: Any, rate: float = 0.0, noise: float = 0.0, batch: float = 1) -> tuple[Any, Any]:
+    """The network in Opacus, and its optimiser."""
     a, b, c = (np.asarray(parameters[name]) for name in "abc")
     first, second = torch.nn.Linear(*a.shape), torch.nn.Linear(*c.shape, bias=False)
     with torch.no_grad():
         for to, values in ((first.weight, a.T), (first.bias, b), (second.weight, c.T)):
             to.copy_(torch.from_numpy(np.array(values)))
     model = opacus.GradSampleModule(torch.nn.Sequential(first, torch.nn.Tanh(), second), loss_reduction="sum")
-    plain = torch.optim.SGD(model.parameters(), lr=0.0)
-    optimiser = opacus.optimizers.DPOptimizer(plain, noise_multiplier=0.0, max_grad_norm=1.0, expected_batch_size=1)
+    plain = torch.optim.SGD(model.parameters(), lr=rate)
+    return model, opacus.optimizers.DPOptimizer(
+        plain, noise_multiplier=noise, max_grad_norm=1.0, expected_batch_size=batch
+    )
+
+
+def _by_opacus(parameters: Any, x: Any, y: Any) -> Callable[[], Any]:
+    model, optimiser = _modelled(parameters)
     inputs, labels = torch.from_numpy(x), torch.from_numpy(y).long()
 
     def step() -> Any:
@@ -94,15 +118,8 @@ def _by_opacus(parameters: Any, x: Any, y: Any) -> Callable[[], Any]:
 @pytest.mark.parametrize(("inputs", "hidden", "classes"), [(20, 16, 2), (64, 64, 10), (100, 128, 10), (784, 256, 10)])
 @pytest.mark.parametrize("size", [20, 256])
 def test_clipped_sums(size: int, inputs: int, hidden: int, classes: int) -> None:
-    rng = np.random.default_rng(0)
-    parameters = {
-        "a": jnp.asarray(rng.standard_normal((inputs, hidden)) / inputs**0.5, jnp.float32),
-        "b": jnp.zeros(hidden, jnp.float32),
-        "c": jnp.asarray(rng.standard_normal((hidden, classes)) / hidden**0.5, jnp.float32),
-    }
-    x = rng.standard_normal((4096, inputs)).astype(np.float32)
-    y = rng.integers(0, classes, 4096).astype(np.int32)
-    rows = np.sort(rng.choice(4096, size, replace=False))
+    parameters, x, y = _perceptron(inputs, hidden, classes)
+    rows = np.sort(np.random.default_rng(1).choice(4096, size, replace=False))
     problem = differentiable(_loss, parameters, (x, y), clip=1)
     _compared(
         f"{inputs}-{hidden}-{classes}, batch of {size}",
@@ -136,3 +153,66 @@ def test_clipped_sums_of_other_models(size: int, name: str) -> None:
         },
         1e-4 * size,
     )
+
+
+# --- whole steps: a Poisson sample, its clipped sum, noise, descent
+
+
+def _steps_here(parameters: Any, x: Any, y: Any, size: int, steps: int) -> Callable[[], Any]:
+    problem = differentiable(_loss, parameters, (x, y), clip=1)
+    training = PrivateTraining(1, steps, GradientSteps(0.1, 0.0), Poisson(Fraction(size, len(x))))
+    return lambda: training.run(problem, seed=0).output[0]
+
+
+def _steps_by_jax_privacy(parameters: Any, x: Any, y: Any, size: int, steps: int) -> Callable[[], Any]:
+    gradients = jax_privacy.clipped_grad(_loss, l2_clip_norm=1.0, keep_batch_dim=False)
+    adding = jax_privacy.noise_addition.gaussian_privatizer(stddev=1.0, prng_key=jax.random.key(0))
+    width = math.ceil(size + 8 * size**0.5)
+    strategy = jax_privacy.batch_selection.CyclicPoissonSampling(sampling_prob=size / len(x), iterations=steps)
+
+    @jax.jit
+    def step(w: Any, state: Any, rows: Any, there: Any) -> Any:
+        noisy, after = adding.update(gradients(w, rows, is_padding_example=~there), state)
+        return jax.tree.map(lambda own, by: own - 0.1 * by / size, w, noisy), after
+
+    def run() -> Any:
+        w, state = parameters, adding.init(parameters)
+        for batch in strategy.batch_iterator(len(x), rng=0):
+            filled = np.pad(batch.astype(np.int64), (0, width - len(batch)))
+            w, state = step(w, state, (x[filled], y[filled]), np.arange(width) < len(batch))
+        return jax.block_until_ready(w)
+
+    return run
+
+
+def _steps_by_opacus(parameters: Any, x: Any, y: Any, size: int, steps: int) -> Callable[[], Any]:
+    inputs, labels, draw = torch.from_numpy(x), torch.from_numpy(y).long(), np.random.default_rng(0)
+    model, optimiser = _modelled(parameters, 0.1, 1.0, size)
+
+    def run() -> Any:
+        for _ in range(steps):
+            rows = torch.from_numpy(np.flatnonzero(draw.random(len(x)) < size / len(x)))
+            optimiser.zero_grad()
+            torch.nn.functional.cross_entropy(model(inputs[rows]), labels[rows], reduction="sum").backward()
+            optimiser.step()
+
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("shape", [(20, 16, 2), (64, 64, 10), (100, 128, 10)])
+@pytest.mark.parametrize("size", [20, 256])
+def test_whole_steps(size: int, shape: tuple[int, int, int]) -> None:
+    parameters, x, y = _perceptron(*shape)
+    made = {
+        "dpbounds": (_steps_here, 200),
+        "JAX-privacy": (_steps_by_jax_privacy, 200),
+        "Opacus": (_steps_by_opacus, 20),
+    }
+    calls = {name: make(parameters, x, y, size, steps) for name, (make, steps) in made.items()}
+    found = {name: took / made[name][1] for name, (took, _) in _medians(calls, 5).items()}
+    ours = found.pop("dpbounds")
+    told = [f"{name} {each:.2f} ms, ratio {ours / each:.2f}" for name, each in found.items()]
+    name = "-".join(map(str, shape))
+    print(f"\n{name}, steps on {size}: dpbounds {ours:.2f} ms; " + "; ".join(told))

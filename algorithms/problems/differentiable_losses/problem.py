@@ -223,7 +223,7 @@ def differentiable(
     smoothness: ExactLike | None = None,
     memory_limit: int = 2**28,
     radius: ExactLike | None = None,
-    copies: bool = True,
+    copies: bool | None = None,
     assumed: Mapping[str, ExactLike] | None = None,
 ) -> Differentiable:
     """A problem of this library from a loss written in JAX. Its runs certify privacy; no bound on utility applies.
@@ -246,7 +246,7 @@ def differentiable(
         copies: Whether a record's gradient is written out. False: where a weight occurs once, in a product with what
             a record gives (a dense layer, an adapter), as a convolution's kernel or as a table whose rows are looked
             up, only what came in and what goes back is kept where that is smaller, and norms and sums are made of
-            these. For gradients alone; other leaves keep their copies.
+            these. None: only where one row comes in, which is faster, too. Differences and other leaves have copies.
         assumed: "hessian_lipschitz" or "initial_gap", taken on trust by step sizes and plans that ask for them.
             Privacy rests on neither, and ``bound`` still refuses.
 
@@ -262,8 +262,6 @@ def differentiable(
     ball = checked_radius(radius)
     if isinstance(memory_limit, bool) or not isinstance(memory_limit, int) or memory_limit < 1:
         raise InvalidValue("memory_limit", memory_limit, "a whole number of bytes, at least 1")
-    if not copies and per_distance is not None:
-        raise InvalidValue("copies", copies, "True with a smoothness", "differences are clipped as they are")
     trusted = {name: positive(value, f"assumed[{name!r}]") for name, value in (assumed or {}).items()}
     if not trusted.keys() <= _TRUSTED:
         raise InvalidValue("assumed", ", ".join(sorted(trusted)), f"some of {', '.join(sorted(_TRUSTED))}")

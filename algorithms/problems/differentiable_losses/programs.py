@@ -78,7 +78,8 @@ class Compiled:
         unravel: From such a point to a pytree.
         gradients: From a point and the records of one block, in JAX's own precision, to what is clipped.
         clipped: In doubles, what follows: the sum of what is clipped, and how many were within the limit.
-        changed: The same of differences.
+        copied: From the same to gradients that are written out.
+        changed: In doubles, what follows two of them: of their differences.
         products: From a point and a direction, shape (2, p), and records to Hessians times the direction.
         hessians: From a point and records to Hessians.
         chunk: Rows in one call, in blocks of ``lanes``.
@@ -90,6 +91,7 @@ class Compiled:
     unravel: Callable[[Any], Any]
     gradients: Any
     clipped: Any
+    copied: Any
     changed: Any
     products: Any
     hessians: Any
@@ -128,17 +130,21 @@ class Compiled:
         return self._in_doubles("Hessians", [x], leaves, count, limits, len(leaves[0]))
 
     def program(self, what: str, points: list[Any], leaves: Any, lanes: int) -> Any:
-        """Of sums over blocks of so many lanes and, behind them, the count; of these shapes, not compiled yet."""
+        """Of sums over blocks of so many lanes and, behind them, the count; of these shapes, compiled when run."""
         import jax
 
+        if (what, lanes) in self.made:
+            return self.made[what, lanes]
         gradients, then = {
             "gradients": (self.gradients, self.clipped),
-            "differences": (self.gradients, self.changed),
+            "differences": (self.copied, self.changed),
             "products": (self.products, partial(_cut, _as_they_are, (0,), 1)),
             "Hessians": (self.hessians, _cut_squares),
         }[what]
-        whole = over_blocks(gradients, then, points[0], rows_of(leaves, lanes))
-        return jax.jit(lambda *given: jax.numpy.append(*whole(*given)))
+        shapes = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in points]
+        whole = over_blocks(gradients, then, shapes[0], rows_of(leaves, lanes))
+        self.made[what, lanes] = made = jax.jit(lambda *given: jax.numpy.append(*whole(*given)))
+        return made
 
     def bytes_of(self, rows: int, start: Any, leaves: Any, differences: bool, groups: int = 1) -> int:
         """What calls with so many rows hold at once: by the compiler's account, and points, sums and rows outside."""
@@ -160,11 +166,9 @@ class Compiled:
         import jax
 
         given = [each.astype(self.dtype) for each in points]
-        if (what, lanes) not in self.made:
-            shapes = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in given]
-            self.made[what, lanes] = self.program(what, shapes, leaves, lanes)
+        program = self.program(what, given, leaves, lanes)
         with jax.enable_x64(True):
-            made: Array = np.asarray(self.made[what, lanes](given, leaves, np.int32(count), np.array(limits)))
+            made: Array = np.asarray(program(given, leaves, np.int32(count), np.array(limits)))
         return taken_apart(made)
 
 
@@ -188,7 +192,7 @@ def rows_of(leaves: Any, rows: int) -> list[Any]:
 
 
 def compiled(
-    loss: Loss, parameters: Any, records: Any, clip: Any, memory_limit: int, differences: bool, copies: bool
+    loss: Loss, parameters: Any, records: Any, clip: Any, memory_limit: int, differences: bool, copies: bool | None
 ) -> tuple[Compiled, Clipping, Array, Leaves]:
     """The programs of a loss, its start as doubles, shape (p,), and its records; errors as ``differentiable``."""
     import jax
@@ -227,13 +231,16 @@ def compiled(
     def hessians(x: Any, batch: list[Any]) -> Any:
         return jax.vmap(jax.hessian(flat_one), in_axes=(None, 0))(x, batch)
 
-    gradients, taken, tokens = (_copied if copies else _without_copies)(one, unravel, parameters, first)
+    copied = jax.jit(_copied(one, unravel))
+    short = None if copies else _without_copies(one, unravel, parameters, first, None if copies is False else 1)
+    gradients, taken, tokens = short or (copied, _as_they_are, 1)
     everything = (0,) * len(own)
     made = Compiled(
         flat.dtype,
         unravel,
-        gradients=jax.jit(gradients),
+        gradients=gradients,
         clipped=partial(_cut, taken, clipping.groups, cancelling(tokens)),
+        copied=copied,
         changed=partial(_cut_differences, everything),
         products=products,
         hessians=hessians,
@@ -243,26 +250,32 @@ def compiled(
     return made, clipping, np.array(flat, dtype=np.float64), rows
 
 
-def _copied(one: Loss, unravel: Any, parameters: Any, row: Any) -> tuple[Any, Any, int]:
-    """Gradients as they are: the program, how its answers are summed, and T = 1."""
+def _copied(one: Loss, unravel: Any) -> Any:
+    """The program of gradients as they are."""
     import jax
 
     def gradients(x: Any, batch: list[Any]) -> Any:
         found = jax.vmap(jax.grad(one), in_axes=(None, 0))(unravel(x), batch)
         return [each.reshape(len(each), -1) for each in jax.tree.leaves(found)]
 
-    return gradients, _as_they_are, 1
+    return gradients
 
 
-def _without_copies(one: Loss, unravel: Any, parameters: Any, row: Any) -> tuple[Any, Any, int]:
-    """Inputs and slopes of the products of ``ghost``, and gradients of what else there is."""
+def _without_copies(
+    one: Loss, unravel: Any, parameters: Any, row: Any, tokens: int | None
+) -> tuple[Any, Any, int] | None:
+    """Inputs and slopes of the products of ``ghost`` that have at most so many rows, gradients of what else there is.
+
+    The program, how its answers are summed, and the largest T; None where there is no such product.
+    """
     import jax
 
     leaves = jax.tree.leaves(parameters)
     program = jax.make_jaxpr(one)(parameters, row)
-    found = {each.leaf: each for each in ghost.products(program, len(leaves))}
+    fitting = (each for each in ghost.products(program, len(leaves)) if tokens is None or each.tokens <= tokens)
+    found = {each.leaf: each for each in fitting}
     if not found:
-        return _copied(one, unravel, parameters, row)
+        return None
     outcomes = ghost.outcomes(program, list(found.values()))
 
     def of_one(leaves_now: list[Any], rows: list[Any]) -> Any:
@@ -290,7 +303,7 @@ def _without_copies(one: Loss, unravel: Any, parameters: Any, row: Any) -> tuple
             for place, each in enumerate(answers)
         ]
 
-    return gradients, taken, max(each.tokens for each in found.values())
+    return jax.jit(gradients), taken, max(each.tokens for each in found.values())
 
 
 def _as_they_are(answers: list[Any]) -> list[sums.Part]:

