@@ -1,6 +1,7 @@
 """What people really run: every figure that was promised, asked once, with processor seconds and memory.
 
     python -m tests.benchmarks.what_people_run [WORDS ...]     rows whose title has one of the words; all without
+    python -m tests.benchmarks.what_people_run --drawn 40 1    so many random queries of allocation and bins, by a seed
 
 Each row is answered in a process of its own (start and imports not counted), so that nothing is warm. A row with two
 given ends is tight: its interval must overlap them and be at most 1e-3 wide. One with one given end is a bound: the
@@ -9,7 +10,9 @@ upper end must not be more than 1e-3 above it. A lower end that is given must be
 
 from __future__ import annotations
 
+import math
 import multiprocessing
+import random
 import resource
 import sys
 import time
@@ -230,6 +233,18 @@ def _calibrations() -> Iterable[Row]:
         yield Row(f"calibrate: {title}, ε={epsilon}", noise(make, epsilon, relation), limit=limit)
 
 
+def drawn(count: int, seed: int) -> Iterable[Row]:
+    """Random queries of allocation and of kept bins that no one has tuned for: width, time and memory alone."""
+    draw = random.Random(seed)
+    for index in range(count):
+        z, delta = f"{10 ** draw.uniform(math.log10(0.3), 1):.3g}", f"1e-{draw.randint(3, 12)}"
+        bins, epochs = round(10 ** draw.uniform(math.log10(2), 5)), round(10 ** draw.uniform(0, 2))
+        relation, make = (ADD_REMOVE, REPLACE)[index % 2], (allocated, kept_bins)[index // 2 % 2]
+        title = f"{make.__name__} {bins}, {epochs} epochs, z={z}, {delta}, {relation}"
+        limit = REPLACE_LIMIT if relation == REPLACE else LIMIT
+        yield Row(title, _asked(make(z, bins, epochs), relation, delta), width=WIDTH, limit=limit)
+
+
 ROWS: tuple[Row, ...] = (*_tight(), *_bounds(), *_calibrations())
 
 
@@ -273,8 +288,9 @@ def line(row: Row) -> tuple[str, list[str]]:
 def main(words: list[str]) -> None:
     print("| what | lower | upper | asked: at least | at most | CPU s | MB | verdict |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    for row in ROWS:
-        if not words or any(word in row.title for word in words):
+    random_ones = words[:1] == ["--drawn"]
+    for row in drawn(int(words[1]), int(words[2])) if random_ones else ROWS:
+        if not words or random_ones or any(word in row.title for word in words):
             try:
                 print(line(row)[0], flush=True)
             except RuntimeError as error:
