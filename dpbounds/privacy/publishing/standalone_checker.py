@@ -1491,9 +1491,9 @@ def symmetrised(base: Profile, rate: Fraction) -> Profile:
     return Profile(value)
 
 
-def zeroed_profile(squared_shift: Fraction, rate: Fraction, order: str) -> Profile:
+def zeroed_profile(squared_shift: Fraction, rate: Fraction | arb, order: str) -> Profile:
     """(18) Gaussian noise, a record zeroed in a batch of fixed size (remove), or put back (add)."""
-    gamma, s = number(rate), number(squared_shift).sqrt()
+    gamma, s = rate if isinstance(rate, arb) else number(rate), number(squared_shift).sqrt()
     base = gaussian_profile(squared_shift)
 
     def restored(alpha: arb) -> arb:
@@ -2171,11 +2171,10 @@ def of_binned_matrix(release: dict[str, Any], order: str, stride: int, aim: Aim)
 
 
 def of_draws(release: dict[str, Any], order: str, relation: str) -> Profile:
-    """(27) b draws with replacement, records that come and go: Σ p_k N(2k/z) against N(0)."""
-    if relation != "add-or-remove-one":
-        raise NotCovered("draws with replacement other than under add-or-remove-one")
-    per_bound(release)
-    draws, n = release["batch_size"], release["dataset_size"]
+    """(27), (28) b draws with replacement: Σ p_k N(2k/z) against N(0) for records that come and go."""
+    draws, n, one = release["batch_size"], release["dataset_size"], per_bound(release)
+    if draws == 1 and relation != "add-or-remove-one":
+        return of_fixed_size(release, order, relation)
     chance, scale = number(Fraction(1, n)), 2**240
     tails = [Fraction(1)]  # P(k or more draws), from above
     while tails[-1] > Fraction(1, 2**200) and len(tails) <= draws:
@@ -2184,11 +2183,85 @@ def of_draws(release: dict[str, Any], order: str, relation: str) -> Profile:
         effort.spend(1)
         tails.append(min(tails[-1], Fraction(rounded_up(chance_of_at_least(draws, chance, len(tails)), 240), scale)))
     beyond = tails.pop() if len(tails) <= draws else Fraction(0)
-    norms = [(Fraction(2 * k), a - b) for k, (a, b) in enumerate(pairwise([*tails, Fraction(0)])) if a > b]
-    mixture = mixture_profile(norms, release["mechanism"]["noise_multiplier"], replaced=False)
+    chances = [a - b for a, b in pairwise([*tails, Fraction(0)])]
     lost = number(beyond)
+    if relation == "replace-one":
+        return replaced_draws(chances, release["mechanism"]["noise_multiplier"], lost)
+    if relation == "zero-out-one":
+        return zeroed_draws(chances, one, chance_of_at_least(draws, chance, 1), order, lost)
+    norms = [(Fraction(2 * k), p) for k, p in enumerate(chances) if p]
+    mixture = mixture_profile(norms, release["mechanism"]["noise_multiplier"], replaced=False)
     whole = Profile(lambda alpha: mixture(alpha) + lost, 1 + lost, exact=False)
     return whole if order == "remove" else whole.reversed()
+
+
+def zeroed_draws(chances: list[Fraction], one: Fraction, some: arb, order: str, lost: arb) -> Profile:
+    """(28) Σ_{k >= 1} p_k/η times (18) at the rate η and k shifts, for α >= 1; the other order, mirrored, below."""
+    both = [
+        [(number(p), zeroed_profile(k * k * one, some, way)) for k, p in enumerate(chances) if k and p]
+        for way in (order, "add" if order == "remove" else "remove")
+    ]
+
+    def value(alpha: arb) -> arb:
+        if alpha >= 1:
+            return sum((p * each(alpha) for p, each in both[0]), arb(0)) / some + lost
+        require(alpha < 1, "α is told from 1")
+        return 1 - alpha + alpha * sum((p * each(1 / alpha) for p, each in both[1]), arb(0)) / some + lost
+
+    return Profile(value, 1 + lost, exact=False)
+
+
+def replaced_draws(chances: list[Fraction], z: Fraction, lost: arb) -> Profile:
+    """(28) sup_t Σ p_k max_{t-D <= y <= t} F̄(y) - αF̄(y+D), D = 2k/z, for α >= 1, mirrored below."""
+    parts = [(number(2 * k / z), number(p)) for k, p in enumerate(chances) if k and p]
+    rough = [(float(2 * k / z), float(p)) for k, p in enumerate(chances) if k and float(p)]
+    rest, still = number(chances[0]), float(chances[0])
+
+    def falls_roughly(t: float, logarithm: float) -> float:
+        found = -(1 - math.exp(-logarithm)) * still
+        for d, p in rough:
+            lower, upper = d * t - d * d / 2 - logarithm, -d * t - d * d / 2
+            found += p * max(0.0, math.exp(min(lower, 500.0)) - 1)
+            found -= p * max(0.0, math.exp(min(upper, 500.0)) - math.exp(-logarithm))
+        return found
+
+    def falls(t: arb, alpha: arb) -> tuple[arb, arb]:
+        """-f'/(αφ) at t, which grows with t, and its derivative."""
+        found, rise = -(1 - 1 / alpha) * rest, arb(0)
+        for d, p in parts:
+            right, left = (d * t - d * d / 2).exp() / alpha, (-d * t - d * d / 2).exp()
+            found += p * ((right - 1).max(arb(0)) - (left - 1 / alpha).max(arb(0)))
+            rise += p * d * (right * int(right > 1) + left * int(left > 1 / alpha))
+        return found, rise
+
+    def above(alpha: arb) -> arb:
+        effort.spend(12 * len(parts))
+        logarithm, low, high = alpha.log(), -1e4, 1e4
+        for _ in range(70):
+            middle = (low + high) / 2
+            low, high = (middle, high) if falls_roughly(middle, float(logarithm.mid())) < 0 else (low, middle)
+        t = arb(high)
+        for _ in range(3):  # Newton's method, at midpoints
+            off, rise = falls(t, alpha)
+            t = (t - off / rise).mid() if rise > 0 else t
+        width = arb(2) ** -(ctx.prec // 3)
+        require(falls(t - width, alpha)[0] <= 0, "the sum rises up to the left end")
+        require(falls(t + width, alpha)[0] >= 0, "the sum falls from the right end on")
+        near = (t - width).union(t + width)
+        slope = abs(falls(near, alpha)[0]) * alpha * (-near * near / 2).exp()
+        found = (1 - alpha) * rest * normal_tail(t)
+        for d, p in parts:
+            y = (logarithm / d - d / 2).min(t).max(t - d)
+            found += p * (normal_tail(y) - alpha * normal_tail(y + d))
+        return found + arb(0).union(slope.upper() * 2 * width)
+
+    def value(alpha: arb) -> arb:
+        if alpha >= 1:
+            return above(alpha) + lost
+        require(alpha < 1, "α is told from 1")
+        return 1 - alpha + alpha * above(1 / alpha) + lost
+
+    return Profile(value, 1 + lost, exact=False)
 
 
 def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -> tuple[Profile, arb]:
@@ -2342,7 +2415,7 @@ def demand_places(releases: list[dict[str, Any]], relation: str) -> None:
 def check_drawn(
     releases: list[dict[str, Any]], claim: dict[str, Any], proofs: dict[str, Any]
 ) -> list[tuple[Answer, Answer, str]]:
-    """(14) to (27): for each order, whether δ <= at the upper end and > at the lower one, and how."""
+    """(14) to (28): for each order, whether δ <= at the upper end and > at the lower one, and how."""
     relation, given, target, lower, upper = claim.values()
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
     demand_places(releases, relation)
