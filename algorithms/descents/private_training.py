@@ -318,7 +318,11 @@ def epoch_of(sampling: Scheme, records: int) -> int:
         return 1
     if isinstance(sampling, Visited):
         return sampling.bins
-    return math.ceil(Fraction(records, sampling.size) if isinstance(sampling, Batch) else 1 / sampling.sample_rate)
+    if isinstance(sampling, Batch):
+        return math.ceil(Fraction(records, sampling.size))
+    rate = sampling.sample_rate  # rounded: what is nearly 1/10 means 10 batches
+    whole = round(1 / rate)
+    return whole if abs(whole * rate - 1) <= whole * Fraction(1, 2**50) else math.ceil(1 / rate)
 
 
 def _steps(

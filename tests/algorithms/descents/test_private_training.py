@@ -245,7 +245,7 @@ def test_a_checkpoint_that_was_gone_on_from_is_refused(tmp_path):
     shutil.copy(place, tmp_path / "before")
     method.run(PROBLEM, checkpoint=place, every=2)
     shutil.copy(tmp_path / "before", place)
-    with pytest.raises(BudgetExceeded, match="gone on from step 4 to step 22"):
+    with pytest.raises(BudgetExceeded, match="gone on from step 4 to step 20"):
         method.run(PROBLEM, checkpoint=place)
     with pytest.raises(BudgetExceeded, match="missing or another run's"):
         method.run(PROBLEM, checkpoint=tmp_path / "before")
@@ -447,7 +447,7 @@ def test_the_log_says_what_happened(tmp_path):
     method, place = training(), tmp_path / "run"
     method.run(PROBLEM, checkpoint=place)
     lines = [json.loads(line) for line in (tmp_path / "run.log").read_text().splitlines()]
-    assert [line.get("step") for line in lines] == [None, None, 11, 22]
+    assert [line.get("step") for line in lines] == [None, None, 10, 20]
     assert Checkpoint(place, {}).log == tmp_path / "run.log"
 
 
@@ -472,8 +472,8 @@ def test_an_epochs_line_says_what_was_spent(capsys):
     from dpbounds import epsilon
 
     spent = epsilon(half, "1e-5", "replace-one").upper
-    assert first == f"epoch 1: step 11 of 22, epsilon {spent:.4g} of 1 spent (proven)"
-    assert second == "epoch 2: step 22 of 22, epsilon 1 of 1 spent (proven)"
+    assert first == f"epoch 1: step 10 of 20, epsilon {spent:.4g} of 1 spent (proven)"
+    assert second == "epoch 2: step 20 of 20, epsilon 1 of 1 spent (proven)"
     told = []
     method.run(PROBLEM, seed=1, report=lambda made: told.append((made.step, made.ledger.releases[0].count)))
     assert told == [(11, 11), (22, 22)]
@@ -514,4 +514,5 @@ def test_more_that_does_not_fit_is_refused():
 
 
 def test_an_epoch():
-    assert [page.epoch_of(each, N) for each in SAMPLINGS.values()] == [1, 11, 10, 10, 10]
+    assert [page.epoch_of(each, N) for each in SAMPLINGS.values()] == [1, 10, 10, 10, 10]
+    assert [page.epoch_of(Poisson(rate), N) for rate in ("1/1000", "0.3", 1)] == [1000, 4, 1]
