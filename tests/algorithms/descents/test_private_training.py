@@ -468,7 +468,7 @@ def test_an_epochs_line_says_what_was_spent(capsys):
     method = training()
     method.run(PROBLEM, seed=1, report=True)
     first, second = capsys.readouterr().out.splitlines()
-    half = (PoissonSampled(Gaussian(method.noise_multiplier), method.sampling.sample_rate)) ** 11
+    half = (PoissonSampled(Gaussian(method.noise_multiplier), method.sampling.sample_rate)) ** 10
     from dpbounds import epsilon
 
     spent = epsilon(half, "1e-5", "replace-one").upper
@@ -476,7 +476,7 @@ def test_an_epochs_line_says_what_was_spent(capsys):
     assert second == "epoch 2: step 20 of 20, epsilon 1 of 1 spent (proven)"
     told = []
     method.run(PROBLEM, seed=1, report=lambda made: told.append((made.step, made.ledger.releases[0].count)))
-    assert told == [(11, 11), (22, 22)]
+    assert told == [(10, 10), (20, 20)]
 
 
 @pytest.mark.parametrize(
