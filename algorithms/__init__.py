@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         ConstrainedSecondOrder as ConstrainedSecondOrder,
     )
     from dpbounds.algorithms.second_order.gradient_descent import GradientDescent as GradientDescent
+    from dpbounds.algorithms.second_order.iterative_path_noise import IterativePathNoise as IterativePathNoise
     from dpbounds.algorithms.second_order.negative_curvature_descent import (
         NegativeCurvatureDescent as NegativeCurvatureDescent,
     )

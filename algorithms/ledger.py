@@ -602,6 +602,9 @@ class Ledger(Displayed):
             NotCertified: The enclosure of ε is too wide to tell.
             UnsupportedMechanism: A release has no proven analysis under that relation.
         """
+        return _checked(self, budget, release)
+
+    def _check(self, budget: PrivacyBudget, release: WhichRelease) -> Enclosure:
         spent = self.spent(budget.delta, budget.relation, release)
         within = spent.at_most(budget.epsilon)
         if within is None:  # tied up to the width of the proof: then what calibrates asks, δ at the budget's own ε
@@ -670,6 +673,11 @@ class Ledger(Displayed):
 
     def __str__(self) -> str:
         return "\n".join(str(release) for release in self.releases) or "no releases"
+
+
+@lru_cache(maxsize=256)  # runs of one plan have equal ledgers, and an account may take a good part of a second
+def _checked(ledger: Ledger, budget: PrivacyBudget, release: WhichRelease) -> Enclosure:
+    return ledger._check(budget, release)
 
 
 class OpenLedger:

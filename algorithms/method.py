@@ -49,6 +49,7 @@ from dpbounds.algorithms.oracles import (
 )
 from dpbounds.algorithms.oracles.differences import HasDifferences
 from dpbounds.algorithms.oracles.gradients import HasGradients
+from dpbounds.algorithms.oracles.rows import of_rows
 from dpbounds.algorithms.oracles.secured import secured_choice
 from dpbounds.algorithms.oracles.watching import Question, answered, watched_by
 from dpbounds.algorithms.problems.domain import hessian_rank
@@ -234,7 +235,7 @@ class OpenRun:
         return HessianOracle(self.problem, noise_multiplier, self.generators, self.ledger, rank, self.noise)
 
     def hessian_products(self, noise_multiplier: Fraction) -> HessianProductOracle:
-        """Mean Hessians of all records times a direction, of problems that clip them."""
+        """Mean Hessians of all records times a direction."""
         return HessianProductOracle(self.problem, noise_multiplier, self.generators, self.ledger, self.noise)
 
     def quantile_clipped(
@@ -254,8 +255,11 @@ class OpenRun:
         parts: Callable[[int], Iterable[Array]] | None = None,
         public: Array | None = None,
         ledger: Records | None = None,
+        rows: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.int64]:
         """One candidate per repetition, chosen privately by the scores, shape (R, N): see ``oracles.choose``.
+
+        Where some ``rows`` of repetitions choose only, the scores are theirs, and so are the choices.
 
         Secure noise needs the ``parts`` of n times the scores, one record's each, in [-C, C] where the sensitivity is
         f C/n, and what is ``public`` in n times the scores: see ``secured_choice``.
@@ -277,7 +281,7 @@ class OpenRun:
             epsilon=epsilon,
             sensitivity=sensitivity,
             relation=self.relation,
-            generators=self.generators,
+            generators=self.generators if rows is None else of_rows(self.generators, rows),
             ledger=pen,
             method=method,
         )

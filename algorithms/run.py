@@ -227,7 +227,7 @@ class Run(Displayed):
         return statement(self._account(), noise_drawn=self.noise_drawn)
 
     def certificate(self) -> dict[str, object]:
-        """The certificate of one repetition's ledger, for ``dpbounds check``, as JSON holds it.
+        """The certificate of one repetition's ledger (of what is published of it), for ``dpbounds check``.
 
         Raises:
             InvalidValue: There is no budget, and so no δ.
@@ -240,7 +240,7 @@ class Run(Displayed):
     def _account(self) -> Account:
         if self.budget is None:
             raise InvalidValue("budget", None, "a budget, whose delta and relation are asked about", "run a calibrated")
-        return account(self.ledger.mechanism(), delta=self.budget.delta, relation=self.budget.relation)
+        return account(self.ledger.published(self.release), delta=self.budget.delta, relation=self.budget.relation)
 
     def _sheet(self) -> Sheet:
         title, *lines = str(self).splitlines()

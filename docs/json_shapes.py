@@ -592,6 +592,8 @@ class RunOf(Head):
     relation: str
     release: str
     """What may be published: every-iterate or last-iterate."""
+    last_iterate_alone: Ends | None
+    """ε if the point is all that is published, where the ledger knows that and the budget is for all iterates."""
     metric: str
     bounds: list[RunBound]
     """Of the run's metric first."""

@@ -64,6 +64,7 @@ def blinded(problem: Any, made_up: MadeUp) -> Any:
         "summed_differences": lambda self, x, y, rows: made_up.numbers(len(x)),
         "summed_products": lambda self, x, v, rows: made_up.numbers(len(x)),
         "sums_within": lambda self, x, rows, clip: (made_up.numbers(len(x)), 0),
+        "hessian_products": lambda self, X, V: made_up.numbers(*np.shape(X)),
         "hessian": lambda self, X: made_up.numbers(len(X), np.shape(X)[1], np.shape(X)[1]),
     }
     known = {name: answer for name, answer in answers.items() if hasattr(kind, name)}

@@ -245,6 +245,8 @@ class Residuals:
         """The exact part, and how far single records reach, of the first repetition that asks."""
         oracle, kind = question.about, question.kind
         problem = oracle.problem.problem if hasattr(oracle.problem, "rows") else oracle.problem
+        if kind == "product" and not enforced(problem):
+            self._product_again(problem, question.points, given)
         if kind in ("Hessian", "product") or not hasattr(problem, "batch_gradient"):
             return
         r = int(np.flatnonzero(np.atleast_1d(getattr(given, "noise_stddev", 1.0)))[0])
@@ -279,6 +281,18 @@ class Residuals:
         off = float(np.abs(single.sum(axis=0) / by - opened(given.exact)[r]).max())
         if off > getattr(problem, "rounding", _OFF) * G:
             self._alarm(f"{kind}: exact part", f"off by {off:.3g} from the sum over {by:.6g} that the entry is about")
+
+    def _product_again(self, problem: Any, points: Any, given: Any) -> None:
+        """A product by itself, from the Hessian, and no longer than L ‖v‖."""
+        x, v = (each[0] for each in points)
+        if problem.dimension**2 > _MOST_NUMBERS:
+            return
+        again, most = problem.hessian(x[None])[0] @ v, float(at_least(problem.smoothness, "smoothness"))
+        off, longest = np.abs(again - opened(given.exact)[0]).max(), most * float(np.linalg.norm(v))
+        if off > _OFF * longest:
+            self._alarm("product: exact part", f"off by {off:.3g} from the Hessian times the direction")
+        if np.linalg.norm(again) > longest * (1 + _ROUNDING):
+            self._alarm("product: records", "the mean is longer than any record's may be")
 
     # --- batches
 

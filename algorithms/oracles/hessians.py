@@ -25,6 +25,7 @@ from dpbounds.algorithms.oracles.perturbation import (
     not_finite,
 )
 from dpbounds.algorithms.oracles.secured import secured_vectors
+from dpbounds.algorithms.problems.finite_sum import mean_products
 from dpbounds.algorithms.unreleased import closed
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import positive_integer, to_float
@@ -134,14 +135,20 @@ class HessianOracle(Perturbing):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HessianProductOracle:
-    """Answers with ∇²F(x) v over all records plus Gaussian noise in proportion of ‖v‖, for problems that clip products.
+    """Answers with ∇²F(x) v over all records plus Gaussian noise in proportion of ‖v‖.
 
-    Per-record bound. Each record's ∇²f(x, z) v is clipped to L̂ ‖v‖, so that one record moves the mean by L̂ ‖v‖/n. v is
-    the algorithm's, a function of what was released before, as x is; given both, the noise in units of the bound is a
-    constant, fixed in advance, as for ``GradientDifferenceOracle``. Where v = 0 answer and noise are 0.
+    Per-record bound. One record's ∇²f(x, z) v is no longer than L ‖v‖ by smoothness, or clipped to that where the
+    problem clips (``difference_clip``), so that one record moves the mean by L ‖v‖/n. v is the algorithm's, a function
+    of what was released before, as x is; given both, the noise in units of the bound is a constant, fixed in advance,
+    as for ``GradientDifferenceOracle``. Where v = 0 answer and noise are 0.
+
+    Rounding. A record's product is computed to within (p + 256) u (L + H ‖x‖) ‖v‖, u = 2^-53 and H the Lipschitz
+    constant of its Hessian, and a mean of n of them to within n u L ‖v‖ more; four such means enter (a mean and its
+    rounding, of two neighbours), so that 4 (n + p + 256) u (L + H ‖x‖) ‖v‖ is added to the bound of the mean, as there.
 
     Raises:
-        UnsupportedMechanism: The problem does not clip products.
+        UnsupportedMechanism: The problem clips differences, and no products.
+        InvalidValue: It does not, and has no L.
     """
 
     question: ClassVar[str] = "product"
@@ -153,8 +160,9 @@ class HessianProductOracle:
     noise: Kind = "gaussian"
 
     def __post_init__(self) -> None:
-        if not enforced(self.problem) or not hasattr(self.problem, "summed_products"):
-            raise UnsupportedMechanism("products with Hessians are asked of problems that clip them: differentiable")
+        if enforced(self.problem) and not hasattr(self.problem, "summed_products"):
+            raise UnsupportedMechanism("a problem that clips has to clip its products with Hessians, too")
+        per_distance(self.problem)
         if self.noise != "gaussian":
             raise InvalidValue("noise", repr(self.noise), "'gaussian' on products with Hessians")
 
@@ -162,16 +170,35 @@ class HessianProductOracle:
         """Answer at every row of ``X`` in the direction of the same row of ``V``, (R, p) each: one ledger entry."""
         return asked_at(self, self._answer, X, V)
 
+    def exact(self, X: Array, V: Array) -> Array:
+        """∇²F(x) v at every row, shape (R, p): unreleased."""
+        return closed(self._exact(X, V))
+
+    def _exact(self, X: Array, V: Array) -> Array:
+        if not enforced(self.problem):
+            return mean_products(self.problem, X, V)
+        every = np.arange(self.problem.records)
+        sums = [self.problem.summed_products(x, v, every) for x, v in zip(X, V, strict=True)]
+        return np.stack(sums) / self.problem.records
+
+    def _bounds(self, X: Array) -> Array:
+        """How far one record can move the mean per length of v, rounded up, shape (R,)."""
+        L, n = per_distance(self.problem), self.problem.records
+        bound = np.full(len(X), to_float(L / n, "up"))
+        if enforced(self.problem):
+            return bound
+        H = to_float(at_least(self.problem.hessian_lipschitz, "hessian_lipschitz"), "up")
+        ulps = 4.01 * (n + X.shape[1] + 256) * 2.0**-53
+        floored: Array = bound + ulps * (to_float(L, "up") + H * distances(X, np.zeros_like(X)))
+        return floored
+
     def _answer(self, X: Array, V: Array) -> DifferenceAnswer:
         demand_points(X, self.generators, self.problem.dimension)
         demand_points(V, self.generators, self.problem.dimension, "V")
-        every = np.arange(self.problem.records)
-        exact = np.stack([self.problem.summed_products(x, v, every) for x, v in zip(X, V, strict=True)])
-        exact /= self.problem.records
+        exact = self._exact(X, V)
         if not np.isfinite(exact).all():
             raise not_finite()
-        bound = to_float(per_distance(self.problem) / self.problem.records, "up")
-        stddev = distances(V, np.zeros_like(V)) * bound * float(self.noise_multiplier) * (1 + 2.0**-48)
+        stddev = distances(V, np.zeros_like(V)) * self._bounds(X) * float(self.noise_multiplier) * (1 + 2.0**-48)
         entry = noise.described("gaussian", self.noise_multiplier, X.shape[1])
         drawn = noise.per_unit(
             "gaussian",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.oracles.differences import GradientDifferenceOracle
 from dpbounds.algorithms.oracles.gradients import GradientOracle, Gradients, HasGradients, in_batches
-from dpbounds.algorithms.oracles.hessians import HessianOracle
+from dpbounds.algorithms.oracles.hessians import HessianOracle, HessianProductOracle
 from dpbounds.algorithms.oracles.paths import PathGradientOracle
 from dpbounds.algorithms.unreleased import closed
 
@@ -24,7 +24,7 @@ def of_rows(generators: Sequence[np.random.Generator], rows: NDArray[np.bool_]) 
 
 
 def asked(
-    oracle: GradientOracle | GradientDifferenceOracle | PathGradientOracle | HessianOracle,
+    oracle: GradientOracle | GradientDifferenceOracle | PathGradientOracle | HessianOracle | HessianProductOracle,
     rows: NDArray[np.bool_],
     *points: Array,
 ) -> Array:

@@ -80,6 +80,14 @@ class FiniteSum(Protocol):
         return self.objective(points)
 
 
+def mean_products(problem: Any, X: Array, V: Array) -> Array:
+    """∇²F(x) v at every row, shape (R, p): a problem's own, without its Hessians, or by these, one at a time."""
+    if hasattr(problem, "hessian_products"):
+        own: Array = problem.hessian_products(X, V)
+        return own
+    return np.stack([problem.hessian(x[None])[0] @ v for x, v in zip(X, V, strict=True)])
+
+
 class HasRecordGradients(Protocol):
     """What ``Clipped`` asks of a problem: no constant, and the gradient of every record by itself."""
 

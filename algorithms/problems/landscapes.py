@@ -158,6 +158,11 @@ class Landscape(ShiftedRecords):
         curvature = self.profile.derivatives(self._points(X))[2]
         return curvature[:, :, None] * np.eye(self.dimension)
 
+    def hessian_products(self, X: ArrayLike, V: Array) -> Array:
+        """∇²F(x) v at every row, shape (R, p)."""
+        products: Array = self.profile.derivatives(self._points(X))[2] * V
+        return products
+
 
 def landscape(
     profile: Profile,

@@ -153,6 +153,16 @@ class LinearSum(FiniteSum):
                 found[index] += (rows.T * weights) @ rows
         return found / self.records
 
+    def hessian_products(self, X: ArrayLike, V: Array) -> Array:
+        """∇²F(x) v = (1/n) Σ φ'' <a, v> a at every row of ``X`` and ``V``, (R, p) each: no p × p numbers."""
+        points = self._points(X)
+        found = np.zeros(points.shape)
+        for block in _blocks(self.records, BLOCK):
+            rows = self._rows[block]
+            for index, (x, v) in enumerate(zip(points, V, strict=True)):  # none depends on its neighbours
+                found[index] += (self._curvature(x @ rows.T, block) * (rows @ v)) @ rows
+        return found / self.records
+
     def _points_at_once(self) -> int:
         return max(1, _BLOCK_ENTRIES // min(self.records, BLOCK))
 

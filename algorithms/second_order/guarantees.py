@@ -59,6 +59,19 @@ def _positive(constant: sympy.Expr | None, name: str) -> sympy.Expr:
     return found
 
 
+def largest_stationarity(problem: FiniteSum) -> Fraction:
+    """L²/ρ_H: the largest α at which curvature matters."""
+    L, bend = at_least(problem.smoothness, "smoothness"), at_least(problem.hessian_lipschitz, "hessian_lipschitz")
+    return L**2 / bend
+
+
+def demand_curvature(alpha: Fraction, problem: FiniteSum) -> None:
+    """Raise ``InvalidValue`` where α is above L²/ρ_H: no curvature is too low there."""
+    if alpha > (largest := largest_stationarity(problem)):
+        advice = "beyond that no curvature is too low: ask for a small gradient only"
+        raise InvalidValue("stationarity", float(alpha), f"at most L²/ρ_H = {float(largest):g}", advice)
+
+
 def value_of(formula: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> float:
     """A formula as a double."""
     return evaluate(formula.subs(dict(values)), {}).upper

@@ -18,21 +18,20 @@ from attrs import evolve, field, frozen
 from scipy.optimize import minimize
 
 from dpbounds.algorithms import fields, planning
-from dpbounds.algorithms.iterates import norms
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, OpenRun, Outcome
-from dpbounds.algorithms.oracles import at_least
-from dpbounds.algorithms.oracles.rows import Walk, asked, of_some
+from dpbounds.algorithms.oracles.rows import asked
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, hessian_rank
 from dpbounds.algorithms.second_order.guarantees import (
-    CURVATURE,
     SecondOrderMethod,
     at_the_smallest,
     constants,
-    exact_hessians,
+    demand_curvature,
+    largest_stationarity,
     smallest_eigenvectors,
     value_of,
 )
+from dpbounds.algorithms.second_order.path_walk import Caps, Found, Rows, walked
 from dpbounds.algorithms.second_order.reserved import reserved
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
@@ -128,7 +127,7 @@ class PathNoiseDescent(SecondOrderMethod):
             raise InvalidValue("problem.lipschitz", 0, "greater than 0", "the clock of a path is L/G")
 
         def at(alpha: Fraction) -> PathNoiseDescent:
-            _demand_curvature(alpha, problem)
+            demand_curvature(alpha, problem)
             values = {**known, symbols.stationarity: sympy.Rational(alpha)}
             chosen = _parameters(tuple(float(values[symbol]) for symbol in _PUBLIC), _rank(problem))
             values |= {symbol: sympy.Rational(value) for symbol, value in zip(_FREE, chosen, strict=True)}
@@ -148,7 +147,7 @@ class PathNoiseDescent(SecondOrderMethod):
 
         if stationarity is not None:
             return at(fields.positive(stationarity, "stationarity"))
-        return at_the_smallest(at, problem, _largest(problem))
+        return at_the_smallest(at, problem, largest_stationarity(problem))
 
     @property
     def most_hessians(self) -> int:
@@ -185,7 +184,7 @@ class PathNoiseDescent(SecondOrderMethod):
                 or a move may lower the risk by less than its error raises it.
         """
         values = self._values(problem)
-        _demand_curvature(self.stationarity, problem)
+        demand_curvature(self.stationarity, problem)
         if not evaluate(theorem.drop.subs(values), {}).exact_lower > 0:
             advice = "a move must lower the risk by more than its error may raise it"
             raise InvalidValue("gradient_error", float(self.gradient_error), "less than cs/2 - s²/6", advice)
@@ -203,57 +202,21 @@ class PathNoiseDescent(SecondOrderMethod):
     def walk(self, problem: FiniteSum, run: OpenRun, start: Array | None = None) -> Outcome:
         """The pseudo-code above, from ``start``, shape (R, p), or the problem's own."""
         values = self._values(problem)
-        steep, bent = value_of(theorem.gradient_threshold, values), value_of(theorem.curvature_threshold, values)
-        length, step_size = value_of(theorem.curvature_move, values), 1 / value_of(symbols.smoothness, values)
-        memory = Walk(problem)
-        gradients = reserved(run.path_gradients(self.gradient_multiplier, self.path_length, memory))
-        hessians = reserved(run.hessians(self.hessian_multiplier), self.searches)
+        bent = value_of(theorem.curvature_threshold, values)
 
-        w = run.repeated(problem.initial_point) if start is None else start.copy()
-        walking, found = np.ones(len(w), dtype=bool), np.zeros(len(w), dtype=bool)
-        tests, ended_at = np.zeros((2, len(w)), dtype=np.int64)
-        path = np.zeros(len(w))
-        memory.move(w)
-        g = asked(gradients, walking, w)
-        for k in run.steps(self.steps + 1):
-            ended_at[walking] = k
-            flat = walking & (norms(g) <= steep)
-            tests += flat
-            walking &= tests <= self.searches
-            flat &= walking
-            move = -step_size * g
-            if flat.any():
+        def searching() -> Callable[[Rows, Array], Found]:
+            hessians = reserved(run.hessians(self.hessian_multiplier), self.searches)
+
+            def search(flat: Rows, w: Array) -> Found:
                 curvature, v = smallest_eigenvectors(asked(hessians, flat, w))
-                rows = np.flatnonzero(flat)
-                uphill = np.einsum("rp,rp->r", g[rows], v) > 0
-                move[rows] = np.where(uphill, -length, length)[:, None] * v
-                found[rows[curvature >= bent]] = True
-            walking &= ~found & (k <= self.steps)
-            if walking.any():
-                y = w + move
-                walking[walking] = of_some(gradients, walking).afforded(y[walking], w[walking])
-            if not walking.any():
-                break
-            u = of_some(gradients, walking).clock(y[walking], w[walking])
-            path[walking] += norms((y - w)[walking])
-            before, w = w, np.where(walking[:, None], y, w)
-            memory.move(w)
-            g[walking] = np.exp(-u)[:, None] * g[walking] + asked(gradients, walking, w, before)
-        steepness, smallest = norms(run.exact(w)[1]), smallest_eigenvectors(exact_hessians(problem, w))[0]
-        alpha, gamma = float(self.stationarity), value_of(CURVATURE, values)
-        good = (steepness <= alpha) & (smallest >= -gamma)
-        return Outcome(
-            w,
-            outputs={"found": found},
-            output_step=ended_at,
-            measured={
-                "failure": (~good).astype(np.float64),
-                "gradient_norm": steepness,
-                "curvature": smallest,
-                "path": path,
-            },
-            parameters={"step_size": step_size, "stationarity": alpha, "curvature_move": length},
-        )
+                directions, turns = np.zeros_like(w), flat.copy()
+                directions[flat], turns[flat] = v, curvature < bent
+                return Found(turns, flat & ~turns, directions)
+
+            return search
+
+        caps = Caps(self.gradient_multiplier, self.path_length, self.steps, self.searches)
+        return walked(problem, run, caps, values, searching, start)
 
     def _values(self, problem: FiniteSum) -> Values:
         demand_all_of_space(problem)
@@ -286,18 +249,6 @@ def _known(problem: FiniteSum, initial_gap: Fraction | None) -> dict[sympy.Symbo
     """The public constants; with a gap of another start than the problem's own, if there is one."""
     own = {} if initial_gap is None else {symbols.initial_gap: sympy.Rational(initial_gap)}
     return constants(problem) | own
-
-
-def _largest(problem: FiniteSum) -> Fraction:
-    """L²/ρ_H."""
-    L, bend = at_least(problem.smoothness, "smoothness"), at_least(problem.hessian_lipschitz, "hessian_lipschitz")
-    return L**2 / bend
-
-
-def _demand_curvature(alpha: Fraction, problem: FiniteSum) -> None:
-    if alpha > (largest := _largest(problem)):
-        advice = "beyond that no curvature is too low: ask for a small gradient only"
-        raise InvalidValue("stationarity", float(alpha), f"at most L²/ρ_H = {float(largest):g}", advice)
 
 
 def _rank(problem: FiniteSum) -> int:

@@ -12,12 +12,12 @@ from typing import TypeVar
 import numpy as np
 
 from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger, Release
-from dpbounds.algorithms.oracles import GradientOracle, HessianOracle, PathGradientOracle
+from dpbounds.algorithms.oracles import GradientOracle, HessianOracle, HessianProductOracle, PathGradientOracle
 from dpbounds.errors import BudgetExceeded
 from dpbounds.privacy.mechanisms import Gaussian
 
 Stream = np.random.Generator
-Asked = TypeVar("Asked", GradientOracle, HessianOracle, PathGradientOracle)
+Asked = TypeVar("Asked", GradientOracle, HessianOracle, HessianProductOracle, PathGradientOracle)
 
 
 class ReservedLedger(OpenLedger):
@@ -70,7 +70,7 @@ def reserved(oracle: Asked, count: int = 1) -> Asked:
     entry: Release | DescribedRelease
     if isinstance(oracle, PathGradientOracle):
         ledger, entry = oracle.ledger.ledger, oracle.ledger.last
-    elif oracle.noise == "gaussian":
+    elif oracle.noise == "gaussian" and not isinstance(oracle, HessianProductOracle):
         ledger, entry = oracle.ledger, Release(Fraction(oracle.noise_stddev), oracle.per_record_bound, count=count)
     else:
         ledger, entry = oracle.ledger, DescribedRelease(Gaussian(oracle.noise_multiplier), count)

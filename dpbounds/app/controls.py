@@ -1,6 +1,7 @@
 """A form for each verb, from the options that Click knows; and from what was filled in to the words of a command.
 
-What would read or write a file, run one, or open a connection has no control: the app does none of that.
+What would read or write a file, run one, or open a connection has no control: the app does none of that. Where a verb
+needs a document, its control holds the text, which becomes a file of that question's own folder.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ _CHOICES = {  # of options that tell their own words, or of whose files there is
     "axis": ("rank", "width"),
     "severity": ("typo", "harmless", "constant", "gap", "false", "privacy"),
 }
+_DOCUMENTS = {("remaining", "ledger"): "ledger.json"}  # options whose file is given as text: the name that it gets
+_LONGEST = 16_000  # characters of a document: with the rest it stands in an address
 _MOST = 300  # choices of a list
 
 Pairs = Sequence[tuple[str, str]]
@@ -40,7 +43,7 @@ class Control:
     Attributes:
         name: In the address: the long option without its dashes, or the argument's name.
         label: For people.
-        kind: "text", "check" or "choice".
+        kind: "text", "check", "choice", or "document": the text of a file.
         default: What holds where nothing is given.
         required: Whether it has to be given.
         many: Whether several words may be given, with blanks in between.
@@ -81,11 +84,12 @@ def _controls(context: click.Context, param: click.Parameter) -> Iterable[Contro
     flags = (*param.opts, *param.secondary_opts) if getattr(param, "is_flag", False) else (max(param.opts, key=len),)
     for option in flags:
         name = option.lstrip("-")
-        if name in _WITHOUT or (isinstance(param.type, click.Path) and name not in _CHOICES):
+        document = (context.info_name, name) in _DOCUMENTS
+        if name in _WITHOUT or (isinstance(param.type, click.Path) and name not in _CHOICES and not document):
             continue
-        choices = _choices(context, param, name)
+        choices = () if document else _choices(context, param, name)
         is_flag = isinstance(param, click.Option) and param.is_flag
-        kind = "check" if is_flag else "choice" if choices else "text"
+        kind = "document" if document else "check" if is_flag else "choice" if choices else "text"
         default = "" if param.default is None or kind == "check" else str(param.default)
         yield Control(
             name,
@@ -97,7 +101,7 @@ def _controls(context: click.Context, param: click.Parameter) -> Iterable[Contro
             param.required or (isinstance(param, click.Option) and param.callback is not None and _asked_for(param)),
             param.nargs == -1 or bool(getattr(param, "multiple", False)),
             option if is_option else "",
-            isinstance(param.type, click.Path),
+            isinstance(param.type, click.Path) and not document,
         )
 
 
@@ -145,7 +149,7 @@ def words(verb: str, pairs: Pairs) -> list[str]:
         if known[name].closed and text not in known[name].choices:
             allowed, advice = " or ".join(known[name].choices), "the app reads no files, the command line does"
             raise InvalidValue(name, shortened(text, SHOWN), allowed, advice)
-        given[name] = text
+        given[name] = _DOCUMENTS[verb, name] if known[name].kind == "document" else text
     options = [word for name, text in given.items() if known[name].option for word in _option(known[name], text)]
     arguments = [word for one in known.values() if not one.option for word in _argument(one, given.get(one.name, ""))]
     arguments += values
@@ -154,6 +158,20 @@ def words(verb: str, pairs: Pairs) -> list[str]:
         if word.strip().lower().endswith(".py"):  # the command line would execute it
             raise InvalidValue("word", shortened(word, SHOWN), "no program", "the app runs none, the command line does")
     return made
+
+
+def documents(verb: str, pairs: Pairs) -> tuple[tuple[str, str], ...]:
+    """The files that the words of a command name, with their texts.
+
+    Raises:
+        InvalidValue: A text is too long for an address.
+    """
+    found = [(name, text) for name, text in pairs if (verb, name) in _DOCUMENTS and text.strip()]
+    for name, text in found:
+        if len(text) > _LONGEST:
+            told = f"at most {_LONGEST} characters long here", "the command line reads longer ones"
+            raise InvalidValue(name, f"{len(text)} characters", *told)
+    return tuple((_DOCUMENTS[verb, name], text) for name, text in found)
 
 
 def _option(one: Control, text: str) -> list[str]:

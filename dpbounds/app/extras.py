@@ -14,7 +14,7 @@ import click
 
 from dpbounds.app.controls import command
 from dpbounds.cli.answers.commands import exactly
-from dpbounds.cli.questions.subjects import read_subject
+from dpbounds.cli.questions.subjects import read_ledger, read_subject
 from dpbounds.cli.questions.training import Training, read_training
 from dpbounds.errors import DpboundsError
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled, parts_of
@@ -47,7 +47,7 @@ def code(argv: Sequence[str], printed: str) -> dict[str, str]:
     """Lines that compute the same in Python, that train with it by Opacus, and that JAX-privacy would account.
 
     Args:
-        argv: A `calibrate`, `epsilon` or `delta`.
+        argv: A `calibrate`, `epsilon`, `delta` or `remaining`.
         printed: Its answer, the first number of which is what was solved for.
     """
     given = _given(argv)
@@ -55,10 +55,17 @@ def code(argv: Sequence[str], printed: str) -> dict[str, str]:
         training = read_training(given, unknown=given["solve"])
         found = training.with_value(given["solve"], Fraction(first_number(printed)))
         python = _calibration(given, training)
+    elif argv[0] == "remaining":
+        asked = f'"{exactly(given["target_epsilon"])}", "{exactly(given["target_delta"])}", "{given["relation"]}"'
+        found = read_ledger(given["ledger"], given["dataset_size"]).mechanism
+        return _short({"Python": f"import dpbounds as dp\n\nprint(dp.remaining({expression(found)}, {asked}))"})
     else:
         found = read_subject(given).mechanism
         python = _account(argv[0], given, found)
-    lines = {"Python": python, "Opacus": _opacus(found), "JAX-privacy": _jax(found, given)}
+    return _short({"Python": python, "Opacus": _opacus(found), "JAX-privacy": _jax(found, given)})
+
+
+def _short(lines: dict[str, str]) -> dict[str, str]:
     return {name: text for name, text in lines.items() if text and len(text) < _LONGEST}
 
 

@@ -32,15 +32,17 @@ class Task:
     Attributes:
         argv: What follows ``dpbounds``.
         extra: A function of ``extras``, or "".
+        documents: Files that it reads, with their texts.
     """
 
     argv: tuple[str, ...]
     extra: str = ""
+    documents: tuple[tuple[str, str], ...] = ()
 
     @property
     def id(self) -> str:
         """The same for the same question."""
-        return hashlib.sha256(json.dumps([self.argv, self.extra]).encode()).hexdigest()[:24]
+        return hashlib.sha256(json.dumps([self.argv, self.extra, self.documents]).encode()).hexdigest()[:24]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +213,9 @@ class Jobs:
         self._home = Path(tempfile.mkdtemp(prefix="dpbounds-app-"))
         self._attempts = 0
 
-    def of(self, argv: Sequence[str], extra: str = "") -> Job:
+    def of(self, argv: Sequence[str], extra: str = "", documents: tuple[tuple[str, str], ...] = ()) -> Job:
         """The job of a question; a new one is not started yet."""
-        task = Task(tuple(argv), extra)
+        task = Task(tuple(argv), extra, documents)
         if task.id not in self._jobs:
             self._jobs[task.id] = Job(task, self._home / task.id)
         self._jobs.move_to_end(task.id)
@@ -253,6 +255,8 @@ class Jobs:
         running = sum(job.state == "running" for job in self._jobs.values())
         for job in [job for job in self._jobs.values() if job.state == "waiting"][: max(0, self._most - running)]:
             job.folder.mkdir()
+            for name, text in job.task.documents:
+                (job.folder / name).write_text(text, "utf-8")
             (job.folder / "task.json").write_text(json.dumps({"argv": job.task.argv, "extra": job.task.extra}), "utf-8")
             job.state, job.begun = "running", time.monotonic()
             self._start(job.folder)

@@ -30,7 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dpbounds import __version__
 from dpbounds.app import charts, formulas, printed
-from dpbounds.app.controls import VALUE, Pairs, controls, typed, words
+from dpbounds.app.controls import VALUE, Pairs, controls, documents, typed, words
 from dpbounds.app.jobs import Job, Jobs
 from dpbounds.app.results import RESULTS, markdown, picture
 from dpbounds.app.tables import TABLES
@@ -195,9 +195,14 @@ class App:
             found["html"] = formulas.page(out)
         found["files"] = {kind: words for kind, (*_, words) in files(view.verb).items()}
         if view.long:
-            found["files"] = {kind: words for kind, words in found["files"].items() if kind == "report"}
+            found["files"] = {
+                kind: words
+                for kind, words in found["files"].items()
+                if (answer.folder / (files(view.verb)[kind][1] or "none")).exists()
+            }
         if view.extra == "code":
             found["code"] = answer.extra or {}
+        if view.extra == "code" and view.verb != "remaining":
             spent = _spending(view, pairs, told)
             found["parts"] = {
                 name: f"/noise/{spent[0]}/{name}?{urlencode(spent[1])}" for name in ("details", "accountants")
@@ -292,7 +297,8 @@ class App:
             if view.long:
                 job = self._jobs.of(*_question(view, own))  # made already, or not at all
             else:
-                job = self._jobs.of([*words(view.verb, own), *filter(None, (option, name))])
+                argv = [*words(view.verb, own), *filter(None, (option, name))]
+                job = self._jobs.of(argv, documents=documents(view.verb, own))
                 self._jobs.begin(job)
             if job.state != "new":
                 await self._jobs.wait(job, _LONG)
@@ -368,17 +374,19 @@ def _without_values(view: View, pairs: Pairs) -> Pairs:
     return [pair for pair in pairs if pair[0] == "name"] if view.verb == "show" else pairs
 
 
-def _question(view: View, pairs: Pairs) -> tuple[Sequence[str], str]:
-    """The words to run, with what a page needs beside what a person would ask, and the function that adds to them."""
+def _question(view: View, pairs: Pairs) -> tuple[Sequence[str], str, tuple[tuple[str, str], ...]]:
+    """The words to run, with what a page needs beside what a person would ask; what adds to them; and their files."""
     own = [(name, text) for name, text in pairs if name not in view.places]
     argv = words(view.verb, _without_values(view, own))
     if view.as_json:
         argv.insert(1, "--json")
     if view.verb == "show":
         argv.insert(1, "--markdown")
-    if view.long and "report" in files(view.verb):
-        argv[1:1] = ["--report", "report.html"]
-    return argv, view.extra
+    if view.long:  # it runs once: what is shown or taken away is made at once
+        for kind in ("report", "picture"):
+            option, name, _ = files(view.verb).get(kind, ("", "", ""))
+            argv[1:1] = [option, name] if name else []
+    return argv, view.extra, documents(view.verb, own)
 
 
 def _spending(view: View, pairs: Pairs, told: printed.Printed) -> tuple[str, Pairs]:

@@ -52,6 +52,10 @@ class View:
 _TRAINING = ("sampling", "sample-rate", "steps", "relation")
 _SPENT = (("noise-multiplier", "1"), ("sample-rate", "0.01"), ("steps", "10000"))
 _UNIT = (("n", "1e6"), ("d", "100"), ("epsilon", "1"), ("delta", "1e-6"), ("lipschitz", "1"), ("smoothness", "1"))
+_LEDGER = (  # a thousand steps of training
+    '{"format": "dpbounds/ledger", "version": 2, "releases": [{"mechanism": "gaussian", "noise_multiplier": "1", '
+    '"sampling": "poisson", "sample_rate": "1/100", "count": 1000}]}'
+)
 
 VIEWS = {
     ("noise", "calibrate"): View(
@@ -73,6 +77,13 @@ VIEWS = {
         "What δ has a training run spent?",
         ("epsilon", "noise-multiplier", *_TRAINING),
         (("epsilon", "7"), *_SPENT),
+        extra="code",
+    ),
+    ("noise", "remaining"): View(
+        "remaining",
+        "What is left of a budget after a run?",
+        ("ledger", "target-epsilon", "target-delta", "relation", "dataset-size"),
+        (("ledger", _LEDGER), ("target-epsilon", "4"), ("target-delta", "1e-6")),
         extra="code",
     ),
     ("noise", "ball"): View(

@@ -3,7 +3,8 @@
 Opacus' ``PrivacyEngine`` accounts every loader as if it were a Poisson sample at rate 1 / len(loader), and computes
 this rate and the divisor from the data. This one takes a plain loader, makes a Poisson loader of it at a rate that
 follows from public numbers, accounts the rate that the installed sampler draws at, and watches that every step is one
-release on one whole sample. ``neighbours.md`` derives what is guaranteed, and for whom.
+release on one whole sample. ``neighbours.md`` derives what is guaranteed, and for whom. ``schemes.py`` has other draws
+than Poisson samples.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from opacus.optimizers import DPOptimizer, get_optimizer_class
 from torch.utils.data import BatchSampler, IterableDataset, RandomSampler, SequentialSampler
 
 from dpbounds.algorithms.ledger import DescribedRelease, Ledger
-from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
+from dpbounds.opacus.schemes import SCHEMES, Drawn, SchemeAccounting, SchemeSampler, Way
 from dpbounds.opacus.watching import OPTIMIZERS, PoissonLoader, PoissonSampler, Watch, sum_of_squares
 from dpbounds.privacy.accountants.certified import Account
 from dpbounds.privacy.budgets.calibration import calibrate
@@ -48,11 +50,13 @@ class Sampling:
         sample_rate: As given to Opacus' sampler: 1 / steps, a double.
         steps: Of a pass over the loader.
         divisor: The expected batch size, by which the noisy sum is divided.
+        scheme: How batches are drawn; None for Poisson samples.
     """
 
     sample_rate: float
     steps: int
     divisor: int
+    scheme: Drawn | None = None
 
 
 class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has no types
@@ -66,6 +70,13 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
             number is data. It need not be the true one, and is never compared with it (a refusal would tell): a round
             number near it will do. Rate, divisor and the steps of a pass follow from it. None, for "replace-one", takes
             the number of records, which neighbours then share.
+        sampling: "poisson"; or "truncated-poisson" (of a larger sample a uniform choice of ``max_batch_size`` records
+            is kept; a public number of records is an upper bound on it), "without-replacement" (batches of one size),
+            "shuffled" (anew for each pass, cut into batches of one size; what is left over sits out), both for
+            relations that keep the number of records, "random-allocation" (every record in one batch of every pass, a
+            random one) or "balls-in-bins" (the same one in all passes, which costs far more). The last three count
+            passes: the noise is one within a pass, and for "balls-in-bins" in all of them.
+        max_batch_size: With "truncated-poisson".
 
     Raises:
         InvalidValue: An option is not allowed, or add-or-remove-one is meant and no public number given.
@@ -81,7 +92,10 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         secure_mode: bool = False,
         relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
         public_dataset_size: int | None = None,
+        sampling: str = POISSON,
+        max_batch_size: int | None = None,
     ) -> None:
+        demand_one_of("sampling", sampling, SCHEMES)
         if accountant != NAME:
             raise InvalidValue("accountant", accountant, NAME, "for another, use Opacus' own engine")
         if secure_mode:
@@ -92,8 +106,14 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
                 "torchcsprng, which it needs, draws uniform numbers in a way that is not known here; give a "
                 "noise_generator, and a loader with a generator, seeded from the operating system",
             )
-        kept = EngineAccountant(as_relation(relation), public_dataset_size)
-        demand_known_sampler(1 / 3)
+        kept: EngineAccountant
+        if sampling == POISSON:
+            if max_batch_size is not None:
+                raise InvalidValue("max_batch_size", max_batch_size, "None with sampling='poisson'")
+            kept = EngineAccountant(as_relation(relation), public_dataset_size)
+            demand_known_sampler(1 / 3)
+        else:
+            kept = SchemeAccountant(Way(sampling, max_batch_size), as_relation(relation), public_dataset_size)
         super().__init__(accountant="rdp")
         self.accountant = kept
         self._generators: list[Any] = []
@@ -113,18 +133,36 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
             UnsupportedMechanism: An option, or what the loader does, has no proven analysis here.
         """
         _demand_decided(options)
-        sampling = self._sampling(options["data_loader"])
         self._demand_one_dataset(options["data_loader"].dataset)
+        sampling = self._sampling(options["data_loader"])
+        kept = self.accountant
+        records = len(options["data_loader"].dataset)
+        if isinstance(kept, SchemeAccountant):
+            kept.demand_accountable(records)
         generators = self._generators_of(options["data_loader"].generator, options.get("noise_generator"))
         self._making = sampling, Watch(generators, self.accountant.generator_states)
         try:
             made = super().make_private(**options)
         finally:
             self._making = None
+        if isinstance(kept, SchemeAccountant):
+            kept.records = kept.accounted_for(records)
         module, optimizer = made[0], made[1]
         optimizer.module = module
-        optimizer.step_hook = self.accountant.get_optimizer_hook_fn(sample_rate=sampling.sample_rate)
+        hook = self.accountant.get_optimizer_hook_fn(sample_rate=sampling.sample_rate)
+        optimizer.step_hook = hook if sampling.scheme is None else self._in_turn(optimizer, hook)
         return made
+
+    def _in_turn(self, optimizer: Any, hook: Callable[[Any], None]) -> Callable[[Any], None]:
+        """The hook, for steps of the pass that is going on, and of no other."""
+
+        def step(stepping: Any) -> None:
+            assert isinstance(self.accountant, SchemeAccountant)
+            if optimizer.watch.token is not self.accountant.open:
+                raise UnsupportedMechanism("a step of a pass that is over, as another began: passes are taken in turn")
+            hook(stepping)
+
+        return step
 
     def make_private_with_epsilon(
         self, *, target_epsilon: ExactLike, target_delta: ExactLike, epochs: ExactLike, **options: Any
@@ -145,7 +183,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         """
         _demand_decided({**options, "noise_multiplier": 1})
         sampling = self._sampling(options["data_loader"])
-        rate, steps = drawn_rate(sampling.sample_rate), math.ceil(positive(epochs, "epochs") * sampling.steps)
+        planned = self._planned(sampling, positive(epochs, "epochs"), len(options["data_loader"].dataset))
         relation = self.accountant.asked(None)
         past = self.accountant.composition
         if past is not None and not self.enclosure(target_delta).less_than(exact(target_epsilon, "target_epsilon")):
@@ -154,19 +192,33 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         before = () if past is None else tuple(parts_of(past))
 
         def training(z: Fraction) -> Mechanism:
-            return Composed((*before, (PoissonSampled(Gaussian(z), rate), steps)))
+            return Composed((*before, *parts_of(planned(z))))
 
         found = calibrate(training, target_epsilon, target_delta, relation)
         return self.make_private(**options, noise_multiplier=to_float(found.value, "up"))
 
+    def _planned(self, sampling: Sampling, epochs: Fraction, held: int) -> Callable[[Fraction], Mechanism]:
+        """What passes over a loader will spend, by the noise."""
+        kept, rate = self.accountant, sampling.sample_rate
+        steps = math.ceil(epochs * sampling.steps)
+        if not isinstance(kept, SchemeAccountant):
+            drawn = drawn_rate(rate)
+            return lambda z: PoissonSampled(Gaussian(z), drawn) ** steps
+        count, records = math.ceil(epochs) if kept.way.by_passes else steps, kept.accounted_for(held)
+        return lambda z: kept.way.spent(z, sampling.steps, count, records)
+
     def _sampling(self, loader: Any) -> Sampling:
         _demand_plain_loader(loader)
-        public = self.accountant.public_dataset_size
+        kept = self.accountant
+        public = kept.public_dataset_size
         records, size = len(loader.dataset) if public is None else public, loader.batch_size
         steps = records // size if loader.drop_last else -(-records // size)
         if steps == 0:
             raise InvalidValue("batch_size", size, f"at most {records} with drop_last", "no batch would be left")
-        return Sampling(1 / steps, steps, records // steps)
+        scheme = None
+        if isinstance(kept, SchemeAccountant):
+            scheme = kept.way.scheme(steps, kept.accounted_for(len(loader.dataset)))
+        return Sampling(1 / steps, steps, records // steps, scheme)
 
     def _demand_one_dataset(self, dataset: object) -> None:
         if self.dataset is not None and self.dataset is not dataset:
@@ -197,12 +249,18 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         assert self._making is not None
         sampling, watch = self._making
         made = super()._prepare_data_loader(data_loader, **options)
-        sampler = PoissonSampler(
-            num_samples=len(made.dataset),
-            sample_rate=sampling.sample_rate,
-            generator=made.generator,
-            steps=sampling.steps,
-        )
+        sampler: PoissonSampler | SchemeSampler
+        if sampling.scheme is None:
+            sampler = PoissonSampler(
+                num_samples=len(made.dataset),
+                sample_rate=sampling.sample_rate,
+                generator=made.generator,
+                steps=sampling.steps,
+            )
+        else:
+            assert isinstance(self.accountant, SchemeAccountant)
+            n, told = len(made.dataset), self.accountant
+            sampler = SchemeSampler(n, sampling.steps, sampling.scheme, told, made.generator)
         sampler.watch, sampler.ahead = watch, made.num_workers > 0
         return PoissonLoader(made, sampler)
 
@@ -253,10 +311,13 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         found = self.account(delta, relation)
         public = self.accountant.public_dataset_size
         known = "the number of records, which neighbours share" if public is None else f"the public number {public}"
+        how = "the rate is the one that Opacus' sampler draws at"
+        if isinstance(self.accountant, SchemeAccountant):
+            how = "batches are drawn by a pseudo-random generator that PyTorch's has seeded"
         return " ".join(
             (
                 statements.statement(found, noise_drawn=_NOISE_DRAWN),
-                f"Rate and divisor come from {known}; the rate is the one that Opacus' sampler draws at.",
+                f"Rate and divisor come from {known}; {how}.",
                 "Each record is taken to give one index of the data set, and one gradient that depends on no other.",
             )
         )
@@ -320,6 +381,15 @@ class EngineAccountant(CertifiedAccountant):
             raise InvalidValue("generator_states", states, "a list of digests", "save the checkpoint with this engine")
         super().load_state_dict(state_dict)
         self.generator_states.update(map(str, states))
+
+
+class SchemeAccountant(SchemeAccounting, EngineAccountant):
+    """The accountant of an engine that draws no Poisson samples; ``history`` counts steps, or passes."""
+
+    def __init__(self, way: Way, relation: Relation, public_dataset_size: int | None) -> None:
+        super().__init__(relation, public_dataset_size)
+        self.set_up(way)
+        self.asked(None)
 
 
 # --- options and loaders ----------------------------------------------------------------------------------------------
@@ -397,9 +467,9 @@ def _max_grad_norm(value: Any) -> None:
 
 
 _NOT_POISSON = (
-    "batches that are no Poisson samples have no such account; shuffled ones spend what "
-    "dpbounds.Shuffled(dpbounds.Gaussian(noise_multiplier), batches) ** epochs does, or in one order for all epochs "
-    "dpbounds.shuffled_epochs(noise_multiplier, epochs)"
+    "batches that are no Poisson samples have no such account: PrivacyEngine(sampling='shuffled', "
+    "relation='replace-one') draws and accounts for shuffled ones; in one order for all epochs they spend what "
+    "dpbounds.shuffled_epochs(noise_multiplier, epochs) does"
 )
 
 # Every option of make_private, and what is refused; the tests fail for an option that is not here.

@@ -35,6 +35,7 @@ class Watch:
         steps: Taken in this pass.
         gathered: Gradients of single records that were summed since the last step.
         squared_bound: The largest squared l2 norm that one of them may have, exact.
+        token: Of the pass that is going on, where passes are told apart.
     """
 
     def __init__(self, generators: Sequence[Any], seen: set[str]) -> None:
@@ -42,6 +43,7 @@ class Watch:
         self.drawn: deque[int] = deque()
         self.steps = 0
         self.optimizer: Any = None
+        self.token: object = None
         self._forget()
 
     def _forget(self) -> None:
@@ -144,7 +146,7 @@ class PoissonSampler(UniformWithReplacementSampler):  # type: ignore[misc]  # Op
 class PoissonLoader(DPDataLoader):  # type: ignore[misc]
     """Opacus' Poisson loader around a sampler of our own, with what it was made from in all other respects."""
 
-    def __init__(self, made: Any, sampler: PoissonSampler) -> None:
+    def __init__(self, made: Any, sampler: Any) -> None:
         self.sample_rate, self.distributed, self.watch = sampler.sample_rate, False, sampler.watch
         DataLoader.__init__(
             self,

@@ -42,7 +42,19 @@ class Relation(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
         given = repr(value) if isinstance(value, str) else shown(value)
-        raise InvalidValue("relation", given, "one of " + ", ".join(cls))
+        near = cls.meant_by(value) if isinstance(value, str) else None
+        advice = () if near is None else (f"did you mean {near}?",)
+        raise InvalidValue("relation", given, "one of " + ", ".join(cls), *advice)
+
+    @classmethod
+    def meant_by(cls, text: str) -> Relation | None:
+        """The relation of which other names are told in papers and libraries; None where that is not clear.
+
+        >>> [str(Relation.meant_by(name)) for name in ("add-one", "REPLACE_SPECIAL", "bounded")]
+        ['add-or-remove-one', 'zero-out-one', 'replace-one']
+        """
+        told = text.lower()
+        return next((relation for part, relation in _PARTS if part in told), None)
 
     @property
     def sensitivity_factor(self) -> int:
@@ -65,6 +77,14 @@ class Relation(StrEnum):
     def counts_records(self) -> bool:
         """Whether neighbours have different numbers of records, so that a data set's own size is not public."""
         return self is Relation.ADD_OR_REMOVE_ONE
+
+
+# of other names, and what they mean; the first that is found in a name tells ("replace special": dp-accounting)
+_PARTS = (
+    *((part, Relation.ZERO_OUT_ONE) for part in ("zero", "special", "null")),
+    *((part, Relation.ADD_OR_REMOVE_ONE) for part in ("add", "remov", "delet", "unbounded")),
+    *((part, Relation.REPLACE_ONE) for part in ("repla", "substitut", "swap", "change", "edit", "bounded")),
+)
 
 
 def as_relation(value: str | Relation) -> Relation:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import combinations, groupby, product
 from typing import Any
 
-from dpbounds.displayed import Sheet
+from dpbounds.displayed import Displayed, Sheet
 from dpbounds.rates.cones import Cone, joined, outside, product as inner
 from dpbounds.rates.orders import LOGARITHMS, ONE, Monomial, Order
 from dpbounds.rates.spaces import Space, in_letters, standard
@@ -164,11 +164,12 @@ class Verdict(StrEnum):
     OPEN = "open"  # no lower bound that compares is known
 
 
-@dataclass(frozen=True, slots=True)
-class Regime:
+@dataclass(frozen=True, slots=True, repr=False)
+class Regime(Displayed):
     """A region with its best results.
 
     Attributes:
+        space: What the region is a cone of.
         best: Names of the results that are best there, up to logarithms; more than one is a tie.
         by_logarithms: Those of ``best`` whose powers of logarithms are smallest; none where print hides some of them.
         floor: The largest lower bound there, if one is known.
@@ -176,6 +177,7 @@ class Regime:
         pure_floor: The largest lower bound for ε-DP there, where one of ``best`` is pure; None else.
     """
 
+    space: Space
     cone: Cone
     best: tuple[str, ...]
     value: Monomial
@@ -198,6 +200,28 @@ class Regime:
     def verdict(self) -> Verdict:
         """Tight, a gap of so much (``gap``), or open."""
         return _verdict(self.gap)
+
+    @property
+    def where(self) -> str:
+        """The region, as inequalities in n, d, ε, ..."""
+        return " and ".join(self.space.inequalities(self.cone)) or "everywhere"
+
+    def __str__(self) -> str:
+        best = ", ".join(self.best)
+        return f"{self.where}: {in_letters(self.value)} by {best}; {verdict_in_words(self.gap)}"
+
+    def __repr__(self) -> str:
+        return f"<Regime {self}>"
+
+    def _sheet(self) -> Sheet:
+        facts = (
+            ("where", self.where),
+            ("best order", in_letters(self.value)),
+            ("by", ", ".join(self.best)),
+            ("beside lower bounds", verdict_in_words(self.gap)),
+            *((("by ε-DP alone", ", ".join(self.pure)),) if self.pure else ()),
+        )
+        return Sheet("one regime, up to constants and logarithms", facts)
 
 
 def _verdict(gap: Monomial | None) -> Verdict:
@@ -235,20 +259,12 @@ class Regimes(tuple[Regime, ...]):
         return tuple(self), self.space
 
     def _repr_html_(self) -> str:
-        rows = [
-            (
-                " and ".join(self.space.inequalities(one.cone)) or "everywhere",
-                in_letters(one.value),
-                ", ".join(one.best),
-                verdict_in_words(one.gap),
-            )
-            for one in self
-        ]
+        rows = [(one.where, in_letters(one.value), ", ".join(one.best), verdict_in_words(one.gap)) for one in self]
         title = f"{len(rows)} regime{'' if len(rows) == 1 else 's'}, up to constants and logarithms"
         return Sheet(title, (), ("where", "best order", "by", "beside lower bounds"), rows).markup()
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text("\n".join(described(one, self.space) for one in self))
+        printer.text("\n".join(map(str, self)))
 
 
 TRIVIAL = "trivial"
@@ -385,6 +401,7 @@ def _regime(
 ) -> Regime:
     assert cell.value is not None
     return Regime(
+        space,
         cone,
         tuple(name for name in named if name in cell.best),
         space.reduced(cell.value),
@@ -417,10 +434,3 @@ def boundaries(found: Sequence[Regime], space: Space) -> tuple[str, ...]:
     """Where the winner changes, as equations in n, d, ε, ..."""
     changes = ((one.cone, other.cone) for one, other in combinations(found, 2) if one.best != other.best)
     return _edges(changes, space)
-
-
-def described(regime: Regime, space: Space) -> str:
-    """A regime in one line."""
-    where = " and ".join(space.inequalities(regime.cone)) or "everywhere"
-    verdict = verdict_in_words(regime.gap)
-    return f"{where}: {in_letters(regime.value)} by {', '.join(regime.best)}; {verdict}"

@@ -44,6 +44,7 @@ SPENT = {
     "dp-sgd-last-iterate": 0.75,
     "warm-spider": 0.97,
     "warm-path-noise": 0.97,
+    "iterative-path-noise": 0.91,  # of whose choices only their zCDP is told
     "net-exponential-mechanism": 0.7,
     "regularised-exponential-mechanism": 0.7,
 }
@@ -59,6 +60,7 @@ NOT_OF_THEIR_OWN = {
     "dp-gd-so",
     "dp-nc",
     "path-noise",
+    "iterative-path-noise",
     "warm-path-noise",
 }
 SOUND = [each for each in all_examples() if not each.printed]
@@ -186,7 +188,9 @@ WITHOUT_ANY_ALGORITHM = {
     "NetExponentialMechanism": _ball,
     "RegularisedExponentialMechanism": _ball,
     **dict.fromkeys(("StationaryPointSelection", "ConstrainedSecondOrder"), lambda *_: 1),
-    **dict.fromkeys(("NegativeCurvatureDescent", "PathNoiseDescent", "WarmStartedPathNoise"), lambda *_: 1),
+    **dict.fromkeys(
+        ("NegativeCurvatureDescent", "PathNoiseDescent", "IterativePathNoise", "WarmStartedPathNoise"), lambda *_: 1
+    ),
 }
 
 

@@ -28,6 +28,11 @@ TEXTS = (
         "*",
         "🙂",
     ),
+    *(
+        text
+        for _, text in VIEWS["noise", "remaining"].example[:1]
+        for text in (text, text[:-1], text.replace("1000", "9"))
+    ),
 )
 KEYS = ("Tab", "Enter", "Escape", "ArrowRight", "ArrowDown", "Shift+Tab", "Space", "Home")
 _REACHABLE = "a[href]:visible, button:visible, input:visible, select:visible, summary:visible, .mark:visible"
@@ -84,7 +89,10 @@ def _act(page, draw, *, start):
     if kind == "select-one":
         choices = one.evaluate("one => [...one.options].map(each => each.value)")
         one.select_option(draw.choice(choices), timeout=2000)
-    elif kind in ("text", "range"):
+    elif kind == "file":
+        file = {"name": "ledger.json", "mimeType": "application/json", "buffer": draw.choice(TEXTS).encode()}
+        one.set_input_files([file], timeout=2000)
+    elif kind in ("text", "textarea", "range"):
         if kind == "range":
             one.press(draw.choice(("ArrowLeft", "ArrowRight", "PageUp", "End")), timeout=2000)
         else:

@@ -99,6 +99,28 @@ def test_a_refusal_is_said_and_the_way_back_works(watched):
     assert page.locator(".headline").count() == 1
 
 
+def test_a_ledger_is_chosen_and_stands_in_the_address(watched, tmp_path):
+    from dpbounds.app.views import VIEWS
+
+    ledger = dict(VIEWS["noise", "remaining"].example)["ledger"]
+    (tmp_path / "mine.json").write_text(ledger.replace("1000", "10"), "utf-8")
+    page = watched.open("/noise/remaining")
+    page.get_by_label("or its file").set_input_files(tmp_path / "mine.json")
+    page.get_by_label("target epsilon").fill("4")
+    page.get_by_label("target delta").fill("1e-6")
+    page.get_by_role("button", name="Answer").click()
+    page.locator(".headline").wait_for()
+    assert "count%22%3A+10%7D" in page.url
+    assert "fits on the full batch" in page.locator("#answer").inner_text()
+    told = page.locator(".headline").inner_text()
+    watched.open(page.url)  # a link is enough
+    assert page.locator(".headline").inner_text() == told
+    page.get_by_label("ledger").fill("no ledger")
+    page.get_by_role("button", name="Answer").click()
+    page.get_by_role("alert").wait_for()
+    assert "a ledger that dpbounds wrote" in page.get_by_role("alert").inner_text()
+
+
 def test_a_choice_asks_again_and_stands_in_the_address(watched):
     page = watched.open(EPSILON)
     before = page.locator(".headline").inner_text()

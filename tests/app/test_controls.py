@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from dpbounds.app.controls import command, controls, typed, words
+from dpbounds.app.controls import command, controls, documents, typed, words
 from dpbounds.app.views import GROUPS, VIEWS, files, grouped
 from dpbounds.cli.questions.options import METHODS
 from dpbounds.cli.questions.training import SAMPLINGS
@@ -63,7 +63,18 @@ def test_no_control_names_a_file_or_a_place_on_the_net(verb):
     for param in command(verb).params:
         if isinstance(param.type, click.Path) or "--scheduler" in param.opts:
             found = [one for one in controls(verb) if one.option in param.opts]
-            assert [one.choices for one in found] in ([], [("optimal",)]), param.opts
+            if [one.kind for one in found] == ["document"]:  # its text, under a name of ours
+                made = words(verb, [(found[0].name, "/etc/passwd")])
+                assert made == [verb, found[0].option, "ledger.json"]
+                assert documents(verb, [(found[0].name, "/etc/passwd")]) == (("ledger.json", "/etc/passwd"),)
+            else:
+                assert [one.choices for one in found] in ([], [("optimal",)]), param.opts
+
+
+def test_a_document_fits_into_an_address():
+    assert documents("remaining", [("target-epsilon", "1"), ("ledger", " \n")]) == ()
+    with pytest.raises(InvalidValue, match=r"at most 16000 characters .*command line reads longer"):
+        documents("remaining", [("ledger", " " * 16000 + "1")])
 
 
 def test_every_choice_of_the_command_line_is_offered():

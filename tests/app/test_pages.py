@@ -87,6 +87,55 @@ def test_a_refusal_is_word_for_word(ask):
     )
 
 
+LEDGER = dict(VIEWS["noise", "remaining"].example)["ledger"]
+
+
+@pytest.mark.parametrize(
+    ("ledger", "budget", "status"),
+    [
+        (LEDGER, ("4", "1e-6"), 0),
+        (LEDGER, ("2", "1e-6"), 1),
+        (LEDGER.replace("1/100", "3"), ("4", "1e-6"), 2),
+        (LEDGER[:-1], ("4", "1e-6"), 2),
+        ("/etc/passwd", ("4", "1e-6"), 2),
+        (LEDGER, ("4", "2"), 2),
+        (LEDGER.replace('"gaussian"', '"<b>"'), ("4", "1e-6"), 2),
+    ],
+    ids=["kept", "not kept", "no rate", "cut short", "a path", "no budget", "no mechanism"],
+)
+def test_a_ledger_in_the_address_is_told_what_the_command_line_tells(
+    ask, tmp_path, monkeypatch, ledger, budget, status
+):
+    """Numbers and refusals, word for word, of a file with that text."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ledger.json").write_text(ledger, "utf-8")
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stderr(err), contextlib.redirect_stdout(out):
+        given = ["--target-epsilon", budget[0], "--target-delta", budget[1]]
+        assert main(["remaining", "--ledger", "ledger.json", *given]) == status
+    query = urlencode({"ledger": ledger, "target-epsilon": budget[0], "target-delta": budget[1]})
+    page = ask.get(f"/noise/remaining?{query}")
+    assert html.escape(ledger, quote=False).replace('"', "&#34;") in page.text.replace("&quot;", "&#34;")
+    assert "<b>" not in page.text
+    if status == 2:
+        assert refused(page) == err.getvalue().removeprefix("dpbounds: ").strip()
+        return
+    values = [html.unescape(value) for value in re.findall('<span class="value">(.*?)</span>', page.text)]
+    assert values
+    assert all(value in out.getvalue() for value in values)
+    report = ask.get(f"/noise/remaining/file/report?{query}")
+    assert ("is NOT kept" if status else "is kept") in html.unescape(report.text)
+
+
+def test_the_python_of_a_ledger_tells_the_same(ask):
+    page = ask.get(_address("noise", "remaining"))
+    shown = re.search('<h2 class="headline">.*?<strong>(.*?)</strong>', page.text)[1]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(code_of(page, "Python"), {})  # noqa: S102 (ours)
+    assert shown[:8] in out.getvalue()
+
+
 @pytest.mark.thorough_cases("*group-size*", "*sample-rate&*")
 @pytest.mark.parametrize(
     ("view", "query"),
@@ -216,6 +265,11 @@ def test_a_verification_is_a_table_with_links(ask):
     assert {row[2] for row in rows} == {"holds"}
     assert 'href="/library/statement?name=tholeti-kalyani-2020/equation-6"' in page.text
     assert "Report to sign" in page.text
+    source = html.unescape(re.search('<img class="picture" src="([^"]*)"', page.text)[1])
+    drawn = ask.get(source)
+    assert drawn.headers["content-type"].startswith("image/svg")
+    assert "Bounds and formulas" not in page.text
+    assert "<svg" in drawn.text
 
 
 @pytest.mark.thorough

@@ -1,13 +1,17 @@
 """``--plot``: what is drawn is what was found."""
 
+import math
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
 import dpbounds as dp
+from dpbounds.algorithms.verification.judging.checks import Measured
 from dpbounds.cli import main
 from dpbounds.cli.answers import plots
 from dpbounds.cli.answers.curves import ProvenCurve
+from dpbounds.errors import InvalidValue
 from dpbounds.rates.tightness import rows
 
 SIGNATURES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -68,6 +72,33 @@ def test_every_ratio_is_drawn():
     assert figure.axes[0].get_xlim()[1] > ratios[-1]
 
 
+def _outcome(name, kind, promised, measured, verdict):
+    planned = SimpleNamespace(theorem="a/b", name=name, kind=kind)
+    check = SimpleNamespace(predicted=promised, measured=Measured(*measured), verdict=verdict)
+    return SimpleNamespace(planned=planned, check=check)
+
+
+def test_checks_are_drawn_where_they_were_measured_and_by_their_verdict():
+    outcomes = [
+        _outcome("bound", "bound", 4.0, (1.0, 0.5, 2.0), "holds"),
+        _outcome("broken", "bound", 1.0, (3.0, 2.0, 4.0), "fails"),
+        _outcome("unclear", "spent", 2.0, (2.0, 1.0, 3.0), "undecided"),
+        _outcome("exponent", "slope", -0.5, (-0.4, -0.6, -0.3), "holds"),
+        _outcome("no mean", "bound", 1.0, (math.nan, math.nan, math.nan), "undecided"),
+    ]
+    ratios, exponents = plots.verification(outcomes).axes
+    assert [text.get_text() for text in ratios.get_yticklabels()] == ["broken", "unclear", "bound"]
+    assert [text.get_text() for text in exponents.get_yticklabels()] == ["exponent"]
+    marks = [(line.get_xdata()[0], line.get_marker()) for line in ratios.lines if line.get_marker() != "None"]
+    assert marks == [(3.0, "X"), (1.0, "o"), (0.25, "o")]
+    assert next(line.get_markerfacecolor() for line in ratios.lines if line.get_marker() == "o") == "white"
+    (mark,) = (line for line in exponents.lines if line.get_marker() == "o")
+    assert mark.get_xdata()[0] == pytest.approx(0.1)
+    assert "of room: 1." in str(plots.verification(outcomes).get_label())
+    with pytest.raises(InvalidValue, match="finite numbers"):
+        plots.verification(outcomes[-1:])
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("ending", SIGNATURES)
 def test_verbs_draw(ending, tmp_path, capsys):
@@ -75,6 +106,7 @@ def test_verbs_draw(ending, tmp_path, capsys):
     for words in (
         ("epsilon", "--noise-multiplier", "5", "--steps", "1", "--delta", "1e-6"),
         ("audit", "dp-pgd", "--runs", "300"),
+        ("verify", "tholeti-kalyani-2020/equation-6"),
         ("tightness", "dpbounds/storm"),
         ("regimes", "gradient-norm"),
         ("calibrate", "--target-epsilon", "1", "--target-delta", "1e-6", "--steps", "2"),

@@ -14,7 +14,7 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.symbols import dataset_size as n, delta, dimension as d, epsilon, rank
 from dpbounds.rates.orders import Monomial, Order
 from dpbounds.rates.promises import compared, promises
-from dpbounds.rates.regimes import TRIVIAL, by_winner, compare, described, linear_pieces, regimes, verdict_in_words
+from dpbounds.rates.regimes import TRIVIAL, by_winner, compare, linear_pieces, regimes, verdict_in_words
 from dpbounds.rates.spaces import at_epsilon, in_letters, standard, with_rank
 
 NOISE = sqrt(d) / (n * epsilon)
@@ -184,7 +184,12 @@ def test_no_growth_of_delta_is_assumed():
 
 def test_in_one_line():
     (regime,) = [one for one in regimes(EMPIRICAL, {"floor": FLOORS["empirical"]}) if one.best == ("warm",)]
-    assert described(regime, standard()) == "n ε >= d: d^(2/3)/(n ε) by warm; gap: d^(1/6) above the best lower bound"
+    shown = ET.fromstring(f"<div>{regime._repr_html_()}</div>")
+    facts = {row.find("th").text: row.find("td").text for row in shown.iter("tr")}
+    assert facts["where"] == "n ε >= d"
+    assert facts["beside lower bounds"] == "gap: d^(1/6) above the best lower bound"
+    assert repr(regime) == f"<Regime {regime}>"
+    assert str(regime) == "n ε >= d: d^(2/3)/(n ε) by warm; gap: d^(1/6) above the best lower bound"
 
 
 def test_a_tied_epsilon_must_not_grow():
@@ -208,7 +213,7 @@ def test_regimes_show_themselves_in_notebooks_and_are_tuples_still():
     for row, one in zip(rows, found, strict=True):
         assert row[0] == " and ".join(found.space.inequalities(one.cone))
         assert row[1:] == [in_letters(one.value), ", ".join(one.best), verdict_in_words(one.gap)]
-        assert described(one, found.space) in told(found)
+        assert str(one) in told(found)
     assert by_winner(found).space == found.space
 
 

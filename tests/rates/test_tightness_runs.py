@@ -148,6 +148,51 @@ def test_restarted_spider():
     assert agrees(square(w), ends)
 
 
+def test_restarted_spider_with_stage_shares():
+    at, ends = claimed("dpbounds/polyak-lojasiewicz-restarted-spider/stage-shares bound")
+    runs, draw, stages, steps = 2000, np.random.default_rng(5), int(at["stages"]), int(at["steps"])
+    n, d, w = at["dataset_size"], at["dimension"], unit(at, runs)
+    left, shares = at["rho"] - stages * d * (steps - 1) ** 2 / n**2, sum(2 ** (-i / 2) for i in range(stages))
+    for stage in range(stages):
+        first = math.sqrt(2 / left * shares * 2 ** ((stages - 1 - stage) / 2)) / n
+        seen = spider(at | {"step_size": 1 / 2}, runs, first, math.sqrt(2 / (d * (steps - 1))), steps, draw, w)
+        w = np.array(seen)[draw.integers(steps, size=runs), np.arange(runs)]
+    assert agrees(square(w), ends)
+
+
+@pytest.mark.thorough
+def test_descent_on_samples_of_equal_records():
+    at, ends = claimed("dpbounds/noisy-descent-batches bound")
+    batch, runs, draw = at["sample_rate"] * at["dataset_size"], 30, np.random.default_rng(9)
+    w, seen = math.sqrt(2 * at["initial_gap"]) * unit(at, runs), []
+    for _ in range(int(at["steps"]) + 1):
+        seen.append(square(w))
+        share = draw.binomial(int(at["dataset_size"]), at["sample_rate"], size=(runs, 1)) / batch
+        w = w - at["step_size"] * (share * w + at["noise_multiplier"] / batch * draw.normal(size=w.shape))
+    weights = np.full(len(seen), at["step_size"] * (1 - at["step_size"] / 2))
+    weights[-1] = 1 / 2
+    assert agrees(weights @ np.array(seen) / weights.sum(), ends)
+    assert not agrees(1.02 * (weights @ np.array(seen)) / weights.sum(), ends)
+
+
+@pytest.mark.thorough
+def test_recursive_momentum_on_samples_of_equal_records():
+    at, ends = claimed("dpbounds/storm/batches bound")
+    n, k, z = (at[name] for name in ("dataset_size", "momentum", "noise_multiplier"))
+    batch, runs, draw = at["sample_rate"] * n, 20, np.random.default_rng(10)
+    w = math.sqrt(2 * at["initial_gap"]) * unit(at, runs)
+    v, seen = w + at["first_ratio"] * z / n * draw.normal(size=w.shape), [square(w)]
+    for _ in range(int(at["steps"])):
+        before, w = w, w - at["step_size"] * v
+        reach = k + (1 - k) * np.sqrt(square(w - before))[:, None]
+        share = draw.binomial(int(n), at["sample_rate"], size=(runs, 1)) / batch
+        v = (1 - k) * v + share * (w - (1 - k) * before) + z / batch * reach * draw.normal(size=w.shape)
+        seen.append(square(w))
+    weights = np.ones(len(seen))
+    weights[-1] = 1 / at["step_size"]
+    assert agrees(weights @ np.array(seen) / weights.sum(), ends)
+
+
 def test_recursive_momentum():
     at, ends = claimed("dpbounds/storm bound")
     runs, draw, k = 400, np.random.default_rng(6), at["momentum"]

@@ -56,6 +56,7 @@ REASONS: Mapping[str, str] = {
     "ConstrainedSecondOrder": _PROBABLE,
     "NegativeCurvatureDescent": _PROBABLE,
     "PathNoiseDescent": _PROBABLE,
+    "IterativePathNoise": _PROBABLE,
     "WarmStartedPathNoise": _PROBABLE,
     "BatchDescent": _SPARED,
     "BatchStorm": _SPARED,

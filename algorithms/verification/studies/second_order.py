@@ -16,6 +16,7 @@ import numpy as np
 from dpbounds.algorithms import (
     ConstrainedSecondOrder,
     GradientDescent,
+    IterativePathNoise,
     NegativeCurvatureDescent,
     PathNoiseDescent,
     WarmStartedPathNoise,
@@ -96,6 +97,14 @@ def path_noise(landscape: str, stationarity: str, epsilon: float, repetitions: i
     return _successes(algorithm, small, posed, repetitions, seed)
 
 
+def iterative_path_noise(landscape: str, stationarity: str, epsilon: float, repetitions: int, seed: int) -> Numbers:
+    """DP-PN without Hessians at the smallest n that its guarantee asks for."""
+    posed = _LANDSCAPES[landscape]
+    options = {"stationarity": stationarity, "failure_probability": FAILURE}
+    algorithm, small = at_budget(IterativePathNoise.calibrated, posed(2), _budget(epsilon), **options)
+    return _successes(algorithm, small, posed, repetitions, seed)
+
+
 def warm_path_noise(
     records: int, dimension: int, covering_radius: str, epsilon: float, repetitions: int, seed: int
 ) -> Numbers:
@@ -156,12 +165,14 @@ def _counted(run: Run, problem: ShiftedRecords) -> Numbers:
 _PAPER, _OWN = "wang-chen-xu-2019", "dpbounds/negative-curvature-descent"
 _PATH = "dpbounds/second-order-path-noise"
 _WARM = f"{_PATH}/warm-start"
+_ITERATIVE = f"{_PATH}/iterative"
 # Without a failure, so many runs put the upper end of a 1 - 1e-5 interval below FAILURE.
 _REPETITIONS = by_size(64, 256)
 _dp_gd = partial(cells, gradient_descent, dimension=5, epsilon=1.0, repetitions=by_size(16, 64))
 _sosp = partial(cells, selection, steps=150, epsilon=1.0, repetitions=_REPETITIONS)
 _nc = partial(cells, negative_curvature, epsilon=1.0, repetitions=_REPETITIONS)
 _pn = partial(cells, path_noise, epsilon=1.0, repetitions=_REPETITIONS)
+_it = partial(cells, iterative_path_noise, epsilon=1.0, repetitions=_REPETITIONS)
 _warm = partial(cells, warm_path_noise, epsilon=1.0, repetitions=_REPETITIONS)
 _so = partial(cells, constrained, dimension=1, radius="6/5", epsilon=1.0, repetitions=_REPETITIONS)
 _noise = partial(cells, operator_norm, failure=float(FAILURE), draws=by_size(10_000, 200_000))
@@ -201,12 +212,18 @@ CHECKS = (
         "DP-PN fails, {landscape}, α = {stationarity}",
         kinds.together(*(_pn(landscape=name, stationarity=_ALPHAS) for name in ("double well", "saddle"))),
     ),
-    spent(_WARM, "DP-PN from a net, ledger", _warm(records=10**6, dimension=1, covering_radius="1/200")),
+    spent(_ITERATIVE, "DP-PN without Hessians, ledger", _it(landscape="saddle", stationarity="1/7")),
+    *_guaranteed(
+        _ITERATIVE,
+        "DP-PN without Hessians fails, {landscape}, α = {stationarity}",
+        _it(landscape="saddle", stationarity=("1/8", "1/7", "1/6")),
+    ),
+    spent(_WARM, "DP-PN from a net, ledger", _warm(records=10**6, dimension=1, covering_radius="1/67")),
     *_guaranteed(
         _WARM,
         "DP-PN from a net fails, n = {records}, d = {dimension}",
         kinds.together(
-            _warm(records=(10**6, 10**7), dimension=1, covering_radius="1/200"),
+            _warm(records=(10**6, 10**7), dimension=1, covering_radius="1/67"),
             _warm(records=10**7, dimension=2, covering_radius="1/50"),
         ),
     ),
@@ -231,6 +248,13 @@ EXAMPLES = (
     ),
     Example("dp-nc", (_OWN,), calibrated_on(NegativeCurvatureDescent.calibrated, _small, stationarity="1/5")),
     Example("path-noise", (_PATH,), calibrated_on(PathNoiseDescent.calibrated, _small, stationarity="1/5")),
+    Example(
+        "iterative-path-noise",
+        (_ITERATIVE,),
+        calibrated_on(
+            IterativePathNoise.calibrated, _small, stationarity="1/5", searches=3, restarts=6, power_steps=10
+        ),
+    ),
     Example(
         "warm-path-noise",
         (_WARM,),

@@ -89,6 +89,14 @@ for (const slider of document.querySelectorAll(".slider")) {
   });
 }
 
+// A file that a person chooses fills the text of its field; nothing else is done with it.
+for (const chooser of document.querySelectorAll("input[type=file]")) {
+  chooser.hidden = chooser.labels[0].hidden = false;
+  chooser.addEventListener("change", async () => {
+    if (chooser.files[0]) document.getElementById(chooser.dataset.for).value = await chooser.files[0].text();
+  });
+}
+
 const first = document.getElementById("answer");
 if (first) settle(first);
 for (const id of ["details", "accountants"]) {

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _STEPS = 20  # a divisor of 1000, so that the grid consists of short decimals
 _DIGITS = 17
+PICTURE_TOLERANCE = 1e-3  # relative: a picture shows no more
 _ROUNDED_UP = ("delta_upper", "type_one_error")
 
 

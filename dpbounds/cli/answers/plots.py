@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from importlib.util import find_spec
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dpbounds.algorithms.verification.attacks.experiments import AuditedAlgorithm
+    from dpbounds.algorithms.verification.suite import Outcome
     from dpbounds.cli.answers.curves import ProvenCurve
     from dpbounds.privacy.budgets.calibration import Calibration
     from dpbounds.privacy.mechanisms import Mechanism
@@ -166,6 +169,43 @@ def tightness(rows: Sequence[Row]) -> Figure:
         "is an exact bound."
     )
     return intervals("How tight is each bound?", drawn, "bound over instance", caption, log=True)
+
+
+_MOST_CHECKS = 60  # of a picture
+
+
+def verification(outcomes: Sequence[Outcome]) -> Figure:
+    """What was measured over what was promised; of exponents, less what was promised."""
+    from dpbounds.cli.answers.verification_report import measured, predicted
+    from dpbounds.render.verdicts import Found, verdicts
+
+    order = ("fails", "undecided", "holds")
+    ratios, differences = list[Found](), list[Found]()
+    several = len({one.planned.theorem for one in outcomes}) > 1
+    for one in sorted(outcomes, key=lambda one: order.index(str(one.check.verdict))):
+        mean, low, high = measured(one)
+        label = f"{one.planned.theorem}: {one.planned.name}" if several else one.planned.name
+        found = Found(_wrapped(label), predicted(one)[1], low, mean, high, str(one.check.verdict))
+        if not all(map(math.isfinite, (found.promised, low, mean, high))):
+            continue
+        if one.planned.kind == "slope":
+            differences.append(found)
+        elif found.promised > 0 and mean > 0:
+            ratios.append(found)
+    drawn = len(ratios[:_MOST_CHECKS]) + len(differences[:_MOST_CHECKS])
+    if not drawn:
+        raise InvalidValue("--plot", "nothing", "a check with a promise and a measurement that are finite numbers")
+    caption = (
+        "Dots: means; lines: their intervals. Bounds hold left of the vertical line, formulas and exponents on it. A "
+        "hollow dot is undecided, a cross fails."
+    )
+    if drawn < len(outcomes):
+        caption += f" Not drawn, for want of finite numbers or of room: {len(outcomes) - drawn}."
+    return verdicts(ratios[:_MOST_CHECKS], differences[:_MOST_CHECKS], caption)
+
+
+def _wrapped(label: str) -> str:
+    return "\n".join(textwrap.wrap(label, 44)[:2])
 
 
 def audits(findings: Sequence[AuditedAlgorithm]) -> Figure:

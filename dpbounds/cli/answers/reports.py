@@ -35,7 +35,6 @@ OWNER = "who owns the data"
 _DIGITS = 6
 _FACTORS_BELOW = 10  # an ε from which on e^ε is no number that anybody reads
 _ALARMS = (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10))
-_CURVE_TOLERANCE = 1e-4  # relative: a picture shows no more
 
 
 def write(path: Path, report: Report) -> None:
@@ -74,6 +73,7 @@ def account_report(
     outside: Sequence[str] = (),
     files: Mapping[str, Path] | None = None,
     further: Sequence[Section] = (),
+    curve: ProvenCurve | None = None,
 ) -> Report:
     """The report of what a mechanism spends.
 
@@ -88,12 +88,14 @@ def account_report(
         outside: Further things that the guarantee does not count.
         files: What was written, by what it is: "certificate", "ledger".
         further: Sections that follow what was released.
+        curve: Its δ(ε), where that is known already.
     """
-    from dpbounds.cli.answers.curves import curve_panel, proven_curve, trade_off_panel
+    from dpbounds.cli.answers.curves import PICTURE_TOLERANCE, curve_panel, proven_curve, trade_off_panel
 
     epsilon, delta = ends_of(found)
     centre = epsilon.exact_upper if found.given == "delta" else found.target
-    curve = proven_curve(found.mechanism, found.relation, centre, _CURVE_TOLERANCE)
+    if curve is None:
+        curve = proven_curve(found.mechanism, found.relation, centre, PICTURE_TOLERANCE)
     files = files or {}
     return Report(
         kind=kind,

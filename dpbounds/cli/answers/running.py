@@ -35,6 +35,12 @@ VARIANTS = (
     *("dp-sgd-shuffled", "dp-sgd-last-iterate", "dp-ftrl-tree"),
     *("above-threshold-doubled", "alternate-sample", "sgd-warm-spider", "training-quantile"),
 )
+_INSTEAD = {  # what such a name does, on other records
+    "dp-sgd-poisson": "take dp-sgd --sampling poisson",
+    "dp-sgd-shuffled": "take dp-sgd --sampling shuffled",
+    "dp-sgd-last-iterate": "take dp-sgd --sampling cyclic --release last-iterate",
+    "dp-ftrl-tree": "take dp-ftrl --tree",
+}
 _NUMBERS = ("int", "float", "ExactLike")  # annotations of what words may give
 _OTHERWISE = ("problem", "epsilon", "delta", "relation", "noise")  # given in other ways
 
@@ -72,7 +78,8 @@ class Ran:
     """A run, with what its ledger spends and what is promised of it.
 
     Attributes:
-        account: Of one repetition, of what is published of it.
+        account: Of one repetition, of what is published of it: at the budget's δ, or at its ε where an enclosure of ε
+            is a little too wide to show that the budget is kept.
         bounds: On the means of what is measured, by its name: the run's metric first.
         why: Why there is none.
         alone: Of the last iterate alone, where the ledger knows that and all of them are counted; else None.
@@ -85,6 +92,20 @@ class Ran:
     why: str
     alone: Account | None = None
 
+    @property
+    def budget(self) -> PrivacyBudget:
+        """What the run was calibrated to."""
+        found = self.run.budget
+        assert found is not None
+        return found
+
+    @property
+    def spent(self) -> Enclosure:
+        """ε at the budget's δ: what the run settled, which keeps the budget even where an account is a little wide."""
+        found = self.run.spent
+        assert found is not None
+        return found
+
     def measured(self, name: str) -> float | None:
         """The mean of what is bounded; None where the records are private, or nothing was found."""
         samples = self.run.samples if name == self.run.metric else self.run.trace[name].per_repetition
@@ -92,14 +113,18 @@ class Ran:
         return found if math.isfinite(found) else None
 
 
-def ran(subject: Subject, seed: int | None, repetitions: int, guarded: bool) -> Ran:
-    """Run it, account for the ledger of one repetition, and look for a bound."""
+def ran(subject: Subject, seed: int | None, repetitions: int, guarded: bool, checkpoint: Path | None = None) -> Ran:
+    """Run it, or go on from a checkpoint; account for the ledger of one repetition, and look for a bound."""
     from dpbounds.privacy.accountants.certified import account
 
-    run = subject.algorithm.run(subject.problem, seed=seed, repetitions=repetitions, guarded=guarded)
+    more = {} if checkpoint is None else {"checkpoint": checkpoint}
+    run = subject.algorithm.run(subject.problem, seed=seed, repetitions=repetitions, guarded=guarded, **more)
     budget = run.budget
     assert budget is not None  # it is calibrated to one
-    spent = account(run.ledger.published(run.release), delta=budget.delta, relation=budget.relation)
+    published = run.ledger.published(run.release)
+    spent = account(published, delta=budget.delta, relation=budget.relation)
+    if not spent.enclosure.at_most(budget.epsilon):  # tied up to the width of the proof, as the run has settled
+        spent = account(published, epsilon=budget.epsilon, relation=budget.relation)
     alone = None
     if run.release == "every-iterate" and run.ledger.descent is not None:
         alone = account(run.ledger.last_iterate(), delta=budget.delta, relation=budget.relation)
@@ -116,12 +141,17 @@ def ran(subject: Subject, seed: int | None, repetitions: int, guarded: bool) -> 
 
 
 def subject_of(
-    name: str, words: Mapping[str, Fraction], budget: PrivacyBudget, noise: str, records: Records
+    name: str,
+    words: Mapping[str, Fraction],
+    budget: PrivacyBudget,
+    noise: str,
+    records: Records,
+    draws: Mapping[str, Any] | None = None,
 ) -> Subject:
     """The algorithm, calibrated to a budget, and its problem.
 
     That is made of a person's records, of synthetic ones where their number is among the words, and else it is the
-    algorithm's example.
+    algorithm's example. ``draws`` are the values of ``DRAWING_OPTIONS`` where one of them was given.
 
     Raises:
         InvalidValue: There is no such algorithm, parameter or constant, or it is out of range.
@@ -140,13 +170,14 @@ def subject_of(
     if private and synthetic:
         raise unfit("n, d", "are those of --data")
     notes: tuple[str, ...] = getattr(problem, "notes", ())
-    if not (private or given or noise != "gaussian"):
+    if not (private or given or noise != "gaussian" or draws is not None):
         return Subject(name, algorithm, problem, False, (), notes)
 
     parameters = inspect.signature(type(algorithm).calibrated).parameters
     known = [each for each, one in parameters.items() if _is_number(one)]
     if name in VARIANTS or "problem" not in parameters:
-        raise unfit(" ".join(words) or "--data", f"does not go with {name}, which runs on its own example")
+        told = " ".join(words) or ("--data" if private else "--sampling")
+        raise unfit(told, f"does not go with {name}, which runs on its own example", _INSTEAD.get(name, "leave it out"))
     names: tuple[str, ...] = ()
     if private:
         dataset, problem, notes = prepared(*records, L1 if name == PROXIMAL else "0")
@@ -154,10 +185,16 @@ def subject_of(
     elif synthetic:
         problem = _synthetic({word: given.pop(word) for word in CONSTANTS if word in given})
         notes = problem.notes
+    chosen: dict[str, Any] = {}
+    if "optimiser" in parameters and (private or synthetic or "step_size" in given):
+        chosen["optimiser"] = _gradient_steps(given)
+    if draws is not None:
+        chosen |= _drawn(name, parameters, problem, budget, given, draws)
+        notes = (*notes, *chosen.pop("notes"))
     if unknown := [word for word in given if word not in known]:
         rule = f"a parameter of {name} ({', '.join(known) or 'none'}), or, with n and d, a constant of records"
         raise InvalidValue(unknown[0], given[unknown[0]], rule)
-    chosen: dict[str, Any] = {word: _number(parameters[word], value) for word, value in given.items()}
+    chosen |= {word: _number(parameters[word], value) for word, value in given.items()}
     if noise != "gaussian":
         if "noise" not in parameters:
             raise unfit(f"--noise {noise}", f"is not known to {name}")
@@ -173,6 +210,56 @@ def subject_of(
     spend = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": budget.relation}
     made = type(algorithm).calibrated(problem, **spend, **chosen)
     return Subject(name, made, problem, private, names, notes)
+
+
+def _gradient_steps(given: dict[str, Fraction]) -> Any:
+    """Steps of a fixed size, with momentum: what the words say, taken out of them."""
+    from dpbounds.algorithms.descents.private_training import GradientSteps
+
+    if "step_size" not in given:
+        raise InvalidValue("step_size", MISSING, "a value, step_size=VALUE", "training needs it")
+    return GradientSteps(float(given.pop("step_size")), float(given.pop("momentum", Fraction(0))))
+
+
+def _drawn(
+    name: str,
+    parameters: Mapping[str, inspect.Parameter],
+    problem: Any,
+    budget: PrivacyBudget,
+    given: dict[str, Fraction],
+    draws: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The arguments that say how batches are drawn and what is published of them; with them ``notes``."""
+    from dpbounds.algorithms.ledger import Bins, Correlated, Truncated, Visited
+    from dpbounds.cli.questions.drawing import is_drawn, read_drawing
+
+    found: dict[str, Any] = {"notes": ()}
+    if draws["release"] is not None:
+        if "release" not in parameters:
+            raise unfit(f"--release {draws['release']}", f"is not known to {name}", "take dp-sgd or dp-gld")
+        found["release"] = draws["release"]
+    hidden = found.get("release") == "last-iterate"
+    if hidden and "output" in parameters:
+        found["output"] = "last"
+    if not is_drawn(draws):
+        return found
+    steps = positive_integer(given.pop("steps"), "steps") if "steps" in given else None
+    drawing = read_drawing(draws, problem.records, budget.relation, steps)
+    scheme = drawing.scheme
+    found["notes"] = drawing.notes
+    if drawing.steps is not None:
+        found["steps"] = drawing.steps
+    if isinstance(scheme, Correlated):
+        if "draws" not in parameters:
+            raise unfit("correlated noise", f"is not known to {name}", "take dp-ftrl")
+        matrix = {"matrix": scheme.matrix, "batches": scheme.bins, "draws": scheme.draws}
+        return {**found, **matrix, "sample_rate": scheme.sample_rate}
+    if "sampling" not in parameters:
+        told = f"--sampling {draws['sampling']}"
+        raise unfit(told, f"is not known to {name}", "take training or dp-sgd, which draw batches in any way")
+    if "output" in parameters and isinstance(scheme, Bins | Truncated | Visited):
+        found["output"] = "last"  # no bound is known on a random iterate either
+    return {**found, "sampling": scheme}
 
 
 def _synthetic(given: Mapping[str, Fraction]) -> Any:

@@ -15,6 +15,7 @@ from dpbounds.cli.questions.training import TRAINING_OPTIONS
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
+    from dpbounds.cli.answers.curves import ProvenCurve
     from dpbounds.cli.answers.methods import Answer, Question
     from dpbounds.cli.questions.subjects import Subject
     from dpbounds.expressions.enclosure import Enclosure
@@ -110,10 +111,10 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
         return answer_by(question, subject, given)
     found = certified(question)
     _warn(question, found, subject, given["digits"])
-    _write_files(question, found, given)
+    curve = _write_files(question, found, given)
     statement = None if found.account is None else write_publications(found.account, given, subject.condition)
     if given["report"] is not None and found.account is not None:
-        _write_report(question, found.account, subject, given)
+        _write_report(question, found.account, subject, given, curve)
     advantage = certified(question.at_zero()).enclosure if given["explain"] else None
     if given["as_json"]:
         output.print_json(_as_json(question, found, subject, given, advantage, statement))
@@ -152,14 +153,17 @@ def _warn(question: Question, found: Answer, subject: Subject, digits: int | Non
         given_options.note(f"the relative width reached is {reached:.2g}, not the {question.tolerance:.2g} aimed at")
 
 
-def _write_files(question: Question, found: Answer, given: dict[str, Any]) -> None:
+def _write_files(question: Question, found: Answer, given: dict[str, Any]) -> ProvenCurve | None:
+    """Write curves as numbers and pictures; returns the curve, where any of them needed it."""
     if all(given[name] is None for name in ("curve", "trade_off", "plot")):
-        return
-    from dpbounds.cli.answers.curves import proven_curve, write_curve, write_trade_off
+        return None
+    from dpbounds.cli.answers.curves import PICTURE_TOLERANCE, proven_curve, write_curve, write_trade_off
     from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
 
     centre = found.bound.exact_upper if question.wanted == "epsilon" else question.target
-    curve = proven_curve(question.mechanism, question.relation, centre, question.tolerance or DEFAULT_TOLERANCE)
+    only_seen = given["curve"] is None and given["trade_off"] is None
+    tolerance = question.tolerance or (PICTURE_TOLERANCE if only_seen else DEFAULT_TOLERANCE)
+    curve = proven_curve(question.mechanism, question.relation, centre, tolerance)
     if given["curve"] is not None:
         write_curve(given["curve"], curve)
     if given["trade_off"] is not None:
@@ -168,9 +172,12 @@ def _write_files(question: Question, found: Answer, given: dict[str, Any]) -> No
         from dpbounds.cli.answers import plots
 
         plots.write(given["plot"], plots.spending(curve))
+    return curve
 
 
-def _write_report(question: Question, found: Account, subject: Subject, given: dict[str, Any]) -> None:
+def _write_report(
+    question: Question, found: Account, subject: Subject, given: dict[str, Any], curve: ProvenCurve | None
+) -> None:
     from dpbounds.cli.answers import reports
 
     epsilon, delta = reports.ends_of(found)
@@ -191,6 +198,7 @@ def _write_report(question: Question, found: Account, subject: Subject, given: d
         numbers=numbers,
         condition=subject.condition,
         files=files,
+        curve=curve,
     )
     reports.write(given["report"], report)
 
@@ -262,11 +270,11 @@ def write_publications(found: Account | Calibration, given: dict[str, Any], cond
         output.print_written(given["certificate"], err=True)
     if not given["statement"]:
         return None
-    from dpbounds.privacy.mechanisms import last_iterate
+    from dpbounds.algorithms.ledger_format import CONDITION
     from dpbounds.privacy.publishing.statements import IDEAL_NOISE, statement
 
-    of_noise = condition not in (None, last_iterate.CONDITION)  # that one a statement says by itself
-    return statement(found, noise_drawn=f"{IDEAL_NOISE}, {condition}" if of_noise else IDEAL_NOISE)
+    of_noise = CONDITION in (condition or "")  # what a last iterate rests on a statement says by itself
+    return statement(found, noise_drawn=f"{IDEAL_NOISE}, {CONDITION}" if of_noise else IDEAL_NOISE)
 
 
 def _as_float(tolerance: Fraction) -> float:

@@ -31,8 +31,8 @@ def document(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> dict[s
                 "theorem": one.planned.theorem,
                 "name": one.planned.name,
                 "kind": one.planned.kind,
-                "predicted": _predicted(one)[0],
-                "measured": dict(zip(("mean", "low", "high"), map(_number, _measured(one)), strict=True)),
+                "predicted": predicted(one)[0],
+                "measured": dict(zip(("mean", "low", "high"), map(_number, measured(one)), strict=True)),
                 "verdict": str(one.check.verdict),
                 "reason": one.check.reason,
                 **_choice(one),
@@ -90,7 +90,7 @@ def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
     return lines
 
 
-def _predicted(one: Outcome) -> tuple[object, float]:
+def predicted(one: Outcome) -> tuple[object, float]:
     """What was predicted, as data and as the number that a table shows."""
     found = one.check.predicted
     return (
@@ -100,7 +100,8 @@ def _predicted(one: Outcome) -> tuple[object, float]:
     )
 
 
-def _measured(one: Outcome) -> tuple[float, float, float]:
+def measured(one: Outcome) -> tuple[float, float, float]:
+    """The mean of what was measured, and the ends of its interval."""
     from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
 
     if isinstance(one.check, SlopeCheck):
@@ -203,8 +204,8 @@ def _row(one: Outcome) -> tuple[str, ...]:
         one.planned.theorem,
         one.planned.name,
         one.planned.kind,
-        f"{_predicted(one)[1]:.5g}",
-        *(f"{number:.5g}" for number in _measured(one)),
+        f"{predicted(one)[1]:.5g}",
+        *(f"{number:.5g}" for number in measured(one)),
         str(one.check.verdict),
         one.check.reason,
         f"{one.seconds:.2f}",

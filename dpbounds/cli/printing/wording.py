@@ -87,14 +87,18 @@ def stream_in_words(stream: known.MatrixMechanism) -> str:
             steps = f"a record in every step of one of {apart} groups"
         case "minimum-separation":
             most = "" if stream.at_most is None else f"{stream.at_most} at most, "
-            steps = f"a record in steps {most}{apart} or more apart"
+            chance = "" if stream.sample_rate is None else f", drawn with chance {plain(stream.sample_rate)} each"
+            steps = f"a record in steps {most}{apart} or more apart{chance}"
         case "balls-in-bins":
             steps = f"a record in every step of one of {apart} groups, drawn in secret"
         case "cyclic-poisson":
             assert stream.sample_rate is not None
             steps = f"a record in the steps of one of {apart} groups with chance {plain(stream.sample_rate)} each"
     how = "drawn independently" if stream.groups == "independent" else f"by {stream.groups}"
-    return f"{stream.matrix.steps} steps with correlated noise by {matrix}, {steps} ({how})"
+    noise = f"correlated noise by {matrix}"
+    if isinstance(stream.matrix, Toeplitz) and stream.matrix.bands == 1:
+        noise = "independent noise"
+    return f"{stream.matrix.steps} steps with {noise}, {steps} ({how})"
 
 
 def _epochs(part: known.LastIterate) -> str:

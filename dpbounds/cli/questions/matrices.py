@@ -98,7 +98,7 @@ def read_stream(given: dict[str, Any], unknown: str | None) -> MatrixMechanism |
         option = f"--{name.replace('_', '-')}"
         if given["participation"] not in fitting and given[name] is not None:
             raise unfit(f"{option} {plain_text(given[name])}", f"does not fit {told}")
-        if given["participation"] in fitting and needed and given[name] is None:
+        if given["participation"] in needed and given[name] is None:
             raise missing(option, f"a number with {told}")
     from dpbounds.privacy.mechanisms import MatrixMechanism
 

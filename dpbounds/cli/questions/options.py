@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,16 +24,29 @@ Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 
 class Word(click.Choice):  # type: ignore[type-arg] # Click 8.1 has none
-    """One of a few words; an error says which of them may have been meant."""
+    """One of a few words; an error says which of them may have been meant.
+
+    Args:
+        choices: The words.
+        meant: Which of them is meant by one that is not like it; None where that is not known.
+    """
+
+    def __init__(self, choices: Iterable[str], meant: Callable[[str], str | None] = lambda text: None) -> None:
+        super().__init__(list(choices))
+        self._meant = meant
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """As Click does."""
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
-            near = did_you_mean(str(value), map(str, self.choices))
+            meant = self._meant(str(value))
+            near = f"did you mean {meant}?" if meant else did_you_mean(str(value), map(str, self.choices))
             message = error.message.rstrip(".") + (near and f" ({near})")
             raise click.BadParameter(message, ctx, param) from None
+
+
+RELATIONS = Word(map(str, Relation), Relation.meant_by)
 
 
 def number(
@@ -172,7 +185,7 @@ def relation_option(default: Relation) -> Callable[[Callback], Callback]:
     """The neighbouring relation."""
     return click.option(
         "--relation",
-        type=Word([str(relation) for relation in Relation]),
+        type=RELATIONS,
         default=str(default),
         show_default=True,
         help="Which data sets must be hard to tell apart; zero-out-one: a record contributes nothing, its place stays. "

@@ -38,7 +38,7 @@ _TRAINING = (
     *("batches", "participations"),
 )
 _MATRIX = ("matrix", "toeplitz", "tree", "bands", "participation", "separation", "at_most", "groups", "error")
-_HIDDEN = ("release", "smoothness_step", "weight_decay_step", "order")
+_HIDDEN = ("smoothness_step", "weight_decay_step", "order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +79,11 @@ def read_subject(given: dict[str, Any]) -> Subject:
     for name in _MATRIX:
         if given[name]:
             raise unfit(f"--{name.replace('_', '-')}", "does not fit --ledger, which holds releases of single sums")
-    return read_ledger(given["ledger"], given["dataset_size"])
+    return read_ledger(given["ledger"], given["dataset_size"], given["release"] == LAST_ITERATE)
 
 
-def read_ledger(path: Path, dataset_size: int | None = None) -> Subject:
-    """The releases in a ledger file."""
+def read_ledger(path: Path, dataset_size: int | None = None, last_alone: bool = False) -> Subject:
+    """The releases in a ledger file, or the last iterate alone of the run that wrote it."""
     from dpbounds.algorithms.ledger_format import CONDITION, read
 
     text = reading(path, "--ledger")
@@ -97,10 +97,20 @@ def read_ledger(path: Path, dataset_size: int | None = None) -> Subject:
         if isinstance(part, SampledWithoutReplacement | SampledWithReplacement)
     ]
     size = dataset_size or max(sizes, default=None)
-    if not seeded:
-        return Subject(mechanism, {"ledger": str(path)}, size)
-    note(f"the noise in {path} came from a seed that was given: whatever it guarantees is {CONDITION}")
-    return Subject(mechanism, {"ledger": str(path), "condition": CONDITION}, size, CONDITION)
+    told: dict[str, object] = {"ledger": str(path)}
+    conditions = [CONDITION] if seeded else []
+    if last_alone:
+        from dpbounds.algorithms.ledger import Ledger  # takes NumPy, which other questions need not wait for
+
+        mechanism = Ledger.from_json(text).last_iterate()
+        told["release"] = LAST_ITERATE
+        conditions.append(last_iterate.CONDITION)
+    if seeded:
+        note(f"the noise in {path} came from a seed that was given: whatever it guarantees is {CONDITION}")
+    if not conditions:
+        return Subject(mechanism, told, size)
+    condition = "; ".join(conditions)
+    return Subject(mechanism, {**told, "condition": condition}, size, condition)
 
 
 def training_parameters(training: Training) -> dict[str, object]:

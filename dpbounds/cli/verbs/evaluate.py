@@ -9,10 +9,9 @@ import click
 
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.completion import IDS
-from dpbounds.cli.questions.options import Word
+from dpbounds.cli.questions.options import RELATIONS
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import exact, to_decimal
-from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
     from dpbounds.theorems.evaluation import Checked, Evaluation
@@ -47,7 +46,7 @@ def assignments(words: tuple[str, ...]) -> dict[str, Fraction]:
 @click.option("--digits", type=click.IntRange(1, 10_000), default=15, show_default=True, help="Digits to certify.")
 @click.option(
     "--relation",
-    type=Word([str(relation) for relation in Relation]),
+    type=RELATIONS,
     help="For --part spent: which data sets must be hard to tell apart; by default the statement's own.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")

@@ -402,8 +402,8 @@ def releases(mechanism: Mechanism) -> list[tuple[int, str]]:
 
 def _release(part: Mechanism) -> str:
     """One release in words; noise is rounded up and a selection's ε down, the safe sides."""
-    from dpbounds.cli.printing.wording import drawn, noise_of
-    from dpbounds.privacy.mechanisms import ExponentialMechanism, Gaussian, InParallel
+    from dpbounds.cli.printing.wording import described, drawn, noise_of
+    from dpbounds.privacy.mechanisms import ExponentialMechanism, Gaussian, InParallel, LastIterate, MatrixMechanism
 
     match part:
         case Gaussian(noise_multiplier=Fraction() as multiplier):
@@ -413,6 +413,8 @@ def _release(part: Mechanism) -> str:
         case InParallel(blocks=blocks):
             kinds = dict.fromkeys("; ".join(text for _, text in releases(block)) for block in blocks)
             return f"{len(blocks)} disjoint parts of the data, each record in one release: {' | '.join(kinds)}"
+        case MatrixMechanism() | LastIterate():
+            return described(part)
     return f"on {drawn(part)}, {noise_of(part)}"
 
 

@@ -32,7 +32,7 @@ _KEPT = {True: "kept (proven)", False: "NOT kept (proven)", None: "NOT proven to
 
 
 @click.command("remaining", short_help="What is left of a budget after a ledger.")
-@required("--ledger", "FILE, the releases of a run", type=FILE, help="Releases of a run, instead of the above.")
+@required("--ledger", "FILE, the releases of a run", type=FILE, help="Releases of a run, as it wrote them.")
 @TARGET_OPTIONS
 @click.option("--dataset-size", callback=whole, metavar="N", help="Number of records (public).")
 @RELATION_OPTION

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import io
 import json
 import math
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dpbounds import documents
 from dpbounds.cli.answers.demo_training import demand_data
-from dpbounds.cli.answers.running import SQUARES, Ran, Records, ran, subject_of
+from dpbounds.cli.answers.running import SQUARES, Ran, Records, Subject, ran, subject_of
 from dpbounds.cli.printing import output as printing
 from dpbounds.cli.questions.completion import ALGORITHMS
+from dpbounds.cli.questions.drawing import DRAWING_OPTIONS, is_drawn
 from dpbounds.cli.questions.options import (
     CENTRE_OPTION,
     FILE,
@@ -42,7 +44,9 @@ from dpbounds.privacy.relations import Relation
 if TYPE_CHECKING:
     from dpbounds.algorithms.ledger import PrivacyBudget
     from dpbounds.expressions.enclosure import Enclosure
+    from dpbounds.privacy.accountants.certified import Account
 
+LAST_ALONE = "-last-iterate"  # in names of files: the one of what the last iterate spends where it alone is published
 _OUTSIDE = (
     "the preparation of the records, the step size and the number of steps, made from numbers taken to be public",
     "whatever else was run on the same records: each run is a release of its own",
@@ -57,6 +61,13 @@ _OUTSIDE = (
 @relation_option(Relation.REPLACE_ONE)
 @RECORDS_OPTIONS
 @CENTRE_OPTION
+@DRAWING_OPTIONS
+@click.option(
+    "--checkpoint",
+    type=FILE,
+    metavar="FILE",
+    help="With training: written after every epoch; where it is there, the run goes on from it.",
+)
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="To repeat an experiment; never for a release.")
 @click.option(
     "--repetitions", callback=number_of_runs, default="1", show_default=True, metavar="R", help="On public records."
@@ -79,6 +90,7 @@ def command(
     positive: str | None,
     ranges: Path | None,
     centre: Fraction | None,
+    checkpoint: Path | None,
     seed: int | None,
     repetitions: int,
     noise: str,
@@ -86,6 +98,7 @@ def command(
     output: Path,
     report: Path | None,
     as_json: bool,
+    **draws: Any,
 ) -> int:
     """Run an algorithm for a budget, and write the private point, its ledger and the privacy statement to DIR.
 
@@ -94,7 +107,12 @@ def command(
     initial_gap, loss_range and hessian_lipschitz, it runs on synthetic records with these constants; with neither, on
     its example. Other words are its parameters, such as steps=100.
 
+    training and dp-sgd draw batches as your loader does (--sampling); dp-ftrl has correlated noise (--toeplitz, ...).
+
     Example: dpbounds run dp-storm n=1000 d=5 steps=30 --epsilon 1 --delta 1e-6
+
+    Shuffled batches: dpbounds run training step_size=0.5 --data FILE.csv --sampling shuffled --batches 20 --epochs 10
+    --epsilon 2 --delta 1e-5
     """
     from dpbounds.algorithms.ledger import PrivacyBudget
 
@@ -104,9 +122,11 @@ def command(
     demand_place(output)
     budget = PrivacyBudget.of(epsilon, delta, relation)
     records = Records(data, label, positive, ranges, centre)
-    subject = subject_of(name, assignments(words), budget, noise, records)
+    asked = draws if is_drawn(draws) or draws["release"] is not None else None
+    subject = subject_of(name, assignments(words), budget, noise, records, asked)
+    _demand_checkpoints(subject, checkpoint)
     warn_if_delta_is_large(delta, getattr(subject.problem, "records", None), "--delta")
-    found = ran(subject, seed, repetitions, guarded)
+    found = ran(subject, seed, repetitions, guarded, checkpoint)
     make_directory(output)
     files = _write(found, output)
     if report is not None:
@@ -118,12 +138,18 @@ def command(
     return 0
 
 
+def _demand_checkpoints(subject: Subject, checkpoint: Path | None) -> None:
+    if checkpoint is not None and "checkpoint" not in inspect.signature(subject.algorithm.run).parameters:
+        why = f"is not known to {subject.name}: what it holds between steps is not written down"
+        raise unfit(f"--checkpoint {checkpoint}", why, "take training, or leave it out")
+
+
 def _write_report(path: Path, found: Ran, budget: PrivacyBudget, files: tuple[Path, ...]) -> None:
     from dpbounds.algorithms.ledger_format import CONDITION
     from dpbounds.cli.answers import reports
     from dpbounds.render.report import Section
 
-    spent = reports.rounded(found.account.enclosure.exact_upper, "up")
+    spent = reports.rounded(found.spent.exact_upper, "up")
     kept = f"ε = {printing.plain(budget.epsilon)} at δ = {printing.plain(budget.delta)}"
     promised = {
         f"{name}, in the mean at most": reports.rounded(b.exact_upper, "up") for name, b in found.bounds.items()
@@ -132,7 +158,7 @@ def _write_report(path: Path, found: Ran, budget: PrivacyBudget, files: tuple[Pa
     report = reports.account_report(
         "Private training",
         f"The run keeps its budget, {kept}",
-        found.account.enclosure.at_most(budget.epsilon),
+        found.spent.at_most(budget.epsilon),
         found.account,
         numbers={
             "algorithm": found.subject.name,
@@ -167,10 +193,11 @@ def _document(found: Ran) -> dict[str, object]:
         "parameters": dict(run.parameters),
         "steps": run.steps,
         "seed": run.seed,
-        "epsilon": printing.json_ends(account.enclosure),
-        "delta": printing.json_given(account.target),
+        "epsilon": printing.json_ends(found.spent),
+        "delta": printing.json_given(found.budget.delta),
         "relation": str(account.relation),
         "release": run.release,
+        "last_iterate_alone": None if found.alone is None else printing.json_ends(found.alone.enclosure),
         "metric": run.metric,
         "bounds": [
             {
@@ -186,16 +213,16 @@ def _document(found: Ran) -> dict[str, object]:
         "point": [float(x) if math.isfinite(x) else None for x in run.output[0]],
         "noise_drawn": run.noise_drawn,
         "ledger": documents.parsed(run.ledger.to_json(), "ledger"),
-        "statement": _statement(found),
+        "statement": _statement(found, found.account),
     }
 
 
-def _statement(found: Ran) -> str | None:
+def _statement(found: Ran, account: Account) -> str | None:
     """What to publish; None where there are no words for the mechanism."""
     from dpbounds.privacy.publishing.statements import statement
 
     try:
-        return statement(found.account, noise_drawn=found.run.noise_drawn, outside=_OUTSIDE)
+        return statement(account, noise_drawn=found.run.noise_drawn, outside=_OUTSIDE)
     except CertificateError:
         return None
 
@@ -203,23 +230,26 @@ def _statement(found: Ran) -> str | None:
 def _write(found: Ran, directory: Path) -> tuple[Path, ...]:
     from dpbounds.privacy.publishing.certificates import write_certificate
 
-    statement = _statement(found)
+    accounts = {"": found.account, **({} if found.alone is None else {LAST_ALONE: found.alone})}
+    statements = {which: _statement(found, account) for which, account in accounts.items()}
     texts = {
         "point.csv": _point(found),
         "ledger.json": found.run.ledger.to_json() + "\n",
-        **({} if statement is None else {"statement.txt": statement + "\n"}),
+        **{f"statement{which}.txt": text + "\n" for which, text in statements.items() if text is not None},
         "run.json": json.dumps(_document(found), indent=2, allow_nan=False) + "\n",
     }
     paths = [directory / name for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         writing(path, text, "--output")
-    certificate = directory / "certificate.json"
-    try:
-        write_certificate(certificate, found.account)
-    except CertificateError as reason:
-        click.echo(f"{reason}\n", err=True)
-        return tuple(paths)
-    return (*paths, certificate)
+    for which, account in accounts.items():
+        certificate = directory / f"certificate{which}.json"
+        try:
+            write_certificate(certificate, account)
+        except CertificateError as reason:
+            click.echo(f"{reason}\n", err=True)
+        else:
+            paths.append(certificate)
+    return tuple(paths)
 
 
 def _point(found: Ran) -> str:
@@ -236,14 +266,14 @@ def _point(found: Ran) -> str:
 def _print(found: Ran, files: tuple[Path, ...]) -> None:
     from dpbounds.algorithms.run import ONLY_THE_LAST
 
-    subject, run, account = found.subject, found.run, found.account
+    subject, run, account, budget = found.subject, found.run, found.account, found.budget
     whose = "private" if subject.private else "public"
     rows = {
         "algorithm": f"{subject.name}: {run.steps} steps",
         "records": f"{getattr(subject.problem, 'records', '-')} ({whose}), {len(run.output[0])} parameters",
         "parameters": ", ".join(f"{name} {value:.6g}" for name, value in run.parameters.items()) or "-",
-        "epsilon": printing.shown(account.enclosure, limit=None if run.budget is None else run.budget.epsilon),
-        "delta": f"{printing.plain(account.target)}, {account.relation}",
+        "epsilon": printing.shown(found.spent, limit=budget.epsilon),
+        "delta": f"{printing.plain(budget.delta)}, {budget.relation}",
         "released": "; ".join(f"{count} x {text}" for count, text in releases(account.mechanism)),
         "bound": "; ".join(_bound(found, name) for name in found.bounds) or f"none: {found.why}",
         "noise": run.noise_drawn,
@@ -257,7 +287,7 @@ def _print(found: Ran, files: tuple[Path, ...]) -> None:
     printing.print_rows(rows)
     for line in subject.notes:
         click.echo(f"- {line}")
-    click.echo(f"\n{_statement(found) or 'no statement: there are no words for such a mechanism'}\n")
+    click.echo(f"\n{_statement(found, account) or 'no statement: there are no words for such a mechanism'}\n")
     click.echo("Written: " + ", ".join(map(str, files)))
 
 

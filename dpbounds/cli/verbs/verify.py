@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds.cli import DOES_NOT_HOLD, DONE
-from dpbounds.cli.answers import verification_report
+from dpbounds.cli.answers import plots, verification_report
+from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import progress_bar
 from dpbounds.cli.questions.completion import CHECKED
@@ -44,6 +45,7 @@ _EXPORTS = (".csv", ".parquet")
 @click.option(
     "--export", type=FILE, callback=writable, metavar="FILE", help="Write all finished cells: .csv or .parquet."
 )
+@PLOT_OPTION
 @PLAIN_REPORT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
@@ -56,6 +58,7 @@ def command(
     experiments: bool,
     folder: Path | None,
     export: Path | None,
+    plot: Path | None,
     report: Path | None,
     as_json: bool,
 ) -> int:
@@ -99,6 +102,8 @@ def command(
     if folder is not None:
         words = ["dpbounds verify", *names, f"--{size}", *(["--experiments"] if experiments else [])]
         files = verification_report.write(folder, outcomes, pictures, " ".join(words))
+    if plot is not None:
+        plots.write(plot, plots.verification(outcomes))
     if report is not None:
         _write_report(report, outcomes, pictures)
     if as_json:

@@ -69,6 +69,11 @@ enough = Min(searches * R, R + ((searches - 1) * log(largest) + log(4 / q.zeta))
 scale = log(8 * N * m / q.zeta) / (w_1 * lam)
 check_stddev = w_2 * lam / sqrt(2 * log(8 * N / q.zeta))
 step_stddev = sqrt(beta * lam / q.d)
+check_threshold = (c + w_2) * lam
+least_power_steps = ceiling(log(q.d / (small**2 * overgrown)) / -log(others))
+least_restarts_of_a_search = ceiling(log(4 * searches / q.zeta) / -log(miss))
+gradients = gradient_account(q.zeta / 4)
+gradient_stddev = w * q.alpha / sqrt(radius_square(q.zeta / 4))
 account = N * (2 * (m - 1) / step_stddev**2 + 2 * scale**2 + 2 / check_stddev**2)
 passes = Condition(kept < 1, "a direction that is too curved passes its check")
 found = Condition(miss < 1, "a restart may find it")
@@ -83,7 +88,7 @@ THEOREM = PAPER.theorem(
     assumptions=ASSUMED,
     parts=(
         Bound(
-            sqrt((gradient_account(q.zeta / 4) + account) / q.rho),
+            sqrt((gradients + account) / q.rho),
             meaning="how many records suffice",
             unit=SAMPLES,
             conditions=(
@@ -94,11 +99,11 @@ THEOREM = PAPER.theorem(
                 Condition(N >= enough, "so many restarts are not used up"),
             ),
         ),
-        Bound(gradient_account(q.zeta / 4), "gradient_account", "A_g: n²ρ that the gradients take", unit=PURE),
+        Bound(gradients, "gradient_account", "A_g: n²ρ that the gradients take", unit=PURE),
         Bound(account, "search_account", "A_h: n²ρ that the searches take", unit=PURE, conditions=passes),
         Bound(miss, "miss", "p_f: a restart finds nothing where curvature is too low", unit=PURE, increasing_in=(nu,)),
         Parameter(
-            ceiling(log(q.d / (small**2 * overgrown)) / -log(others)),
+            least_power_steps,
             "power_steps",
             "m, at least",
             conditions=passes,
@@ -106,7 +111,7 @@ THEOREM = PAPER.theorem(
             decreasing_in=(q.rho_H, q.alpha, small, overgrown),
         ),
         Parameter(
-            ceiling(log(4 * searches / q.zeta) / -log(miss)),
+            least_restarts_of_a_search,
             "restarts_of_a_search",
             "R, at least, and 2",
             conditions=found,
@@ -114,11 +119,11 @@ THEOREM = PAPER.theorem(
             decreasing_in=(q.d, q.zeta),
         ),
         Parameter(ceiling(enough), "restarts", "N, at least", decreasing_in="zeta"),
-        Parameter(w * q.alpha / sqrt(radius_square(q.zeta / 4)), "noise_stddev", "√V of the gradients", unit=GRADIENT),
+        Parameter(gradient_stddev, "noise_stddev", "√V of the gradients", unit=GRADIENT),
         Parameter(step_stddev, "step_noise_stddev", "s_h", unit=PURE, conditions=passes),
         Parameter(scale, "selection_scale", "η", unit=PURE),
         Parameter(check_stddev, "check_noise_stddev", "s_c", unit=PURE),
-        Parameter((c + w_2) * lam, "check_threshold", "a direction is taken above it", unit=PURE),
+        Parameter(check_threshold, "check_threshold", "a direction is taken above it", unit=PURE),
     ),
     privacy=Privacy(lambda at: ZCDP(at[q.rho], relation=at.relation), "rho"),
     derivation="second_order_path_noise.md",

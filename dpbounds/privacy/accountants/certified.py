@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 from dpbounds.displayed import Displayed, Sheet, number
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand_one_of, shortened
-from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.enclosure import Enclosure, End
 from dpbounds.expressions.exact import ExactLike, brief, exact
 from dpbounds.expressions.time_limit import TimeIsUp, time_limited, without_time_limit
 from dpbounds.expressions.working import OUTER_PRECISION, working
@@ -40,6 +40,8 @@ from dpbounds.privacy.routes.closed_forms import has_closed_form
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.routes.lattice.integer_measures import Work
 from dpbounds.privacy.values import Budget, Target, at_least_zero, demand_fields
+
+_GLANCE = 1e-2  # the width at which it is seen that one class of neighbours spends less than another
 
 Named = tuple[tuple[str, Proof], ...]  # proofs by the names of the classes of neighbours
 
@@ -218,7 +220,8 @@ def delta_curve(
 ) -> tuple[Enclosure, ...]:
     """Enclose δ(ε) at many ε at once, for little more than one costs: one integral or lattice serves them all.
 
-    Arguments and errors as for :func:`delta`, with any number of ε.
+    Arguments and errors as for :func:`delta`, with any number of ε. Batches allocated in secret get wider answers than
+    ``delta`` gives, unless a tolerance is asked for.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> [ends.decimals(6)[1] for ends in delta_curve(Gaussian(1), [0, 1])]
@@ -226,7 +229,7 @@ def delta_curve(
     """
     tolerance = _valid_tolerance(tolerance)
     targets = [Target("epsilon", at_least_zero(e)) for e in listed(epsilons, "epsilons", "numbers that are at least 0")]
-    questions = [Question(target, tolerance, "auto", Work(WORK)) for target in targets]
+    questions = [Question(target, tolerance, "auto", Work(WORK), on_curve=len(targets) > 1) for target in targets]
     found = _accounted(mechanism, as_relation(relation), questions)
     return tuple(_demand_narrow(each, tolerance).enclosure for each in found)
 
@@ -293,13 +296,30 @@ def _all_classes(classes: NeighbourClasses, questions: Sequence[Question]) -> li
             isinstance(least, Fraction) and first.tight and _at_most(each.product, proof, least, question.target)
             for question, proof, least in zip(questions, firsts, leasts, strict=True)
         ]
-        asked = iter(
-            _answered(each.product, [q for q, dominated in zip(questions, below, strict=True) if not dominated])
-        )
-        for index, dominated in enumerate(below):
-            least = Enclosure(Fraction(0), leasts[index], "Chernoff bound")
-            proofs[index] += ((each.name, Proof(least, "dominated") if dominated else next(asked)),)
+        known = {
+            index: Proof(Enclosure(Fraction(0), leasts[index], "Chernoff bound"), "dominated")
+            for index, dominated in enumerate(below)
+            if dominated
+        }
+        if holds_allocation(each.product) and len(questions) > 1:
+            known |= _dominated_at_a_glance(each.product, questions, leasts)
+        asked = iter(_answered(each.product, [q for index, q in enumerate(questions) if index not in known]))
+        for index in range(len(questions)):
+            proofs[index] += ((each.name, known.get(index) or next(asked)),)
     return proofs
+
+
+def _dominated_at_a_glance(product: Product, questions: Sequence[Question], leasts: Sequence[End]) -> dict[int, Proof]:
+    """By the question's index, proofs that are wide, but show that the product spends no more than ``leasts``."""
+    wide = [replace(question, tolerance=max(question.tolerance, _GLANCE)) for question in questions]
+    with contextlib.suppress(NotCertified):
+        found = _answered(product, wide)
+        return {
+            index: Proof(proof.enclosure, "dominated", proof.parameters)
+            for index, proof in enumerate(found)
+            if proof.enclosure.exact_upper <= leasts[index]
+        }
+    return {}
 
 
 def _attacked(classes: NeighbourClasses, questions: Sequence[Question], proofs: Sequence[Named]) -> list[Named]:
@@ -367,16 +387,19 @@ def _answered(product: Product, questions: Sequence[Question]) -> list[Proof]:
     known: Mapping[Fraction, Proof] = {}
     if len(questions) > 1:
         with contextlib.suppress(TimeIsUp):
-            known = _shared_deltas(resolved(product), [each.target.value for each in questions], questions[0].tolerance)
+            known = _shared_deltas(resolved(product), questions)
     return [known.get(each.target.value) or _in_time(product, each) for each in questions]
 
 
-def _shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: float) -> Mapping[Fraction, Proof]:
-    if has_closed_form(product) or holds_allocation(product):
+def _shared_deltas(product: Product, questions: Sequence[Question]) -> Mapping[Fraction, Proof]:
+    if has_closed_form(product):
         return {}
     from dpbounds.privacy.accountants import routing
 
-    return routing.shared_deltas(product, epsilons, tolerance)
+    epsilons = [each.target.value for each in questions]
+    if holds_allocation(product):
+        return dict(zip(epsilons, routing.allocated(product, questions, _proven), strict=True))
+    return routing.shared_deltas(product, epsilons, questions[0].tolerance)
 
 
 def _in_time(product: Product, asked: Question) -> Proof:
@@ -429,5 +452,5 @@ def _proven(product: Product, asked: Question) -> Proof:
     from dpbounds.privacy.accountants import routing  # the routes are many files: not for a closed form
 
     if holds_allocation(product):
-        return routing.allocated(product, asked, _proven)
+        return routing.allocated(product, [asked], _proven)[0]
     return routing.proven(product, asked)

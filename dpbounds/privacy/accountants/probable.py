@@ -25,6 +25,7 @@ from dpbounds.expressions.working import working
 from dpbounds.limits import COUNT
 from dpbounds.privacy.mechanisms import MatrixMechanism, Mechanism, RandomlyAllocated
 from dpbounds.privacy.mechanisms.algebra import parts_of
+from dpbounds.privacy.mechanisms.matrices import BinaryTree
 from dpbounds.privacy.pairs.bins import summed_columns
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Allocated, ShiftedGaussians
@@ -55,6 +56,8 @@ _FARTHEST = 1e6
 _TILTS = np.concatenate(([0.0], np.geomspace(1e-3, 1e4, 701)))
 _LARGEST_SHIFT = 100.0
 _COMMON = 1e-4  # its square, 1e-8, is far above the rounding of a QR factorisation of a few thousand rows
+_LARGEST_LOG = 200.0  # of a factor whose powers of ten doubles hold, with others beside it
+_SCALED = 1e100  # beyond which, and below its inverse, sums are divided by a common factor
 _LEAST = 1e-250  # a ratio below that, relative to its largest term, may have lost terms
 
 
@@ -122,7 +125,8 @@ def probable_epsilon(
     """Bound ε(δ) by sampling, with a stated confidence. Derived in ``probable.md``; Chernoff and Hoeffding's bound.
 
     Args:
-        mechanism: ``RandomlyAllocated`` with Gaussian noise, ``MatrixMechanism`` with balls in bins, or ``**`` of one.
+        mechanism: ``RandomlyAllocated`` with Gaussian noise, ``MatrixMechanism`` with balls in bins or with steps that
+            are drawn apart ("minimum-separation" with a sample rate), or ``**`` of one.
         delta: In (0, 1). Publish δ + (1 - confidence) with what comes out.
         relation: "add-or-remove-one" or "zero-out-one".
         confidence: In (0, 1), such as ``"0.999999"``: of all that is asked of the same run, once.
@@ -352,6 +356,120 @@ class Bins:
         return found
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Apart:
+    """Steps ``separation`` or more apart: each that may be taken is, with the chance ``rate``; shifts do not overlap.
+
+    Attributes:
+        shifts: A row for each step, its shift in all coordinates; those of steps that are so far apart share none.
+    """
+
+    shifts: Floats
+    separation: int
+    rate: float
+
+    @property
+    def columns(self) -> int:
+        """How many coordinates a shift has."""
+        return len(self.shifts[0])
+
+    @property
+    def bands(self) -> int:
+        """In how many coordinates a shift is not 0, at most."""
+        return int((self.shifts != 0).sum(axis=1).max())
+
+    @property
+    def operations(self) -> float:
+        """Three a step, and those of an inner product of few terms for each step that is taken."""
+        longest, bands = math.sqrt(float(self._squares().max())), self.bands
+        taken = len(self.shifts) // self.separation + 1
+        return 64.0 + 8 * len(self.shifts) + taken * bands * (1 + longest) * (9 * math.sqrt(bands) + longest + 16)
+
+    def _squares(self) -> Floats:
+        found: Floats = (self.shifts**2).sum(axis=1)
+        return found
+
+    def _chances(self) -> Floats:
+        """Of each step to be taken: the chance to be free there, times the rate."""
+        steps = len(self.shifts)
+        free, taken = np.zeros(steps + self.separation), np.zeros(steps)
+        free[0] = 1.0
+        for step in range(steps):
+            taken[step] = self.rate * free[step]
+            free[step + 1] += free[step] - taken[step]
+            free[step + self.separation] += taken[step]
+        return taken
+
+    @property
+    def moments(self) -> tuple[float, float]:
+        """‖s̄‖² and c."""
+        return float((self.mean_shift() ** 2).sum()), float(self._chances() @ self._squares()) / 2
+
+    def mean_shift(self) -> Floats:
+        """s̄."""
+        found: Floats = self._chances() @ self.shifts
+        return found
+
+    def mean_direction(self, draws: Floats) -> Floats:
+        """⟨s̄, y⟩."""
+        found: Floats = draws @ self.mean_shift()
+        return found
+
+    def _ahead(self, factors: Floats) -> tuple[Floats, Floats]:
+        """The logarithm of the mean of the product of factors, shape (rows,), and each step's chance by what is ahead.
+
+        f(l) = (1 - p) f(l + 1) + p F_l f(l + b), with f = 1 behind the last step; all terms are positive.
+        """
+        steps, rows = factors.shape
+        found, logs, chances = np.ones((steps + self.separation, rows)), np.zeros(rows), np.empty((steps, rows))
+        for step in range(steps - 1, -1, -1):
+            taken = self.rate * factors[step] * found[step + self.separation]
+            found[step] = (1 - self.rate) * found[step + 1] + taken
+            chances[step] = taken / found[step]
+            if not (found[step].max() < _SCALED and found[step].min() > 1 / _SCALED):
+                scale = found[step].copy()
+                found[step : step + self.separation] /= scale
+                logs += np.log(scale)
+        return _log_of(found[0]) + logs, chances
+
+    def _weights(self, tilt: float) -> Floats:
+        found: Floats = np.exp(self._log_weights(tilt))[:, None]
+        return found
+
+    def _log_weights(self, tilt: float) -> Floats:
+        logs: Floats = tilt * (1 + tilt) * self._squares() / 2
+        if not logs.max() < _LARGEST_LOG:
+            raise NotCertified("the likelihood ratios span more scales than doubles have; ask for a certified epsilon")
+        return logs
+
+    def normaliser(self, tilt: float) -> float:
+        """Log Z; infinite where doubles end."""
+        if not (tilt * (1 + tilt) * self._squares() / 2).max() < _LARGEST_LOG:
+            return math.inf
+        logs, _ = self._ahead(self._weights(tilt))
+        return float(logs[0])
+
+    def shifted(self, bits: Bits, rows: int, tilt: float) -> Floats:
+        """Steps one after the other, each by what is ahead of it if it is taken; then the noise."""
+        _, chances = self._ahead(self._weights(tilt))
+        draws, uniform = _normal(bits, rows, self.columns), _uniform(bits, rows, len(self.shifts))
+        free = np.zeros(rows, dtype=np.int64)  # the first step that may be taken
+        for step in range(len(self.shifts)):
+            taken = (free <= step) & (uniform[:, step] < chances[step, 0])
+            free[taken] = step + self.separation
+            where = self.shifts[step].nonzero()[0]
+            draws[np.ix_(taken, where)] += (1 + tilt) * self.shifts[step, where]
+        return draws
+
+    def log_ratio(self, draws: Floats, power: float) -> Floats:
+        """The mean over all sets of steps, from the last one back."""
+        logs = power * (self.shifts @ draws.T - self._squares()[:, None] / 2)
+        if not logs.max() < _LARGEST_LOG:
+            raise NotCertified("the likelihood ratios span more scales than doubles have; ask for a certified epsilon")
+        found, _ = self._ahead(np.exp(logs))
+        return found
+
+
 def _log_of(ratios: Floats) -> Floats:
     if not (ratios > _LEAST).all():
         raise NotCertified("the likelihood ratios span more scales than doubles have; ask for a certified epsilon")
@@ -376,10 +494,25 @@ def _mixture(mechanism: Mechanism, relation: Relation) -> tuple[Mixture, int]:
         case MatrixMechanism(participation="balls-in-bins", separation=int(bins)):
             shifts = _demand_moderate(summed_columns(part.matrix, bins).T / float(part.noise_multiplier))
             return Bins(_in_few_dimensions(shifts)), epochs
+        case MatrixMechanism(participation="minimum-separation", separation=int(apart), sample_rate=Fraction() as rate):
+            return _drawn_apart(part, apart, rate), epochs
     raise UnsupportedMechanism(
         "sampling knows random allocation to fewer than all steps with Gaussian noise, and matrices with balls in "
-        "bins: ask for a certified epsilon"
+        "bins or steps drawn apart (minimum-separation with a sample rate): ask for a certified epsilon"
     )
+
+
+def _drawn_apart(part: MatrixMechanism, apart: int, rate: Fraction) -> Apart:
+    """Of a banded matrix whose columns b apart do not overlap."""
+    matrix = part.matrix
+    if isinstance(matrix, BinaryTree) or matrix.bands > apart:
+        bands = "a tree" if isinstance(matrix, BinaryTree) else f"{matrix.bands} bands"
+        raise UnsupportedMechanism(
+            f"sampling steps drawn {apart} or more apart with {bands}: the steps of one record overlap, and ratios are "
+            "summed over all sets of steps only where they do not; take at most as many bands (--bands)"
+        )
+    columns = summed_columns(matrix, matrix.steps).T / float(part.noise_multiplier)
+    return Apart(_demand_moderate(columns), apart, float(rate))
 
 
 def _largest_shift(once: RandomlyAllocated, relation: Relation) -> Fraction | None:

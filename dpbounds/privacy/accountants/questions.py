@@ -43,6 +43,7 @@ class Question:
         route: The only one to take, or "auto".
         work: What lattices may still spend (None: as much as one may).
         grouped: Whether the product stands for another one in fewer groups, which makes the answer wider anyway.
+        on_curve: Whether it is one of many on one curve.
     """
 
     target: Target
@@ -50,6 +51,7 @@ class Question:
     route: Route = "auto"
     work: Work | None = None
     grouped: bool = False
+    on_curve: bool = False
 
 
 def by_closed_form(product: Product, asked: Question) -> Proof | None:

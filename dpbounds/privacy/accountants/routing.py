@@ -112,12 +112,17 @@ def _without_secret(product: Product, target: Target, asked: Question) -> Proof:
     return by_closed_form(product, few) or proven(product, few)
 
 
-def allocated(product: Product, asked: Question, prove: Callable[[Product, Question], Proof]) -> Proof:
-    """What a product with steps allocated in secret spends, by two products without; ``prove`` proves what these do."""
+def allocated(
+    product: Product, questions: Sequence[Question], prove: Callable[[Product, Question], Proof]
+) -> list[Proof]:
+    """What a product with steps allocated in secret spends, by two products without; ``prove`` proves what these do.
+
+    The questions differ in their targets alone, all of which are values of δ, or all of ε: they share the two products.
+    """
     from dpbounds.privacy.routes.allocation.enclosed import enclosed
 
-    for_epsilon = asked.target.for_epsilon
-    aim = _ALLOCATED_AIMS[asked.target.given]
+    asked = questions[0]
+    aim = _ALLOCATED_AIMS["delta" if asked.on_curve else asked.target.given]  # a curve's δ: as wide as an ε may be
     width = max(asked.tolerance, _ALLOCATED_FINEST) if asked.tolerance > DEFAULT_TOLERANCE else aim
 
     def proven_at(few: Product, target: Fraction, tolerance: float) -> Proof:
@@ -129,8 +134,16 @@ def allocated(product: Product, asked: Question, prove: Callable[[Product, Quest
         except NotCertified:
             return prove(few, wanted)
 
+    def all_proven(few: Product, targets: Sequence[Fraction], tolerance: float) -> list[Proof]:
+        shared: Mapping[Fraction, Proof] = {}
+        if len(targets) > 1 and not (asked.target.for_epsilon or has_closed_form(few) or asked.route != "auto"):
+            able = [target for target in targets if plannable(few, target)]
+            shared = delta_bounds_at(few, able, tolerance=tolerance, work=WORK)
+        return [shared.get(target) or proven_at(few, target, tolerance) for target in targets]
+
+    targets = [each.target.value for each in questions]
     try:
-        return enclosed(product, asked.target.value, for_epsilon, width, proven_at)
+        return enclosed(product, targets, asked.target.for_epsilon, width, all_proven)
     except Declined as reason:
         raise NotCertified(f"no route could prove an answer ({reason})") from None
 

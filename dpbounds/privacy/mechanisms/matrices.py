@@ -24,10 +24,11 @@ Participation = Literal["single", "fixed-order", "minimum-separation", "cyclic-p
 Groups = Literal["position", "independent", "content"]
 
 # with which participations a parameter goes, and whether they need it
-FITTING: dict[str, tuple[tuple[Participation, ...], bool]] = {
-    "separation": (("fixed-order", "minimum-separation", "cyclic-poisson", "balls-in-bins"), True),
-    "at_most": (("minimum-separation",), False),
-    "sample_rate": (("cyclic-poisson",), True),
+_GROUPED: tuple[Participation, ...] = ("fixed-order", "minimum-separation", "cyclic-poisson", "balls-in-bins")
+FITTING: dict[str, tuple[tuple[Participation, ...], tuple[Participation, ...]]] = {  # what may have it, what must
+    "separation": (_GROUPED, _GROUPED),
+    "at_most": (("minimum-separation",), ()),
+    "sample_rate": (("cyclic-poisson", "minimum-separation"), ("cyclic-poisson",)),
 }
 
 
@@ -200,16 +201,19 @@ class MatrixMechanism(Mechanism):
         matrix: C, as :class:`Toeplitz`, :class:`BinaryTree`, or rows of a lower triangular matrix.
         participation: In which steps a record may take part. "single": one at most. "fixed-order": those of one group,
             the steps l with l mod ``separation`` the same, all of them. "minimum-separation": any that are
-            ``separation`` apart or more, chosen in any way. "cyclic-poisson": as in a fixed order, but in each of its
+            ``separation`` apart or more, chosen in any way; with a ``sample_rate`` drawn, in secret: at each step that
+            is ``separation`` or more behind its last one (or has none before it) with that chance. What is certified
+            of such draws is what any choice spends; what they gain is known by sampling alone (``probable_epsilon``).
+            "cyclic-poisson": as in a fixed order, but in each of its
             steps with chance ``sample_rate`` only, drawn independently and in secret; the matrix must not have more
             bands than ``separation``. "balls-in-bins": as in a fixed order, the record's group being drawn uniformly,
             independently and in secret, once.
         separation: b; the number of groups.
         at_most: The largest number of steps of a record, with "minimum-separation"; as many as fit unless given.
-        sample_rate: In (0, 1], with "cyclic-poisson".
+        sample_rate: In (0, 1], with "cyclic-poisson", or with "minimum-separation" where steps are drawn.
         groups: What puts a record into its group, or says which steps it takes part in: its public "position"; a draw
             that is "independent" of all content, and may be public; or a function of its "content". Its position unless
-            given; a draw for "balls-in-bins".
+            given; a draw for "balls-in-bins", and for "minimum-separation" at a sample rate.
 
     Raises:
         InvalidValue: A value is out of its domain, or does not go with the others.
@@ -239,7 +243,8 @@ class MatrixMechanism(Mechanism):
         groups: Groups | None = None,
     ) -> None:
         demand_one_of("participation", participation, get_args(Participation))
-        drawn = participation == "balls-in-bins"
+        separated = participation == "minimum-separation" and sample_rate is not None
+        drawn = participation == "balls-in-bins" or separated
         kind: Groups = ("independent" if drawn else "position") if groups is None else groups
         demand_one_of("groups", kind, ["independent"] if drawn else get_args(Groups))
         encoder = matrix if _is_encoder(matrix) else LowerTriangular(matrix)  # type: ignore[arg-type]
@@ -247,8 +252,10 @@ class MatrixMechanism(Mechanism):
         for name, (fitting, needed) in FITTING.items():
             if participation not in fitting and given[name] is not None:
                 raise InvalidValue(name, given[name], f"left out with participation {participation}")
-            if participation in fitting and needed and given[name] is None:
+            if participation in needed and given[name] is None:
                 raise InvalidValue(name, None, f"given with participation {participation}")
+        if drawn and at_most is not None:
+            raise InvalidValue("at_most", at_most, "left out where steps are drawn at a sample rate")
         self._hold(noise_multiplier=positive(noise_multiplier, "noise_multiplier"), matrix=encoder)
         self._hold(participation=participation, groups=kind)
         self._hold(separation=None if separation is None else positive_integer(separation, "separation"))

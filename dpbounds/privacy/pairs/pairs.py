@@ -464,6 +464,10 @@ class Discrete:
     points: tuple[tuple[Fraction, Fraction], ...]
     infinite: Fraction
 
+    def __hash__(self) -> int:
+        """Of few points: there may be thousands, and every look into a cache asks."""
+        return hash((len(self.points), self.points[:1], self.points[-1:], self.infinite))
+
 
 Pair = (
     ShiftedGaussians

@@ -62,7 +62,21 @@ def stream_steps(mechanism: MatrixMechanism, order: Order) -> Steps:
         return _cyclic_poisson(mechanism, order)
     found = reach(mechanism.matrix, mechanism.participation, mechanism.separation, mechanism.at_most)
     unit = Fraction(4 if order.moves_twice else 1) / mechanism.noise_multiplier**2
+    if mechanism.participation == "minimum-separation" and mechanism.sample_rate not in (None, 1):
+        return ((_drawn_apart(mechanism, unit * found.upper, order), 1),)
     return ((StepBound(ShiftedGaussians(unit * found.upper), (ShiftedGaussians(unit * found.lower),)), 1),)
+
+
+def _drawn_apart(mechanism: MatrixMechanism, squared_shift: Fraction, order: Order) -> StepBound:
+    """Steps that are drawn apart: revealed, they are any (section 3); an attack moves in the first step alone."""
+    matrix, rate = mechanism.matrix, mechanism.sample_rate
+    assert rate is not None
+    if isinstance(matrix, BinaryTree):
+        why = "a tree whose steps are drawn at a sample rate has no attack here: leave the rate out, it gains nothing"
+        raise UnsupportedMechanism(f"{why} that is certified")
+    variance = mechanism.noise_multiplier**2 / _squared_norms(matrix)[0]
+    attack = SampledGaussians(Direction.of(order), rate, variance)
+    return StepBound(ShiftedGaussians(squared_shift), (attack,))
 
 
 # --- Samples (matrices.md, section 4) ---------------------------------------------------------------------------------

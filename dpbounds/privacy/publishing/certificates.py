@@ -355,6 +355,11 @@ def why_no_certificate(part: Mechanism, relation: Relation) -> str | None:
                 f"{_NO_PAIR} step sizes that change in shuffled orders: the orders fixed and secret have a certificate"
             )
             return told if shuffled else None
+        case MatrixMechanism(participation="minimum-separation", sample_rate=Fraction()):
+            told = (
+                "steps drawn apart at a sample rate: leave the rate out, the certificate without it holds for them, too"
+            )
+            return f"{_NO_PAIR} {told}"
         case MatrixMechanism():
             return None
         case SampledWithReplacement() if relation is not Relation.ADD_OR_REMOVE_ONE:

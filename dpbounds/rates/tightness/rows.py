@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpbounds.rates.promises import GOALS
-from dpbounds.rates.tightness import choices, descents, frank_wolfe, spider, subgradients
+from dpbounds.rates.tightness import choices, descents, frank_wolfe, sampled, spider, subgradients
 from dpbounds.rates.tightness.instances import Finding, Instance, compare
 from dpbounds.theorems.parts import Bound
 from dpbounds.theorems.record import Metric, Side, Theorem
@@ -16,6 +16,7 @@ from dpbounds.theorems.standing import PROVEN, standing
 INSTANCES = (
     *descents.INSTANCES,
     *spider.INSTANCES,
+    *sampled.INSTANCES,
     *subgradients.INSTANCES,
     *choices.INSTANCES,
     *frank_wolfe.INSTANCES,
@@ -25,19 +26,16 @@ _LOWER = "a lower bound, which an algorithm would have to reach: no algorithm's 
 _STEPS = "every step is charged with its worst case; no problem that is bad in all of them is known"
 _TAIL = "an instance needs a quantile of a largest norm, of which only the mean is computed so far"
 _UNIFORM = "pays for uniform convergence, of which no instance with this link is computed"
-_SAMPLED = "needs records whose gradients stay as long as G while their mean is a quadratic's; none is computed"
 OPEN = {
     "dpbounds/ball-noise-at-fixed-delta": "needs a loss whose records' gradients stay as long as G while the mean's is "
     "small; at the bound's own step size none is computed",
     "dpbounds/negative-curvature-descent": _STEPS,
-    "dpbounds/noisy-descent-batches": _SAMPLED,
     "dpbounds/population-tree-spider/explicit": "moves of one length have no recursion of moments; none is computed",
     "dpbounds/noisy-descent-local-pl": "a probability: an instance needs quantiles of a walk's last gap",
     "dpbounds/second-order-path-noise": _STEPS,
     "dpbounds/second-order-path-noise/iterative": _STEPS,
     "dpbounds/second-order-path-noise/population": "pays for uniform convergence, of which no instance is computed",
     "dpbounds/second-order-path-noise/warm-start": _STEPS,
-    "dpbounds/storm/batches": _SAMPLED,
     "ganesh-liu-oh-thakurta-2023/lemma-3.4": "its bound is a counter-example itself",
     "ganesh-liu-oh-thakurta-2023/lemma-4.1": "above-threshold on two queries: no instance is computed",
     "ganesh-liu-oh-thakurta-2023/lemma-4.1/explicit": "above-threshold on two queries: no instance is computed",

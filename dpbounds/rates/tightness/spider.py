@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.backends import to_arb
@@ -160,18 +161,40 @@ def _whole(value: Enclosure) -> int:
 def restarted(at: Values) -> Fraction:
     """E|∇F|² after all stages, where μ = L: a stage ends in a random one of its iterates, and begins with an anchor."""
     steps, stages, dimension = int(at["steps"]), int(at["stages"]), at["dimension"]
-    spent, rate = at["dataset_size"] ** 2 * at["rho"], Fraction(1, 2)
+    spent = at["dataset_size"] ** 2 * at["rho"]
     anchor = dimension * 4 * at["lipschitz"] ** 2 * stages / spent
-    difference = dimension * 4 * (steps - 1) * stages / spent * rate**2
+    difference = dimension * 4 * (steps - 1) * stages / spent / 4
     start = 2 * at["smoothness"] * at["initial_gap"]
-    for _ in range(stages):
+    return _after_stages(start, [anchor] * stages, difference, steps)
+
+
+def shared(at: Values) -> arb:
+    """The same where early stages have less of the budget, and differences the most noise that is paid for."""
+    steps, stages, dimension = int(at["steps"]), int(at["stages"]), at["dimension"]
+    left = at["dataset_size"] ** 2 * at["rho"] - stages * dimension * (steps - 1) ** 2
+    root = to_arb(Fraction(2)).sqrt()
+    shares = [root**i for i in reversed(range(stages))]  # of σ_j², j = 0, 1, ...
+    unit = 2 * to_arb(dimension * at["lipschitz"] ** 2 / left) * sum((1 / one for one in shares), to_arb(Fraction(0)))
+    start = to_arb(2 * at["smoothness"] * at["initial_gap"])
+    return _after_stages(start, [unit * one for one in shares], to_arb(Fraction(1, 2) / (steps - 1)), steps)
+
+
+def shared_excess(at: Values) -> arb:
+    """F - inf F = |∇F|²/(2L)."""
+    return shared(at) / to_arb(2 * at["smoothness"])
+
+
+def _after_stages(start: Any, anchors: Sequence[Any], difference: Any, steps: int) -> Any:
+    """E|∇F|² at Lη = 1/2, from the second moments of the anchors' noise and of that of differences, over |v|²."""
+    rate = Fraction(1, 2) if isinstance(start, Fraction) else to_arb(Fraction(1, 2))
+    for anchor in anchors:
         gg, gv, vv = start, start, start + anchor
         seen = [gg]
         for _ in range(1, steps):
             gg, gv = gg - 2 * rate * gv + rate**2 * vv, (1 - rate) * (gv - rate * vv)
             vv *= (1 - rate) ** 2 + difference
             seen.append(gg)
-        start = sum(seen, Fraction(0)) / steps
+        start = sum(seen[1:], seen[0]) / steps
     return start
 
 
@@ -238,6 +261,7 @@ _STAGES = {
     "rho": Fraction(1, 100),
     "initial_gap": Fraction(1, 2),
 }
+_SHARED = _STAGES | {"rho": Fraction(1, 50)}
 _STORM = {
     "smoothness": ONE,
     "lipschitz": ONE,
@@ -299,6 +323,27 @@ INSTANCES = (
         bowl(ONE),
         "3 stages of 4 steps, μ = L",
         restarted_excess,
+        "as in the bound on the gradient",
+        start=ONE,
+    ),
+    Instance(
+        "dpbounds/polyak-lojasiewicz-restarted-spider/stage-shares",
+        "bound",
+        _SHARED,
+        bowl(ONE),
+        "3 stages of 4 steps, μ = L",
+        shared,
+        "the gap is halved by each stage at least",
+        squared=True,
+        start=ONE,
+    ),
+    Instance(
+        "dpbounds/polyak-lojasiewicz-restarted-spider/stage-shares",
+        "excess_risk",
+        _SHARED,
+        bowl(ONE),
+        "3 stages of 4 steps, μ = L",
+        shared_excess,
         "as in the bound on the gradient",
         start=ONE,
     ),

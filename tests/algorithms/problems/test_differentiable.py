@@ -33,6 +33,7 @@ from dpbounds.algorithms.problems import Clipped, differentiable
 from dpbounds.algorithms.problems.differentiable_losses import margins, problem as asked, programs as made, sums
 from dpbounds.algorithms.progress import followed_by
 from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
+from dpbounds.algorithms.second_order.iterative_path_noise import IterativePathNoise
 from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
@@ -679,14 +680,15 @@ def test_noise_on_products_is_in_proportion_to_the_direction():
             assert answer.noise_stddev == pytest.approx(3 * 0.5 * size / 30)
     residuals.demand_right(pen.close())
     assert pen.close().mechanism() == Gaussian(3) ** 3
-    with pytest.raises(UnsupportedMechanism, match="clip them"):
-        HessianProductOracle(problems.sigmoid_loss(FEATURES, SIGNS), Fraction(3), generators, pen)
+    with pytest.raises(InvalidValue, match="smoothness"):
+        HessianProductOracle(Clipped(problems.sigmoid_loss(FEATURES, SIGNS), 1), Fraction(3), generators, pen)
 
 
 def test_methods_that_use_curvature_run_for_privacy_alone():
     problem = a_bowl(2, assumed={"hessian_lipschitz": 4, "initial_gap": 1})
     for method in (
         PathNoiseDescent(2, 20, steps=6, searches=3, path_length=5, stationarity="1/2"),
+        IterativePathNoise(2, 20, 20, "1/9", 6, 3, 2, 5, 3, path_length=5, stationarity="1/2"),
         NegativeCurvatureDescent(20, 20, steps=6, stationarity="1/2"),
     ):
         run = method.run(problem, seed=1, repetitions=2, guarded=True)

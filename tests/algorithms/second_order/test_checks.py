@@ -23,7 +23,7 @@ def test_a_rate_above_its_bound_is_seen(planned):
 
 def test_a_ledger_above_its_budget_is_seen():
     spent = [one for one in CHECKS if one.kind == "spent"]
-    assert len(spent) == 6
+    assert len(spent) == 7
     for one in spent:
         assert one.judge([result(one, spent_lower=1.1, spent_upper=1.2)], 0.99).verdict is Verdict.FAILS
         assert one.judge([result(one, spent_lower=0.9, spent_upper=1.0)], 0.99).verdict is Verdict.HOLDS
@@ -37,6 +37,7 @@ def test_every_algorithm_has_an_example():
         "dp-gd-so",
         "dp-nc",
         "path-noise",
+        "iterative-path-noise",
         "warm-path-noise",
     ]
-    assert [one.printed for one in EXAMPLES] == [False, False, True, False, False, False, False]
+    assert [one.printed for one in EXAMPLES] == [False, False, True, False, False, False, False, False]

@@ -17,8 +17,9 @@ from dpbounds.errors import DpboundsError, InvalidValue, NotCertified, Unsupport
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
 from dpbounds.privacy.accountants import probable
-from dpbounds.privacy.accountants.certified import Account, delta, epsilon, prove_delta
+from dpbounds.privacy.accountants.certified import Account, account, delta, epsilon, prove_delta
 from dpbounds.privacy.accountants.probable import (
+    Apart,
     Bins,
     Mixture,
     Probable,
@@ -32,9 +33,10 @@ from dpbounds.privacy.mechanisms import (
     Gaussian,
     Laplace,
     MatrixMechanism,
+    PoissonSampled,
     RandomlyAllocated,
 )
-from dpbounds.privacy.mechanisms.matrices import Toeplitz
+from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, Toeplitz
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.publishing import certificates, statements
 from dpbounds.privacy.publishing.certificates import write_certificate
@@ -43,6 +45,10 @@ from dpbounds.privacy.relations import Relation
 
 GAUSSIAN = Bins(np.array([[1.0]]))
 OVERLAPPING = Bins(np.array([[1.0, 0.5, 0.0], [0.0, 0.8, 0.4]]))
+COLUMNS = np.array(
+    [[0.8, 0.4, 0, 0, 0], [0, 0.8, 0.4, 0, 0], [0, 0, 0.7, 0.5, 0], [0, 0, 0, 0.8, 0.4], [0, 0, 0, 0, 0.8]]
+)
+SEPARATED = Apart(COLUMNS, 2, 0.3)
 THREE = RandomlyAllocated(Gaussian(1), 10, 3)
 
 
@@ -112,7 +118,7 @@ def test_both_orders_of_random_allocation_have_their_own_means(tilt: float) -> N
 
 
 @pytest.mark.parametrize("adding", [False, True])
-@pytest.mark.parametrize("mixture", [OVERLAPPING, Subsets(5, 3, 0.6)], ids=["bins", "subsets"])
+@pytest.mark.parametrize("mixture", [OVERLAPPING, Subsets(5, 3, 0.6), SEPARATED], ids=["bins", "subsets", "apart"])
 def test_tilted_draws_estimate_what_plain_ones_do(mixture: Mixture, adding: bool) -> None:
     plain = at_epsilon(mixture, 0.0, 3, adding=adding, epochs=2)
     tilted = at_epsilon(mixture, 1.3, 4, adding=adding, epochs=2)
@@ -344,3 +350,119 @@ def test_every_function_that_publishes_refuses_it(tmp_path: Path) -> None:
                 with pytest.raises((DpboundsError, TypeError)):
                     member(*others, FOUND)
     assert {"statement", "write_certificate", "certificate"} <= taken
+
+
+# --- Steps that are drawn apart ---------------------------------------------------------------------------------------
+
+
+def drawn_sets() -> dict[tuple[int, ...], float]:
+    """All sets of steps and their chances, by walking through the coins."""
+    found: dict[tuple[int, ...], float] = {}
+
+    def walk(step: int, taken: tuple[int, ...], chance: float) -> None:
+        if step == len(COLUMNS):
+            found[taken] = found.get(taken, 0.0) + chance
+        elif taken and step - taken[-1] < SEPARATED.separation:
+            walk(step + 1, taken, chance)
+        else:
+            walk(step + 1, (*taken, step), chance * SEPARATED.rate)
+            walk(step + 1, taken, chance * (1 - SEPARATED.rate))
+
+    walk(0, (), 1.0)
+    return found
+
+
+def test_sums_over_sets_of_steps_are_those_of_enumeration() -> None:
+    law = drawn_sets()
+    assert math.isclose(sum(law.values()), 1)
+    shift = {each: COLUMNS[list(each)].sum(axis=0) for each in law}
+    draws = np.random.default_rng(0).normal(size=(7, 5))
+    for power in (1.0, 2.5):
+        sums = [
+            sum(chance * math.exp(power * (shift[a] @ y - shift[a] @ shift[a] / 2)) for a, chance in law.items())
+            for y in draws
+        ]
+        assert SEPARATED.log_ratio(draws, power) == pytest.approx(np.log(sums), rel=1e-12)
+    for tilt in (0.0, 1.5):
+        weights = [chance * math.exp(tilt * (1 + tilt) * shift[a] @ shift[a] / 2) for a, chance in law.items()]
+        assert SEPARATED.normaliser(tilt) == pytest.approx(math.log(sum(weights)), rel=1e-12, abs=1e-12)
+    mean = sum(chance * shift[a] for a, chance in law.items())
+    assert SEPARATED.mean_shift() == pytest.approx(mean, rel=1e-12)
+    half = sum(chance * shift[a] @ shift[a] / 2 for a, chance in law.items())
+    assert SEPARATED.moments == pytest.approx((mean @ mean, half), rel=1e-12)
+
+
+@pytest.mark.parametrize("tilt", [0.0, 1.0])
+def test_steps_are_drawn_by_their_tilted_law(tilt: float) -> None:
+    far = Apart(COLUMNS * 40, 2, 0.3) if not tilt else SEPARATED  # far enough to read the set off a draw
+    law, rows = drawn_sets(), 4000
+    draws = far.shifted(bits(1), rows, tilt)
+    weights = {
+        a: chance * math.exp(tilt * (1 + tilt) * (far.shifts[list(a)].sum(axis=0) ** 2).sum() / 2)
+        for a, chance in law.items()
+    }
+    total = sum(weights.values())
+    mean = sum(weight / total * (1 + tilt) * far.shifts[list(a)].sum(axis=0) for a, weight in weights.items())
+    spread = draws.std(axis=0) / math.sqrt(rows)
+    assert (np.abs(draws.mean(axis=0) - mean) < 5 * spread).all()
+    if not tilt:
+        read: dict[tuple[int, ...], int] = {}
+        for draw in draws:
+            rest, taken = draw.copy(), []
+            for step in range(5):
+                if rest[step] > 14:
+                    taken.append(step)
+                    rest -= far.shifts[step]
+            read[tuple(taken)] = read.get(tuple(taken), 0) + 1
+        assert set(read) <= set(law)
+        assert all(abs(read.get(a, 0) - rows * c) < 6 * math.sqrt(rows * c) + 3 for a, c in law.items())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("relation", ["add-or-remove-one", "zero-out-one"])
+def test_steps_one_apart_are_poisson_samples(relation: str) -> None:
+    """Without separation, and without bands, they are; certified values stand beside them."""
+    drawn = MatrixMechanism(2, Toeplitz([1], 8), "minimum-separation", separation=1, sample_rate="1/4")
+    certified = epsilon(PoissonSampled(Gaussian(2), "1/4") ** 8, "1e-3", relation)
+    found = probable_epsilon(drawn, "1e-3", relation, confidence="0.999", samples=40_000, seed=3)
+    assert certified.lower <= found.upper <= 1.1 * certified.upper
+    assert epsilon(drawn, "1e-3", relation).lower <= found.upper
+
+
+@pytest.mark.thorough
+def test_separation_gains_and_what_is_certified_does_not_know_it() -> None:
+    matrix = Toeplitz([1, "1/2"], 12)
+    drawn = MatrixMechanism(2, matrix, "minimum-separation", separation=3, sample_rate="1/4")
+    chosen = MatrixMechanism(2, matrix, "minimum-separation", separation=3, groups="independent")
+    any_steps = epsilon(chosen, "1e-4")
+    assert epsilon(drawn, "1e-4").upper == any_steps.upper
+    once = epsilon(PoissonSampled(Gaussian("1.788"), "1/4"), "1e-4")  # 2/√(1 + 1/4), the first step alone
+    assert epsilon(drawn, "1e-4").lower == pytest.approx(once.lower, rel=1e-2)
+    found = probable_epsilon(drawn, "1e-4", confidence="0.999", samples=40_000, seed=3)
+    assert epsilon(drawn, "1e-4").lower < found.upper < 0.8 * any_steps.upper
+
+
+@pytest.mark.parametrize(
+    ("matrix", "options", "told"),
+    [
+        (Toeplitz([1, 1, 1], 9), {}, "3 bands"),
+        (BinaryTree(9), {}, "a tree"),
+        (Toeplitz([1], 9), {"at_most": 2}, "at_most"),
+        (Toeplitz([1], 9), {"groups": "position"}, "groups"),
+    ],
+)
+def test_what_is_not_sampled_apart(matrix: Encoder, options: dict[str, object], told: str) -> None:
+    def ask() -> None:
+        drawn = MatrixMechanism(2, matrix, "minimum-separation", separation=2, sample_rate="1/4", **options)
+        probable_epsilon(drawn, "1e-3", confidence="0.99", samples=1000)
+
+    with pytest.raises(DpboundsError, match=told):
+        ask()
+
+
+def test_steps_drawn_apart_have_no_certificate_but_say_which_holds(tmp_path: Path) -> None:
+    drawn = MatrixMechanism(4, Toeplitz([1], 8), "minimum-separation", separation=2, sample_rate="1/4")
+    with pytest.raises(DpboundsError, match="leave the rate out"):
+        write_certificate(tmp_path / "c.json", account(drawn, delta="1e-3"))
+    with pytest.raises(DpboundsError, match="leave the rate out"):
+        statement(account(drawn, delta="1e-3"))

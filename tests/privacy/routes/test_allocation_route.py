@@ -93,6 +93,66 @@ def test_one_of_two_gaussian_steps(z: str, epsilon: str, anchors: tuple[str, str
         assert found.width < 1e-3 * found.upper
 
 
+# --- Many targets of one law ----------------------------------------------------------------------------------------
+
+
+def test_one_law_holds_quadrature_at_every_target_whatever_their_order() -> None:
+    epsilons = [F(k, 4) for k in (3, 0, 8, 5, 1, 5)]
+    found = dp.delta_curve(dp.RandomlyAllocated(dp.Gaussian(1), 2), epsilons, tolerance=1e-2)
+    for epsilon, ends in zip(epsilons, found, strict=True):
+        truth = max(two_of_gaussians(1.0, float(epsilon), removed=removed) for removed in (True, False))
+        assert ends.lower * (1 - 1e-9) <= truth <= ends.upper * (1 + 1e-9)
+        assert ends.width <= 0.02 * max(1, -math.log(ends.upper)) * ends.upper
+    assert found[3] == found[5]
+
+
+def test_a_curve_makes_a_law_or_two_for_each_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Allocated] = []
+    plain = enclosed.dominating
+    monkeypatch.setattr(enclosed, "dominating", lambda pair, grid: made.append(pair) or plain(pair, grid))
+    dp.delta_curve(dp.RandomlyAllocated(dp.Gaussian(2), 5), [F(k, 10) for k in range(21)], tolerance=3e-2)
+    assert {pair.direction for pair in made} == {Direction.REMOVE, Direction.ADD}
+    assert len(made) <= 6  # (at 21 targets)
+
+
+def test_a_law_that_does_not_dominate_is_seen_at_some_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: small losses are put together below themselves, which only small ε notice."""
+    plain = enclosed.dominating
+
+    def slipped(pair: Allocated, grid: enclosed.Grid) -> enclosed.Dominating:
+        found = plain(pair, grid)
+        points = tuple((loss if loss > F(1, 2) else loss - F(1, 4), mass) for loss, mass in found.pair.points)
+        return replace(found, pair=replace(found.pair, points=points))
+
+    monkeypatch.setattr(enclosed, "dominating", slipped)
+    with pytest.raises(AssertionError):
+        test_one_law_holds_quadrature_at_every_target_whatever_their_order()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("mechanism", "relation"),
+    [
+        (dp.RandomlyAllocated(dp.Gaussian(1), 30) ** 4, "add-or-remove-one"),
+        (dp.RandomlyAllocated(dp.Gaussian(1), 10) ** 2, "replace-one"),
+        (dp.RandomlyAllocated(dp.Gaussian(2), 6, 2) ** 2, "add-or-remove-one"),
+        (dp.BallsInBins(dp.Gaussian(2), 20, epochs=3, redraw=False), "add-or-remove-one"),
+        (dp.Composed(((dp.RandomlyAllocated(dp.Laplace(3), 10), 2), (dp.Gaussian(3), 1))), "add-or-remove-one"),
+        (dp.TruncatedPoisson(dp.Gaussian(1), "0.01", 150, 10000) ** 200, "add-or-remove-one"),
+    ],
+    ids=["fresh", "replaced", "several", "kept", "composed", "cut"],
+)
+def test_targets_that_share_a_law_agree_with_those_that_have_their_own(mechanism, relation) -> None:
+    reach = dp.epsilon(mechanism, "1e-5", relation, tolerance=1e-2).exact_upper
+    epsilons = [reach * k / 5 for k in range(9)]
+    found = dp.delta_curve(mechanism, epsilons, relation, tolerance=1e-2)
+    for index in (0, 5, 8):
+        alone = dp.delta(mechanism, epsilons[index], relation, tolerance=1e-3)
+        assert max(alone.exact_lower, found[index].exact_lower) <= min(alone.exact_upper, found[index].exact_upper)
+        assert found[index].width <= max(0.05 * max(1, -math.log(alone.upper)) * alone.upper, 2 * alone.width)
+    assert found[5].exact_lower <= F(1, 10**5)  # δ(ε) at an ε that suffices
+
+
 def enumerated(epsilon: float, bins: int, chosen: int, shares: list[int], alpha: float, *, removed: bool) -> float:
     """H of k of so many visits' products by enumeration: a bin of v visits of randomised response, none for 0."""
     odds = math.exp(epsilon)
@@ -174,7 +234,7 @@ def test_beside_other_releases() -> None:
 @pytest.mark.thorough
 def test_the_figures_of_the_specification() -> None:
     for mechanism, relation, low, high in (
-        (dp.RandomlyAllocated(dp.Gaussian(1), 100) ** 10, "add-or-remove-one", "1.7010", "1.7018"),
+        (dp.RandomlyAllocated(dp.Gaussian(1), 30) ** 4, "add-or-remove-one", "1.7010", "1.7018"),
         (dp.BallsInBins(dp.Gaussian(1), 100, 10, redraw=True), "zero-out-one", "1.7010", "1.7018"),
         (dp.BallsInBins(dp.Gaussian(1), 100, 10, redraw=False), "add-or-remove-one", "13.2513", "13.2517"),
         (dp.BallsInBins(dp.Gaussian(4), 100, 10, redraw=False), "add-or-remove-one", ".34165", ".34181"),

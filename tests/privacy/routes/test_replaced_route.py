@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -439,11 +439,11 @@ def test_where_no_grid_holds_the_sum() -> None:
     assert F("0.00437") < wide.exact_lower < wide.exact_upper < F("0.00442")
     product = ((Allocated(Direction.ADD, 10, ((ShiftedGaussians(F(1)), 10),)), 2),)
 
-    def proved(product: Product, at: Fraction) -> Proof:
-        return prove_epsilon(product, at, 1e-3)
+    def proved(product: Product, at: Sequence[Fraction]) -> list[Proof]:
+        return [prove_epsilon(product, delta, 1e-3) for delta in at]
 
     grids = [enclosed.Grid(F(1, 512), 1e-16, FINE, 1e-11, by_threshold) for by_threshold in (False, True)]
-    ways = [enclosed._between(product, F(1, 10**5), True, grid, proved).enclosure for grid in grids]
+    ways = [enclosed._between(product, [F(1, 10**5)], True, grid, proved)[0].enclosure for grid in grids]
     assert ways[0].overlaps(ways[1])
     assert all(way.width < 5e-3 * way.upper for way in ways)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ import numpy as np
 from flint import arb
 
 from dpbounds.errors import NotCertified
-from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.expressions.enclosure import Enclosure, End, ball_end
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_at
 from dpbounds.privacy.pairs.pairs import (
@@ -46,6 +47,7 @@ _COARSENING = 1 / 4  # 1/2 would let all additions add the same variance to the 
 _DECISIVE = 10  # doublings, beyond which it cannot
 _ROUNDS = 4
 _ROUGH, _ROUGHLY_NEGLIGIBLE, _ROUGHLY_LEAST = 0.02, 1e-24, 1e-13  # of an estimate
+_NEARLY = 2  # times as wide as wanted, which will do for some of many targets
 _SUBTLE = 1e-7  # of δ: what may be given up beyond the grid
 _VERY_MANY, _MILD = 3_000, 5  # bins, and a squared shift, for which no grid holds the sum
 _HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
@@ -57,7 +59,8 @@ _FINENESSES = (
 )
 _ROUGHLY_REPLACED = replaced.Fineness(cells=32, bits=12, losses=5)
 
-Prove = Callable[[Product, Fraction, float], Proof]  # of a product without allocated pairs, at a target, to a width
+# of a product without allocated pairs, at targets, to a width; one proof each
+Prove = Callable[[Product, Sequence[Fraction], float], Sequence[Proof]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,15 +342,24 @@ def attained(pair: Allocated | AllocatedTo, grid: Grid) -> Discrete:
 # --- What is spent ----------------------------------------------------------------------------------------------------
 
 
-def enclosed(product: Product, target: Fraction, for_epsilon: bool, width: float, prove: Prove) -> Proof:
+def enclosed(
+    product: Product, targets: Sequence[Fraction], for_epsilon: bool, width: float, prove: Prove
+) -> list[Proof]:
     """Enclose what a product spends by what two products with discrete pairs in place of the allocated ones spend.
+
+    The two products know nothing of the targets: one dominates and the other is attained at every α >= 0 (``proof.md``,
+    sections 1, 4 and 7), so both ends are proven at each target, however many share them. Targets decide which grid is
+    chosen: one that is good enough for the worst of them.
 
     Args:
         product: Pairs with multiplicities.
-        target: δ where ε is asked for, else ε.
+        targets: Values of δ where ε is asked for, else of ε; one at least.
         for_epsilon: Which.
         width: Relative width of ε, or width of log δ over max(1, log 1/δ), that will do.
-        prove: Proves what a product without allocated pairs spends at a target.
+        prove: Proves what a product without allocated pairs spends at targets.
+
+    Returns:
+        A proof per target.
 
     Raises:
         Declined: The losses reach too far for a grid, or doubles do not hold the masses; of Gaussian noise what holds
@@ -359,52 +371,72 @@ def enclosed(product: Product, target: Fraction, for_epsilon: bool, width: float
     try:
         spacing = min((first_spacing(pair, width) for pair in spaced), default=1.0)
     except Declined:
-        shown = _published(product, target, for_epsilon, width, prove)
+        shown = _published(product, targets, for_epsilon, width, prove)
         if shown is None:
             raise
         return shown
     fineness = next(each for least, each in _FINENESSES if width >= least)
     attacked = any(isinstance(pair, AllocatedTo) for pair in allocated)
-    small = float(target) if for_epsilon else 1e-12
-    best: Proof | None = None
+    small = float(min(targets)) if for_epsilon else 1e-12
+    found: dict[Fraction, Proof] = {}
+    rest = list(dict.fromkeys(targets))  # whose proofs are not narrow enough yet
     by_threshold = all(map(_is_crowded, spaced))
     for _ in range(_ROUNDS):
         negligible = _round_number(small * _SUBTLE * min(1.0, width / 1e-3) / count)
         grid = Grid(_dyadic(spacing), negligible, fineness, _round_number(small * _HARDLY / count), by_threshold)
         try:
-            proof = _between(product, target, for_epsilon, grid, lambda few, at: prove(few, at, _SHARE * width))
+            proofs = _between(product, rest, for_epsilon, grid, lambda few, at: prove(few, at, _SHARE * width))
         except Declined:
-            if best is not None:
+            if found:
                 break
             if by_threshold or not any(map(_is_gaussian, spaced)):
-                shown = _published(product, target, for_epsilon, width, prove)
+                shown = _published(product, targets, for_epsilon, width, prove)
                 if shown is None:
                     raise
                 return shown
             by_threshold = True
             continue
-        best = proof if best is None else _narrower(best, proof)
-        if not attacked and best.enclosure.exact_upper >= (math.inf if for_epsilon else 1):  # δ is below all masses
-            shown = _published(product, target, for_epsilon, width, prove)
-            best = best if shown is None else _narrower(best, shown)
+        _keep(found, rest, proofs)
+        hidden = [] if attacked else [at for at in rest if _is_hidden(found[at], for_epsilon)]
+        if hidden:  # δ is below all masses
+            shown = _published(product, hidden, for_epsilon, width, prove)
+            _keep(found, hidden, shown or ())
+        if attacked or not spaced or by_threshold:  # of thresholds the number is bounded
             break
-        low, high = best.enclosure.exact_lower, best.enclosure.exact_upper
-        if (
-            attacked or high == 0 or low == math.inf or not spaced or by_threshold
-        ):  # of thresholds the number is bounded
+        misses = {at: _miss(found[at], for_epsilon, width) for at in rest if at not in hidden}
+        rest = [at for at, miss in misses.items() if miss > (1 if len(targets) == 1 else _NEARLY)]
+        if not rest:
             break
-        gap = math.inf if high == math.inf else float((high - low) / high)
-        enough = width if for_epsilon else width * max(1.0, -_log(high))
-        if gap <= enough:
-            break
-        if not for_epsilon and high < small:
-            small = float(high)
-        spacing *= min(0.5, max(0.1, 0.8 * math.sqrt(enough / gap))) if gap < 1 else 0.5
-    assert best is not None
-    return best
+        if not for_epsilon:
+            small = min([small, *(float(found[at].enclosure.exact_upper) for at in rest)])
+        worst = max(misses.values())
+        spacing *= min(0.5, max(0.1, 0.8 / math.sqrt(worst))) if worst < math.inf else 0.5
+    return [found[at] for at in targets]
 
 
-def _published(product: Product, target: Fraction, for_epsilon: bool, width: float, prove: Prove) -> Proof | None:
+def _keep(found: dict[Fraction, Proof], targets: Sequence[Fraction], proofs: Sequence[Proof]) -> None:
+    """Add proofs to what is known at these targets."""
+    for at, proof in zip(targets, proofs, strict=False):
+        found[at] = _narrower(found[at], proof) if at in found else proof
+
+
+def _is_hidden(proof: Proof, for_epsilon: bool) -> bool:
+    return proof.enclosure.exact_upper >= (math.inf if for_epsilon else 1)
+
+
+def _miss(proof: Proof, for_epsilon: bool, width: float) -> float:
+    """How many times as wide as wanted a proof is; infinite where it tells nothing of the size."""
+    low, high = proof.enclosure.exact_lower, proof.enclosure.exact_upper
+    if high == 0 or low == math.inf:
+        return 0.0
+    gap = math.inf if high == math.inf else float((high - low) / high)
+    enough = width if for_epsilon else width * max(1.0, -_log(high))
+    return gap / enough if gap < 1 or gap <= enough else math.inf
+
+
+def _published(
+    product: Product, targets: Sequence[Fraction], for_epsilon: bool, width: float, prove: Prove
+) -> list[Proof] | None:
     """What holds where the bin of a record is published, and what whoever sees one step attains (``proof.md``, 9).
 
     None where noise is not Gaussian, steps are those of an attack, or that is not proven either.
@@ -425,17 +457,17 @@ def _published(product: Product, target: Fraction, for_epsilon: bool, width: flo
         above_.append((ShiftedGaussians(dearest), count))
         largest = max(shift for shift, _ in shifts)
         below_.append((SampledGaussians(pair.direction, Fraction(1, pair.bins), 1 / largest), count))
-    ends: list[Fraction | float] = []
-    for found in (below_, above_):
-        try:
-            enclosure = prove(_gathered(found), target, width).enclosure
-            ends.append(enclosure.exact_upper if ends else enclosure.exact_lower)
-        except (Declined, NotCertified):
-            if ends:
-                return None
-            ends.append(Fraction(0))
-    low, high = ends
-    return Proof(Enclosure(min(low, high), high, ROUTE, _PRECISION), ROUTE, {"bins": "published"})
+    lows: Sequence[End] = [Fraction(0)] * len(targets)
+    with contextlib.suppress(Declined, NotCertified):
+        lows = [each.enclosure.exact_lower for each in prove(_gathered(below_), targets, width)]
+    try:
+        highs = [each.enclosure.exact_upper for each in prove(_gathered(above_), targets, width)]
+    except (Declined, NotCertified):
+        return None
+    return [
+        Proof(Enclosure(min(low, high), high, ROUTE, _PRECISION), ROUTE, {"bins": "published"})
+        for low, high in zip(lows, highs, strict=True)
+    ]
 
 
 def _gathered(product: Sequence[tuple[Pair, int]]) -> Product:
@@ -472,18 +504,19 @@ def _narrower(one: Proof, other: Proof) -> Proof:
 
 def _between(
     product: Product,
-    target: Fraction,
+    targets: Sequence[Fraction],
     for_epsilon: bool,
     grid: Grid,
-    prove: Callable[[Product, Fraction], Proof],
-) -> Proof:
+    prove: Callable[[Product, Sequence[Fraction]], Sequence[Proof]],
+) -> list[Proof]:
     parameters = {"spacing": float(grid.spacing), "beyond the grid": grid.negligible}
     lower = tuple(
         (attained(pair, grid) if isinstance(pair, Allocated | AllocatedTo) else pair, count) for pair, count in product
     )
-    low = prove(lower, target).enclosure.exact_lower
+    lows = [each.enclosure.exact_lower for each in prove(lower, targets)]
     if any(isinstance(pair, AllocatedTo) for pair, _ in product):  # an attack: nothing is proven from above
-        return Proof(Enclosure(low, math.inf if for_epsilon else Fraction(1), ROUTE, _PRECISION), ROUTE, parameters)
+        end: End = math.inf if for_epsilon else Fraction(1)
+        return [Proof(Enclosure(low, end, ROUTE, _PRECISION), ROUTE, parameters) for low in lows]
     exponent, upper = arb(0), list[tuple[Pair, int]]()
     for pair, count in product:
         if isinstance(pair, Allocated):
@@ -495,12 +528,14 @@ def _between(
             upper.append((pair, count))
     with working(_PRECISION):
         factor = ball_end(exponent.exp(), "up")
-    if for_epsilon:
-        least = _rounded_down(target / factor)
-        high = prove(tuple(upper), least).enclosure.exact_upper
-    else:
-        high = min(Fraction(1), prove(tuple(upper), target).enclosure.exact_upper * factor)
-    return Proof(Enclosure(min(low, high), high, ROUTE, _PRECISION), ROUTE, parameters)
+    asked = [_rounded_down(at / factor) for at in targets] if for_epsilon else targets
+    highs = [each.enclosure.exact_upper for each in prove(tuple(upper), asked)]
+    if not for_epsilon:
+        highs = [min(Fraction(1), high * factor) for high in highs]
+    return [
+        Proof(Enclosure(min(low, high), high, ROUTE, _PRECISION), ROUTE, parameters)
+        for low, high in zip(lows, highs, strict=True)
+    ]
 
 
 def _rounded_down(number: Fraction) -> Fraction:

@@ -53,13 +53,10 @@ class Sketch:
 
     def log_mass_above(self, x: float) -> float:
         """Logarithm of P(X > x)."""
-        from scipy.special import logsumexp
-
         if isinstance(self.step, LossStep):
-            beyond = np.searchsorted(self.x, x, side="right")
-            return float(logsumexp(self.log_weights[beyond:])) if beyond < len(self.x) else -math.inf
+            return float(np.logaddexp.reduce(self.log_weights[np.searchsorted(self.x, x, side="right") :]))
         deviation = math.sqrt(float(self.step.variance))
-        return float(logsumexp([math.log(w) + log_tail((x - m) / deviation) for w, m in _mixture(self.step)]))
+        return float(np.logaddexp.reduce([math.log(w) + log_tail((x - m) / deviation) for w, m in _mixture(self.step)]))
 
     def truncated(self, x_max: float) -> Sketch:
         """The same step without what lies beyond ``x_max``."""

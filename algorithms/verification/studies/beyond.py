@@ -1,0 +1,161 @@
+"""What the library promises beyond one algorithm: falling noise, a point for the population, an order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpbounds.algorithms import PathNoiseDescent, WarmStartedPathNoise
+from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, Profile
+from dpbounds.algorithms.verification.judging import planned_checks as kinds
+from dpbounds.algorithms.verification.judging.planned_checks import PlannedCheck, by_size, cells
+from dpbounds.algorithms.verification.judging.slopes import SlopeCheck, exact_slope_check
+from dpbounds.algorithms.verification.studies.running import Example, at_budget, budget_of
+from dpbounds.algorithms.verification.studies.second_order import double_well
+from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number, parameter
+from dpbounds.algorithms.verification.sweeping.trials import ran
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.theorems.registry import theorem
+
+_FALLING = "dpbounds/geometric-noise-under-pl"
+_PATH = "dpbounds/second-order-path-noise"
+
+# --- falling noise under the Polyak-Łojasiewicz inequality
+
+
+def _bowl(w: Array) -> tuple[Array, Array, Array]:
+    return w * w / 2, w, np.ones_like(w)
+
+
+_SHAPES: dict[str, tuple[Any, dict[str, str], float]] = {
+    # derivatives, L, μ and η, and where w_0 has its coordinates
+    "bowl": (_bowl, {"smoothness": "1", "pl_constant": "3/4", "step_size": "1/2"}, 0.3),
+    "wavy": (WAVY.derivatives, {"smoothness": "8", "pl_constant": "0.1755", "step_size": "1/8"}, 2.0),
+}
+_CLASS = {"lipschitz": "1", "rho": "1/50"}
+
+
+def _falling_values(result: Result) -> dict[str, str]:
+    given = dict(result.parameters)
+    values = {name: str(given[name]) for name in ("dimension", "steps")}
+    values |= {"dataset_size": str(given["records"]), "initial_gap": repr(number(result, "gap"))}
+    return values | _CLASS | _SHAPES[str(given["shape"])][1]
+
+
+def falling_noise(shape: str, records: int, dimension: int, steps: int, repetitions: int, seed: int) -> Numbers:
+    """The last excess risk of gradient descent on Σ_j h(w_j), with the statement's noise in each step."""
+    derivatives, given, place = _SHAPES[shape]
+    L, mu, eta, rho = (float(Fraction(each)) for each in (*given.values(), _CLASS["rho"]))
+    kappa = math.sqrt(1 - 2 * mu * eta * (1 - L * eta / 2))
+    total = (1 - kappa**steps) / (1 - kappa)
+    draw, w = np.random.default_rng(seed), np.full((repetitions, dimension), place)
+    gap = float(derivatives(w[:1])[0].sum())
+    for t in range(steps):
+        stddev = math.sqrt(2 * total / rho / kappa ** (steps - 1 - t)) / records
+        w = w - eta * (derivatives(w)[1] + stddev * draw.standard_normal(w.shape))
+    excess = derivatives(w)[0].sum(axis=1)
+    sums = {"sum": float(excess.sum()), "squares": float((excess * excess).sum()), "draws": float(repetitions)}
+    return sums | {"gap": gap * (1 + 1e-12)}
+
+
+def falling_bound(result: Result) -> Enclosure:
+    """What the statement says of it."""
+    return theorem(_FALLING).evaluate("bound", **_falling_values(result)).value
+
+
+# --- a second-order stationary point of the population risk
+
+
+def drawn_well(records: int, seed: int) -> Landscape:
+    """The double well on the line, F_P, tilted as by the mean of so many records ±1/10 that are drawn by fair coins."""
+    tilt = (2 * np.random.default_rng(seed).binomial(records, 0.5) / records - 1) / 10
+
+    def derivatives(w: Array) -> tuple[Array, Array, Array]:
+        value, slope, bend = DOUBLE_WELL.derivatives(w)
+        return value + tilt * w, slope + tilt, bend
+
+    profile: Profile = replace(DOUBLE_WELL, derivatives=derivatives, name="a tilted double well")
+    return replace(double_well(records, 1), profile=profile)
+
+
+def deviations(method: WarmStartedPathNoise, problem: Landscape, failure: Fraction) -> tuple[float, float]:
+    """u₁ and u₂ of the statement, for a net in [-3/2, 3/2]."""
+    known = {name: str(getattr(problem, name)) for name in ("lipschitz", "smoothness", "dimension")}
+    known |= {"hessian_lipschitz": str(problem.hessian_lipschitz), "dataset_size": str(problem.records)}
+    known |= {"path_length": str(method.descent.path_length), "diameter": "3", "failure_probability": str(failure)}
+    statement = theorem(f"{_PATH}/population")
+    first, second = (
+        statement.evaluate(part, **known).value.upper for part in ("gradient_deviation", "hessian_deviation")
+    )
+    return first, second
+
+
+def population(records: int, failure: str, epsilon: float, repetitions: int, seed: int) -> Numbers:
+    """How often a run, on records of its own each, misses κ-stationarity of the population risk; κ as it is promised.
+
+    The runs succeed on their records but for ζ/2; then u₁ and u₂ of the statement are added. No point of the net is a
+    minimiser, so that runs walk.
+    """
+    zeta = Fraction(failure)
+    calibrated = partial(WarmStartedPathNoise.calibrated, covering_radius="1/67", failure_probability=zeta / 2)
+    problem = double_well(records, 1)
+    method, _ = at_budget(calibrated, problem, budget_of(epsilon, "1e-6"))
+    method.bound(problem)
+    slope, bend = deviations(method, problem, zeta)
+    rho_H = float(problem.hessian_lipschitz)
+    alpha = float(method.descent.stationarity)
+    kappa = max(alpha + slope, (math.sqrt(rho_H * alpha) + bend) ** 2 / rho_H)
+    hits = 0
+    for turn in range(repetitions):
+        w = ran((method, drawn_well(records, seed % 2**40 + turn)), 1, seed + turn).output
+        _, gradient, curvature = DOUBLE_WELL.derivatives(w)
+        hits += bool(abs(gradient[0, 0]) > kappa or curvature[0, 0] < -math.sqrt(rho_H * kappa))
+    return {"hits": float(hits), "draws": float(repetitions), "kappa": kappa}
+
+
+# --- the order of α
+
+
+def least_stationarity(records: int, epsilon: float, seed: int) -> Numbers:
+    """The smallest α that so many records are proven to be enough for, on the double well; no chance is in it."""
+    method, _ = at_budget(PathNoiseDescent.calibrated, double_well(records), budget_of(epsilon, "1e-6"))
+    return {"stationarity": float(method.stationarity)}
+
+
+def falls_as(exponent: float) -> kinds.Judge:
+    """Hold the last local exponent of α in n against a promised one."""
+
+    def judge(results: Sequence[Result], confidence: float) -> SlopeCheck:
+        sizes = [parameter(result, "records") for result in results]
+        return exact_slope_check(f"{_PATH}/rate", exponent, sizes, [number(one, "stationarity") for one in results])
+
+    return judge
+
+
+_falling = partial(cells, falling_noise, dimension=20, steps=60, repetitions=by_size(400, 4000))
+_drawn = partial(cells, population, records=10**6, failure="1/5", epsilon=1.0, repetitions=by_size(64, 256))
+_orders = cells(least_stationarity, records=(10**9, 10**11, 10**13), epsilon=1.0)
+
+CHECKS = (
+    *kinds.mean_bounded(
+        _FALLING,
+        "falling noise, excess risk, {shape}, n = {records}",
+        _falling(shape=("bowl", "wavy"), records=(500, 1000, 2000)),
+        falling_bound,
+    ),
+    *kinds.rate_bounded(
+        f"{_PATH}/population",
+        "a second-order point of the population is missed",
+        _drawn(),
+        lambda result: Enclosure.exactly(Fraction(1, 5)),
+    ),
+    PlannedCheck(f"{_PATH}/rate", "slope", "least α against n", _orders, falls_as(-2 / 3)),
+)
+EXAMPLES: tuple[Example, ...] = ()

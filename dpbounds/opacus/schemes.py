@@ -1,0 +1,254 @@
+"""What the engine draws beside Poisson samples: batches as a loader of ours deals them, and what those spend.
+
+The draws are those of ``dpbounds.algorithms``, which tests hold against the law that is accounted; the bits come from
+the loader's generator. A pass that is left early counts as a whole one: less of it is told. ``neighbours.md``,
+section 6, derives what is guaranteed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, MutableMapping
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.data import Sampler
+
+from dpbounds.algorithms.ledger import Batch, Bins, Shuffle, Truncated
+from dpbounds.algorithms.oracles.batches import draw_rows
+from dpbounds.algorithms.oracles.visits import dealt
+from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand_one_of
+from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.opacus.watching import Watch
+from dpbounds.privacy.accountants.certified import Account, account
+from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism
+from dpbounds.privacy.publishing.interoperability.opacus_accountant import POISSON
+from dpbounds.privacy.relations import Relation
+
+Drawn = Truncated | Batch | Bins | Shuffle
+TRUNCATED, FIXED_SIZE, SHUFFLED, FRESH_BINS, KEPT_BINS = (
+    "truncated-poisson",
+    "without-replacement",
+    "shuffled",
+    "random-allocation",
+    "balls-in-bins",
+)
+SCHEMES = (POISSON, TRUNCATED, FIXED_SIZE, SHUFFLED, FRESH_BINS, KEPT_BINS)
+_SHARED = (FIXED_SIZE, SHUFFLED)  # of which the number of records is a part, so that neighbours must share it
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How batches are drawn, but for the number of steps of a pass.
+
+    Attributes:
+        name: One of ``SCHEMES``, without Poisson samples.
+        max_batch_size: B, with "truncated-poisson"; else None.
+    """
+
+    name: str
+    max_batch_size: int | None = None
+
+    def __post_init__(self) -> None:
+        demand_one_of("sampling", self.name, SCHEMES)
+        if (self.max_batch_size is None) == (self.name == TRUNCATED):
+            allowed = f"a number with sampling={TRUNCATED!r}, and None else"
+            raise InvalidValue("max_batch_size", self.max_batch_size, allowed)
+        if self.max_batch_size is not None:
+            positive_integer(self.max_batch_size, "max_batch_size")
+
+    @property
+    def by_passes(self) -> bool:
+        """Whether batches of a pass depend on each other, so that passes are counted, and not steps."""
+        return self.name in (SHUFFLED, FRESH_BINS, KEPT_BINS)
+
+    def scheme(self, steps: int, records: int) -> Drawn:
+        """The scheme of a pass of so many steps over so many records."""
+        match self.name:
+            case "truncated-poisson":
+                assert self.max_batch_size is not None
+                return Truncated(Fraction(1, steps), self.max_batch_size, records)
+            case "without-replacement":
+                return Batch(records // steps, records, replacement=False)
+            case "shuffled":
+                return Shuffle(steps)
+        return Bins(steps, redraw=self.name == FRESH_BINS)
+
+    def spent(self, noise_multiplier: Fraction | float, steps: int, count: int, records: int) -> Mechanism:
+        """So many steps, or passes, as one mechanism."""
+        scheme, noise = self.scheme(steps, records), Gaussian(noise_multiplier)
+        if isinstance(scheme, Bins | Shuffle):
+            return scheme.visited(noise, steps * count)
+        return scheme.sample(noise) ** count
+
+
+class SchemeAccounting:
+    """What an engine's accountant has to know of such draws: a mixin that stands before ``EngineAccountant``.
+
+    Attributes:
+        way: How batches are drawn.
+        records: From how many, as accounted; None before a loader was made private.
+    """
+
+    way: Way
+    records: int | None
+    relation: Relation
+    public_dataset_size: int | None
+    history: list[tuple[float, float, int]]
+
+    def set_up(self, way: Way) -> None:
+        """Begin: before anything is asked."""
+        if way.name in _SHARED and self.public_dataset_size is not None:
+            raise InvalidValue(
+                "public_dataset_size",
+                self.public_dataset_size,
+                f"None with sampling={way.name!r}",
+                "batches of one size depend on the number of records, which neighbours have to share",
+            )
+        self.way, self.records, self.sampling = way, None, way.name
+        self.open: object = None  # the pass that is going on
+        self._begun, self._inside = False, (0.0, 0.0)
+        self._loaded = False
+
+    def accounted_for(self, records: int) -> int:
+        """How many records the account is for, where a loader has so many."""
+        return records if self.public_dataset_size is None else self.public_dataset_size
+
+    def demand_accountable(self, records: int) -> None:
+        """Raise unless one more loader, of so many records, can be accounted for beside what was released."""
+        n = self.accounted_for(records)
+        if self.way.name == TRUNCATED and records > n:
+            raise InvalidValue("public_dataset_size", n, f"an upper bound on the number of records, {records}")
+        if self.way.name == KEPT_BINS and (self.records is not None or self._loaded):
+            raise UnsupportedMechanism(
+                "bins that are kept belong to one loader and one attempt, as nobody writes down who is in which: "
+                f"take a new engine, or sampling={FRESH_BINS!r}"
+            )
+        if self.records is not None and self.records != n:
+            raise InvalidValue("number of records", n, f"{self.records}, as the steps so far were accounted for")
+
+    def begin(self, token: object) -> None:
+        """A pass over a loader begins, and every other one is over."""
+        self.open, self._begun = token, True
+
+    def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
+        """Write down one step; of what depends on each other, the pass at its first step.
+
+        Raises:
+            UnsupportedMechanism: The noise has changed within a pass whose batches depend on each other.
+        """
+        asked = float(noise_multiplier), sample_rate
+        if self.way.by_passes and not self._begun:
+            if asked != self._inside:
+                raise UnsupportedMechanism(
+                    f"the noise changed within a pass, of which sampling={self.way.name!r} accounts for the whole: "
+                    "change it between passes"
+                )
+            return
+        if self.way.name == KEPT_BINS and self.history and self.history[-1][:2] != asked:
+            raise UnsupportedMechanism("all passes over bins that are kept are one release, with one noise multiplier")
+        super().step(noise_multiplier=noise_multiplier, sample_rate=sample_rate)  # type: ignore[misc]
+        self._begun, self._inside = False, asked
+
+    @property
+    def composition(self) -> Mechanism | None:
+        """All steps so far as one mechanism; None before the first."""
+        if not self.history:
+            return None
+        assert self.records is not None  # a loader was made private
+        n = self.records
+        return Composed(tuple((self.way.spent(z, round(1 / rate), count, n), 1) for z, rate, count in self.history))
+
+    def account(self, delta: ExactLike, relation: str | Relation | None = None) -> Account:
+        """What all steps so far spend at δ, with its proof."""
+        past, neighbours = self.composition, self.asked(relation)
+        if past is None:
+            raise InvalidValue("number of steps", 0, "at least 1", "nothing was released yet")
+        return account(past, delta=delta, relation=neighbours)
+
+    def asked(self, relation: str | Relation | None) -> Relation:
+        """As there; of truncated samples the number of records, or an upper bound on it, is a part of the answer."""
+        found: Relation = super().asked(relation)  # type: ignore[misc]
+        known = getattr(self, "way", None)
+        if known is not None and known.name == TRUNCATED and self.public_dataset_size and not found.counts_records:
+            raise InvalidValue(
+                "relation", found, "add-or-remove-one with a public bound on the number of records, which others share"
+            )
+        return found
+
+    def state_dict(self, destination: MutableMapping[str, object] | None = None) -> MutableMapping[str, object]:
+        """As there, with how batches were drawn."""
+        state: MutableMapping[str, object] = super().state_dict(destination)  # type: ignore[misc]
+        state["way"] = {**asdict(self.way), "records": self.records}
+        return state
+
+    def load_state_dict(self, state_dict: Mapping[str, object]) -> None:
+        """As there; ``InvalidValue`` also where batches were drawn otherwise, or from other numbers of records."""
+        found = state_dict.get("way") if state_dict else None
+        records = found.get("records") if isinstance(found, Mapping) else None
+        if found != {**asdict(self.way), "records": records} or self.records not in (None, records):
+            raise InvalidValue("way", found, str(asdict(self.way)), "make the engine as it was when saved")
+        super().load_state_dict(state_dict)  # type: ignore[misc]
+        if self.history:
+            if self.way.name == KEPT_BINS:
+                raise UnsupportedMechanism(
+                    "bins that are kept are not in a checkpoint, and others would be thrown: what was spent stands in "
+                    f"the engine that saved it; to be able to go on take sampling={FRESH_BINS!r}"
+                )
+            self.records, self._loaded = records, True
+        self._begun = False
+
+
+class SchemeSampler(Sampler[list[int]]):
+    """Batches of records, one pass at a time, as ``way`` says; a watch is told how large they are.
+
+    Args:
+        records: How many there are.
+        steps: Of a pass.
+        scheme: How they are drawn.
+        accounting: Who is told that a pass begins.
+        generator: Of PyTorch; None for its own. A pass takes 256 bits of it.
+    """
+
+    def __init__(
+        self, records: int, steps: int, scheme: Drawn, accounting: SchemeAccounting, generator: torch.Generator | None
+    ) -> None:
+        self.num_samples, self.sample_rate, self.steps = records, 1 / steps, steps
+        self.scheme, self.accounting, self.generator = scheme, accounting, generator
+        self.watch: Watch
+        self.ahead = False
+        self._kept: Any = None
+
+    def __len__(self) -> int:
+        return self.steps
+
+    def __iter__(self) -> Iterator[list[int]]:
+        self.watch.begin()
+        token = object()
+        self.watch.token = token
+        self.accounting.begin(token)
+        for batch in self._batches():
+            if self.accounting.open is not token:
+                raise UnsupportedMechanism("another pass began while this one went on: passes are released in turn")
+            self.watch.drawn.append(len(batch))
+            yield batch
+        if not self.ahead:
+            self.watch.end()
+
+    def _batches(self) -> Iterator[list[int]]:
+        bits = torch.randint(0, 2**32, (8,), generator=self.generator, dtype=torch.int64).tolist()
+        numbers = np.random.Generator(np.random.PCG64(np.random.SeedSequence(bits)))
+        if isinstance(self.scheme, Bins | Shuffle):
+            places = self._kept
+            if places is None or self.scheme.redraw:
+                places = self._kept = dealt(self.scheme, self.num_samples, numbers)
+            by_batch = np.argsort(places, kind="stable")
+            ends = np.searchsorted(places[by_batch], np.arange(self.steps + 1))
+            for first, behind in itertools.pairwise(ends):
+                yield by_batch[first:behind].tolist()
+        else:
+            for _ in range(self.steps):
+                yield draw_rows(self.scheme, self.num_samples, numbers).tolist()
