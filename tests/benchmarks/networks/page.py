@@ -13,6 +13,7 @@ from scipy.stats import t as student
 
 from dpbounds.render import style
 from tests.benchmarks.networks import regime, sweep
+from tests.benchmarks.networks.cases import ABOUT
 
 DOCS = Path(__file__).parents[3] / "docs"
 ORDER = (*sweep.MAIN, *sweep.REST)
@@ -70,12 +71,9 @@ def networks() -> str:
 
 def cases() -> str:
     """What was trained, with the records that training saw."""
-    seen: dict[str, list[str]] = {}
-    for row in sweep.rows():
-        case = sweep.case_of(row["case"]) if row["case"] not in seen else None
-        if case is not None:
-            seen[row["case"]] = [row["case"], case.model, case.data, row["n"], row["p"]]
-    return _table(["case", "model", "records", "n", "parameters"], seen.values())
+    seen = {row["case"]: [row["case"], *ABOUT[row["case"]], row["n"], row["p"]] for row in sweep.rows()}
+    ordered = [seen[case] for case in sweep.CASES if case in seen]
+    return _table(["case", "model", "records", "n", "parameters"], ordered)
 
 
 def gradients() -> str:

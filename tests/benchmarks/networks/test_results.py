@@ -14,7 +14,7 @@ from sympy import Rational
 from dpbounds.algorithms import ProjectedGradientDescent, Spider, Storm
 from dpbounds.privacy.accountants.tuning import tuned_epsilon
 from dpbounds.privacy.mechanisms import Gaussian
-from tests.benchmarks.networks import methods, page, paid, regime, sweep
+from tests.benchmarks.networks import cases, methods, page, paid, regime, sweep
 
 pytestmark = pytest.mark.thorough
 
@@ -129,6 +129,13 @@ def test_peers_train_the_same_network(case):
     np.testing.assert_allclose(twin(torch.from_numpy(x[:20])).detach().numpy(), ours, atol=1e-5)
     back = peers.parameters_of(twin)
     assert all(np.array_equal(back[name], start[name]) for name in start)
+
+
+def test_cases_are_what_the_page_calls_them():
+    for name in ("digits-mlp", "digits-conv", "digits-attention", "covertype-mlp"):
+        case = sweep.case_of(name)
+        assert (case.model, case.data) == cases.ABOUT[name]
+    assert set(cases.ABOUT) == set(sweep.CASES)
 
 
 def test_the_page_shows_the_results():
