@@ -22,7 +22,7 @@ from dpbounds.algorithms import fields, planning, progress
 from dpbounds.algorithms.checkpoints import Checkpoint, Saved, reseeded
 from dpbounds.algorithms.descents.stochastic_gradient_descent import released
 from dpbounds.algorithms.iterates import norms, squared_norms
-from dpbounds.algorithms.ledger import Batch, Bins, Correlated, Visited
+from dpbounds.algorithms.ledger import Batch, Correlated, Visited
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome
 from dpbounds.algorithms.oracles import QuantileClippedOracle, Scheme, VisitGradientOracle, at_least
 from dpbounds.algorithms.oracles.batches import demand_all_records, valid_scheme
@@ -233,7 +233,8 @@ class PrivateTraining(Method[FiniteSum]):
                 (``dpbounds.algorithms.checkpoints``). Where it is there already, the run goes on from it; where it is
                 complete, what it returned is returned again.
             every: Steps between checkpoints and reports; None for an epoch. Where batches depend on each other
-                (shuffled, cyclic, bins) checkpoints are between whole epochs, and the next one is dealt anew.
+                (shuffled, cyclic, bins) checkpoints are between whole epochs, and the next one is dealt anew. Bins that
+                are kept stand in a file of their own, to be kept as secret as the records.
             report: True for a line per epoch of what was spent (of the budget) and a bar on a terminal, or a function
                 of ``Progress``.
 
@@ -279,8 +280,9 @@ class PrivateTraining(Method[FiniteSum]):
             done, x, clips = saved.step, saved.arrays["x"], saved.arrays["clips"]
             states = [_unpacked(state, saved.arrays, row) for row, state in enumerate(states)]
             run.ledger.resume(saved.ledger, saved.noise_counted)
-            if isinstance(gradient, VisitGradientOracle) and done < self.steps:
-                gradient.resume(done)
+            if isinstance(gradient, VisitGradientOracle) and place is not None and done < self.steps:
+                keeps, shape = gradient.keeps, (len(x), problem.records)
+                gradient.resume(done, place.hidden(shape, gradient.scheme.bins) if keeps else None)
         for t in run.steps(self.steps - done, first=done + 1):
             if quantile is not None and self.clipping is not None:
                 answer = quantile(x, clips)
@@ -295,10 +297,13 @@ class PrivateTraining(Method[FiniteSum]):
             moved = [step(*each) for each in zip(x, g, states, strict=True)]
             x, states, clips = np.stack([row for row, _ in moved]), [state for _, state in moved], following
             if place is not None and (t % between == 0 or t == self.steps):
+                if isinstance(gradient, VisitGradientOracle) and gradient.keeps and saved is None and t == between:
+                    gradient.hand_over(place.hide)
                 arrays = {"x": x, "clips": clips, **_packed(states)}
                 place.save(Saved(t, arrays, run.ledger.so_far(), run.ledger.noise_counted))
         if place is not None:
             place.demand_alone()
+            place.secret.unlink(missing_ok=True)
         away = norms(x - problem.initial_point)
         return Outcome(
             x.copy(), outputs={"clips": clips.copy()} if self.clipping else {}, measured={"moved": away}, parameters={}
@@ -319,9 +324,7 @@ class PrivateTraining(Method[FiniteSum]):
             advice = "the noise of earlier steps, which later ones take back, is never saved"
             raise InvalidValue("checkpoint", path, "None where noise is correlated", advice)
         if isinstance(self.sampling, Visited):
-            advice = "which record is in which batch is never saved"
-            if isinstance(self.sampling, Bins) and not self.sampling.redraw:
-                raise InvalidValue("sampling", repr(self.sampling), "one that deals anew, with a checkpoint", advice)
+            advice = "who was in a batch of a part of one is not saved"
             if between % self.sampling.bins:
                 allowed = f"whole epochs, of {self.sampling.bins} steps each, where batches depend on each other"
                 raise InvalidValue("every", between, allowed, advice)
@@ -351,7 +354,11 @@ def epoch_of(sampling: Draws, records: int) -> int:
         return 1
     if isinstance(sampling, _DEPENDENT):
         return sampling.bins
-    return math.ceil(Fraction(records, sampling.size) if isinstance(sampling, Batch) else 1 / sampling.sample_rate)
+    if isinstance(sampling, Batch):
+        return math.ceil(Fraction(records, sampling.size))
+    rate = sampling.sample_rate  # rounded: what is nearly 1/10 means 10 batches
+    whole = round(1 / rate)
+    return whole if abs(whole * rate - 1) <= whole * Fraction(1, 2**50) else math.ceil(1 / rate)
 
 
 def _steps(

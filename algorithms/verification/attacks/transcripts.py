@@ -27,6 +27,7 @@ from dpbounds.algorithms.oracles import (
     GradientDifferenceOracle,
     GradientOracle,
     HessianOracle,
+    HessianProductOracle,
     PathGradientOracle,
     Poisson,
     Scored,
@@ -34,6 +35,7 @@ from dpbounds.algorithms.oracles import (
     as_vectors,
 )
 from dpbounds.algorithms.oracles.watching import Question, watched_by
+from dpbounds.algorithms.problems.finite_sum import mean_products
 from dpbounds.algorithms.verification.attacks.neighbours import Pair
 
 _IMPOSSIBLE = -1e6  # log-likelihood of an answer that a ball or a sphere cannot give: finite, so that sums are
@@ -215,12 +217,17 @@ def _of_hessian(oracle: HessianOracle, answer: Any, X: Array) -> Answer:
     return _answer(oracle, as_vectors(answer.noisy), exact=lambda problem: as_vectors(problem.hessian(X)))
 
 
+def _of_product(oracle: HessianProductOracle, answer: Any, X: Array, V: Array) -> Answer:
+    return _answer(oracle, answer.noisy, None, answer.noise_stddev, exact=lambda side: mean_products(side, X, V))
+
+
 _DESCRIBED: dict[str, Callable[..., Answer]] = {
     GradientOracle.question: _of_gradient,
     BatchGradientOracle.question: _of_gradient,
     GradientDifferenceOracle.question: _of_difference,
     PathGradientOracle.question: _of_path,
     HessianOracle.question: _of_hessian,
+    HessianProductOracle.question: _of_product,
 }
 
 

@@ -1527,6 +1527,16 @@ def averaged(parts: list[tuple[Fraction, Profile]]) -> Profile:
     )
 
 
+def weighed(parts: list[tuple[Fraction, Fraction, Profile]]) -> Profile:
+    """(19) One of several pairs, revealed, with one weight under P and another one, not 0 where the first is not."""
+    weights = [(number(first), number(second), profile) for first, second, profile in parts if first]
+    return Profile(
+        lambda alpha: sum((w * profile(alpha * v / w) for w, v, profile in weights), arb(0)),
+        sum((w * profile.total for w, _, profile in weights), arb(0)),
+        exact=all(profile.exact for _, _, profile in weights),
+    )
+
+
 # --- version 5: one of many steps, in secret --------------------------------------------------------------------------
 
 
@@ -1914,6 +1924,7 @@ class Aim:
 
     def __init__(self, delta: Fraction, releases: int, hints: dict[str, Any], known: dict[Any, Any]) -> None:
         self.hints, self.known = hints, known
+        self.moved: list[object] = []  # (19): of each cut sample, for one range of sizes
         self.share = delta / releases
         self.negligible = number(self.share) * arb(2) ** -26
         # (24): how many points, and how much rarer what is cut off
@@ -2047,7 +2058,9 @@ def of_fixed_size(release: dict[str, Any], order: str, relation: str) -> Profile
     return displacing(order, relation, rate, one)
 
 
-def of_truncated(release: dict[str, Any], order: str, relation: str, low: int, high: int) -> Profile:
+def of_truncated(
+    release: dict[str, Any], order: str, relation: str, low: int, high: int, moved: Fraction = Fraction(0)
+) -> Profile:
     """(19) A Poisson sample of at most B records, of data sets of ``low`` to ``high`` records."""
     rate, most, one = release["sample_rate"], release["max_batch_size"], per_bound(release)
     whole = sampled_profile(order, rate, one)
@@ -2055,8 +2068,42 @@ def of_truncated(release: dict[str, Any], order: str, relation: str, low: int, h
         return whole
     often, _ = cut_chances(rate, most, high)
     seldom, kept = cut_chances(rate, most, low, least=True)
-    branches = (whole, displacing(order, relation, rate, one), displacing(order, relation, kept, one))
-    return averaged(list(zip((1 - often, often - seldom, seldom), branches, strict=True)))
+    just = Fraction(0)
+    if moved:
+        just = min(just_not_cut(rate, most, low), just_not_cut(rate, most, high), 1 - often)
+        require(0 < moved < seldom * least_kept(rate, most, high), "no more is moved than is cut and held the record")
+        require(just > 0, "something just is not cut")
+    parts = [(1 - often - just, 1 - often - just, whole)]
+    parts.append((often - seldom, often - seldom, displacing(order, relation, rate, one)))
+    if seldom:
+        chance = (seldom * kept - moved) / (seldom - moved)
+        parts.append((seldom - moved, seldom, displacing(order, relation, chance, one)))
+    if moved:
+        parts.append((just + moved, just, sampled_profile(order, (just * rate + moved) / (just + moved), one)))
+    if relation != "add-or-remove-one":  # the tag has one law
+        return averaged([(first, profile) for first, _, profile in parts])
+    swapped = order == "add"
+    return weighed([(second, first, p) if swapped else (first, second, p) for first, second, p in parts])
+
+
+def just_not_cut(rate: Fraction, most: int, size: int) -> Fraction:
+    """(19) Not more than P(Bin(n-1, q) = B-1)."""
+    if size <= most or rate == 1:
+        return Fraction(0)
+    ways = arb(size).lgamma() - arb(most).lgamma() - arb(size - most + 1).lgamma()
+    chance = (ways + (most - 1) * number(rate).log() + (size - most) * (1 - number(rate)).log()).exp()
+    return Fraction(max(0, only_whole((chance * 2**200).lower().floor(), "the chance of just no cut")), 2**200)
+
+
+def least_kept(rate: Fraction, most: int, size: int) -> Fraction:
+    """(19) Not more than a record's chance to be kept where others fill the batch."""
+    if rate == 1:
+        return Fraction(most, size)
+    q, scale = number(rate), 2**200
+    tau, beyond = chance_of_at_least(size - 1, q, most), chance_of_at_least(size, q, most + 1)
+    if not tau > arb(2) ** -180:
+        return Fraction(0)
+    return Fraction(max(0, only_whole((most * beyond / (size * tau) * scale).lower().floor(), "κ")), scale)
 
 
 def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) -> tuple[Fraction, Fraction]:
@@ -2272,7 +2319,8 @@ def steps_of(
         elif kind == "truncated-poisson":
             n = release["dataset_size"]
             low, high = sizes or ((1, n) if relation == "add-or-remove-one" else (n, n))
-            found.append((of_truncated(release, order, relation, low, high), count))
+            amount = rational(aim.moved.pop(0), 0) if aim.moved else Fraction(0)
+            found.append((of_truncated(release, order, relation, low, high, amount), count))
         else:
             made = {"full-batch": of_full_batch, "poisson": of_poisson, "without-replacement": of_fixed_size}
             made["with-replacement"] = of_draws
@@ -2326,8 +2374,14 @@ def curve_of(
     precision = 2 * bits + 128
     runs, shows = [], all(map(is_attained, releases))
     with ctx.workprec(precision):
-        for sizes in size_ranges(releases, relation, hints):
-            steps, variation = steps_of(releases, order, relation, Aim(delta, total, hints, known), sizes)
+        ranges = size_ranges(releases, relation, hints)
+        moved = field(hints, "moved", list) if "moved" in hints else [[]] * len(ranges)
+        if len(moved) != len(ranges) or not all(isinstance(each, list) for each in moved):
+            raise Malformed("what is moved is a list for each range of sizes")
+        for sizes, amounts in zip(ranges, moved, strict=True):
+            aim = Aim(delta, total, hints, known)
+            aim.moved = list(amounts)
+            steps, variation = steps_of(releases, order, relation, aim, sizes)
             one, atoms = (steps[0][0] if [count for _, count in steps] == [1] else None), None
             if one is None:
                 enough = number(delta / total) * arb(2) ** -22

@@ -26,8 +26,10 @@ from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.descriptions import digest
 from dpbounds.privacy.mechanisms.matrices import BinaryTree, Toeplitz
+from dpbounds.privacy.pairs import domination
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
+from dpbounds.privacy.pairs.truncation import Costs, cut_of, moved_of
 from dpbounds.privacy.publishing import standalone_checker as checker
 from dpbounds.privacy.publishing.certificates import certificate, check_certificate, write_certificate
 from dpbounds.privacy.relations import Order, Relation
@@ -332,13 +334,20 @@ def test_halves_are_for_replaced_records() -> None:
 LOSSES = [Fraction(-3), Fraction(-1, 7), Fraction(0), Fraction(1, 100), Fraction(1, 3), Fraction(2)]
 
 
-def profile(name_or_case: Any, order: str, precision: int = 256) -> Callable[[Fraction], arb]:
+def profile(
+    name_or_case: Any,
+    order: str,
+    precision: int = 256,
+    moved: Fraction = Fraction(0),
+    sizes: tuple[int, int] | None = None,
+) -> Callable[[Fraction], arb]:
     mechanism, relation, _ = name_or_case
     releases = [checker.read_release({**each, "count": 1}) for each in written(mechanism, relation)]
     hints = {"spacing": "1/64"}
     aim = checker.Aim(Fraction(1, 10**6), 1, hints, {})
+    aim.moved = [str(moved)] if moved else []
     with ctx.workprec(precision):
-        ((found, _),), _ = checker.steps_of(releases, order, str(relation), aim, None)
+        ((found, _),), _ = checker.steps_of(releases, order, str(relation), aim, sizes)
 
     def at(loss: Fraction) -> arb:
         with ctx.workprec(precision):
@@ -360,8 +369,13 @@ def test_profiles_are_those_of_the_pairs(name: str) -> None:
     mechanism, relation, delta = CASES[name]
     (single, _), *_ = mechanism.parts if isinstance(mechanism, dp.Composed) else ((mechanism, 1),)
     classes = neighbour_classes(single, relation)
+    moved = Fraction(0)
+    if isinstance(single, dp.TruncatedPoisson):
+        cut = cut_of(single.sample_rate, single.max_batch_size, single.dataset_size, single.dataset_size)
+        moved = moved_of(cut, single.sample_rate, Costs(0.25, 1, relation is REPLACE, relation is ZERO))
+        assert moved
     for order in checker.RECORD[str(relation)]:
-        own = profile((single, relation, delta), order)
+        own = profile((single, relation, delta), order, moved=moved)
         (of_class,) = {each.product for way in ORDERS[order] for each in classes.along(way)}
         ((pair, count),) = of_class
         assert count == 1
@@ -675,6 +689,14 @@ def _a_window_to_the_end(true: Any) -> Any:
 
 
 PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any], Callable[[], None]]] = {
+    "one weight for both laws": (
+        *(checker, "weighed", lambda true: lambda parts: true([(first, first, law) for first, _, law in parts])),
+        lambda: test_what_is_moved_in_a_range_of_sizes_is_what_the_pair_says(),
+    ),
+    "batches that just are not cut, too often": (
+        *(checker, "just_not_cut", lambda true: lambda rate, most, size: 2 * true(rate, most, size)),
+        lambda: test_what_is_moved_in_a_range_of_sizes_is_what_the_pair_says(),
+    ),
     "values cut off below, and not raised": (
         *(checker.Grid, "lowered", lambda true: lambda self, found, by: true(self, found, 2 * by)),
         test_values_that_are_lowered_keep_their_mass_and_stay_on_points,
@@ -793,6 +815,26 @@ def test_hostile_hints_about_clones_are_refused() -> None:
                 releases, {**claim, "lower": Fraction(0), "upper": Fraction(1, 9)}, proofs
             )
             assert (below, above) == (None, None), hints
+
+
+def test_what_is_moved_in_a_range_of_sizes_is_what_the_pair_says() -> None:
+    (single, _), *_ = CASES["truncated, added"][0].parts  # type: ignore[attr-defined]
+    cut = cut_of(single.sample_rate, single.max_batch_size, 50, 60)
+    moved = cut.surely / 2
+    for order, ours in (("remove", Order.REMOVE), ("add", Order.ADD)):
+        own = profile((single, ADD, "1e-4"), order, moved=moved, sizes=(50, 60))
+        with ctx.workprec(256):
+            law = law_of(domination._tagged_cut(single.mechanism, single.sample_rate, ours, cut, moved))
+            for loss in LOSSES:
+                assert abs(float(law.delta(checker.number(loss)).mid()) - float(own(loss).mid())) < 1e-9, (order, loss)
+
+
+@pytest.mark.parametrize("share", [Fraction(11, 10), Fraction(1000)])
+def test_no_more_is_moved_than_is_cut(share: Fraction) -> None:
+    (single, _), *_ = CASES["truncated, added"][0].parts  # type: ignore[attr-defined]
+    moved = cut_of(single.sample_rate, single.max_batch_size, 50, 60).surely * share
+    with pytest.raises(checker.Unproven):
+        profile((single, ADD, "1e-4"), "remove", moved=moved, sizes=(50, 60))
 
 
 @pytest.mark.parametrize("ends", [[], [10], [60, 10], [0, 60], [10, 10, 60], ["60"], [10, 70]])
