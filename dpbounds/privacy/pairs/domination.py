@@ -728,17 +728,20 @@ def _tagged_cut(inner: Mechanism, rate: Fraction, order: Order, cut: Cut, moved:
     def joining(chance: Fraction) -> Pair:
         return _poisson(PoissonSampled(inner, chance), order).pair
 
-    just = cut.just if moved else Fraction(0)
+    by_size = order in (Order.REMOVE, Order.ADD)  # of the sizes that are cut more often than the smallest, too
+    just, rest = cut.just if moved else Fraction(0), cut.at_most - cut.at_least
+    share = moved / cut.at_least if moved and by_size else Fraction(0)
+    arrives = moved + share * rest
     parts = [
         (1 - cut.at_most - just, 1 - cut.at_most - just, joining(rate)),
-        (cut.at_most - cut.at_least, cut.at_most - cut.at_least, _displacing(inner, rate, order)),
+        (rest * (1 - share), rest, _displacing(inner, (rate - share) / (1 - share), order)),
     ]
     if cut.at_least > moved:
         chance = (cut.kept * cut.at_least - moved) / (cut.at_least - moved)
         parts.append((cut.at_least - moved, cut.at_least, _displacing(inner, chance, order)))
     if moved:
-        parts.append((just + moved, just, joining((just * rate + moved) / (just + moved))))
-    if order not in (Order.REMOVE, Order.ADD):  # the tag has one law
+        parts.append((just + arrives, just, joining((just * rate + arrives) / (just + arrives))))
+    if not by_size:  # the tag has one law
         return Tagged(tuple((first, part) for first, _, part in parts if first))
     if order is Order.ADD:
         parts = [(second, first, part) for first, second, part in parts]

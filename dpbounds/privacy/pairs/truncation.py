@@ -161,14 +161,17 @@ class Costs:
         total = np.zeros((1, len(_ORDERS)))
         if most + just < 1:
             total = (1 - most - just) * _grown(plain, still, self.joining)
-        if most > least:
-            total = total + (most - least) * _grown(plain, still, self.displacing)
-        nearly, cuts = np.full_like(moved, just), np.full_like(moved, least)
+        nearly, cuts, shares, arrives = np.full_like(moved, just), np.full_like(moved, least), 0 * moved, moved
         if self.replaced or self.zeroed:  # the tag has one law
             nearly, cuts = nearly + moved, cuts - moved
+        elif least > 0:
+            shares, arrives = moved / least, moved * (most / least)
+        if most > least:
+            kin = (rate - shares) / (1 - shares)
+            total = total + (most - least) * _grown(kin, -shares, self.displacing)
         if just > 0:
-            gain = just * (1 + 0 * moved) + moved
-            total = total + nearly[:, None] * _grown((just * rate + moved) / gain, gain / nearly - 1, self.joining)
+            gain = just + arrives
+            total = total + nearly[:, None] * _grown((just * rate + arrives) / gain, gain / nearly - 1, self.joining)
         if least > 0:
             lost = least - moved
             total = total + cuts[:, None] * _grown((least * kept - moved) / lost, lost / cuts - 1, self.displacing)

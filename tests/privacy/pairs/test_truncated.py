@@ -239,16 +239,19 @@ def test_however_much_is_moved_no_vectors_exceed_the_pair(rate: Fraction, most: 
 
 @pytest.mark.parametrize("order", [Order.REMOVE, Order.ADD])
 @pytest.mark.parametrize("share", SHARES)
-def test_the_pair_of_a_range_dominates_those_of_its_sizes(order: Order, share: float) -> None:
-    """Each size with the same amount moved; and each size's attacks."""
-    rate, most, low, high = Fraction(3, 5), 2, 3, 5
+@pytest.mark.parametrize(("rate", "most", "low", "high"), [(Fraction(3, 5), 2, 3, 5), (Fraction(1, 5), 2, 4, 9)])
+def test_the_pair_of_a_range_dominates_those_of_its_sizes(
+    order: Order, share: float, rate: Fraction, most: int, low: int, high: int
+) -> None:
+    """Each size with the same share moved; and each size's attacks."""
     whole = law_at(moved_pair(rate, most, high, order, share, low), EPSILONS)
     for size in range(low, high + 1):
         attacked = attained(line_attacks(order, rate, most, size), np.exp(EPSILONS)) if size < 5 else 0.0
         assert (attacked <= whole + 1e-9).all()
-        moved = Fraction(share) * cut_of(rate, most, low, high).surely
+        of_range, own = cut_of(rate, most, low, high), cut_of(rate, most, size, size)
+        moved = Fraction(share) * of_range.surely / of_range.at_least * own.at_least
         (ours,) = (each for each in AR.orders if each.value == order.value)
-        alone = domination._tagged_cut(dp.Gaussian(1), rate, ours, cut_of(rate, most, size, size), moved)
+        alone = domination._tagged_cut(dp.Gaussian(1), rate, ours, own, moved)
         assert (law_at(alone, EPSILONS) <= whole + 1e-9).all()
 
 
