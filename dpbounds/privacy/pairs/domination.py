@@ -710,7 +710,7 @@ def _cut(
     pair = _tagged_cut(inner, rate, order, cut, moved_of(cut, rate, _costs_of(inner, order, count)))
     if order in (Order.REMOVE, Order.ADD) and smallest > 1 and largest < mechanism.dataset_size:
         return StepBound(pair, ())  # what is attained by fewer, or by most, is attained
-    if smallest > most and cut.at_most > _OFTEN and (crowd := _crowd(mechanism, order, largest)) is not None:
+    if smallest > most and cut.at_most > _OFTEN and (crowd := _crowd(mechanism, order, largest, count)) is not None:
         return StepBound(pair, (crowd,), size=largest)
     # the others contribute nothing, and whoever is displaced does not show; with few others nobody is
     size = most if smallest <= most else smallest
@@ -762,7 +762,7 @@ def _costs_of(inner: Mechanism, order: Order, count: int) -> Costs:
 _OTHERS = {Order.REMOVE: Other.NOTHING, Order.ZERO: Other.NULL, Order.REPLACE: Other.OPPOSITE}  # the dearer orders
 
 
-def _crowd(mechanism: TruncatedPoisson, order: Order, size: int) -> Pair | None:
+def _crowd(mechanism: TruncatedPoisson, order: Order, size: int, count: int) -> Pair | None:
     """The attack by a crowd, where it promises more than the Poisson pair that others who contribute nothing attain."""
     from dpbounds.privacy.pairs.crowds import best_crowd
     from dpbounds.privacy.pairs.truncation import least_rate
@@ -779,7 +779,7 @@ def _crowd(mechanism: TruncatedPoisson, order: Order, size: int) -> Pair | None:
     if order is Order.REPLACE:
         plain *= 4
     return best_crowd(
-        CrowdedGaussians(Direction.REMOVE, rate, most, size, 1 / squared, Fraction(0), _OTHERS[order]), plain
+        CrowdedGaussians(Direction.REMOVE, rate, most, size, 1 / squared, Fraction(0), _OTHERS[order]), plain, count
     )
 
 

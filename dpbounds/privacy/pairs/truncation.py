@@ -235,7 +235,7 @@ def size_ranges(
         found = tuple(islice(_ranges(sizes, largest, (1 + margin) * worst), _MOST_RANGES + 1))
         if len(found) <= _MOST_RANGES:
             return found
-        margin *= 1.25
+        margin *= 1.1
 
 
 @dataclass(frozen=True, slots=True)
