@@ -66,7 +66,9 @@ def crowded_masses(pair: CrowdedGaussians) -> list[tuple[arb, arb]]:
     along, across = _edges(pair)
     deviation, part = _ball(pair.variance).sqrt(), (1 - _ball(pair.lean) ** 2).sqrt()
 
-    unit = math.lcm(pair.lean.denominator, *(edge.denominator for edge in along))  # all distances are multiples of 1/unit
+    unit = math.lcm(
+        pair.lean.denominator, *(edge.denominator for edge in along)
+    )  # all distances are multiples of 1/unit
     places = [int(edge * unit) for edge in along]
 
     @cache
