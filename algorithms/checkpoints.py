@@ -9,6 +9,10 @@ stands its log, one line for each attempt and each checkpoint, which tells wheth
 going on elsewhere: then ``BudgetExceeded``. What it cannot tell is that *both* files were copied; then two
 continuations are two releases after a common beginning, with different noise, to be added up by whoever makes them. An
 attempt that was killed has returned nothing; what it wrote down after its last checkpoint is not in the ledger.
+
+Where records stay in bins that were drawn once, the rest of a run needs to know who is in which. That is no function of
+answers: privacy rests on its being secret, as it does on the records' being so. It stands in a third file, with
+``.secret`` at the end of its name, which its owner alone may read, and which is taken away when the run is complete.
 """
 
 from __future__ import annotations
@@ -122,6 +126,40 @@ class Checkpoint:
                 f"another attempt goes on from the same checkpoint ({self.log}): together they release more than "
                 "either ledger says; do not publish anything of this one"
             )
+
+    @property
+    def secret(self) -> Path:
+        """The file of bins that are kept."""
+        return self.path.with_name(self.path.name + ".secret")
+
+    def hide(self, dealt: np.ndarray[Any, Any]) -> None:
+        """Write which record is in which bin, before the first checkpoint of a run is saved; raises as ``save``."""
+        self.demand_alone()
+        packed = io.BytesIO()
+        np.savez(packed, token=np.array(self._token), dealt=dealt)
+        self.secret.unlink(missing_ok=True)
+        self.secret.touch(mode=0o600)
+        documents.write(self.secret, packed.getvalue())
+
+    def hidden(self, shape: tuple[int, int], bins: int) -> np.ndarray[Any, Any]:
+        """The same, read: of so many repetitions and records.
+
+        Raises:
+            InvalidValue: The file is missing, damaged or another run's: the run cannot go on.
+        """
+        advice = "records cannot be kept in bins that nobody knows: begin another run"
+        if not self.secret.exists():
+            raise InvalidValue("checkpoint", self.secret, "a file that is there", advice)
+        try:
+            with np.load(io.BytesIO(documents.read_bytes(self.secret, "bins", _MOST)), allow_pickle=False) as found:
+                token, dealt = str(found["token"]), np.asarray(found["dealt"])
+        except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
+            raise InvalidValue("checkpoint", self.secret, "a whole file that a run saved", str(error)) from error
+        fits = dealt.shape == shape and dealt.dtype == np.int64 and ((dealt >= 0) & (dealt < bins)).all()
+        first = next((line["saved"] for line in self._lines() if "saved" in line), None)  # who hid them
+        if token != first or not fits:
+            raise InvalidValue("checkpoint", self.secret, "the bins of this run", advice)
+        return dealt
 
     # --- files --------------------------------------------------------------------------------------------------------
 

@@ -875,8 +875,12 @@ class Visits:
         self.scheme, self.ledger = scheme, ledger
         self.steps, self.mechanism, self.resumed = 0, cast("Mechanism | None", None), False
 
-    def resume(self, steps: int) -> None:
+    def resume(self, steps: int, kept: bool = False) -> None:
         """Go on behind so many answers that the ledger holds already, alone; the next one has the same noise.
+
+        Args:
+            steps: How many.
+            kept: Whether records are where they were, for bins that are not drawn anew.
 
         Raises:
             InvalidValue: They are not whole epochs, or records would have to stay in bins that were not kept.
@@ -884,7 +888,7 @@ class Visits:
         if steps % self.scheme.bins:
             allowed = f"whole epochs of {self.scheme.bins} batches"
             raise InvalidValue("steps", steps, allowed, "who was in a batch of a part of one is not kept")
-        if isinstance(self.scheme, Bins) and not self.scheme.redraw:
+        if isinstance(self.scheme, Bins) and not self.scheme.redraw and not kept:
             raise InvalidValue("sampling", repr(self.scheme), "one that deals anew", "who is in which bin is not kept")
         self.steps, self.resumed = steps, bool(steps)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
@@ -111,17 +111,28 @@ class VisitGradientOracle(Visiting):
             raise InvalidValue("noise", repr(self.noise), "'gaussian' or 'secure' on batches that depend on others")
         super().__post_init__()
 
-    def resume(self, visits: int) -> None:
-        """Go on behind whole epochs that another attempt answered about, and deal anew.
+    @property
+    def keeps(self) -> bool:
+        """Whether privacy rests on where records were put once and for all."""
+        return isinstance(self.scheme, Bins) and not self.scheme.redraw
 
-        Shuffles and bins that are thrown anew are independent from epoch to epoch: the law is that of one attempt. Of
-        secret cyclic batches the account holds given any order in each epoch, as noise is independent and a record is
-        in one batch of every epoch.
+    def hand_over(self, hide: Callable[[Rows], None]) -> None:
+        """Give who is in which bin, shape (R, n), to what keeps it secret."""
+        hide(np.stack(self._dealt))
+
+    def resume(self, visits: int, dealt: Rows | None = None) -> None:
+        """Go on behind whole epochs that another attempt answered about, and deal anew, or as it was ``dealt``.
+
+        Shuffles and bins that are thrown anew are independent from epoch to epoch: the law is that of one attempt, as
+        it is where bins are those of before. Of secret cyclic batches the account holds given any order in each epoch,
+        as noise is independent and a record is in one batch of every epoch.
 
         Raises:
             InvalidValue: See ``Visits.resume``.
         """
-        self._pen.resume(visits)
+        self._pen.resume(visits, kept=dealt is not None)
+        if dealt is not None:
+            self._dealt[:] = list(dealt)
 
     def _answer(self, X: Array) -> BatchAnswer:
         demand_points(X, self.generators, self.problem.dimension)

@@ -18,7 +18,7 @@ from dpbounds.algorithms.problems.differentiable_losses.inputs import demand_dou
 from dpbounds.algorithms.problems.differentiable_losses.problem import Differentiable
 from dpbounds.algorithms.problems.differentiable_losses.programs import Compiled, taken_apart
 from dpbounds.algorithms.problems.finite_sum import Array
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
 
 _AXIS = "records"
 
@@ -31,11 +31,12 @@ def sharded(problem: Differentiable, devices: Sequence[Any] | None = None) -> Di
 
     Args:
         problem: Made by ``differentiable``.
-        devices: Of one kind, each once; None: all that JAX has.
+        devices: Of this process and of one kind, each once; None: all that JAX has.
 
     Raises:
         InvalidValue: No device, one twice, or different kinds of them: these would round gradients in different ways.
-        UnsupportedMechanism: Doubles there are not IEEE's.
+        UnsupportedMechanism: Doubles there are not IEEE's; or a device is another process's, which would draw noise of
+            its own on the same sum (``jax.distributed``).
     """
     import jax
 
@@ -45,6 +46,9 @@ def sharded(problem: Differentiable, devices: Sequence[Any] | None = None) -> Di
         told = ", ".join(map(str, chosen))
         raise InvalidValue("devices", told, "devices of one kind, each once", "others round gradients in other ways")
     demand_doubles(chosen[0].platform)
+    if any(each.process_index != jax.process_index() for each in chosen):
+        why = "every process would draw noise of its own on the same sum: devices of one process, jax.local_devices()"
+        raise UnsupportedMechanism(why)
     own = problem.compiled
     if isinstance(own, Sharded) and own.single is not None:
         own = own.single

@@ -245,7 +245,7 @@ def test_a_checkpoint_that_was_gone_on_from_is_refused(tmp_path):
     shutil.copy(place, tmp_path / "before")
     method.run(PROBLEM, checkpoint=place, every=2)
     shutil.copy(tmp_path / "before", place)
-    with pytest.raises(BudgetExceeded, match="gone on from step 4 to step 22"):
+    with pytest.raises(BudgetExceeded, match="gone on from step 4 to step 20"):
         method.run(PROBLEM, checkpoint=place)
     with pytest.raises(BudgetExceeded, match="missing or another run's"):
         method.run(PROBLEM, checkpoint=tmp_path / "before")
@@ -347,6 +347,7 @@ def test_noise_that_was_too_small_before_the_checkpoint_is_seen_at_the_end(tmp_p
 
 VISITED = {
     "bins": Bins(4),
+    "kept-bins": Bins(4, redraw=False),
     "shuffled": Shuffle(4),
     "cyclic": Cyclic(4),
     "secret-cyclic": Cyclic(4, "secret"),
@@ -386,7 +387,7 @@ def test_batches_that_depend_on_each_other_go_on_between_epochs(name, tmp_path):
     assert np.array_equal(again.output, run.output)
 
 
-@pytest.mark.parametrize("name", VISITED)
+@pytest.mark.parametrize("name", [name for name in VISITED if name != "kept-bins"])  # which deal once: streams shift
 def test_a_key_used_again_after_a_resumption_would_be_seen(name, tmp_path, monkeypatch):
     monkeypatch.setattr(page, "reseeded", lambda *_: None)
     noise = in_two_attempts(name, tmp_path / "run", seed=3)[2]
@@ -411,11 +412,54 @@ def test_every_record_is_in_one_batch_of_an_epoch_that_was_gone_on_with(name, tm
     assert sorted(np.concatenate(rows)) == list(range(N))
 
 
+class Drawn(Heard):
+    """Keeps which records were asked about."""
+
+    def __init__(self):
+        super().__init__(lambda _: None)
+        self.rows = []
+
+    def answer(self, question, answer):
+        given = super().answer(question, answer)
+        self.rows.append(opened(given.rows)[0].tolist())
+        return given
+
+
+def test_records_stay_in_bins_that_are_kept_and_nobody_else_may_read_which(tmp_path, monkeypatch):
+    method, place, drawn = PrivateTraining(20, 12, 0.5, sampling=Bins(4, redraw=False)), tmp_path / "run", Drawn()
+    secret = tmp_path / "run.secret"
+    with watched_by(drawn):
+        interrupted(method, place, 6, every=4, seed=3)
+        assert secret.stat().st_mode & 0o777 == 0o600
+        left = secret.read_bytes()
+        shutil.copytree(tmp_path, tmp_path.with_name("copy"))
+        run = method.run(PROBLEM, checkpoint=place, every=4, seed=4)
+    saved = drawn.rows[:4] + drawn.rows[-8:]  # what was asked after the last checkpoint is lost
+    assert saved[:4] == saved[4:8] == saved[8:]
+    assert run.ledger.releases == method.run(PROBLEM).ledger.releases
+    assert not secret.exists()
+    method.run(PROBLEM, checkpoint=place, every=4)  # complete: bins are of no use
+
+    # planted bugs: bins that are dealt anew are seen above, and refused by the pen; those of another run are refused
+    place, secret = tmp_path.with_name("copy") / "run", tmp_path.with_name("copy") / "run.secret"
+    begun = {each.name: each.read_bytes() for each in place.parent.iterdir()}
+    interrupted(method, tmp_path / "other", 6, every=4)
+    other = (tmp_path / "other.secret").read_bytes()
+    for wrong in (None, other, left[:-30], b""):
+        for name, content in begun.items():
+            (place.parent / name).write_bytes(content)
+        secret.unlink() if wrong is None else secret.write_bytes(wrong)
+        with pytest.raises(InvalidValue, match="checkpoint must be"):
+            method.run(PROBLEM, checkpoint=place, every=4)
+    secret.write_bytes(left)
+    monkeypatch.setattr(Checkpoint, "hidden", lambda *_: None)
+    with pytest.raises(InvalidValue, match="one that deals anew"):
+        method.run(PROBLEM, checkpoint=place, every=4)
+
+
 def test_an_epoch_is_not_left_in_the_middle(tmp_path, monkeypatch):
     with pytest.raises(InvalidValue, match="every must be whole epochs, of 4 steps each"):
         PrivateTraining(20, 8, 0.5, sampling=Shuffle(4)).run(PROBLEM, checkpoint=tmp_path / "run", every=2)
-    with pytest.raises(InvalidValue, match="never saved"):
-        PrivateTraining(20, 8, 0.5, sampling=Bins(4, redraw=False)).run(PROBLEM, checkpoint=tmp_path / "run")
     # whoever forgets that is refused by the ledger's own pen: a record could be in two batches of one epoch
     method = PrivateTraining(20, 8, 0.5, sampling=Shuffle(4))
     monkeypatch.setattr(page, "epoch_of", lambda *_: 4)
@@ -447,7 +491,7 @@ def test_the_log_says_what_happened(tmp_path):
     method, place = training(), tmp_path / "run"
     method.run(PROBLEM, checkpoint=place)
     lines = [json.loads(line) for line in (tmp_path / "run.log").read_text().splitlines()]
-    assert [line.get("step") for line in lines] == [None, None, 11, 22]
+    assert [line.get("step") for line in lines] == [None, None, 10, 20]
     assert Checkpoint(place, {}).log == tmp_path / "run.log"
 
 
@@ -468,15 +512,15 @@ def test_an_epochs_line_says_what_was_spent(capsys):
     method = training()
     method.run(PROBLEM, seed=1, report=True)
     first, second = capsys.readouterr().out.splitlines()
-    half = (PoissonSampled(Gaussian(method.noise_multiplier), method.sampling.sample_rate)) ** 11
+    half = (PoissonSampled(Gaussian(method.noise_multiplier), method.sampling.sample_rate)) ** 10
     from dpbounds import epsilon
 
     spent = epsilon(half, "1e-5", "replace-one").upper
-    assert first == f"epoch 1: step 11 of 22, epsilon {spent:.4g} of 1 spent (proven)"
-    assert second == "epoch 2: step 22 of 22, epsilon 1 of 1 spent (proven)"
+    assert first == f"epoch 1: step 10 of 20, epsilon {spent:.4g} of 1 spent (proven)"
+    assert second == "epoch 2: step 20 of 20, epsilon 1 of 1 spent (proven)"
     told = []
     method.run(PROBLEM, seed=1, report=lambda made: told.append((made.step, made.ledger.releases[0].count)))
-    assert told == [(11, 11), (22, 22)]
+    assert told == [(10, 10), (20, 20)]
 
 
 @pytest.mark.parametrize(
@@ -514,4 +558,5 @@ def test_more_that_does_not_fit_is_refused():
 
 
 def test_an_epoch():
-    assert [page.epoch_of(each, N) for each in SAMPLINGS.values()] == [1, 11, 10, 10, 10]
+    assert [page.epoch_of(each, N) for each in SAMPLINGS.values()] == [1, 10, 10, 10, 10]
+    assert [page.epoch_of(Poisson(rate), N) for rate in ("1/1000", "0.3", 1)] == [1000, 4, 1]

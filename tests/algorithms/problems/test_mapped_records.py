@@ -40,9 +40,11 @@ def bytes_now(name):
 
 rows = np.memmap(sys.argv[1], np.float32, "r", shape=(2000, 2000))
 start = {"a": jnp.full((2000, 1000), 0.01, jnp.float32), "b": jnp.full((1000, 2), 0.01, jnp.float32)}
+def loss(w, z):
+    return -jax.nn.log_softmax(jnp.tanh(z @ w["a"]) @ w["b"])[0]
+
 for limit in (160 * 2**20, 2**28):
-    problem = differentiable(
-        lambda w, z: -jax.nn.log_softmax(jnp.tanh(z @ w["a"]) @ w["b"])[0], start, rows, clip=1, memory_limit=limit)
+    problem = differentiable(loss, start, rows, clip=1, memory_limit=limit, copies=True)
     x = problem.initial_point
     problem.summed_gradients(x, np.arange(40))
     gc.collect()
@@ -65,3 +67,52 @@ def test_the_peak_of_memory_is_within_the_limit(tmp_path: Path) -> None:
         limit, _, used = map(int, line.split())
         assert used <= 1.1 * limit
     assert len(told.splitlines()) == 2
+
+
+MILLION = """
+import pathlib, re, sys, time
+import jax, jax.numpy as jnp, numpy as np
+from dpbounds.algorithms import PrivateTraining, problems
+from dpbounds.algorithms.descents.private_training import GradientSteps
+from dpbounds.algorithms.oracles import Poisson
+
+features = np.memmap(sys.argv[1], np.float32, "r", shape=(10**6, 100))
+labels = np.fromfile(sys.argv[2], np.int32)
+start = {"in": jax.random.normal(jax.random.key(0), (100, 64)) / 10, "bias": jnp.zeros(64), "out": jnp.zeros((64, 2))}
+
+def loss(w, z):
+    return -jax.nn.log_softmax(jnp.tanh(z[0] @ w["in"] + w["bias"]) @ w["out"])[z[1]]
+
+began, cpu = time.time(), time.process_time()
+problem = problems.differentiable(loss, start, (features, labels), clip=1)
+training = PrivateTraining.calibrated(
+    problem, 1, "1e-7", epochs=1, sampling=Poisson("1/1000"), optimiser=GradientSteps(2.0, 0.0))
+run = training.run(problem)
+w = problem.parameters(run.output[0])
+right = float(jnp.mean((jnp.tanh(features[:20000] @ w["in"] + w["bias"]) @ w["out"]).argmax(axis=1) == labels[:20000]))
+status = pathlib.Path("/proc/self/status").read_text()
+peak = 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", status).group(1))
+print(float(run.spent.upper), training.steps, right, peak, time.time() - began, time.process_time() - cpu)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux")
+def test_a_million_records_of_100_features_are_trained_on_from_their_file(tmp_path: Path) -> None:
+    """One epoch of DP-SGD with a network of two layers: less than 4 GB; ``-s`` prints what it took."""
+    rng = np.random.default_rng(0)
+    direction, labels = rng.standard_normal(100), np.empty(10**6, np.int32)
+    with (tmp_path / "features").open("wb") as file:
+        for part in range(0, 10**6, 10**5):
+            rows = rng.standard_normal((10**5, 100)).astype(np.float32)
+            labels[part : part + 10**5] = rows @ direction > 0
+            rows.tofile(file)
+    labels.tofile(tmp_path / "labels")
+    command = [sys.executable, "-c", MILLION, str(tmp_path / "features"), str(tmp_path / "labels")]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    spent, steps, right, peak, wall, cpu = map(float, told.split())
+    print(f"\n{steps:.0f} steps: {wall:.0f} s, {cpu:.0f} CPU s, {peak / 1e9:.2f} GB at most, right {right:.3f}")
+    assert spent <= 1
+    assert steps == 1000
+    assert right > 0.85
+    assert peak < 4e9

@@ -104,3 +104,17 @@ def test_planted_bugs_are_seen(bug: str) -> None:
                 StochasticGradientDescent(5, 20, 1, Poisson("1/4")).run(many, seed=1, repetitions=2, guarded=True)
         """,
     )
+
+
+def test_devices_of_other_processes_are_refused() -> None:
+    """Under ``jax.distributed`` all processes see all devices, and each has streams of noise of its own."""
+    in_a_child(
+        2,
+        """
+        from dpbounds.errors import UnsupportedMechanism
+
+        jax.process_index = lambda: 1
+        with pytest.raises(UnsupportedMechanism, match="noise of its own on the same sum"):
+            sharded(alone)
+        """,
+    )

@@ -59,6 +59,16 @@ class Case:
         return float(jnp.mean(jnp.argmax(scores, axis=1) == y)), loss
 
 
+ABOUT = {  # model and records, for who shows results without having the records
+    "digits-mlp": ("multi-layer perceptron", "digits"),
+    "digits-conv": ("convolutional network", "digits"),
+    "digits-attention": ("attention layer", "digits"),
+    "covertype-mlp": ("multi-layer perceptron", "Covertype sample"),
+    "ratings-factors": ("matrix factorisation", "MovieLens"),
+    "flights-mlp": ("multi-layer perceptron", "flights"),
+}
+
+
 def _scores(predict: Any, parameters: Any, x: Array) -> Any:
     return jax.jit(jax.vmap(predict, in_axes=(None, 0)))(parameters, x)
 

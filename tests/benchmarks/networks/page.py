@@ -13,6 +13,7 @@ from scipy.stats import t as student
 
 from dpbounds.render import style
 from tests.benchmarks.networks import regime, sweep
+from tests.benchmarks.networks.cases import ABOUT
 
 DOCS = Path(__file__).parents[3] / "docs"
 ORDER = (*sweep.MAIN, *sweep.REST)
@@ -51,35 +52,28 @@ def _of_public(rows: Rows) -> Rows:
 
 
 def networks() -> str:
-    """A row for each method, a column for each case and ε that has runs; the best of a column is bold."""
+    """A row for each case and ε that has runs, a column for each method; the best of a row is bold."""
     found = scores(_of_public(sweep.rows()), "case", "epsilon", "method")
-    columns = [
-        (case, str(epsilon))
-        for case in sweep.CASES
-        for epsilon in sweep.EPSILONS
-        if any(key[:2] == (case, str(epsilon)) for key in found)
-    ]
-    best = {at: max(np.mean(values) for key, values in found.items() if key[:2] == at) for at in columns}
+    names = [name for name in ORDER if any(key[2] == name for key in found)]
     lines = []
-    for name in ORDER:
-        cells = []
-        for at in columns:
-            values = found.get((*at, name))
-            text = "" if values is None else told(values)
-            cells.append(f"**{text}**" if values is not None and np.mean(values) == best[at] else text)
-        if any(cells):
-            lines.append([name, *cells])
-    return _table(["method", *(f"{case}, ε = {epsilon}" for case, epsilon in columns)], lines)
+    for case, epsilon in ((case, str(epsilon)) for case in sweep.CASES for epsilon in sweep.EPSILONS):
+        own = [found.get((case, epsilon, name)) for name in names]
+        best = max((np.mean(values) for values in own if values is not None), default=None)
+        cells = ["" if values is None else told(values) for values in own]
+        if best is not None:
+            marked = [
+                f"**{cell}**" if values is not None and np.mean(values) == best else cell
+                for cell, values in zip(cells, own, strict=True)
+            ]
+            lines.append([case, epsilon, *marked])
+    return _table(["case", "ε", *names], lines)
 
 
 def cases() -> str:
     """What was trained, with the records that training saw."""
-    seen: dict[str, list[str]] = {}
-    for row in sweep.rows():
-        case = sweep.case_of(row["case"]) if row["case"] not in seen else None
-        if case is not None:
-            seen[row["case"]] = [row["case"], case.model, case.data, row["n"], row["p"]]
-    return _table(["case", "model", "records", "n", "parameters"], seen.values())
+    seen = {row["case"]: [row["case"], *ABOUT[row["case"]], row["n"], row["p"]] for row in sweep.rows()}
+    ordered = [seen[case] for case in sweep.CASES if case in seen]
+    return _table(["case", "model", "records", "n", "parameters"], ordered)
 
 
 def gradients() -> str:

@@ -9,9 +9,12 @@ import pytest
 pytest.importorskip("jax")
 pytest.importorskip("sklearn")
 
+from sympy import Rational
+
+from dpbounds.algorithms import ProjectedGradientDescent, Spider, Storm
 from dpbounds.privacy.accountants.tuning import tuned_epsilon
 from dpbounds.privacy.mechanisms import Gaussian
-from tests.benchmarks.networks import methods, page, paid, regime, sweep
+from tests.benchmarks.networks import cases, methods, page, paid, regime, sweep
 
 pytestmark = pytest.mark.thorough
 
@@ -58,6 +61,35 @@ def test_recursion_beats_descent_where_theory_says_so():
     assert all(ours + half < value - other for value, other in best.values())
 
 
+class _Rounded:
+    """A problem whose initial gap, log(109/100), is rounded up to a rational number."""
+
+    def __init__(self, problem):
+        self.problem = problem
+
+    initial_gap = Rational(8618, 100_000)
+
+    def __getattr__(self, name):
+        return getattr(self.problem, name)
+
+
+def test_proven_bounds_order_the_methods_as_the_page_says():
+    """On the norm of the gradient: of STORM and of projected descent the root of what bounds its square."""
+    problem = regime.data_of("breast cancer")[0]
+    at, given = (4, methods.DELTA), {"relation": methods.RELATION}
+    rounded = _Rounded(problem)
+    assert 0 < rounded.initial_gap - problem.initial_gap < 1e-5
+    storm, spider = (one.calibrated(problem, *at, **given) for one in (Storm, Spider))
+    descents = [ProjectedGradientDescent.calibrated(rounded, *at, steps, **given) for steps in range(20, 31)]
+    bounds = [each.bound(rounded, "exact").upper for each in descents]
+    assert bounds[0] > min(bounds) < bounds[-1]
+    assert (storm.metric, spider.metric) == ("mean_square", "gradient_norm")
+    found = storm.bound(problem).upper ** 0.5, spider.bound(problem).upper, min(bounds) ** 0.5
+    text = " ".join((page.DOCS / "networks.md").read_text(encoding="utf-8").split())
+    order = "{:.4f} for STORM, {:.4f} for SPIDER and {:.3f} for projected descent".format(*found)
+    assert f"at ε = 4 on the breast cancer data {order}" in text
+
+
 def test_a_selection_is_paid_for():
     epsilon, records = 4, 1078
     z, spent = paid.multiplier("dp-gd", 60, records, epsilon, "best of a random number")
@@ -97,6 +129,13 @@ def test_peers_train_the_same_network(case):
     np.testing.assert_allclose(twin(torch.from_numpy(x[:20])).detach().numpy(), ours, atol=1e-5)
     back = peers.parameters_of(twin)
     assert all(np.array_equal(back[name], start[name]) for name in start)
+
+
+def test_cases_are_what_the_page_calls_them():
+    for name in ("digits-mlp", "digits-conv", "digits-attention", "covertype-mlp"):
+        case = sweep.case_of(name)
+        assert (case.model, case.data) == cases.ABOUT[name]
+    assert set(cases.ABOUT) == set(sweep.CASES)
 
 
 def test_the_page_shows_the_results():
