@@ -718,6 +718,8 @@ class Accuracy(TypedDict):
 
 class DemoCheck(Judged):
     name: str
+    theorem: str
+    kind: str
 
 
 class DemoRow(TypedDict):

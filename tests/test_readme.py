@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
+import dpbounds as dp
 from dpbounds.cli import main
+from dpbounds.privacy.pairs.domination import neighbour_classes
 from tests.documentation.pages import PAGES, ROOT, assert_same_up_to_round_off
 
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -68,3 +70,80 @@ def test_the_stand_alone_checker_stands_alone(tmp_path):
     command = [sys.executable, "-P", tmp_path / checker.name, certificate]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+_BANDED = dp.Toeplitz([1, "1/2"], 20)
+
+
+def ftrl(participation, groups, **given):
+    return dp.MatrixMechanism(2, _BANDED, participation, separation=5, groups=groups, **given)
+
+
+def last(batches, order):
+    return dp.LastIterate(dp.Gaussian(2), batches=batches, epochs=2, smoothness_step="0.01", order=order)
+
+
+TWO = dp.Gaussian(2)
+ROWS = {
+    "all records, or Poisson samples": [TWO, dp.PoissonSampled(TWO, "0.1"), dp.PoissonSampled(TWO, "0.1") @ TWO],
+    "random allocation to one of M steps": [
+        dp.RandomlyAllocated(TWO, 20),
+        dp.BallsInBins(TWO, 20, 2, redraw=True),
+        dp.BallsInBins(TWO, 20, 2, redraw=False),
+        ftrl("fixed-order", "independent"),
+        ftrl("cyclic-poisson", "independent", sample_rate="1/4"),
+    ],
+    "batches of one size": [dp.SampledWithoutReplacement(TWO, 2, 20), dp.SampledWithReplacement(TWO, 2, 20)],
+    "random allocation to K of M steps": [
+        dp.RandomlyAllocated(TWO, 8, 3),
+        dp.TruncatedPoisson(TWO, "0.1", 8, 20),
+        ftrl("balls-in-bins", "independent"),
+    ],
+    "shuffled batches": [dp.Shuffled(TWO, 10), last(10, "fixed"), last(10, "shuffled"), last(10, "secret")],
+    "DP-FTRL in groups by position": [
+        ftrl("fixed-order", "position"),
+        ftrl("cyclic-poisson", "position", sample_rate="1/4"),
+    ],
+}
+RELATIONS = ("add-or-remove-one", "replace-one", "zero-out-one")
+
+
+def told():
+    """The rows of the table of what is proven: their words, and an answer for each relation."""
+    table = TEXT.split("| Gaussian noise on |")[1].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+
+
+def known(mechanism, relation):
+    """What is known of two releases of it, by the classes of neighbours."""
+    try:
+        classes = neighbour_classes(mechanism**2, dp.Relation(relation))
+    except dp.UnsupportedMechanism as refused:
+        return "refused" if "replace-one or zero-out-one" in str(refused) else f"refused without a way out: {refused}"
+    return "tight" if classes.tight else "both ends"
+
+
+def test_what_it_says_of_each_scheme_is_so():
+    assert [row[0].startswith(name) for row, name in zip(told(), ROWS, strict=True)] == [True] * len(ROWS)
+    for (_, *answers), mechanisms in zip(told(), ROWS.values(), strict=True):
+        for mechanism in mechanisms:
+            assert [known(mechanism, relation) for relation in RELATIONS] == answers, mechanism
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", [row[0] for row in told()])
+def test_both_ends_are_there_and_tight_ones_meet(name, relation):
+    row, mechanisms = next(
+        (row, ROWS[start]) for start in ROWS for row in told() if row[0] == name and name.startswith(start)
+    )
+    answer = row[1 + RELATIONS.index(relation)]
+    for mechanism in mechanisms:
+        if answer == "refused":
+            with pytest.raises(dp.UnsupportedMechanism):
+                dp.epsilon(mechanism, "1e-3", relation)
+            continue
+        found = dp.epsilon(mechanism, "1e-3", relation)
+        assert 0 < found.lower <= found.upper < float("inf"), mechanism
+        if answer == "tight":
+            assert found.upper < 1.005 * found.lower, mechanism

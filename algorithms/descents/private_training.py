@@ -22,7 +22,7 @@ from dpbounds.algorithms import fields, planning, progress
 from dpbounds.algorithms.checkpoints import Checkpoint, Saved, reseeded
 from dpbounds.algorithms.descents.stochastic_gradient_descent import released
 from dpbounds.algorithms.iterates import norms, squared_norms
-from dpbounds.algorithms.ledger import Batch, Visited
+from dpbounds.algorithms.ledger import Batch, Correlated, Visited
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome
 from dpbounds.algorithms.oracles import QuantileClippedOracle, Scheme, VisitGradientOracle, at_least
 from dpbounds.algorithms.oracles.batches import demand_all_records, valid_scheme
@@ -30,6 +30,7 @@ from dpbounds.algorithms.planning import ExactLike, Mechanism, PrivacyBudget, Re
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, radius_of_domain
 from dpbounds.algorithms.run import Run
 from dpbounds.expressions.exact import positive_integer
+from dpbounds.privacy.mechanisms import Gaussian
 
 _RANGE = 2.0**20  # a norm that adapts stays within this factor of the first
 
@@ -104,6 +105,15 @@ def _optimiser(value: Any, name: str = "optimiser") -> Optimiser:
     return made
 
 
+Draws = Scheme | Correlated
+_DEPENDENT = Visited | Correlated
+
+
+def _draws(record: object, field: attrs.Attribute[Any], value: object) -> None:
+    if not isinstance(value, Correlated):
+        valid_scheme(record, field, value)
+
+
 def _clipping(_record: object, field: attrs.Attribute[Any], value: object) -> None:
     if value is not None and not isinstance(value, QuantileClipping):
         raise InvalidValue(field.name, repr(value), "a QuantileClipping, or None for the problem's own norm")
@@ -129,7 +139,8 @@ class PrivateTraining(Method[FiniteSum]):
         optimiser: An Optax optimiser, or what has ``init(parameters)`` and ``update(gradients, state, parameters)``; a
             number is the size of plain steps.
         sampling: How a batch is drawn (with or without replacement, Poisson, one bin after the other), or None for all
-            records.
+            records; ``Correlated`` draws groups in turn, and its matrix correlates the noise (DP-FTRL): z is that of a
+            row then, and T the number of rows.
         clipping: A ``QuantileClipping``, on problems that clip (``Clipped``, ``differentiable``); None keeps G.
     """
 
@@ -140,16 +151,18 @@ class PrivateTraining(Method[FiniteSum]):
     noise_multiplier: Fraction = field(converter=fields.multiplier)
     steps: int = field(converter=fields.count)
     optimiser: Optimiser = field(converter=_optimiser)
-    sampling: Scheme = field(default=None, validator=valid_scheme)
+    sampling: Draws = field(default=None, validator=_draws)
     clipping: QuantileClipping | None = field(default=None, validator=_clipping)
     budget: PrivacyBudget | None = field(default=None, validator=fields.budget)
     noise: fields.WhichNoise = field(default="gaussian", validator=fields.one_of(fields.WhichNoise))
 
     def __attrs_post_init__(self) -> None:
-        if self.clipping is not None and isinstance(self.sampling, Visited):
+        if self.clipping is not None and isinstance(self.sampling, _DEPENDENT):
             raise InvalidValue(
                 "sampling", repr(self.sampling), "batches that do not depend on others, with a norm that adapts"
             )
+        if isinstance(self.sampling, Correlated) and self.steps != self.sampling.matrix.steps:
+            raise InvalidValue("steps", self.steps, f"{self.sampling.matrix.steps}, the rows of the matrix")
 
     @classmethod
     def calibrated(
@@ -161,19 +174,25 @@ class PrivateTraining(Method[FiniteSum]):
         relation: str | Relation = Relation.REPLACE_ONE,
         *,
         optimiser: Any,
-        sampling: Scheme = None,
+        sampling: Draws = None,
         epochs: ExactLike | None = None,
         clipping: QuantileClipping | None = None,
         noise: fields.WhichNoise = "gaussian",
     ) -> PrivateTraining:
         """Plan for a budget, see ``Method``.
 
-        - ``steps`` None: as many as ``epochs`` have (None: 1), each of as many batches as make up all records
+        - ``steps`` None: as many as ``epochs`` have (None: 1), each of as many batches as make up all records; those of
+          the matrix of a ``Correlated``
         - ``optimiser``: see the class
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         demand_no_regulariser(problem)
-        if sampling is not None:
+        if isinstance(sampling, Correlated):
+            sampling.divisor(problem.records)  # raises where groups would be empty
+            if epochs is not None:
+                raise InvalidValue("epochs", epochs, "None: the matrix has a row for each step")
+            steps = sampling.matrix.steps if steps is None else steps
+        elif sampling is not None:
             valid_scheme(None, attrs.fields_dict(cls)["sampling"], sampling)
             demand_all_records(sampling, problem.records)
         if steps is not None and epochs is not None:
@@ -184,13 +203,13 @@ class PrivateTraining(Method[FiniteSum]):
         plan = cls(1, count, optimiser, sampling, clipping, budget, noise)
         if sampling is None:
             return attrs.evolve(plan, noise_multiplier=planning.multiplier_of_steps(budget, count))
-        z = planning.multiplier_within(budget, lambda multiplier: released(multiplier, sampling, count))
+        z = planning.multiplier_within(budget, lambda multiplier: _released(multiplier, sampling, count))
         return attrs.evolve(plan, noise_multiplier=z)
 
     @property
     def planned(self) -> Mechanism:
         """What a run releases, as a mechanism for the accountants: all noisy gradients together."""
-        return released(self.noise_multiplier, self.sampling, self.steps)
+        return _released(self.noise_multiplier, self.sampling, self.steps)
 
     def run(
         self,
@@ -252,7 +271,7 @@ class PrivateTraining(Method[FiniteSum]):
         begin, step = _steps(problem, self.optimiser)
         x, first = run.repeated(problem.initial_point), float(at_least(problem.lipschitz, "lipschitz"))
         states, clips, done = [begin(row) for row in x], np.full((len(x), 1), first), 0
-        gradient = None if self.clipping else run.batch_gradients(self.sampling, self.noise_multiplier)
+        gradient = None if self.clipping else self._oracle(run)
         quantile = self._quantile(run)
         saved = None if place is None else place.begin()
         if place is not None:
@@ -290,12 +309,20 @@ class PrivateTraining(Method[FiniteSum]):
             x.copy(), outputs={"clips": clips.copy()} if self.clipping else {}, measured={"moved": away}, parameters={}
         )
 
+    def _oracle(self, run: OpenRun) -> Any:
+        if isinstance(self.sampling, Correlated):
+            return run.correlated_gradients(self.sampling, self.noise_multiplier)
+        return run.batch_gradients(self.sampling, self.noise_multiplier)
+
     def _quantile(self, run: OpenRun) -> QuantileClippedOracle | None:
-        if self.clipping is None or isinstance(self.sampling, Visited):
+        if self.clipping is None or isinstance(self.sampling, _DEPENDENT):
             return None
         return run.quantile_clipped(self.noise_multiplier, self.clipping.share, self.sampling)
 
     def _place(self, problem: FiniteSum, path: Path, repetitions: int, between: int) -> Checkpoint:
+        if isinstance(self.sampling, Correlated):
+            advice = "the noise of earlier steps, which later ones take back, is never saved"
+            raise InvalidValue("checkpoint", path, "None where noise is correlated", advice)
         if isinstance(self.sampling, Visited):
             advice = "who was in a batch of a part of one is not saved"
             if between % self.sampling.bins:
@@ -315,11 +342,17 @@ class PrivateTraining(Method[FiniteSum]):
         return Checkpoint(path, about)
 
 
-def epoch_of(sampling: Scheme, records: int) -> int:
+def _released(noise_multiplier: Fraction, sampling: Draws, steps: int) -> Mechanism:
+    if isinstance(sampling, Correlated):
+        return sampling.visited(Gaussian(noise_multiplier), steps)
+    return released(noise_multiplier, sampling, steps)
+
+
+def epoch_of(sampling: Draws, records: int) -> int:
     """How many steps an epoch has: as many as batches, of the size that is expected, hold all records."""
     if sampling is None:
         return 1
-    if isinstance(sampling, Visited):
+    if isinstance(sampling, _DEPENDENT):
         return sampling.bins
     if isinstance(sampling, Batch):
         return math.ceil(Fraction(records, sampling.size))

@@ -179,7 +179,8 @@ class HessianProductOracle:
             return mean_products(self.problem, X, V)
         every = np.arange(self.problem.records)
         sums = [self.problem.summed_products(x, v, every) for x, v in zip(X, V, strict=True)]
-        return np.stack(sums) / self.problem.records
+        found: Array = np.stack(sums) / self.problem.records
+        return found
 
     def _bounds(self, X: Array) -> Array:
         """How far one record can move the mean per length of v, rounded up, shape (R,)."""

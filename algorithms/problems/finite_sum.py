@@ -81,8 +81,12 @@ class FiniteSum(Protocol):
 
 
 def mean_products(problem: Any, X: Array, V: Array) -> Array:
-    """∇²F(x) v at every row, shape (R, p): a problem's own, without its Hessians, or by these, one at a time."""
-    if hasattr(problem, "hessian_products"):
+    """∇²F(x) v at every row, shape (R, p): a problem's own, without its Hessians, or by these, one at a time.
+
+    Where a class has Hessians of its own and inherits its products, these would be another problem's.
+    """
+    kinds = (kind for kind in type(problem).__mro__ if {"hessian", "hessian_products"} & vars(kind).keys())
+    if "hessian_products" in vars(next(kinds, object)):
         own: Array = problem.hessian_products(X, V)
         return own
     return np.stack([problem.hessian(x[None])[0] @ v for x, v in zip(X, V, strict=True)])

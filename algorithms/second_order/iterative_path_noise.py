@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache, lru_cache, partial
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import sympy
@@ -46,7 +46,7 @@ from dpbounds.privacy.mechanisms import ZCDP, Gaussian
 Values = Mapping[sympy.Symbol, sympy.Expr]
 
 _SLACK = Fraction(1, 2**28)  # of the noise that is drawn over the noise that is planned
-_DIGITS = 10**5  # parameters are rounded to so many parts
+_DIGITS = 10**7  # parameters are rounded to so many parts
 
 
 @frozen(field_transformer=fields.named)
@@ -174,8 +174,20 @@ class IterativePathNoise(SecondOrderMethod):
             )
             # ε²/8 = factor²/(2z²)
             return cls(
-                *(z_path, z_step, z_check, 2 * factor / z_choice, moves, K, R, N, m, length, alpha, zeta, *chosen),
+                gradient_multiplier=z_path,
+                step_multiplier=z_step,
+                check_multiplier=z_check,
+                selection_epsilon=2 * factor / z_choice,
+                steps=moves,
+                searches=K,
+                search_restarts=R,
+                restarts=N,
+                power_steps=m,
+                path_length=length,
+                stationarity=alpha,
+                failure_probability=zeta,
                 budget=budget,
+                **dict(zip(_NAMES, chosen, strict=True)),
             )
 
         if stationarity is not None:
@@ -342,8 +354,10 @@ _NAMES = (
     *("curvature_kept", "curvature_length", "gradient_error", "window", "small_ball"),
     *("overgrowth", "power_noise", "selection_error", "check_error", "restart_ratio"),
 )
-_FREE = (full.c, full.s, full.w, full.window, theorem.small, theorem.overgrown, theorem.nu)
-_FREE += (theorem.w_1, theorem.w_2, theorem.b)
+_FREE = (
+    *(full.c, full.s, full.w, full.window, theorem.small),
+    *(theorem.overgrown, theorem.nu, theorem.w_1, theorem.w_2, theorem.b),
+)
 _PUBLIC = (
     symbols.lipschitz,
     symbols.smoothness,
@@ -387,7 +401,10 @@ def _compiled() -> tuple[Callable[..., float], ...]:
     return tuple(sympy.lambdify(names, each.subs(shortest), modules) for each, names in formulas)
 
 
-_START = (0.74, 1.28, 0.08, math.log(0.0066), 0.0635, 0.0273, 0.54, 0.0377, 0.0111, 0.749)
+_STARTS = (
+    (0.74, 1.28, 0.08, math.log(0.0066), 0.0635, 0.0273, 0.54, 0.0377, 0.0111, 0.749),
+    (0.68, 1.2, 0.057, math.log(0.0030), 0.0900, 0.0300, 0.54, 0.0100, 0.0040, 0.850),
+)
 
 
 @lru_cache(maxsize=256)
@@ -407,6 +424,10 @@ def _parameters(public: tuple[float, ...]) -> tuple[float, ...]:
             counts.append(max(least, math.ceil(whole(*own, *public, *counts))))
         return math.log(account(*own, *public, *counts))
 
-    found = minimize(cost, np.array(_START), method="Nelder-Mead", options={"maxiter": 1500, "maxfev": 1500})
+    def lowered(start: Array) -> Any:
+        return minimize(cost, start, method="Nelder-Mead", options={"maxiter": 2000, "maxfev": 2000})
+
+    # a simplex that has shrunk on a step of the whole numbers goes on from a fresh one
+    found = min((lowered(lowered(np.array(start)).x) for start in _STARTS), key=lambda one: float(one.fun))
     *head, log_window = (float(each) for each in found.x[:4])
     return (*head, math.exp(log_window), *(float(each) for each in found.x[4:]))

@@ -42,6 +42,7 @@ Values = Mapping[sympy.Symbol, sympy.Expr]
 
 _SLACK = Fraction(1, 2**28)  # of the noise that is drawn over the noise that is planned
 _DIGITS = 10**5  # parameters are rounded to so many parts
+_SHARES = 10**9  # and shares of the budget
 
 
 @frozen(field_transformer=fields.named)
@@ -101,15 +102,22 @@ class PathNoiseDescent(SecondOrderMethod):
         stationarity: ExactLike | None = None,
         failure_probability: ExactLike = "1/10",
         relation: str | Relation = Relation.REPLACE_ONE,
+        curvature_kept: ExactLike | None = None,
+        curvature_length: ExactLike | None = None,
+        gradient_error: ExactLike | None = None,
+        window: ExactLike | None = None,
     ) -> PathNoiseDescent:
         """Plan for a budget, see ``Method``: caps and noise of the theorem, at parameters that ask for few records.
 
         - ``stationarity`` None: the smallest α that n records are enough for; at most L²/ρ_H
+        - ``curvature_kept``, ``curvature_length``, ``gradient_error``, ``window``: c, s, ω and v, all of them; None: a
+          search finds them
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         zeta = fields.share(failure_probability, "failure_probability")
-        found = cls.of_noise(problem, planning.multiplier_of_one(budget), stationarity, zeta)
-        return evolve(found, budget=budget)
+        chosen = chosen_parameters(curvature_kept, curvature_length, gradient_error, window)
+        single = planning.multiplier_of_one(budget)
+        return evolve(cls.of_noise(problem, single, stationarity, zeta, chosen=chosen), budget=budget)
 
     @classmethod
     def of_noise(
@@ -119,6 +127,7 @@ class PathNoiseDescent(SecondOrderMethod):
         stationarity: ExactLike | None,
         failure_probability: Fraction,
         initial_gap: Fraction | None = None,
+        chosen: tuple[Fraction, ...] | None = None,
     ) -> PathNoiseDescent:
         """The same where all releases together may be one Gaussian of that noise multiplier."""
         demand_all_of_space(problem)
@@ -129,19 +138,21 @@ class PathNoiseDescent(SecondOrderMethod):
         def at(alpha: Fraction) -> PathNoiseDescent:
             demand_curvature(alpha, problem)
             values = {**known, symbols.stationarity: sympy.Rational(alpha)}
-            chosen = _parameters(tuple(float(values[symbol]) for symbol in _PUBLIC), _rank(problem))
-            values |= {symbol: sympy.Rational(value) for symbol, value in zip(_FREE, chosen, strict=True)}
+            public = tuple(float(values[symbol]) for symbol in _PUBLIC)
+            own = _parameters(public, _rank(problem)) if chosen is None else chosen
+            values |= {symbol: sympy.Rational(value) for symbol, value in zip(_FREE, own, strict=True)}
+            _demand_drop(values)
             length = Fraction(value_of(theorem.least_path, values))
             values[theorem.path] = sympy.Rational(length)
             searches = math.floor(evaluate(theorem.least_searches.subs(values), {}).exact_upper)
             values[searches_symbol] = sympy.Integer(searches)
             moves = math.ceil(evaluate(theorem.moves.subs(values), {}).exact_upper)
             gradients, hessians = _accounts(values, _rank(problem))
-            share = Fraction(min(round(_DIGITS * gradients / (gradients + hessians)) or 1, _DIGITS - 1), _DIGITS)
+            share = Fraction(min(round(_SHARES * gradients / (gradients + hessians)) or 1, _SHARES - 1), _SHARES)
             path, single = (
                 multiplier * planning.root_above(count / part) for count, part in ((1, share), (searches, 1 - share))
             )
-            c, s, w, v = chosen
+            c, s, w, v = own
             caps = (path, single, moves, searches, length)
             return cls(*caps, alpha, failure_probability, c, s, w, v, initial_gap)
 
@@ -185,9 +196,7 @@ class PathNoiseDescent(SecondOrderMethod):
         """
         values = self._values(problem)
         demand_curvature(self.stationarity, problem)
-        if not evaluate(theorem.drop.subs(values), {}).exact_lower > 0:
-            advice = "a move must lower the risk by more than its error may raise it"
-            raise InvalidValue("gradient_error", float(self.gradient_error), "less than cs/2 - s²/6", advice)
+        _demand_drop(values)
         least = {
             "path_length": (self.path_length, theorem.least_path),
             "searches": (Fraction(self.searches), theorem.least_searches),
@@ -243,6 +252,23 @@ _PUBLIC = (
     symbols.failure_probability,
     symbols.stationarity,
 )
+
+
+def chosen_parameters(*given: ExactLike | None) -> tuple[Fraction, ...] | None:
+    """c, s, ω and v where they are given, all of them; None where none is."""
+    names = ("curvature_kept", "curvature_length", "gradient_error", "window")
+    missing = [name for name, value in zip(names, given, strict=True) if value is None]
+    if 0 < len(missing) < len(names):
+        raise InvalidValue(missing[0], None, "given, as the others are", f"give all of {', '.join(names)}, or none")
+    converted = (fields.share, fields.positive, fields.share, fields.positive)
+    found = [each(value, name) for each, value, name in zip(converted, given, names, strict=True) if value is not None]
+    return tuple(found) or None
+
+
+def _demand_drop(values: Values) -> None:
+    if not evaluate(theorem.drop.subs(values), {}).exact_lower > 0:
+        advice = "a move must lower the risk by more than its error may raise it"
+        raise InvalidValue("gradient_error", float(values[theorem.w]), "less than cs/2 - s²/6", advice)
 
 
 def _known(problem: FiniteSum, initial_gap: Fraction | None) -> dict[sympy.Symbol, sympy.Expr]:

@@ -15,8 +15,9 @@ from attrs import evolve, field, frozen
 from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger
 from dpbounds.algorithms.method import FiniteSum, InvalidValue, Method, OpenRun, Outcome
+from dpbounds.algorithms.oracles import choice
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
-from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent
+from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent, chosen_parameters
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
 from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
 from dpbounds.privacy.mechanisms import Gaussian
@@ -72,25 +73,33 @@ class WarmStartedPathNoise(Method[FiniteSum]):
         covering_radius: ExactLike | None = None,
         share: ExactLike = "1/2",
         outside: ExactLike = 0,
+        curvature_kept: ExactLike | None = None,
+        curvature_length: ExactLike | None = None,
+        gradient_error: ExactLike | None = None,
+        window: ExactLike | None = None,
     ) -> WarmStartedPathNoise:
         """Plan for a budget, see ``Method``: half of ζ for the start, half for the path.
 
         - ``stationarity`` None: the smallest α that the records are enough for
-        - ``radius``, ``covering_radius``, ``share``, ``outside``: as for ``WarmStartedSpider``
+        - ``radius``, ``covering_radius``, ``share``, ``outside``: as for ``WarmStartedSpider``; both releases together
+          use all of the budget
+        - the others: as for ``PathNoiseDescent``
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         missed = fields.share(failure_probability, "failure_probability") / 2
         part, beyond = fields.share(share), fields.not_negative(outside, "outside")
-        # as in WarmStartedSpider: ε_E²/8 = part · ρ, rounded down
-        rho = (budget.relation.sensitivity_factor / planning.multiplier_of_one(budget)) ** 2 / 2
-        selection = min(1 / planning.root_above(1 / (8 * part * rho)), budget.epsilon * Fraction(9, 10))
-        net = NetExponentialMechanism.calibrated(
-            problem, selection, budget.delta, budget.relation, radius, covering_radius
-        )
+        factor, relation = budget.relation.sensitivity_factor, budget.relation
+
+        def selection(z: Fraction) -> Fraction:
+            """ε_E of which ε_E²/8 is the part of zCDP that f²/(2z²) leaves to the start: 2f/z √(part/(1 - part))."""
+            return 1 / planning.root_above((z / (2 * factor)) ** 2 * (1 - part) / part)
+
+        z = planning.multiplier_within(budget, lambda z: choice(selection(z), relation) @ Gaussian(z))
+        net = NetExponentialMechanism.calibrated(problem, selection(z), budget.delta, relation, radius, covering_radius)
         start = evolve(net, budget=None)
         psi = start.tail(problem, missed).exact_upper + beyond
-        z = planning.multiplier_within(budget, lambda multiplier: start.planned @ Gaussian(multiplier))
-        descent = PathNoiseDescent.of_noise(problem, z, stationarity, missed, Fraction(psi))
+        chosen = chosen_parameters(curvature_kept, curvature_length, gradient_error, window)
+        descent = PathNoiseDescent.of_noise(problem, z, stationarity, missed, Fraction(psi), chosen)
         return cls(start, descent, missed, beyond, budget)
 
     @property
@@ -102,6 +111,11 @@ class WarmStartedPathNoise(Method[FiniteSum]):
     def steps(self) -> int:
         """How many moves are made, at most."""
         return self.descent.steps
+
+    @property
+    def stationarity(self) -> Fraction:
+        """α, of the descent."""
+        return self.descent.stationarity
 
     @property
     def noise_drawn(self) -> str:

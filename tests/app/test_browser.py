@@ -87,6 +87,35 @@ def test_keys_alone_are_enough(watched):
     assert page.evaluate("getComputedStyle(document.activeElement.querySelector('.tip')).visibility") == "visible"
 
 
+def test_keys_reach_every_control_of_every_page(watched):
+    """And what has the focus shows it; nothing keeps it."""
+    from dpbounds.app.server import _address
+    from dpbounds.app.views import VIEWS
+
+    can = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']"
+    for key in VIEWS:
+        if key == ("library", "statements"):  # hundreds of links alike
+            continue
+        page = watched.open(_address(*key))
+        count = page.evaluate(
+            f"""() => {{
+                window.waiting = new Set([...document.querySelectorAll("{can}")].filter(one => one.checkVisibility()));
+                window.unseen = [];
+                addEventListener("focusin", event => {{
+                    const one = event.target;
+                    window.waiting.delete(one);
+                    if (getComputedStyle(one).outlineStyle === "none" && one.id !== "main" && !one.closest("svg"))
+                        window.unseen.push(one.outerHTML);
+                }});
+                return window.waiting.size;
+            }}"""
+        )
+        for _ in range(count + 1):
+            page.keyboard.press("Tab")
+        assert page.evaluate("[...window.waiting].map(one => one.outerHTML)") == [], key
+        assert page.evaluate("window.unseen") == [], key
+
+
 def test_a_refusal_is_said_and_the_way_back_works(watched):
     page = watched.open(EPSILON)
     page.get_by_label("noise multiplier", exact=True).fill("-1")

@@ -1,6 +1,7 @@
 """What people really run: every figure that was promised, asked once, with processor seconds and memory.
 
     python -m tests.benchmarks.what_people_run [WORDS ...]     rows whose title has one of the words; all without
+    python -m tests.benchmarks.what_people_run --drawn 40 1    so many random queries of allocation and bins, by a seed
 
 Each row is answered in a process of its own (start and imports not counted), so that nothing is warm. A row with two
 given ends is tight: its interval must overlap them and be at most 1e-3 wide. One with one given end is a bound: the
@@ -9,7 +10,9 @@ upper end must not be more than 1e-3 above it. A lower end that is given must be
 
 from __future__ import annotations
 
+import math
 import multiprocessing
+import random
 import resource
 import sys
 import time
@@ -21,7 +24,7 @@ import dpbounds as dp
 
 WIDTH = 1e-3
 ADD_REMOVE, REPLACE, ZERO = "add-or-remove-one", "replace-one", "zero-out-one"
-LIMIT, CALIBRATION_LIMIT, REPLACE_CALIBRATION_LIMIT, MEMORY = 10, 60, 600, 2e9
+LIMIT, REPLACE_LIMIT, CALIBRATION_LIMIT, REPLACE_CALIBRATION_LIMIT, MEMORY = 10, 60, 60, 600, 2e9
 _SLACK = 2e-4  # of a given end: what the reading's own grids leave open
 
 Ask = Callable[[], "tuple[Fraction, Fraction]"]
@@ -108,7 +111,8 @@ def _tight() -> Iterable[Row]:
         ("1 of 100, z=1, replace", allocated("1", 100, 1), REPLACE, "1e-5", 0.8255, 0.82603),
     ]
     for title, mechanism, relation, delta, low, high in given:
-        yield Row(title, _asked(mechanism, relation, delta), high, low, WIDTH)
+        limit = REPLACE_LIMIT if relation == REPLACE else LIMIT
+        yield Row(title, _asked(mechanism, relation, delta), high, low, WIDTH, limit)
     held_out = [  # not in the specification: width, time and memory alone
         ("1 of 10, 10 epochs, z=.5", allocated("0.5", 10, 10), ADD_REMOVE, "1e-5"),
         ("1 of 10, 10 epochs, z=.3", allocated("0.3", 10, 10), ADD_REMOVE, "1e-5"),
@@ -124,7 +128,8 @@ def _tight() -> Iterable[Row]:
         ("same 100 000 bins, 10 epochs, z=2", kept_bins("2", 100_000, 10), ADD_REMOVE, "1e-6"),
     ]
     for title, mechanism, relation, delta in held_out:
-        yield Row(title, _asked(mechanism, relation, delta), width=WIDTH)
+        limit = REPLACE_LIMIT if relation == REPLACE else LIMIT
+        yield Row(title, _asked(mechanism, relation, delta), width=WIDTH, limit=limit)
 
 
 def _bounds() -> Iterable[Row]:
@@ -195,6 +200,7 @@ def _calibrations() -> Iterable[Row]:
         ("1 of 100, 10 epochs, replace", lambda z: dp.RandomlyAllocated(dp.Gaussian(z), 100) ** 10, 2, REPLACE),
         ("same 100 bins, 10 epochs", lambda z: dp.BallsInBins(dp.Gaussian(z), 100, 10, redraw=False), 2, ADD_REMOVE),
         ("4 of 20", lambda z: dp.RandomlyAllocated(dp.Gaussian(z), 20, 4), 2, ADD_REMOVE),
+        ("1 of 4, little noise", lambda z: dp.RandomlyAllocated(dp.Gaussian(z), 4), 1000, ADD_REMOVE),
         ("shuffled 1000, 10 epochs", lambda z: dp.Shuffled(dp.Gaussian(z), 1000) ** 10, 2, REPLACE),
         ("truncated at 150", lambda z: dp.TruncatedPoisson(dp.Gaussian(z), "0.01", 150, 10_000) ** 1000, 2, ADD_REMOVE),
         (
@@ -225,6 +231,18 @@ def _calibrations() -> Iterable[Row]:
         slow = "replace" in title
         limit = REPLACE_CALIBRATION_LIMIT if slow else CALIBRATION_LIMIT
         yield Row(f"calibrate: {title}, ε={epsilon}", noise(make, epsilon, relation), limit=limit)
+
+
+def drawn(count: int, seed: int) -> Iterable[Row]:
+    """Random queries of allocation and of kept bins that no one has tuned for: width, time and memory alone."""
+    draw = random.Random(seed)
+    for index in range(count):
+        z, delta = f"{10 ** draw.uniform(math.log10(0.3), 1):.3g}", f"1e-{draw.randint(3, 12)}"
+        bins, epochs = round(10 ** draw.uniform(math.log10(2), 5)), round(10 ** draw.uniform(0, 2))
+        relation, make = (ADD_REMOVE, REPLACE)[index % 2], (allocated, kept_bins)[index // 2 % 2]
+        title = f"{make.__name__} {bins}, {epochs} epochs, z={z}, {delta}, {relation}"
+        limit = REPLACE_LIMIT if relation == REPLACE else LIMIT
+        yield Row(title, _asked(make(z, bins, epochs), relation, delta), width=WIDTH, limit=limit)
 
 
 ROWS: tuple[Row, ...] = (*_tight(), *_bounds(), *_calibrations())
@@ -270,8 +288,9 @@ def line(row: Row) -> tuple[str, list[str]]:
 def main(words: list[str]) -> None:
     print("| what | lower | upper | asked: at least | at most | CPU s | MB | verdict |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    for row in ROWS:
-        if not words or any(word in row.title for word in words):
+    random_ones = words[:1] == ["--drawn"]
+    for row in drawn(int(words[1]), int(words[2])) if random_ones else ROWS:
+        if not words or random_ones or any(word in row.title for word in words):
             try:
                 print(line(row)[0], flush=True)
             except RuntimeError as error:

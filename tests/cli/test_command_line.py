@@ -116,10 +116,10 @@ BAD_INPUT = [
     ),
     (
         [
-            *("epsilon", "--delta", "1e-6", *FIXED, "--sampling", "with-replacement", "--steps", "3"),
+            *("epsilon", "--delta", "1e-6", *FIXED, "--noise", "laplace", "--steps", "3"),
             *("--relation", "replace-one", "--certificate", "c"),
         ],
-        ["--certificate", "not possible", "add-or-remove-one has a certificate"],
+        ["--certificate", "not possible", "given by noise_multiplier, has a certificate"],
     ),
     (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "0"], ["--group-size", "0"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "2", "--statement"], ["--statement", "--group-size"]),

@@ -17,6 +17,7 @@ from dpbounds.cli.answers import demo_report, demo_training
 from dpbounds.cli.verbs import demo
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.exact import exact
+from tests.cli.conftest import read_answer
 
 DELTA = "1e-5"
 
@@ -33,6 +34,11 @@ def finished(tmp_path_factory):
 @pytest.fixture(scope="module")
 def document(finished):
     return json.loads((finished / "demo.json").read_text())
+
+
+def test_what_it_writes_is_as_its_schema_says(document):
+    printed_only = {"schema_version": 1, "dpbounds_version": "0.2.0", "verb": "demo", "files": []}
+    assert read_answer(json.dumps({**printed_only, **document}))["rows"]
 
 
 @pytest.fixture

@@ -45,6 +45,40 @@ QUESTIONS = {
 }
 
 
+_REPLACED = {
+    "what is hidden of a record": "what of it what it says",
+    "how many records there are": "the number of records is public",
+}
+# Other schemes, and what they answer otherwise.
+SCHEMES = {
+    "--sampling random-allocation --batches 5 --epochs 2": {
+        "what was published": "2 epochs of 5 random batches, one of which a record is in",
+        "what do we have to make sure of": "each record draws its steps on its own, uniformly, in secret",
+        "which software, and how was it proven": f"dpbounds {dp.__version__}: allocation",
+    },
+    "--relation replace-one --release last-iterate --batches 9 --epochs 2 --smoothness-step 0.1 --order shuffled": {
+        **_REPLACED,
+        "what was published": "the last iterate of 2 epochs of 9 batches freshly shuffled",
+        "against whom": "whoever sees what is released, but nothing else of the run, knows all other records",
+        "what do we have to make sure of": "nothing else is published (no other iterate, no loss or",
+        "who has to confirm it": "a random order is secret who wrote or configured the loading of records",
+        "which software, and how was it proven": f"dpbounds {dp.__version__}: closed form",
+    },
+    "--relation replace-one --matrix optimal --steps 8 --participation fixed-order --separation 4": {
+        **_REPLACED,
+        "what was published": "8 steps with correlated noise by a Toeplitz matrix of 4 bands",
+        "what do we have to make sure of": "each record takes part in the steps of one group only; which group or "
+        "steps these are follows from its public position",
+        "which software, and how was it proven": f"dpbounds {dp.__version__}: closed form",
+    },
+    "--matrix optimal --bands 2 --steps 8 --participation balls-in-bins --separation 4": {
+        "what was published": "8 steps with correlated noise",
+        "what do we have to make sure of": "each record draws its group on its own, uniformly and in secret, once",
+        "which software, and how was it proven": f"dpbounds {dp.__version__}: ",
+    },
+}
+
+
 class _Page(HTMLParser):
     """Text, open elements, and whatever a browser would fetch or run."""
 
@@ -107,6 +141,23 @@ def test_a_page_answers_what_an_officer_asks(reported, tmp_path):
     assert found.tones == [None]
     upper = re.search(r"ε = ([\d.]+) is spent at most", found.text)[1]
     assert answer["epsilon"]["upper"] <= float(upper) < 1.0001 * answer["epsilon"]["upper"]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_page_of_a_newer_scheme_answers_the_same(reported, tmp_path, scheme):
+    given = ("--noise-multiplier", "2", "--delta", "1e-6", "--certificate", str(tmp_path / "c.json"))
+    found, answer = reported("epsilon", *given, *scheme.split())
+    spent = re.search(r"ε = ([\d.]+) is spent at most", found.text)[1]
+    assert answer["epsilon"]["upper"] <= float(spent) < 1.0001 * answer["epsilon"]["upper"]
+    for question, told in {
+        **QUESTIONS,
+        "is it good or bad, in one sentence": f"ε = {spent}",
+        **SCHEMES[scheme],
+    }.items():
+        assert told in found.text, question
+    assert "the guarantee is nothing" not in found.text
+    assert found.forbidden == []
 
 
 def test_an_attackers_chances_are_rounded_up_and_near_what_is_attained(reported):

@@ -188,6 +188,14 @@ def test_correlated_noise_on_own_records(own, data, tmp_path):
     assert "cyclic-poisson" in (tmp_path / "dpbounds-run/statement.txt").read_text()
 
 
+def test_training_takes_correlated_noise_too(own, data):
+    words = "--toeplitz 1,1/2 --participation fixed-order --separation 5 --epochs 4"
+    found = data("run", *TRAINING, *own, *BUDGET, *words.split(), "--seed", "4")
+    (entry,) = found["ledger"]["releases"]
+    assert (entry["mechanism"], entry["participation"], entry["matrix"]["steps"]) == ("matrix", "fixed-order", 20)
+    assert 1.99 < found["epsilon"]["upper"] <= 2
+
+
 def test_a_ledger_certifies_every_iterate_and_the_last_one(own, data, said, tmp_path):
     text = "--sampling cyclic --batches 6 --epochs 4"
     found = data("run", "dp-sgd", *own, *BUDGET, *text.split())
@@ -282,7 +290,7 @@ def test_a_run_that_was_stopped_goes_on_from_its_checkpoint(own, data, monkeypat
         (("dp-storm", "--sampling", "shuffled", "--batches", "6"), "take training or dp-sgd"),
         (("dp-ftrl-tree", "--sampling", "full-batch"), "take dp-ftrl --tree"),
         (("dp-gd", "--release", "last-iterate"), "--release last-iterate is not known to dp-gd"),
-        (("dp-gd", "--tree", "--participation", "fixed-order", "--separation", "5", "--epochs", "2"), "take dp-ftrl"),
+        (("dp-sgd", "--tree", "--participation", "fixed-order", "--separation", "5", "--epochs", "2"), "take dp-ftrl"),
         (("dp-sgd", "--checkpoint", "c"), "--checkpoint c is not known to dp-sgd"),
     ],
 )

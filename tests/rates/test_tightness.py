@@ -112,7 +112,7 @@ CHECKS = {
     "Lipschitz": lipschitz, "Lipschitz in l1": lambda one: lipschitz(one, "lipschitz_l1"),
     "gradients near a common field": nothing,  # all records have one gradient
     "regularised Lipschitz loss": regularised,
-    "Polyak-Łojasiewicz": polyak, "quasar-convex": quasar_convex,
+    "Polyak-Łojasiewicz": polyak, "Polyak-Łojasiewicz near the start": polyak, "quasar-convex": quasar_convex,
     "bounded risk": bounded_risk, "private warm start, in expectation": bounded_risk,
     "unconstrained": nothing,  # set by the tests below
     "all of space": of_space,

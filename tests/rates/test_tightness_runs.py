@@ -148,6 +148,17 @@ def test_restarted_spider():
     assert agrees(square(w), ends)
 
 
+@pytest.mark.thorough
+def test_the_last_gap_near_the_start():
+    at, ends = claimed("dpbounds/noisy-descent-local-pl bound")
+    draw, runs = np.random.default_rng(11), 300
+    w = unit(at, runs)
+    for _ in range(int(at["steps"])):
+        w = w - at["step_size"] * (w + at["noise_stddev"] * draw.normal(size=w.shape))
+    above = [(square(w) / 2 > factor * ends[0]).mean() for factor in (0.99, 1.02)]
+    assert above[0] > at["failure_probability"] > above[1]
+
+
 def test_restarted_spider_with_stage_shares():
     at, ends = claimed("dpbounds/polyak-lojasiewicz-restarted-spider/stage-shares bound")
     runs, draw, stages, steps = 2000, np.random.default_rng(5), int(at["stages"]), int(at["steps"])

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from dpbounds.algorithms.guards.residuals import row_of
-from dpbounds.algorithms.ledger import Batch, Bins, Cyclic, Shuffle, Truncated, Visited
+from dpbounds.algorithms.ledger import Batch, Bins, Correlated, Cyclic, Shuffle, Truncated, Visited
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
@@ -27,6 +27,7 @@ from dpbounds.algorithms.oracles import (
     GradientDifferenceOracle,
     GradientOracle,
     HessianOracle,
+    HessianProductOracle,
     PathGradientOracle,
     Poisson,
     Scored,
@@ -34,6 +35,7 @@ from dpbounds.algorithms.oracles import (
     as_vectors,
 )
 from dpbounds.algorithms.oracles.watching import Question, watched_by
+from dpbounds.algorithms.problems.finite_sum import mean_products
 from dpbounds.algorithms.verification.attacks.neighbours import Pair
 
 _IMPOSSIBLE = -1e6  # log-likelihood of an answer that a ball or a sphere cannot give: finite, so that sums are
@@ -52,7 +54,8 @@ class Answer:
         generators: The repetitions' streams: they tell whose row is whose.
         exact: From a problem to the answer without noise, of all records or of a given one alone, shape (R, m).
         sampling: Of the random batch that was asked, or None for all records, or for others that are known.
-        place: Of the batch in its epoch, and whether it is the first of a new draw, where batches depend on each other.
+        place: Of the batch in its epoch, and whether it is the first of a new draw, where batches depend on each other;
+            of a row of correlated noise whether it is the first of all, and the first of an epoch.
         records: n.
         dimension: d of the problem that was asked about.
     """
@@ -62,7 +65,7 @@ class Answer:
     kind: Kind
     generators: Sequence[np.random.Generator]
     exact: Callable[..., Array]
-    sampling: Batch | Poisson | Truncated | Visited | None
+    sampling: Batch | Poisson | Truncated | Visited | Correlated | None
     records: int
     dimension: int
     place: tuple[int, bool] = (0, False)
@@ -111,8 +114,7 @@ class _Heard:
             scored: Scored = question.about
             self._hear(Choice(given, scored.scale, question.generators, scored.records))
         elif isinstance(question.about, CorrelatedGradientOracle):
-            if question.about.scheme.draws == "fixed-order":  # else which records a batch holds is secret: no score
-                self._hear(self._encoded(question.about, given, *question.points))
+            self._hear(self._encoded(question.about, given, *question.points))
         elif question.kind in _DESCRIBED:
             self._hear(_DESCRIBED[question.kind](question.about, given, *question.points))
         return given
@@ -123,6 +125,18 @@ class _Heard:
         past.append((X.copy(), given.noisy))
         n, m, weights = oracle.problem.records, oracle.scheme.bins, row_of(oracle.scheme.matrix, len(past) - 1)
         terms = [(float(weight), step, *past[step]) for step, weight in enumerate(weights) if weight]
+        noisy = sum((weight * each for weight, _, _, each in terms), np.zeros(X.shape))
+
+        def by_group(problem: Any, record: int) -> Array:  # what a record adds that takes part; shape (m, R, p)
+            found = np.zeros((m, *X.shape))
+            for weight, step, points, _ in terms:
+                rows = np.full((len(points), 1), record)
+                found[step % m] += weight / float(oracle.divisor) * problem.batch_gradient(points, rows)
+            return found
+
+        if oracle.scheme.draws != "fixed-order":  # which records a batch holds is secret
+            begins = len(past) == 1, (len(past) - 1) % m == 0
+            return _answer(oracle, noisy, oracle.scheme, place=begins, exact=by_group)
 
         def exact(problem: Any) -> Array:
             found = np.zeros(X.shape)
@@ -132,14 +146,13 @@ class _Heard:
                 found += weight * len(members) / float(oracle.divisor) * problem.batch_gradient(points, rows)
             return found
 
-        noisy = sum((weight * each for weight, _, _, each in terms), np.zeros(X.shape))
         return _answer(oracle, noisy, exact=exact)
 
 
 def _answer(
     oracle: Any,
     noisy: Array,
-    sampling: Batch | Poisson | Truncated | Visited | None = None,
+    sampling: Batch | Poisson | Truncated | Visited | Correlated | None = None,
     amount: Array | None = None,
     **of: Any,
 ) -> Answer:
@@ -204,12 +217,17 @@ def _of_hessian(oracle: HessianOracle, answer: Any, X: Array) -> Answer:
     return _answer(oracle, as_vectors(answer.noisy), exact=lambda problem: as_vectors(problem.hessian(X)))
 
 
+def _of_product(oracle: HessianProductOracle, answer: Any, X: Array, V: Array) -> Answer:
+    return _answer(oracle, answer.noisy, None, answer.noise_stddev, exact=lambda side: mean_products(side, X, V))
+
+
 _DESCRIBED: dict[str, Callable[..., Answer]] = {
     GradientOracle.question: _of_gradient,
     BatchGradientOracle.question: _of_gradient,
     GradientDifferenceOracle.question: _of_difference,
     PathGradientOracle.question: _of_path,
     HessianOracle.question: _of_hessian,
+    HessianProductOracle.question: _of_product,
 }
 
 
@@ -276,6 +294,9 @@ class Witness:
         if isinstance(answer.sampling, Visited):
             self._hear_visit(answer, rows)
             return
+        if isinstance(answer.sampling, Correlated):
+            self._hear_row(answer, rows)
+            return
         if answer.sampling is None:
             first, second = answer.exact(self._pair.first), answer.exact(self._pair.second)
             ratio = _log_density(answer, second) - _log_density(answer, first)
@@ -298,6 +319,27 @@ class Witness:
         self._epochs[key].add(
             place, *(_with_and_without(answer, side) for side in (self._pair.first, self._pair.second))
         )
+        self._understood += len(rows)
+
+    def _hear_row(self, answer: Answer, rows: NDArray[np.int64]) -> None:
+        """The average over the record's group, or over whether it was drawn in each step of its own (group 0)."""
+        scheme, key = answer.sampling, id(answer.generators)
+        assert isinstance(scheme, Correlated)
+        first, new_epoch = answer.place
+        rate = scheme.sample_rate
+        blocks = rate is not None  # rows of one step of the record overlap with those of no other
+        if first or (blocks and new_epoch):
+            if key in self._epochs:
+                self._ratio[self._epochs[key].rows] += self._epochs[key].ratio()
+            chances = np.full(scheme.bins, 1 / scheme.bins) if rate is None else np.array([float(rate)])
+            self._epochs[key] = _Epoch(rows, answer.generators, chances)
+        absent = _log_density(answer, np.zeros_like(answer.noisy))
+        sides = self._pair.first, self._pair.second
+        if any(answer.exact(side, 1).any() for side in sides):  # how many others there are matters, too: no score
+            return
+        moved = [answer.exact(side, 0) for side in sides]
+        for place in range(1 if blocks else scheme.bins):
+            self._epochs[key].add(place, *((_log_density(answer, each[place]), absent) for each in moved))
         self._understood += len(rows)
 
     def _hear_choice(self, choice: Choice) -> None:

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from dpbounds.algorithms import PathNoiseDescent, WarmStartedPathNoise
+from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.problems.finite_sum import Array
 from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Landscape, Profile
 from dpbounds.algorithms.verification.judging import planned_checks as kinds
+from dpbounds.algorithms.verification.judging.checks import Check
 from dpbounds.algorithms.verification.judging.planned_checks import PlannedCheck, by_size, cells
-from dpbounds.algorithms.verification.judging.slopes import SlopeCheck, exact_slope_check
+from dpbounds.algorithms.verification.judging.slopes import exact_slope_check
 from dpbounds.algorithms.verification.studies.running import Example, at_budget, budget_of
 from dpbounds.algorithms.verification.studies.second_order import double_well
 from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number, parameter
@@ -42,7 +44,7 @@ _SHAPES: dict[str, tuple[Any, dict[str, str], float]] = {
 _CLASS = {"lipschitz": "1", "rho": "1/50"}
 
 
-def _falling_values(result: Result) -> dict[str, str]:
+def _falling_values(result: Result) -> dict[str, Any]:
     given = dict(result.parameters)
     values = {name: str(given[name]) for name in ("dimension", "steps")}
     values |= {"dataset_size": str(given["records"]), "initial_gap": repr(number(result, "gap"))}
@@ -61,8 +63,9 @@ def falling_noise(shape: str, records: int, dimension: int, steps: int, repetiti
         stddev = math.sqrt(2 * total / rho / kappa ** (steps - 1 - t)) / records
         w = w - eta * (derivatives(w)[1] + stddev * draw.standard_normal(w.shape))
     excess = derivatives(w)[0].sum(axis=1)
-    sums = {"sum": float(excess.sum()), "squares": float((excess * excess).sum()), "draws": float(repetitions)}
-    return sums | {"gap": gap * (1 + 1e-12)}
+    sums: Numbers = {"sum": float(excess.sum()), "squares": float((excess * excess).sum()), "draws": float(repetitions)}
+    start: Numbers = {"gap": gap * (1 + 1e-12)}
+    return sums | start
 
 
 def falling_bound(result: Result) -> Enclosure:
@@ -87,7 +90,7 @@ def drawn_well(records: int, seed: int) -> Landscape:
 
 def deviations(method: WarmStartedPathNoise, problem: Landscape, failure: Fraction) -> tuple[float, float]:
     """u₁ and u₂ of the statement, for a net in [-3/2, 3/2]."""
-    known = {name: str(getattr(problem, name)) for name in ("lipschitz", "smoothness", "dimension")}
+    known: dict[str, Any] = {name: str(getattr(problem, name)) for name in ("lipschitz", "smoothness", "dimension")}
     known |= {"hessian_lipschitz": str(problem.hessian_lipschitz), "dataset_size": str(problem.records)}
     known |= {"path_length": str(method.descent.path_length), "diameter": "3", "failure_probability": str(failure)}
     statement = theorem(f"{_PATH}/population")
@@ -109,7 +112,7 @@ def population(records: int, failure: str, epsilon: float, repetitions: int, see
     method, _ = at_budget(calibrated, problem, budget_of(epsilon, "1e-6"))
     method.bound(problem)
     slope, bend = deviations(method, problem, zeta)
-    rho_H = float(problem.hessian_lipschitz)
+    rho_H = float(at_least(problem.hessian_lipschitz, "hessian_lipschitz"))
     alpha = float(method.descent.stationarity)
     kappa = max(alpha + slope, (math.sqrt(rho_H * alpha) + bend) ** 2 / rho_H)
     hits = 0
@@ -129,19 +132,23 @@ def least_stationarity(records: int, epsilon: float, seed: int) -> Numbers:
     return {"stationarity": float(method.stationarity)}
 
 
-def falls_as(exponent: float) -> kinds.Judge:
-    """Hold the last local exponent of α in n against a promised one."""
+def falls_as(exponent: Fraction) -> kinds.Judge:
+    """Hold the last local exponent of α in n, which is computed, against a promised one."""
+    name, near = f"{_PATH}/rate", Fraction(1, 20)
 
-    def judge(results: Sequence[Result], confidence: float) -> SlopeCheck:
+    def judge(results: Sequence[Result], confidence: float) -> Check:
         sizes = [parameter(result, "records") for result in results]
-        return exact_slope_check(f"{_PATH}/rate", exponent, sizes, [number(one, "stationarity") for one in results])
+        found = exact_slope_check(name, float(exponent), sizes, [number(one, "stationarity") for one in results])
+        promised = Enclosure(exponent - near, exponent + near)
+        return kinds.computed(name, found.slope.value, promised, found.verdict, found.reason)
 
     return judge
 
 
 _falling = partial(cells, falling_noise, dimension=20, steps=60, repetitions=by_size(400, 4000))
 _drawn = partial(cells, population, records=10**6, failure="1/5", epsilon=1.0, repetitions=by_size(64, 256))
-_orders = cells(least_stationarity, records=(10**9, 10**11, 10**13), epsilon=1.0)
+_sizes = by_size(tuple(10**k for k in (9, 11, 13)), tuple(10**k for k in range(8, 15)))
+_orders = cells(least_stationarity, records=_sizes, epsilon=1.0)
 
 CHECKS = (
     *kinds.mean_bounded(
@@ -156,6 +163,6 @@ CHECKS = (
         _drawn(),
         lambda result: Enclosure.exactly(Fraction(1, 5)),
     ),
-    PlannedCheck(f"{_PATH}/rate", "slope", "least α against n", _orders, falls_as(-2 / 3)),
+    PlannedCheck(f"{_PATH}/rate", "formula", "least α against n", _orders, falls_as(Fraction(-2, 3))),
 )
 EXAMPLES: tuple[Example, ...] = ()

@@ -40,6 +40,22 @@ LOADER = "who wrote or configured the loading of records"
 SETTINGS = "who chose the settings"
 
 
+_PARTICIPATIONS = {
+    "single": "each record takes part in one step at most",
+    "fixed-order": "each record takes part in the steps of one group only",
+    "minimum-separation": "of each record's steps any two are as far apart as said, and there are no more than said",
+    "cyclic-poisson": "each record enters each step of its group independently with exactly the rate given, in secret, "
+    "and no other step",
+    "balls-in-bins": "each record draws its group on its own, uniformly and in secret, once, and takes part in the "
+    "steps of that group only",
+}
+_GROUPS = {
+    "position": "which group or steps these are follows from its public position",
+    "independent": "which group or steps these are is drawn apart from what any record says",
+    "content": "which group or steps these are follows from its own content alone",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Assumption:
     """One of them, and who confirms it."""
@@ -74,6 +90,9 @@ def assumptions(mechanism: Mechanism, relation: Relation) -> Iterator[Assumption
             "each record adds, in the steps that are said and in no others, a vector that is bounded one by one; a "
             "step looks at the rows before its own only, and each row has independent, ideal noise",
         )
+    for part in parts:
+        if isinstance(part, MatrixMechanism):
+            yield Assumption(LOADER, f"{_PARTICIPATIONS[part.participation]}; {_GROUPS[part.groups]}")
     if any(isinstance(part, LastIterate) for part in parts):
         yield Assumption(
             CODE,

@@ -13,10 +13,15 @@ if TYPE_CHECKING:
     from dpbounds.rates.budgets import Budget
     from dpbounds.rates.plan import Guarantee
 
+_PATH = "dpbounds/second-order-path-noise"
+_OF_PATH = ("stationarity", "failure_probability", "curvature_kept", "curvature_length", "gradient_error", "window")
 # Statements whose value is what the algorithm's own ``bound`` says at the same parameters, or its root; of second-order
-# points the α that is missed with at most the probability of ``bound``.
+# points the α that is missed with at most the probability of ``bound``. For the population, α is that of the records:
+# it is missed with at most half of the probability, and the statement says what that is worth.
 ALGORITHMS = {
-    "dpbounds/second-order-path-noise": ("path-noise", ("stationarity", "failure_probability")),
+    f"{_PATH}/warm-start": ("warm-path-noise", _OF_PATH),
+    f"{_PATH}/population": ("warm-path-noise", _OF_PATH),
+    _PATH: ("path-noise", _OF_PATH),
     "dpbounds/noisy-descent-batches": ("dp-sgd-weighted", ("steps", "step_size", "sample_rate")),
     "dpbounds/noisy-descent-exact": ("dp-gd-weighted", ("steps", "step_size")),
     "dpbounds/storm": ("dp-storm", ("steps", "step_size", "momentum", "first_share")),
@@ -29,6 +34,7 @@ ALGORITHMS = {
     "wang-xu-2019/theorem-2/explicit": ("dp-pgd", ("steps", "step_size")),
 }
 _LETTERS = {"dataset_size": "n", "dimension": "d"}
+_LARGEST_NET = 10**6
 _DIGITS = 60  # of a decimal number, more than a parameter has
 
 
@@ -48,9 +54,29 @@ def command_of(
     name, parameters = ALGORITHMS[one.id]
     settled = {**given, **{each.name: each.value for each in one.parameters}}
     wanted = (*(() if records else CONSTANTS), *parameters)
+    if name == "warm-path-noise":
+        if (net := _net(settled)) is None:
+            return None
+        wanted = (*wanted, *net)
+        settled |= net
+        if one.id == f"{_PATH}/population":
+            settled["failure_probability"] /= 2
     words = [f"{_LETTERS.get(each, each)}={exactly(settled[each])}" for each in wanted if each in settled]
     spend = ("--epsilon", exactly(budget.epsilon), "--delta", exactly(budget.delta), "--relation", str(budget.relation))
     return ["dpbounds", "run", name, *words, *records, *spend]
+
+
+def _net(settled: Mapping[str, Fraction]) -> dict[str, Fraction] | None:
+    """The net of the statement, r = Dd/(ε_E n), and by how much its ball may miss the infimum; None if it is too large.
+
+    A grid has no more than (2 + D√d/(2r))^d points; one that is a little finer has a smaller ψ.
+    """
+    n, d = (settled[each] for each in ("dataset_size", "dimension"))
+    radius = settled["diameter"] * d / (settled["epsilon"] * n)
+    if (2 + float(settled["epsilon"] * n) / (2 * float(d) ** 0.5)) ** float(d) > _LARGEST_NET:
+        return None
+    finer, missed = to_decimal(radius, 6, "down"), to_decimal(settled["lipschitz"] * radius, 6, "up")
+    return {"radius": settled["diameter"] / 2, "covering_radius": Fraction(finer), "outside": Fraction(missed)}
 
 
 def exactly(number: Fraction) -> str:

@@ -22,12 +22,15 @@ from dpbounds.cli.printing.output import plain, print_written
 from dpbounds.cli.questions.options import writing
 from dpbounds.expressions.enclosure import End
 from dpbounds.expressions.exact import Direction, to_decimal
+from dpbounds.privacy.mechanisms.algebra import parts_of
+from dpbounds.privacy.mechanisms.last_iterate import CONDITION as ONLY_THE_LAST, LastIterate
 from dpbounds.render.report import Picture, Report, Section, Table, page
 
 if TYPE_CHECKING:
     from dpbounds.cli.answers.curves import ProvenCurve
     from dpbounds.expressions.enclosure import Enclosure
     from dpbounds.privacy.accountants.certified import Account
+    from dpbounds.privacy.mechanisms import Mechanism
     from dpbounds.privacy.relations import Relation
     from dpbounds.render.curves import Panel
 
@@ -105,7 +108,7 @@ def account_report(
         sections=(
             Section("What was found?", values={**numbers, "which data sets are neighbours": str(found.relation)}),
             _meaning(found.relation, epsilon, delta),
-            _protected(found.relation),
+            _protected(found.relation, found.mechanism),
             _attacker(curve, _svg(trade_off_panel(curve))),
             Section(
                 "What if δ were smaller, or larger?",
@@ -190,15 +193,17 @@ def _meaning(relation: Relation, epsilon: Enclosure, delta: Enclosure) -> Sectio
     )
 
 
-def _protected(relation: Relation) -> Section:
+def _protected(relation: Relation, mechanism: Mechanism) -> Section:
     what = "that it is there, and what it says" if relation.counts_records else "what it says"
+    hidden = any(isinstance(part, LastIterate) for part, _ in parts_of(mechanism))
+    seen = "what is released, but nothing else of the run," if hidden else "every release,"
     number = "is protected up to one" if relation.counts_records else "is public"
     return Section(
         "Who is protected, from whom?",
         values={
             "who": "each single record, whichever it is, of whomever",
             "what of it": what,
-            "from whom": "anybody, now and later: whoever sees every release, knows all other records and how it was "
+            "from whom": f"anybody, now and later: whoever sees {seen} knows all other records and how it was "
             "computed, has any further knowledge, and computes without limit",
             "the number of records": number,
             "a person with k records": "is protected less: ε is k times as large at most, and δ grows by more; "
@@ -246,7 +251,7 @@ def _released(found: Account, noise_drawn: str | None) -> Section:
 
 def _all(found: Account, condition: str | None) -> Iterator[Assumption]:
     yield from assumptions(found.mechanism, found.relation)
-    if condition is not None:
+    if condition not in (None, ONLY_THE_LAST):  # that one is among what has to be true of a last iterate
         yield Assumption(SETTINGS, f"the guarantee is {condition}")
 
 

@@ -249,9 +249,9 @@ def _drawn(
     found["notes"] = drawing.notes
     if drawing.steps is not None:
         found["steps"] = drawing.steps
-    if isinstance(scheme, Correlated):
+    if isinstance(scheme, Correlated) and "optimiser" not in parameters:
         if "draws" not in parameters:
-            raise unfit("correlated noise", f"is not known to {name}", "take dp-ftrl")
+            raise unfit("correlated noise", f"is not known to {name}", "take dp-ftrl or training")
         matrix = {"matrix": scheme.matrix, "batches": scheme.bins, "draws": scheme.draws}
         return {**found, **matrix, "sample_rate": scheme.sample_rate}
     if "sampling" not in parameters:

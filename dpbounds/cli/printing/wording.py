@@ -250,8 +250,12 @@ def pair_in_words(pair: Pair) -> str:
             )
         case pairs.CrowdedGaussians(most=most, size=size, lean=lean):
             return f"a record that leans by {plain(lean)} against {size - 1} equal ones, cut to {most}"
-        case pairs.Tagged(parts=parts):
-            told = "; ".join(f"[{pair_in_words(part)}] with weight {_weight(weight)}" for weight, part in parts)
+        case pairs.Tagged():
+            told = "; ".join(
+                f"[{pair_in_words(part)}] with weight {_weight(weight)}"
+                + (f" ({_weight(other)} under the second law)" if other != weight else "")
+                for weight, other, part in pair.weighed
+            )
             return f"one of these, drawn and revealed: {told}"
         case pairs.ShuffledBatches(base=base, batches=number):
             return f"[{pair_in_words(base)}] in one of {number} shuffled batches, which one being secret"

@@ -107,7 +107,8 @@ def command(
     initial_gap, loss_range and hessian_lipschitz, it runs on synthetic records with these constants; with neither, on
     its example. Other words are its parameters, such as steps=100.
 
-    training and dp-sgd draw batches as your loader does (--sampling); dp-ftrl has correlated noise (--toeplitz, ...).
+    training and dp-sgd draw batches as your loader does (--sampling); training and dp-ftrl take correlated noise
+    (--toeplitz, --matrix or --tree, with --participation).
 
     Example: dpbounds run dp-storm n=1000 d=5 steps=30 --epsilon 1 --delta 1e-6
 

@@ -110,6 +110,8 @@ class Crossing:
         start: Where to look first, if anything is known.
         safe: The least (noise) or largest value proven to suffice so far.
         unsafe: The closest one proven to fail.
+
+    Where only "unsafe" is wanted, what attacks attain decides: the upper end may be 1.
     """
 
     products: Callable[[Fraction], tuple[Product, ...]]
@@ -175,7 +177,7 @@ class Crossing:
         if value in self._seen:
             return self._seen[value]
         lower, upper = self._proven(value, (_COARSE, _FINE))
-        middle = (lower + upper) / 2
+        middle = lower if self._known_from_below(upper) else (lower + upper) / 2
         excess = -math.inf if middle == 0 else _log(middle) - _log(self.budget.delta)
         if lower <= self.budget.delta < upper:
             excess = 0.0
@@ -190,6 +192,10 @@ class Crossing:
         if lower > self.budget.delta and (self.unsafe is None or self._y(value) > self._y(self.unsafe)):
             self.unsafe = value
         return lower, upper
+
+    def _known_from_below(self, upper: Fraction) -> bool:
+        """Whether proofs at a value said what an attack attains, and nothing from above."""
+        return self.wanted == "unsafe" and upper >= 1
 
     def _enclosed(self, products: tuple[Product, ...], tolerances: Sequence[float]) -> tuple[Fraction, Fraction]:
         """Proven ends of the largest δ(ε) of the products; of the first that overspends, which decides by itself.
@@ -297,6 +303,10 @@ class Crossing:
     def _looked(self, y: float, tolerance: float) -> tuple[float, float]:
         """Log δ(ε) - log δ in the middle of a proof (NaN: far too wide), and the width of log δ(ε)."""
         lower, upper = self._proven(self._value(y), (tolerance,))
+        if self._known_from_below(upper):  # as wide as what was asked for, as far as that is known
+            if lower <= 0:
+                return math.nan, math.inf
+            return _log(lower) - _log(self.budget.delta), tolerance * max(1.0, -_log(lower))
         width = _log(upper) - _log(lower)
         if not width <= 8 * tolerance * max(1.0, -_log(upper)):
             return math.nan, math.inf
@@ -307,6 +317,8 @@ class Crossing:
         lower, upper = self._proven(self._value(y), (_FINE,))
         if lower <= 0:
             return False
+        if self._known_from_below(upper):
+            upper = lower
         y -= (_log((lower + upper) / 2) - _log(self.budget.delta)) / slope
         width = max((_log(upper) - _log(lower)) / -slope, _CLOSE / 2)
         for side, sign in (("safe", 1.0), ("unsafe", -1.0)):

@@ -25,7 +25,7 @@ from dpbounds.privacy.pairs.pairs import CrowdedGaussians, Other
 Floats = NDArray[np.float64]
 Entry = tuple[int, Fraction, Fraction, int]  # others drawn; then a share, the place along the crowd, the side across
 
-_LEANS = tuple(Fraction(k, 20) for k in (0, 2, 3, 5, 7, 9, 12, 16, 20))
+_LEANS = tuple(Fraction(k, 20) for k in (0, 2, 3, 4, 5, 6, 7, 9, 12, 16, 20))
 _WIDTH, _REACH = 1 / 12, 6.0  # of a cell, and beyond the means, in deviations
 _MOST_ALONG, _MOST_ACROSS = 800, 80  # cells
 _SPREAD, _NEGLIGIBLE = 7.0, 1e-32  # how far sample sizes reach, in deviations; a chance that is left out

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy.mechanisms import (
@@ -77,6 +77,9 @@ from dpbounds.privacy.pairs.pairs import (
 )
 from dpbounds.privacy.pairs.single_releases import StepBound, single_release
 from dpbounds.privacy.relations import Order, Relation
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.pairs.truncation import Costs, Cut
 
 _MOST_CLASSES = 64  # of blocks that a record may lie in
 _MOST_NAMED = 3  # of blocks alike
@@ -674,27 +677,28 @@ def _truncated(members: Sequence[tuple[TruncatedPoisson, int]], order: Order) ->
     from dpbounds.privacy.pairs.truncation import size_ranges
 
     first = members[0][0]
+    steps = sum(count for _, count in members)
     if order not in (Order.REMOVE, Order.ADD):
-        steps = tuple((_cut(member, order, member.dataset_size), count) for member, count in members)
-        return {(): steps}
+        return {(): tuple((_cut(member, order, member.dataset_size, count=steps), count) for member, count in members)}
     alike = {(member.sample_rate, member.max_batch_size, member.dataset_size) for member, _ in members}
     if len(alike) > 1 or first.max_batch_size >= first.dataset_size:
-        return {(): tuple((_cut(member, order, 1), count) for member, count in members)}
+        return {(): tuple((_cut(member, order, 1, count=steps), count) for member, count in members)}
     _demand_noise_on_sums(first.mechanism)
-    (shift, _), *_ = _product((single_release(part, Order.REMOVE).pair, n) for part, n in parts_of(first.mechanism))
-    roughly = float(shift.squared_shift) if isinstance(shift, ShiftedGaussians) else 1.0
-    ranges = size_ranges(first.sample_rate, first.max_batch_size, first.dataset_size, roughly)
+    roughly = _costs_of(first.mechanism, order, steps).squared_shift
+    ranges = size_ranges(first.sample_rate, first.max_batch_size, first.dataset_size, roughly, steps)
     return {
         (f"{low} to {high} records",) if len(ranges) > 1 else (): tuple(
-            (_cut(member, order, low, high), count) for member, count in members
+            (_cut(member, order, low, high, steps), count) for member, count in members
         )
         for low, high in ranges
     }
 
 
-def _cut(mechanism: TruncatedPoisson, order: Order, smallest: int, largest: int | None = None) -> StepBound:
-    """One release, for data sets of ``smallest`` to ``largest`` records (None: as many as may be)."""
-    from dpbounds.privacy.pairs.truncation import cut_of, least_rate
+def _cut(
+    mechanism: TruncatedPoisson, order: Order, smallest: int, largest: int | None = None, count: int = 1
+) -> StepBound:
+    """One of so many releases, for data sets of ``smallest`` to ``largest`` records (None: as many as may be)."""
+    from dpbounds.privacy.pairs.truncation import cut_of, least_rate, moved_of
 
     rate, most, inner = mechanism.sample_rate, mechanism.max_batch_size, mechanism.mechanism
     _demand_noise_on_sums(inner)
@@ -703,9 +707,7 @@ def _cut(mechanism: TruncatedPoisson, order: Order, smallest: int, largest: int 
     if largest <= most:
         return whole
     cut = cut_of(rate, most, smallest, largest)
-    shares = (1 - cut.at_most, cut.at_most - cut.at_least, cut.at_least)
-    branches = (whole.pair, _displacing(inner, rate, order), _displacing(inner, cut.kept, order))
-    pair = Tagged(tuple((share, branch) for share, branch in zip(shares, branches, strict=True) if share))
+    pair = _tagged_cut(inner, rate, order, cut, moved_of(cut, rate, _costs_of(inner, order, count)))
     if order in (Order.REMOVE, Order.ADD) and smallest > 1 and largest < mechanism.dataset_size:
         return StepBound(pair, ())  # what is attained by fewer, or by most, is attained
     if smallest > most and cut.at_most > _OFTEN and (crowd := _crowd(mechanism, order, largest)) is not None:
@@ -715,6 +717,43 @@ def _cut(mechanism: TruncatedPoisson, order: Order, smallest: int, largest: int 
     kept = least_rate(rate, most, size)
     attacks = _poisson(PoissonSampled(inner, kept), order).attacks if kept else ()
     return StepBound(pair, attacks, size=size)
+
+
+def _tagged_cut(inner: Mechanism, rate: Fraction, order: Order, cut: Cut, moved: Fraction) -> Pair:
+    """The pair for a range of sizes; ``moved`` of the mass is compared with batches that just are not cut.
+
+    Any ``moved`` from 0 to below ``cut.surely`` will do (``truncated.md``, section 3).
+    """
+
+    def joining(chance: Fraction) -> Pair:
+        return _poisson(PoissonSampled(inner, chance), order).pair
+
+    just = cut.just if moved else Fraction(0)
+    parts = [
+        (1 - cut.at_most - just, 1 - cut.at_most - just, joining(rate)),
+        (cut.at_most - cut.at_least, cut.at_most - cut.at_least, _displacing(inner, rate, order)),
+    ]
+    if cut.at_least > moved:
+        chance = (cut.kept * cut.at_least - moved) / (cut.at_least - moved)
+        parts.append((cut.at_least - moved, cut.at_least, _displacing(inner, chance, order)))
+    if moved:
+        parts.append((just + moved, just, joining((just * rate + moved) / (just + moved))))
+    if order not in (Order.REMOVE, Order.ADD):  # the tag has one law
+        return Tagged(tuple((first, part) for first, _, part in parts if first))
+    if order is Order.ADD:
+        parts = [(second, first, part) for first, second, part in parts]
+    kept = [each for each in parts if each[0]]
+    seconds = tuple(second for _, second, _ in kept) if moved else ()
+    return Tagged(tuple((first, part) for first, _, part in kept), seconds)
+
+
+def _costs_of(inner: Mechanism, order: Order, count: int) -> Costs:
+    """What a choice of how much to move looks at; for other noise than Gaussian as if it were, of shift 1."""
+    from dpbounds.privacy.pairs.truncation import Costs
+
+    (shift, _), *_ = _product((single_release(part, Order.REMOVE).pair, n) for part, n in parts_of(inner))
+    roughly = float(shift.squared_shift) if isinstance(shift, ShiftedGaussians) else 1.0
+    return Costs(roughly, count, order is Order.REPLACE, order in (Order.ZERO, Order.RESTORE))
 
 
 _OTHERS = {Order.REMOVE: Other.NOTHING, Order.ZERO: Other.NULL, Order.REPLACE: Other.OPPOSITE}  # the dearer orders

@@ -167,6 +167,9 @@ def law_of(pair: pairs.Pair) -> LossDistribution:
 
             law = _discrete([LossAtom((p / q).log(), p, q) for p, q in crowded_masses(pair)], arb(0), symmetric=False)
             return _swapped(law) if order is pairs.Direction.ADD else law
+        case pairs.Tagged(parts=parts, others=others) if others:
+            weights = [ball(weight) for weight, _ in parts]
+            return _tagged_apart(weights, [ball(weight) for weight in others], [law_of(part) for _, part in parts])
         case pairs.Tagged(parts=parts):
             return _tagged([ball(weight) for weight, _ in parts], [law_of(part) for _, part in parts])
         case pairs.Diluted(rate=rate, base=base):
@@ -1078,6 +1081,38 @@ def _tagged(shares: Sequence[arb], laws: Sequence[LossDistribution], rest: arb |
         infinite=sum((share * law.infinite for share, law in weighted), slack),
         vanishing=sum((share * law.vanishing for share, law in weighted), arb(0)),
         symmetric=rest is None and all(law.symmetric for law in laws),
+    )
+
+
+def _tagged_apart(firsts: Sequence[arb], seconds: Sequence[arb], laws: Sequence[LossDistribution]) -> LossDistribution:
+    """One of several laws, drawn and revealed, with other weights under Q: each loss is larger by log w/v."""
+    gains = [(first / second).log() for first, second in zip(firsts, seconds, strict=True)]
+    weighed = list(zip(firsts, seconds, gains, laws, strict=True))
+    continuous = [(gain, law) for gain, law in zip(gains, laws, strict=True) if not law.discrete]
+
+    def beyond(side: Callable[[LossDistribution, arb], Masses]) -> Callable[[arb], Masses]:
+        def masses(loss: arb) -> Masses:
+            found = [(first, second, side(law, loss - gain)) for first, second, gain, law in weighed]
+            return (
+                sum((first * p for first, _, (p, _) in found), arb(0)),
+                sum((second * r for _, second, (_, r) in found), arb(0)),
+            )
+
+        return masses if continuous else nothing
+
+    return LossDistribution(
+        tail=beyond(lambda law, loss: law.tail(loss)),
+        head=beyond(lambda law, loss: law.head(loss)),
+        lowest=_extreme([None if law.lowest is None else law.lowest + gain for gain, law in continuous], arb.min),
+        highest=_extreme([None if law.highest is None else law.highest + gain for gain, law in continuous], arb.max),
+        points=tuple(
+            LossAtom(point.loss + gain, first * point.p, second * point.r)
+            for first, second, gain, law in weighed
+            for point in law.points
+        ),
+        infinite=sum((first * law.infinite for first, _, _, law in weighed), arb(0)),
+        vanishing=sum((second * law.vanishing for _, second, _, law in weighed), arb(0)),
+        symmetric=False,
     )
 
 

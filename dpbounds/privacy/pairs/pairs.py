@@ -372,12 +372,24 @@ class CrowdedGaussians:
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """One of several pairs, drawn with weights that sum to 1 and are the same for both laws, and revealed.
+    """One of several pairs, drawn with weights that sum to 1, and revealed (``truncated.md``).
 
-    H_α is the weighted sum of the parts' profiles, and the law of the loss that of theirs (``truncated.md``).
+    Where the weights are the same for both laws, H_α is the weighted sum of the parts' profiles, and the law of the
+    loss that of theirs. Else H_α = Σ w_k h_k(α v_k/w_k), and a part's losses are larger by log(w_k/v_k).
+
+    Attributes:
+        parts: w_k, all positive, with the parts.
+        others: v_k under the second law, all positive, where they differ from w_k; else empty.
     """
 
     parts: tuple[tuple[Fraction, Pair], ...]
+    others: tuple[Fraction, ...] = ()
+
+    @property
+    def weighed(self) -> tuple[tuple[Fraction, Fraction, Pair], ...]:
+        """Both weights and the pair of each part."""
+        others = self.others or tuple(weight for weight, _ in self.parts)
+        return tuple((weight, other, part) for (weight, part), other in zip(self.parts, others, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

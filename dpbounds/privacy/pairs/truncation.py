@@ -11,8 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 from scipy.special import betainc
 
 from dpbounds.errors import NotCertified
@@ -23,7 +26,16 @@ from dpbounds.privacy.pairs.losses import ball
 _PRECISION, _LARGEST_PRECISION, _ACCURACY = 192, 1 << 14, 96
 _SELDOM = Fraction(1, 1 << 2048)  # a chance that counts as that much: no smaller δ is ever asked for
 
-_MOST_RANGES, _MARGIN, _MOST_EXPONENT = 8, 2e-4, 40.0
+Floats = NDArray[np.float64]
+
+_MOST_RANGES, _MARGIN, _MOST_EXPONENT = 8, 1e-3, 40.0
+_MOVES, _FEW_MOVES, _MOST_MOVED, _SMALLEST_MOVE = 50, 11, 0.98, 1e-40
+_LOOKED_AT = math.log(1e6)  # 1/δ
+_ORDERS = np.array([2, 3, 4, 5, 6, 8, 10, 14, 20, 32], dtype=np.float64)
+_OF = np.array([order for order in _ORDERS for _ in range(2, int(order) + 1)])
+_TAKEN = np.array([float(k) for order in _ORDERS for k in range(2, int(order) + 1)])
+_CHOOSE = np.array([math.log(math.comb(int(n), int(k))) for n, k in zip(_OF, _TAKEN, strict=True)])
+_STARTS = np.flatnonzero(_TAKEN == 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +47,31 @@ class Cut:
         at_least: Not more than τ for the smallest n.
         kept: Not less than a record's chance to be in the batch, given that so many others are sampled, for the
             smallest n; at most q.
+        just: Not more than the chance that B - 1 of the others are sampled, for any n.
+        surely: Not more than a record's chance to be in the batch and B or more of the others sampled, for any n.
     """
 
     at_most: Fraction
     at_least: Fraction
     kept: Fraction
+    just: Fraction = Fraction(0)
+    surely: Fraction = Fraction(0)
 
 
 def cut_of(rate: Fraction, most: int, smallest: int, largest: int) -> Cut:
     """The cut to B = ``most`` records for data sets of ``smallest`` to ``largest`` records (the larger neighbour)."""
-    top = _chances(rate, most, largest)[1]
-    low, _, kept = _chances(rate, most, smallest)
-    return Cut(top, low, kept)
+    first, last = _chances(rate, most, smallest), _chances(rate, most, largest)
+    just = min(first.just, last.just, 1 - last.at_most)  # it grows with n, then falls
+    return Cut(last.at_most, first.at_least, first.kept, just, first.at_least * last.surely)
 
 
 @lru_cache(maxsize=256)
-def _chances(rate: Fraction, most: int, size: int) -> tuple[Fraction, Fraction, Fraction]:
-    """τ from below and from above, and from above the chance to be kept, τ·kept = (B/n) P(Bin(n, q) > B)."""
+def _chances(rate: Fraction, most: int, size: int) -> Cut:
+    """The same for one n, but that ``surely`` is the chance to be kept given that so many others are sampled."""
     if size <= most:
-        return Fraction(0), Fraction(0), rate
+        return Cut(Fraction(0), Fraction(0), rate)
     if rate == 1:
-        return Fraction(1), Fraction(1), Fraction(most, size)
+        return Cut(Fraction(1), Fraction(1), Fraction(most, size), Fraction(0), Fraction(most, size))
     precision = _PRECISION
     while precision <= _LARGEST_PRECISION:
         with working(precision):
@@ -63,11 +79,19 @@ def _chances(rate: Fraction, most: int, size: int) -> tuple[Fraction, Fraction, 
             kept = most * beyond / (size * tau)
             if kept.is_finite() and min(tau.rel_accuracy_bits(), kept.rel_accuracy_bits()) >= _ACCURACY:
                 if tau < ball(_SELDOM):
-                    return Fraction(0), _SELDOM, rate
+                    return Cut(_SELDOM, Fraction(0), rate)
                 low, high = max(Fraction(0), ball_end(tau, "down")), min(Fraction(1), ball_end(tau, "up"))
-                return low, high, min(rate, ball_end(kept, "up"))
+                just = max(Fraction(0), ball_end(_binomial_mass(size - 1, rate, most - 1), "down"))
+                surely = min(rate, max(Fraction(0), ball_end(kept, "down")))
+                return Cut(high, low, min(rate, ball_end(kept, "up")), just, surely)
         precision *= 2
     raise NotCertified(f"the chance that more than {most} of {size} records are sampled lost all accuracy")
+
+
+def _binomial_mass(count: int, rate: Fraction, value: int) -> arb:
+    """P(Bin(count, rate) = value) for a rate below 1."""
+    ways = arb(count + 1).lgamma() - arb(value + 1).lgamma() - arb(count - value + 1).lgamma()
+    return (ways + value * ball(rate).log() + (count - value) * (-ball(rate)).log1p()).exp()
 
 
 def binomial_tail(count: int, rate: Fraction, least: int) -> arb:
@@ -91,10 +115,105 @@ def least_rate(rate: Fraction, most: int, size: int) -> Fraction:
         return min(rate, max(Fraction(0), rate * max(Fraction(0), ball_end(uncut, "down"))) + max(Fraction(0), cut))
 
 
-# --- Sizes of data sets: a choice, which decides how large a bound is, not whether it holds ---------------------------
+# --- Choices, which decide how large a bound is, not whether it holds -------------------------------------------------
 
 
-def size_ranges(rate: Fraction, most: int, largest: int, squared_shift: float) -> tuple[tuple[int, int], ...]:
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Roughly the ε of a run at δ = 1e-6, by Rényi divergences of whole orders, in floating point.
+
+    Attributes:
+        squared_shift: Of a release, for a record's own bound.
+        count: How many releases there are.
+        replaced: Whether both data sets hold a record in the place.
+        zeroed: Whether it contributes nothing in one of them.
+    """
+
+    squared_shift: float
+    count: int = 1
+    replaced: bool = False
+    zeroed: bool = False
+
+    @property
+    def joining(self) -> float:
+        """The squared shift of a record that displaces nobody; under replace-one one of the same variance."""
+        square = min(self.squared_shift, _MOST_EXPONENT)
+        return math.log1p(4 * math.sinh(square)) if self.replaced else square
+
+    @property
+    def displacing(self) -> float:
+        """The same where it displaces another one."""
+        square = min(self.squared_shift, _MOST_EXPONENT)
+        if self.zeroed:
+            return math.log(math.exp(4 * square) + math.exp(square) - 2 * math.exp(2 * square) + 1)
+        return 4 * square
+
+    def of(self, rate: float, cut: tuple[float, float, float, float], moved: Floats) -> Floats:
+        """What is spent with so much moved from what is cut to what just is not.
+
+        Args:
+            rate: q.
+            cut: τ from above and from below, the chance to be kept, and that of B - 1 others.
+            moved: Several amounts.
+        """
+        most, least, kept, just = cut
+        plain, still = np.array([rate]), np.zeros(1)
+        total = np.zeros((1, len(_ORDERS)))
+        if most + just < 1:
+            total = (1 - most - just) * _grown(plain, still, self.joining)
+        if most > least:
+            total = total + (most - least) * _grown(plain, still, self.displacing)
+        nearly, cuts = np.full_like(moved, just), np.full_like(moved, least)
+        if self.replaced or self.zeroed:  # the tag has one law
+            nearly, cuts = nearly + moved, cuts - moved
+        if just > 0:
+            gain = just * (1 + 0 * moved) + moved
+            total = total + nearly[:, None] * _grown((just * rate + moved) / gain, gain / nearly - 1, self.joining)
+        if least > 0:
+            lost = least - moved
+            total = total + cuts[:, None] * _grown((least * kept - moved) / lost, lost / cuts - 1, self.displacing)
+        found: Floats = ((self.count * np.log1p(total) + _LOOKED_AT) / (_ORDERS - 1)).min(axis=1)
+        return found
+
+    def best(self, rate: float, cut: tuple[float, float, float, float], moves: int = _MOVES) -> tuple[float, float]:
+        """What to move, and what is spent then."""
+        _, least, kept, just = cut
+        moved = np.zeros(1)
+        if min(just, least * kept) > _SMALLEST_MOVE:
+            moved = least * kept * np.linspace(0.0, _MOST_MOVED, moves)
+        costs = self.of(rate, cut, moved)
+        index = int(np.argmin(costs))
+        return float(moved[index]), float(costs[index])
+
+
+def _grown(rates: Floats, gains: Floats, squared_shift: float) -> Floats:
+    """E R^λ - 1 for R = (1 + gain)(1 - rate + rate X), X the ratio of that shift: rows of rates, columns of orders."""
+    rate = np.clip(rates, 1e-300, 1 - 1e-16)[:, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        exponents = _CHOOSE + _TAKEN * np.log(rate) + (_OF - _TAKEN) * np.log1p(-rate)
+        shift = _TAKEN * (_TAKEN - 1) / 2 * squared_shift
+        terms = np.exp(exponents + np.where(shift > 1, shift, 0.0)) * np.where(
+            shift > 1, -np.expm1(-shift), np.expm1(np.minimum(shift, 1))
+        )
+        sums = np.add.reduceat(terms, _STARTS, axis=1)
+        scale = _ORDERS * np.log1p(gains)[:, None]
+        found: Floats = np.expm1(scale) + np.exp(scale) * sums
+    return np.where(np.isnan(found), math.inf, found)
+
+
+@lru_cache(maxsize=256)
+def moved_of(cut: Cut, rate: Fraction, costs: Costs) -> Fraction:
+    """How much of P's (or of both laws') mass to compare with batches that are not cut: less than ``surely``."""
+    if not cut.surely:
+        return Fraction(0)
+    known = float(cut.at_most), float(cut.at_least), float(cut.kept), float(cut.just)
+    return min(cut.surely * Fraction(99, 100), Fraction(costs.best(float(rate), known)[0]))
+
+
+@lru_cache(maxsize=64)
+def size_ranges(
+    rate: Fraction, most: int, largest: int, squared_shift: float, count: int = 1
+) -> tuple[tuple[int, int], ...]:
     """Cut 1, ..., ``largest`` into few ranges, in each of which one pair spends little more than the worst size does.
 
     Args:
@@ -102,28 +221,40 @@ def size_ranges(rate: Fraction, most: int, largest: int, squared_shift: float) -
         most: B, less than ``largest``.
         largest: The largest size of a data set.
         squared_shift: Of a release, for a record's own bound.
+        count: How many releases there are.
 
     Returns:
         First and last size of each, from the largest downwards.
     """
-    margin = _MARGIN
+    sizes = _Sizes(float(rate), most, Costs(squared_shift, count))
+    worst, margin = max(sizes.of(size, size) for size in _places(sizes, largest)), _MARGIN
     while True:
-        found = tuple(_ranges(_Costs(float(rate), most, squared_shift), largest, margin))
+        found = tuple(islice(_ranges(sizes, largest, (1 + margin) * worst), _MOST_RANGES + 1))
         if len(found) <= _MOST_RANGES:
             return found
-        margin *= 2
+        margin *= 1.25
 
 
 @dataclass(frozen=True, slots=True)
-class _Costs:
-    """Roughly the variance of a step's loss, in floating point."""
+class _Sizes:
+    """Roughly what the pair of a range of sizes costs."""
 
     rate: float
     most: int
-    squared_shift: float
+    costs: Costs
 
     def tau(self, size: int) -> float:
         return float(betainc(self.most, size - self.most, self.rate)) if size > self.most else 0.0
+
+    def just(self, size: int) -> float:
+        if size <= self.most:
+            return 0.0
+        ways = math.lgamma(size) - math.lgamma(self.most) - math.lgamma(size - self.most + 1)
+        return (
+            math.exp(ways + (self.most - 1) * math.log(self.rate) + (size - self.most) * math.log1p(-self.rate))
+            if self.rate < 1
+            else 0.0
+        )
 
     def kept(self, size: int) -> float:
         tau = self.tau(size)
@@ -134,24 +265,22 @@ class _Costs:
     def of(self, smallest: int, largest: int) -> float:
         """Of the pair for a range of sizes."""
         top, low = self.tau(largest), self.tau(smallest)
-        once, twice = (math.expm1(min(times * self.squared_shift, _MOST_EXPONENT)) for times in (1, 4))
-        both = (top - low) * self.rate**2 + low * self.kept(smallest) ** 2
-        return (1 - top) * self.rate**2 * once + both * twice
+        just = min(self.just(smallest), self.just(largest), 1 - top)
+        return self.costs.best(self.rate, (top, low, self.kept(smallest), just), _FEW_MOVES)[1]
 
 
-def _ranges(costs: _Costs, largest: int, margin: float) -> Iterator[tuple[int, int]]:
-    allowed = (1 + margin) * max(costs.of(size, size) for size in _places(costs, largest))
+def _ranges(sizes: _Sizes, largest: int, allowed: float) -> Iterator[tuple[int, int]]:
     while largest >= 1:
         low, high = 1, largest  # the cost of a range falls as its first size rises
         while low < high:
             middle = (low + high) // 2
-            low, high = (low, middle) if costs.of(middle, largest) <= allowed else (middle + 1, high)
+            low, high = (low, middle) if sizes.of(middle, largest) <= allowed else (middle + 1, high)
         yield low, largest
         largest = low - 1
 
 
-def _places(costs: _Costs, largest: int) -> list[int]:
+def _places(sizes: _Sizes, largest: int) -> list[int]:
     """Sizes among which the worst one is looked for: the largest, and those at which batches begin to be cut."""
-    mean, spread = costs.most / costs.rate, math.sqrt(costs.most) / costs.rate
-    found = {round(mean + spread * step / 8) for step in range(-64, 65)}
+    mean, spread = sizes.most / sizes.rate, math.sqrt(sizes.most) / sizes.rate
+    found = {round(mean + spread * step / 4) for step in range(-32, 33)}
     return [largest, *(size for size in found if 1 <= size < largest)]

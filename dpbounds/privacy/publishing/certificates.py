@@ -362,8 +362,6 @@ def why_no_certificate(part: Mechanism, relation: Relation) -> str | None:
             return f"{_NO_PAIR} {told}"
         case MatrixMechanism():
             return None
-        case SampledWithReplacement() if relation is not Relation.ADD_OR_REMOVE_ONE:
-            return f"{_NO_PAIR} draws with replacement under {relation}: add-or-remove-one has a certificate"
     if type(inner) not in _NOISE:
         return f"{_NO_PAIR} {part!r}: publish the command and what it says"
     if type(part) not in _DRAWN:

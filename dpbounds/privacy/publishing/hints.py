@@ -20,7 +20,6 @@ from dpbounds.privacy.mechanisms import MatrixMechanism, Shuffled, TruncatedPois
 from dpbounds.privacy.pairs.bins import stride_of
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Direction, ShiftedGaussians, ShuffledBatches
-from dpbounds.privacy.pairs.truncation import size_ranges
 from dpbounds.privacy.publishing import standalone_checker as checker
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.routes.shuffling.estimates import Aim, choice_for
@@ -205,16 +204,41 @@ def _own_spacing(release: dict[str, Any], relation: Relation) -> Iterator[Fracti
 
 
 def _sizes(subject: Account) -> Hints:
-    """Where ranges of sizes of data sets end, for truncated samples under add-or-remove-one."""
-    found = [part for part, _ in parts_of(subject.mechanism) if isinstance(part, TruncatedPoisson)]
-    if not found or subject.relation is not Relation.ADD_OR_REMOVE_ONE:
+    """Where ranges of sizes of data sets end, for truncated samples, and what is moved in each (``truncated.md``)."""
+    from dpbounds.privacy.pairs.truncation import Costs, cut_of, moved_of, size_ranges
+
+    found = [(part, n) for part, n in parts_of(subject.mechanism) if isinstance(part, TruncatedPoisson)]
+    if not found or found[0][0].max_batch_size >= found[0][0].dataset_size:
         return {}
-    first = found[0]
-    if first.max_batch_size >= first.dataset_size:
+    first, count = found[0][0], sum(n for _, n in found)
+    rate, most, size = first.sample_rate, first.max_batch_size, first.dataset_size
+    by_size = subject.relation is Relation.ADD_OR_REMOVE_ONE
+    if by_size and any(
+        (each.sample_rate, each.max_batch_size, each.dataset_size) != (rate, most, size) for each, _ in found
+    ):
         return {}
-    noise = getattr(first.mechanism, "noise_multiplier", None) or Fraction(1)
-    ranges = size_ranges(first.sample_rate, first.max_batch_size, first.dataset_size, float(1 / noise**2))
-    return {"sizes": sorted(high for _, high in ranges)}
+
+    def costs(part: TruncatedPoisson) -> Costs:
+        noise = getattr(part.mechanism, "noise_multiplier", None) or Fraction(1)
+        others = subject.relation is Relation.REPLACE_ONE, subject.relation is Relation.ZERO_OUT_ONE
+        return Costs(float(1 / noise**2), count, *others)
+
+    ranges = sorted(size_ranges(rate, most, size, costs(first).squared_shift, count)) if by_size else [(size, size)]
+
+    def moved(part: TruncatedPoisson, low: int, high: int) -> Fraction:
+        low, high = (low, high) if by_size else (part.dataset_size, part.dataset_size)
+        if high <= part.max_batch_size:
+            return Fraction(0)
+        cut = cut_of(part.sample_rate, part.max_batch_size, low, high)
+        return _rounded_down(moved_of(cut, part.sample_rate, costs(part)))
+
+    amounts = [[moved(part, *each) for part, _ in found] for each in ranges]
+    hints: Hints = {"sizes": [high for _, high in ranges]} if by_size else {}
+    return hints | ({"moved": [list(map(str, each)) for each in amounts]} if any(map(any, amounts)) else {})
+
+
+def _rounded_down(amount: Fraction) -> Fraction:
+    return Fraction(int(amount * (1 << 200)), 1 << 200)
 
 
 def _strides(subject: Account) -> Hints:

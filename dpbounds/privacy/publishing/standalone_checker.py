@@ -1491,9 +1491,9 @@ def symmetrised(base: Profile, rate: Fraction) -> Profile:
     return Profile(value)
 
 
-def zeroed_profile(squared_shift: Fraction, rate: Fraction, order: str) -> Profile:
+def zeroed_profile(squared_shift: Fraction, rate: Fraction | arb, order: str) -> Profile:
     """(18) Gaussian noise, a record zeroed in a batch of fixed size (remove), or put back (add)."""
-    gamma, s = number(rate), number(squared_shift).sqrt()
+    gamma, s = rate if isinstance(rate, arb) else number(rate), number(squared_shift).sqrt()
     base = gaussian_profile(squared_shift)
 
     def restored(alpha: arb) -> arb:
@@ -1524,6 +1524,16 @@ def averaged(parts: list[tuple[Fraction, Profile]]) -> Profile:
         lambda alpha: sum((weight * profile(alpha) for weight, profile in weights), arb(0)),
         sum((weight * profile.total for weight, profile in weights), arb(0)),
         exact=all(profile.exact for _, profile in weights),
+    )
+
+
+def weighed(parts: list[tuple[Fraction, Fraction, Profile]]) -> Profile:
+    """(19) One of several pairs, revealed, with one weight under P and another one, not 0 where the first is not."""
+    weights = [(number(first), number(second), profile) for first, second, profile in parts if first]
+    return Profile(
+        lambda alpha: sum((w * profile(alpha * v / w) for w, v, profile in weights), arb(0)),
+        sum((w * profile.total for w, _, profile in weights), arb(0)),
+        exact=all(profile.exact for _, _, profile in weights),
     )
 
 
@@ -1914,6 +1924,7 @@ class Aim:
 
     def __init__(self, delta: Fraction, releases: int, hints: dict[str, Any], known: dict[Any, Any]) -> None:
         self.hints, self.known = hints, known
+        self.moved: list[object] = []  # (19): of each cut sample, for one range of sizes
         self.share = delta / releases
         self.negligible = number(self.share) * arb(2) ** -26
         # (24): how many points, and how much rarer what is cut off
@@ -2047,7 +2058,9 @@ def of_fixed_size(release: dict[str, Any], order: str, relation: str) -> Profile
     return displacing(order, relation, rate, one)
 
 
-def of_truncated(release: dict[str, Any], order: str, relation: str, low: int, high: int) -> Profile:
+def of_truncated(
+    release: dict[str, Any], order: str, relation: str, low: int, high: int, moved: Fraction = Fraction(0)
+) -> Profile:
     """(19) A Poisson sample of at most B records, of data sets of ``low`` to ``high`` records."""
     rate, most, one = release["sample_rate"], release["max_batch_size"], per_bound(release)
     whole = sampled_profile(order, rate, one)
@@ -2055,8 +2068,42 @@ def of_truncated(release: dict[str, Any], order: str, relation: str, low: int, h
         return whole
     often, _ = cut_chances(rate, most, high)
     seldom, kept = cut_chances(rate, most, low, least=True)
-    branches = (whole, displacing(order, relation, rate, one), displacing(order, relation, kept, one))
-    return averaged(list(zip((1 - often, often - seldom, seldom), branches, strict=True)))
+    just = Fraction(0)
+    if moved:
+        just = min(just_not_cut(rate, most, low), just_not_cut(rate, most, high), 1 - often)
+        require(0 < moved < seldom * least_kept(rate, most, high), "no more is moved than is cut and held the record")
+        require(just > 0, "something just is not cut")
+    parts = [(1 - often - just, 1 - often - just, whole)]
+    parts.append((often - seldom, often - seldom, displacing(order, relation, rate, one)))
+    if seldom:
+        chance = (seldom * kept - moved) / (seldom - moved)
+        parts.append((seldom - moved, seldom, displacing(order, relation, chance, one)))
+    if moved:
+        parts.append((just + moved, just, sampled_profile(order, (just * rate + moved) / (just + moved), one)))
+    if relation != "add-or-remove-one":  # the tag has one law
+        return averaged([(first, profile) for first, _, profile in parts])
+    swapped = order == "add"
+    return weighed([(second, first, p) if swapped else (first, second, p) for first, second, p in parts])
+
+
+def just_not_cut(rate: Fraction, most: int, size: int) -> Fraction:
+    """(19) Not more than P(Bin(n-1, q) = B-1)."""
+    if size <= most or rate == 1:
+        return Fraction(0)
+    ways = arb(size).lgamma() - arb(most).lgamma() - arb(size - most + 1).lgamma()
+    chance = (ways + (most - 1) * number(rate).log() + (size - most) * (1 - number(rate)).log()).exp()
+    return Fraction(max(0, only_whole((chance * 2**200).lower().floor(), "the chance of just no cut")), 2**200)
+
+
+def least_kept(rate: Fraction, most: int, size: int) -> Fraction:
+    """(19) Not more than a record's chance to be kept where others fill the batch."""
+    if rate == 1:
+        return Fraction(most, size)
+    q, scale = number(rate), 2**200
+    tau, beyond = chance_of_at_least(size - 1, q, most), chance_of_at_least(size, q, most + 1)
+    if not tau > arb(2) ** -180:
+        return Fraction(0)
+    return Fraction(max(0, only_whole((most * beyond / (size * tau) * scale).lower().floor(), "κ")), scale)
 
 
 def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) -> tuple[Fraction, Fraction]:
@@ -2124,11 +2171,10 @@ def of_binned_matrix(release: dict[str, Any], order: str, stride: int, aim: Aim)
 
 
 def of_draws(release: dict[str, Any], order: str, relation: str) -> Profile:
-    """(27) b draws with replacement, records that come and go: Σ p_k N(2k/z) against N(0)."""
-    if relation != "add-or-remove-one":
-        raise NotCovered("draws with replacement other than under add-or-remove-one")
-    per_bound(release)
-    draws, n = release["batch_size"], release["dataset_size"]
+    """(27), (28) b draws with replacement: Σ p_k N(2k/z) against N(0) for records that come and go."""
+    draws, n, one = release["batch_size"], release["dataset_size"], per_bound(release)
+    if draws == 1 and relation != "add-or-remove-one":
+        return of_fixed_size(release, order, relation)
     chance, scale = number(Fraction(1, n)), 2**240
     tails = [Fraction(1)]  # P(k or more draws), from above
     while tails[-1] > Fraction(1, 2**200) and len(tails) <= draws:
@@ -2137,11 +2183,85 @@ def of_draws(release: dict[str, Any], order: str, relation: str) -> Profile:
         effort.spend(1)
         tails.append(min(tails[-1], Fraction(rounded_up(chance_of_at_least(draws, chance, len(tails)), 240), scale)))
     beyond = tails.pop() if len(tails) <= draws else Fraction(0)
-    norms = [(Fraction(2 * k), a - b) for k, (a, b) in enumerate(pairwise([*tails, Fraction(0)])) if a > b]
-    mixture = mixture_profile(norms, release["mechanism"]["noise_multiplier"], replaced=False)
+    chances = [a - b for a, b in pairwise([*tails, Fraction(0)])]
     lost = number(beyond)
+    if relation == "replace-one":
+        return replaced_draws(chances, release["mechanism"]["noise_multiplier"], lost)
+    if relation == "zero-out-one":
+        return zeroed_draws(chances, one, chance_of_at_least(draws, chance, 1), order, lost)
+    norms = [(Fraction(2 * k), p) for k, p in enumerate(chances) if p]
+    mixture = mixture_profile(norms, release["mechanism"]["noise_multiplier"], replaced=False)
     whole = Profile(lambda alpha: mixture(alpha) + lost, 1 + lost, exact=False)
     return whole if order == "remove" else whole.reversed()
+
+
+def zeroed_draws(chances: list[Fraction], one: Fraction, some: arb, order: str, lost: arb) -> Profile:
+    """(28) Σ_{k >= 1} p_k/η times (18) at the rate η and k shifts, for α >= 1; the other order, mirrored, below."""
+    both = [
+        [(number(p), zeroed_profile(k * k * one, some, way)) for k, p in enumerate(chances) if k and p]
+        for way in (order, "add" if order == "remove" else "remove")
+    ]
+
+    def value(alpha: arb) -> arb:
+        if alpha >= 1:
+            return sum((p * each(alpha) for p, each in both[0]), arb(0)) / some + lost
+        require(alpha < 1, "α is told from 1")
+        return 1 - alpha + alpha * sum((p * each(1 / alpha) for p, each in both[1]), arb(0)) / some + lost
+
+    return Profile(value, 1 + lost, exact=False)
+
+
+def replaced_draws(chances: list[Fraction], z: Fraction, lost: arb) -> Profile:
+    """(28) sup_t Σ p_k max_{t-D <= y <= t} F̄(y) - αF̄(y+D), D = 2k/z, for α >= 1, mirrored below."""
+    parts = [(number(2 * k / z), number(p)) for k, p in enumerate(chances) if k and p]
+    rough = [(float(2 * k / z), float(p)) for k, p in enumerate(chances) if k and float(p)]
+    rest, still = number(chances[0]), float(chances[0])
+
+    def falls_roughly(t: float, logarithm: float) -> float:
+        found = -(1 - math.exp(-logarithm)) * still
+        for d, p in rough:
+            lower, upper = d * t - d * d / 2 - logarithm, -d * t - d * d / 2
+            found += p * max(0.0, math.exp(min(lower, 500.0)) - 1)
+            found -= p * max(0.0, math.exp(min(upper, 500.0)) - math.exp(-logarithm))
+        return found
+
+    def falls(t: arb, alpha: arb) -> tuple[arb, arb]:
+        """-f'/(αφ) at t, which grows with t, and its derivative."""
+        found, rise = -(1 - 1 / alpha) * rest, arb(0)
+        for d, p in parts:
+            right, left = (d * t - d * d / 2).exp() / alpha, (-d * t - d * d / 2).exp()
+            found += p * ((right - 1).max(arb(0)) - (left - 1 / alpha).max(arb(0)))
+            rise += p * d * (right * int(right > 1) + left * int(left > 1 / alpha))
+        return found, rise
+
+    def above(alpha: arb) -> arb:
+        effort.spend(12 * len(parts))
+        logarithm, low, high = alpha.log(), -1e4, 1e4
+        for _ in range(70):
+            middle = (low + high) / 2
+            low, high = (middle, high) if falls_roughly(middle, float(logarithm.mid())) < 0 else (low, middle)
+        t = arb(high)
+        for _ in range(3):  # Newton's method, at midpoints
+            off, rise = falls(t, alpha)
+            t = (t - off / rise).mid() if rise > 0 else t
+        width = arb(2) ** -(ctx.prec // 3)
+        require(falls(t - width, alpha)[0] <= 0, "the sum rises up to the left end")
+        require(falls(t + width, alpha)[0] >= 0, "the sum falls from the right end on")
+        near = (t - width).union(t + width)
+        slope = abs(falls(near, alpha)[0]) * alpha * (-near * near / 2).exp()
+        found = (1 - alpha) * rest * normal_tail(t)
+        for d, p in parts:
+            y = (logarithm / d - d / 2).min(t).max(t - d)
+            found += p * (normal_tail(y) - alpha * normal_tail(y + d))
+        return found + arb(0).union(slope.upper() * 2 * width)
+
+    def value(alpha: arb) -> arb:
+        if alpha >= 1:
+            return above(alpha) + lost
+        require(alpha < 1, "α is told from 1")
+        return 1 - alpha + alpha * above(1 / alpha) + lost
+
+    return Profile(value, 1 + lost, exact=False)
 
 
 def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -> tuple[Profile, arb]:
@@ -2199,7 +2319,8 @@ def steps_of(
         elif kind == "truncated-poisson":
             n = release["dataset_size"]
             low, high = sizes or ((1, n) if relation == "add-or-remove-one" else (n, n))
-            found.append((of_truncated(release, order, relation, low, high), count))
+            amount = rational(aim.moved.pop(0), 0) if aim.moved else Fraction(0)
+            found.append((of_truncated(release, order, relation, low, high, amount), count))
         else:
             made = {"full-batch": of_full_batch, "poisson": of_poisson, "without-replacement": of_fixed_size}
             made["with-replacement"] = of_draws
@@ -2253,8 +2374,14 @@ def curve_of(
     precision = 2 * bits + 128
     runs, shows = [], all(map(is_attained, releases))
     with ctx.workprec(precision):
-        for sizes in size_ranges(releases, relation, hints):
-            steps, variation = steps_of(releases, order, relation, Aim(delta, total, hints, known), sizes)
+        ranges = size_ranges(releases, relation, hints)
+        moved = field(hints, "moved", list) if "moved" in hints else [[]] * len(ranges)
+        if len(moved) != len(ranges) or not all(isinstance(each, list) for each in moved):
+            raise Malformed("what is moved is a list for each range of sizes")
+        for sizes, amounts in zip(ranges, moved, strict=True):
+            aim = Aim(delta, total, hints, known)
+            aim.moved = list(amounts)
+            steps, variation = steps_of(releases, order, relation, aim, sizes)
             one, atoms = (steps[0][0] if [count for _, count in steps] == [1] else None), None
             if one is None:
                 enough = number(delta / total) * arb(2) ** -22
@@ -2288,7 +2415,7 @@ def demand_places(releases: list[dict[str, Any]], relation: str) -> None:
 def check_drawn(
     releases: list[dict[str, Any]], claim: dict[str, Any], proofs: dict[str, Any]
 ) -> list[tuple[Answer, Answer, str]]:
-    """(14) to (27): for each order, whether δ <= at the upper end and > at the lower one, and how."""
+    """(14) to (28): for each order, whether δ <= at the upper end and > at the lower one, and how."""
     relation, given, target, lower, upper = claim.values()
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
     demand_places(releases, relation)

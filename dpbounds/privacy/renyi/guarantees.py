@@ -119,8 +119,9 @@ def mirrored(pair: Pair) -> Pair:
             return TwoPoints(span - high, span)
         case Combined(product=product):
             return Combined(tuple((mirrored(inner), count) for inner, count in product))
-        case Tagged(parts=parts):
-            return Tagged(tuple((weight, mirrored(part)) for weight, part in parts))
+        case Tagged(others=others):
+            swapped = tuple((second if others else first, mirrored(part)) for first, second, part in pair.weighed)
+            return Tagged(swapped, tuple(weight for weight, _ in pair.parts) if others else ())
     return pair
 
 

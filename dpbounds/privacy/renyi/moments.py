@@ -236,10 +236,17 @@ def _log_moment(pair: Pair, order: Fraction) -> arb:
         case TwoGuarantees():
             return two_guarantees(_log_moment, pair, order)
         case Tagged(parts=parts):
-            moments = [(ball(weight), _log_moment(part, order)) for weight, part in parts]
-            if not all(moment.is_finite() for _, moment in moments):
+            moments = [_log_moment(part, order) for _, part in parts]
+            if not all(moment.is_finite() for moment in moments):
                 return INFINITY
-            return sum((weight * moment.expm1() for weight, moment in moments), arb(0)).log1p()
+            if pair.others:  # Σ w^λ v^(1-λ) e^moment - Σ v, as all v add up to 1
+                terms = [
+                    ball(other) * (moment + a * (ball(weight) / ball(other)).log()).expm1()
+                    for (weight, other, _), moment in zip(pair.weighed, moments, strict=True)
+                ]
+                return sum(terms, arb(0)).log1p()
+            weighted = (ball(weight) * moment.expm1() for (weight, _), moment in zip(parts, moments, strict=True))
+            return sum(weighted, arb(0)).log1p()
         case Diluted(rate=rate, base=base):
             inner = _log_moment(base, order)
             return (ball(rate) * inner.expm1()).log1p() if inner.is_finite() else inner

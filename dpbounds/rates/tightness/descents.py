@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 ONE = Fraction(1)
+_HALVINGS = 40
 
 
 def squares(at: Values, noise: Sequence[Fraction]) -> list[Fraction]:
@@ -116,6 +117,27 @@ def falling(at: Values) -> Fraction:
     return squares(at, noise)[-1] / (2 * at["smoothness"])
 
 
+def last_gap(at: Values) -> arb:
+    """The (1-ζ)-quantile of the last excess risk: of a Gaussian gradient's square, whose mean's part is enclosed."""
+    left = (1 - at["smoothness"] * at["step_size"]) ** 2
+    variance = (at["smoothness"] * at["step_size"] * at["noise_stddev"]) ** 2 * (1 - left ** _steps(at)) / (1 - left)
+    shift = to_arb(left ** _steps(at) * 2 * at["smoothness"] * at["initial_gap"]).sqrt()
+    shape, zeta = to_arb(at["dimension"] / 2), to_arb(at["failure_probability"])
+    low, high = Fraction(0), 4 * at["dimension"] + 100  # of |N(0, I)|²: below and above its quantile
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        beyond = (to_arb(middle) / 2).gamma_upper(shape, regularized=1)
+        if beyond > zeta:
+            low = middle
+        elif beyond < zeta:
+            high = middle
+        else:
+            break
+    least = to_arb(variance * low)
+    most = (to_arb(variance * high).sqrt() + shift) ** 2
+    return least.union(most) / to_arb(2 * at["smoothness"])
+
+
 def langevin(at: Values) -> Fraction:
     """The last excess risk of Langevin steps."""
     noise = 2 * at["dimension"] / (at["step_size"] * at["inverse_temperature"])
@@ -140,6 +162,14 @@ _PRIVATE = _values(
 )
 _PL = _values(step_size=Fraction(1, 2), steps=6, dimension=100, pl_constant=1)
 _FALLING = _PL | {"lipschitz": ONE, "dataset_size": Fraction(1000), "rho": Fraction(1, 1000)}
+_NEAR = _PL | {
+    "step_size": Fraction(9, 10),
+    "steps": Fraction(20),
+    "dimension": Fraction(10_000),
+    "noise_stddev": Fraction(1, 100),
+    "pl_radius": Fraction(100),
+    "failure_probability": Fraction(1, 20),
+}
 _COOLED = _PL | {"inverse_temperature": Fraction(10_000)}
 _LARGE = _values(step_size=1, steps=20, dimension=100, noise_stddev=Fraction(1, 20), lipschitz=2)
 _LONG = {**_LARGE, "step_size": Fraction(9, 5), "lipschitz": Fraction(20)}
@@ -264,6 +294,16 @@ INSTANCES = (
         "6 steps, μ = L",
         falling,
         "nothing: the bound is attained where μ = L",
+        start=ONE,
+    ),
+    Instance(
+        "dpbounds/noisy-descent-local-pl",
+        "bound",
+        _NEAR,
+        bowl(ONE),
+        "20 steps of size 0.9/L, μ = L",
+        last_gap,
+        "a step pays for all of its noise",
         start=ONE,
     ),
     Instance(

@@ -31,7 +31,6 @@ OPEN = {
     "small; at the bound's own step size none is computed",
     "dpbounds/negative-curvature-descent": _STEPS,
     "dpbounds/population-tree-spider/explicit": "moves of one length have no recursion of moments; none is computed",
-    "dpbounds/noisy-descent-local-pl": "a probability: an instance needs quantiles of a walk's last gap",
     "dpbounds/second-order-path-noise": _STEPS,
     "dpbounds/second-order-path-noise/iterative": _STEPS,
     "dpbounds/second-order-path-noise/population": "pays for uniform convergence, of which no instance is computed",

@@ -165,7 +165,8 @@ def restarted(at: Values) -> Fraction:
     anchor = dimension * 4 * at["lipschitz"] ** 2 * stages / spent
     difference = dimension * 4 * (steps - 1) * stages / spent / 4
     start = 2 * at["smoothness"] * at["initial_gap"]
-    return _after_stages(start, [anchor] * stages, difference, steps)
+    found: Fraction = _after_stages(start, [anchor] * stages, difference, steps)
+    return found
 
 
 def shared(at: Values) -> arb:
@@ -176,7 +177,9 @@ def shared(at: Values) -> arb:
     shares = [root**i for i in reversed(range(stages))]  # of σ_j², j = 0, 1, ...
     unit = 2 * to_arb(dimension * at["lipschitz"] ** 2 / left) * sum((1 / one for one in shares), to_arb(Fraction(0)))
     start = to_arb(2 * at["smoothness"] * at["initial_gap"])
-    return _after_stages(start, [unit * one for one in shares], to_arb(Fraction(1, 2) / (steps - 1)), steps)
+    difference = to_arb(Fraction(1, 2) / (steps - 1))
+    found: arb = _after_stages(start, [unit * one for one in shares], difference, steps)
+    return found
 
 
 def shared_excess(at: Values) -> arb:

@@ -36,6 +36,7 @@ EVERYWHERE = {
     "STORM on samples": algorithms.BatchStorm(10, 2, 5, "1/2", "1/2", 0.1),
     "NC": algorithms.NegativeCurvatureDescent(10, 10, 5, 1),
     "path noise": algorithms.PathNoiseDescent(10, 10, 5, 5, 1, 1),
+    "iterative path noise": algorithms.IterativePathNoise(10, 10, 10, "1/10", 5, 5, 2, 5, 3, 1, 1),
     "SOSP selection": algorithms.StationaryPointSelection(10, 10, 10, 5, 1),
     "SPIDER": algorithms.Spider(10, 10, 5, 5),
     "STORM": algorithms.Storm(10, 10, 5, 1, 0.1),

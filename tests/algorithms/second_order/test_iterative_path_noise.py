@@ -12,6 +12,7 @@ from dpbounds.algorithms.ledger import OpenLedger
 from dpbounds.algorithms.oracles import HessianProductOracle, choice
 from dpbounds.algorithms.oracles.watching import watched_by
 from dpbounds.algorithms.problems import cauchy
+from dpbounds.algorithms.problems.finite_sum import mean_products
 from dpbounds.algorithms.second_order.iterative_path_noise import IterativePathNoise
 from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent
 from dpbounds.algorithms.unreleased import opened
@@ -224,3 +225,18 @@ def test_planted_bugs_of_a_search_are_seen(wrong, monkeypatch):
 
     with pytest.raises((BudgetExceeded, NoiseWrong)):
         heard()
+
+
+def test_products_that_are_inherited_beside_hessians_of_one_s_own_are_not_used():
+    class Bent(type(PROBLEM)):
+        __slots__ = ()
+
+        def hessian(self, X):
+            return 2 * super().hessian(X)
+
+    bent = object.__new__(Bent)
+    for name in type(PROBLEM).__dataclass_fields__:
+        object.__setattr__(bent, name, getattr(PROBLEM, name))
+    X = V = np.full((2, PROBLEM.dimension), 0.1)
+    assert mean_products(bent, X, V) == pytest.approx(2 * mean_products(PROBLEM, X, V))
+    assert "hessian_products" in dir(PROBLEM)

@@ -242,3 +242,13 @@ def test_planted_bugs_of_the_oracle_are_seen(wrong, monkeypatch):
         method = evolve(method, path_length="1/50")
     with pytest.raises(BudgetExceeded):
         method.run(double_well(3000), seed=0, repetitions=8)
+
+
+def test_parameters_of_one_s_own_are_kept_and_come_together():
+    own = {"curvature_kept": "0.8", "curvature_length": "1.3", "gradient_error": "0.1", "window": "0.02"}
+    method = PathNoiseDescent.calibrated(double_well(2), stationarity="1/10", **own)
+    assert all(getattr(method, name) == Fraction(value) for name, value in own.items())
+    partly = {name: own[name] for name in ("curvature_kept", "window")}
+    refused("curvature_length", lambda: PathNoiseDescent.calibrated(double_well(2), stationarity="1/10", **partly))
+    wide = own | {"gradient_error": "0.6"}
+    refused("gradient_error", lambda: PathNoiseDescent.calibrated(double_well(2), stationarity="1/10", **wide))

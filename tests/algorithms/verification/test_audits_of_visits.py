@@ -9,14 +9,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpbounds.algorithms import MatrixDescent
 from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
-from dpbounds.algorithms.ledger import Bins, Cyclic, OpenLedger, PrivacyBudget, Shuffle, Truncated
+from dpbounds.algorithms.guards.residuals import row_of
+from dpbounds.algorithms.ledger import Bins, Correlated, Cyclic, OpenLedger, PrivacyBudget, Shuffle, Truncated
 from dpbounds.algorithms.noise import streams
-from dpbounds.algorithms.oracles import BatchGradientOracle, VisitGradientOracle
+from dpbounds.algorithms.oracles import BatchGradientOracle, CorrelatedGradientOracle, VisitGradientOracle
 from dpbounds.algorithms.verification.attacks.experiments import audit_algorithm
 from dpbounds.algorithms.verification.attacks.neighbours import worst_pair
 from dpbounds.algorithms.verification.attacks.transcripts import Witness, listening
 from dpbounds.algorithms.verification.studies.stochastic import realisable
+from dpbounds.privacy.mechanisms.matrices import BinaryTree, Toeplitz
 from dpbounds.privacy.relations import Relation
 
 RECORDS, EPOCHS = 3, 2
@@ -118,3 +121,70 @@ def test_what_an_attack_proves_is_at_most_what_is_certified(name):
     found = audit_algorithm(name, method, problem, PrivacyBudget.of(100, "1e-2"), runs=3000, seed=5)
     assert 1 < found.audit.epsilon <= found.certified
     assert found.releases == "random batches"
+
+
+# --- Rows of correlated noise whose batches are drawn -----------------------------------------------------------------
+
+MATRIX = Toeplitz([1, "1/2"], 4)
+ENCODED = {
+    "cyclic Poisson": Correlated(MATRIX, 2, "cyclic-poisson", "1/4"),
+    "bins": Correlated(MATRIX, 2, "balls-in-bins"),
+    "bins of a tree": Correlated(BinaryTree(4), 2, "balls-in-bins"),
+}
+
+
+def takes_part(scheme, record):
+    """Every set of steps that a record may take part in, and its chance."""
+    if scheme.draws == "balls-in-bins":
+        return [({step for step in range(4) if step % 2 == group}, 0.5) for group in (0, 1)]
+    own, rate = [step for step in range(4) if step % 2 == record % 2], float(scheme.sample_rate)
+    return [
+        (
+            {step for step, there in zip(own, coins, strict=True) if there},
+            math.prod(rate if c else 1 - rate for c in coins),
+        )
+        for coins in itertools.product((False, True), repeat=len(own))
+    ]
+
+
+@pytest.mark.parametrize("name", ENCODED)
+def test_the_ratio_of_encoded_rows_is_the_sum_over_all_draws(name):
+    scheme = ENCODED[name]
+    pair = worst_pair(realisable(RECORDS, 2), Relation.REPLACE_ONE)
+    asked = CorrelatedGradientOracle(pair.first, scheme, Fraction(1), streams(1, 4), OpenLedger())
+    witness = Witness(pair)
+    with listening(witness.hear):
+        answers = [asked(np.zeros((4, 2))).noisy for _ in range(4)]
+    (found,) = [score for name, score in witness.scores(4).items() if name == "likelihood ratio"]
+    encoder = np.array([[float(w) for w in row_of(scheme.matrix, t)] + [0.0] * (3 - t) for t in range(4)])
+    rows = np.arange(RECORDS)[:, None]
+    sides = [problem.batch_gradient(np.zeros((RECORDS, 2)), rows) for problem in (pair.first, pair.second)]
+    for r in range(4):
+        heard = encoder @ np.stack([each[r] for each in answers])
+        sums = []
+        for gradients in sides:
+            total = 0.0
+            for drawn in itertools.product(*(takes_part(scheme, record) for record in range(RECORDS))):
+                chance = math.prod(weight for _, weight in drawn)
+                x = np.zeros((4, 2))
+                for record, (steps, _) in enumerate(drawn):
+                    for step in steps:
+                        x[step] += gradients[record] / float(asked.divisor)
+                total += chance * stats.norm.pdf(heard, encoder @ x, asked.noise_stddev).prod()
+            sums.append(total)
+        assert found[r] == pytest.approx(math.log(sums[1] / sums[0]), abs=1e-9)
+    assert np.abs(found).min() > 1e-4
+
+
+@pytest.mark.thorough
+def test_an_attack_on_cyclic_samples_is_below_what_is_certified():
+    method = MatrixDescent("1/2", Correlated(MATRIX, 2, "cyclic-poisson", "1/2"), "1/100")
+    found = audit_algorithm("dp-ftrl", method, realisable(12, 2), PrivacyBudget.of(100, "1e-2"), runs=3000, seed=5)
+    assert 1 < found.audit.epsilon <= found.certified
+
+
+@pytest.mark.slow
+def test_an_attack_on_bins_is_below_what_is_certified():
+    method = MatrixDescent("1/2", Correlated(MATRIX, 2, "balls-in-bins"), "1/100")
+    found = audit_algorithm("dp-ftrl", method, realisable(12, 2), PrivacyBudget.of(100, "1e-2"), runs=3000, seed=5)
+    assert 1 < found.audit.epsilon <= found.certified

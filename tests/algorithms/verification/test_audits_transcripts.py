@@ -20,6 +20,7 @@ from dpbounds.algorithms.oracles import (
     GradientDifferenceOracle,
     GradientOracle,
     HessianOracle,
+    HessianProductOracle,
     Poisson,
     as_vectors,
 )
@@ -280,6 +281,17 @@ def test_the_ratio_of_a_difference_has_its_own_noise_per_repetition():
         means = [side.gradient(X)[row] - side.gradient(Y)[row] for side in (pair.first, pair.second)]
         sides = [gaussian_log(answer.noisy[row], mean, answer.amount[row]) for mean in means]
         assert ratio[row] == pytest.approx(sides[1] - sides[0])
+
+
+def test_the_ratio_of_a_product_with_a_hessian_has_its_own_noise_per_repetition():
+    pair = worst_pair(sigmoid(), REPLACED, "curved")
+    ratio, answer = ratio_of(pair, lambda *rest: HessianProductOracle(rest[0], Fraction(2), *rest[1:]), X, Y)
+    assert answer.amount[2] == ratio[2] == 0  # no direction: nothing was said
+    for row in (0, 1):
+        means = [side.hessian(X)[row] @ Y[row] for side in (pair.first, pair.second)]
+        sides = [gaussian_log(answer.noisy[row], mean, answer.amount[row]) for mean in means]
+        assert ratio[row] == pytest.approx(sides[1] - sides[0])
+        assert ratio[row] != 0
 
 
 def test_answers_about_points_that_nearly_coincide_are_heard_and_tell_nothing():

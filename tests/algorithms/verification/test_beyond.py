@@ -39,7 +39,7 @@ def test_half_of_what_falling_noise_promises_would_fail():
 
 @pytest.mark.thorough
 def test_a_faster_order_would_fail():
-    assert beyond.falls_as(-0.75)(results(ORDER), 0.9999).verdict is Verdict.FAILS
+    assert beyond.falls_as(Fraction(-3, 4))(results(ORDER), 0.9999).verdict is Verdict.FAILS
 
 
 @pytest.mark.thorough

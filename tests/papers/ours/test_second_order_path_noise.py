@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from mpmath import expm1, mp, mpf
 
+from dpbounds.algorithms.second_order import iterative_path_noise, path_noise_descent
 from tests.papers.twins import evaluated
 
 full, iterative = evaluated("dpbounds/second-order-path-noise"), evaluated("dpbounds/second-order-path-noise/iterative")
@@ -57,6 +58,34 @@ def test_how_many_without_hessians(alpha, parameters, known):
     assert found.value.upper < 1.03 * known  # less where the best exponent of the restarts is known exactly
     fewer = iterative(**{**point, "restarts": point["restarts"] - 1})
     assert [one.why for one in fewer.conditions if one.holds is False] == ["so many restarts are not used up"]
+
+
+# n√ρ of the third reading: our own parameters need no more, and much less nowhere
+@pytest.mark.parametrize(
+    ("dimension", "alpha", "known"),
+    [
+        (1000, "0.1", 2.453e5), (1000, "0.01", 5.165e6), (1000, "0.001", 1.251e8),
+        (10**4, "0.1", 7.0e5), (10**4, "0.01", 1.444e7), (10**4, "0.001", 3.416e8),
+        (10**5, "0.1", 2.103e6), (10**5, "0.01", 4.388e7), (10**5, "0.001", 1.033e9),
+    ],
+)  # fmt: skip
+def test_how_many_without_hessians_at_the_parameters_that_a_plan_finds(dimension, alpha, known):
+    found = iterative_path_noise._parameters((1.0, 1.0, 1.0, 1.0, float(dimension), 0.01, float(alpha)))
+    rounded = " ".join(f"{each:.7f}" for each in found)
+    point = given(f"{SHARED} {OWN}", rounded, d=dimension, alpha=alpha)
+    for part in ("power_steps", "restarts_of_a_search", "restarts"):
+        point[part] = math.ceil(iterative(part, **point).value.upper)
+    records = iterative(**point)
+    assert not records.failing
+    assert 0.75 * known < records.value.upper < 1.02 * known  # less: the best exponent of the restarts is exact here
+
+
+@pytest.mark.parametrize(("alpha", "known"), [("0.1", 6.33e5), ("0.01", 1.24e7), ("0.001", 2.49e8)])
+def test_how_many_with_hessians_in_a_thousand_dimensions(alpha, known):
+    found = path_noise_descent._parameters((1.0, 1.0, 1.0, 1.0, 1000.0, 0.01, float(alpha)), 1000)
+    records = full(**given(SHARED, " ".join(f"{float(each):.5f}" for each in found), d=1000, alpha=alpha))
+    assert not records.failing
+    assert records.value.upper == pytest.approx(known, rel=0.02)
 
 
 def test_the_price_of_a_move_is_never_more_than_its_length():

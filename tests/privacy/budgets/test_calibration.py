@@ -335,3 +335,25 @@ def test_what_fails_is_found_by_attacks_that_choose_as_they_go(monkeypatch: pyte
     )
     monkeypatch.setattr(calibration, "chosen_attacks_overspend", lambda mechanism, budget: False)
     assert calibrate(factory, "0.5", "1e-2", "replace-one").fails_at < found.fails_at < found.value
+
+
+@pytest.mark.thorough
+def test_noise_of_a_few_steps_of_many_is_found() -> None:
+    """The attack is known from below alone: its lower end leads the search for what fails."""
+    found = calibrate(lambda z: dp.RandomlyAllocated(dp.Gaussian(z), 4, 2), 2, "1e-3")
+    assert found.fails_at is not None
+    assert found.epsilon.upper <= 2
+    assert 0.7 * found.value < found.fails_at < found.value
+    assert epsilon(dp.RandomlyAllocated(dp.Gaussian(found.fails_at), 4, 2), "1e-3").upper > 2
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
+def test_targets_that_need_next_to_no_noise_have_answers(relation: str) -> None:
+    """No grid holds these losses: what suffices is that of one step in public, what fails that of one of four."""
+    found = calibrate(lambda z: dp.RandomlyAllocated(dp.Gaussian(z), 4), 1000, "1e-5", relation)
+    apart = 1.0 if relation == "add-or-remove-one" else math.sqrt(2)
+    in_public = float(calibrate(dp.Gaussian, 1000, "1e-5").value)
+    assert in_public * 0.95 <= float(found.value) <= apart * in_public * 1.001
+    assert found.fails_at is not None
+    assert found.fails_at < found.value

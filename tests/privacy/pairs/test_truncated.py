@@ -18,7 +18,7 @@ from flint import arb
 
 import dpbounds as dp
 from dpbounds.expressions.working import working
-from dpbounds.privacy.pairs import domination
+from dpbounds.privacy.pairs import domination, truncation
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import (
@@ -32,6 +32,7 @@ from dpbounds.privacy.pairs.pairs import (
     UniformBalls,
 )
 from dpbounds.privacy.pairs.truncation import Cut, cut_of, least_rate, size_ranges
+from dpbounds.privacy.renyi.moments import log_moment
 from dpbounds.privacy.routes.combined import resolved
 from tests.privacy.oracle import twins
 from tests.privacy.oracle.attacks import attacks, attained, on_the_line
@@ -49,6 +50,12 @@ NOISE: dict[str, tuple[dp.Mechanism, twins.Base]] = {
     "ball": (dp.UniformBall(3, 2), twins.Ball(3.0, 2)),
 }
 BIG = dp.TruncatedPoisson(dp.Gaussian(1), "0.01", 100, 10_000)
+
+
+@pytest.fixture
+def unmoved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that is cut is compared with what just is not: the pairs of the oracle."""
+    monkeypatch.setattr(truncation, "moved_of", lambda cut, rate, costs: Fraction(0))
 
 
 def law_at(pair: Pair, epsilons: Array) -> Array:
@@ -70,6 +77,7 @@ def pairs_of(mechanism: dp.Mechanism, relation: dp.Relation) -> dict[tuple[Order
 @pytest.mark.parametrize("relation", [RE, ZO])
 @pytest.mark.parametrize(("rate", "most", "size"), SMALL)
 @pytest.mark.parametrize("noise", NOISE)
+@pytest.mark.usefixtures("unmoved")
 def test_pairs_are_those_of_the_oracle(noise: str, rate: Fraction, most: int, size: int, relation: dp.Relation) -> None:
     ours, theirs = NOISE[noise]
     for (order, _), pair in pairs_of(dp.TruncatedPoisson(ours, rate, most, size), relation).items():
@@ -81,6 +89,7 @@ def test_pairs_are_those_of_the_oracle(noise: str, rate: Fraction, most: int, si
 
 @pytest.mark.parametrize(("rate", "most", "size"), SMALL)
 @pytest.mark.parametrize("noise", NOISE)
+@pytest.mark.usefixtures("unmoved")
 def test_sizes_are_covered_where_the_number_of_records_is_not_public(
     noise: str, rate: Fraction, most: int, size: int
 ) -> None:
@@ -183,6 +192,7 @@ def rate_of_the_batch(pair: Pair) -> Pair:
 
 
 @pytest.mark.parametrize("bug", [halved, weights_swapped, rate_of_the_batch])
+@pytest.mark.usefixtures("unmoved")
 def test_planted_bugs_are_exceeded(bug: Callable[[Pair], Pair]) -> None:
     rate, most, size = Fraction(9, 10), 1, 4
     inner = dp.Gaussian(1)
@@ -192,6 +202,7 @@ def test_planted_bugs_are_exceeded(bug: Callable[[Pair], Pair]) -> None:
     assert (best > law_at(bug(found), EPSILONS) + 1e-3).any()
 
 
+@pytest.mark.usefixtures("unmoved")
 def test_one_direction_alone_is_exceeded() -> None:
     found = pairs_of(dp.TruncatedPoisson(dp.Gaussian(1), "0.9", 1, 3), ZO)
     for order, other in itertools.permutations([Order.ZERO, Order.RESTORE]):
@@ -204,6 +215,114 @@ def test_a_lower_bound_on_the_size_is_not_enough() -> None:
     promised = pairs_of(dp.TruncatedPoisson(dp.Gaussian(1), "0.9", 2, 2), AR)
     best = attained(line_attacks(Order.REMOVE, Fraction(9, 10), 2, 3), np.exp(EPSILONS))
     assert (best > law_at(promised[Order.REMOVE, ()], EPSILONS) + 1e-3).any()
+
+
+# --- What is cut, compared with what just is not ----------------------------------------------------------------------
+
+
+def moved_pair(rate: Fraction, most: int, size: int, order: Order, share: float, smallest: int = 0) -> Pair:
+    cut = cut_of(rate, most, smallest or size, size)
+    (ours,) = (each for relation in dp.Relation for each in relation.orders if each.value == order.value)
+    return domination._tagged_cut(dp.Gaussian(1), rate, ours, cut, Fraction(share) * cut.surely)
+
+
+SHARES = (0.0, 0.3, 0.75, 0.99)
+
+
+@pytest.mark.parametrize("order", [Order.REMOVE, Order.ADD, Order.REPLACE, Order.ZERO, Order.RESTORE])
+@pytest.mark.parametrize(("rate", "most", "size"), [(Fraction(3, 5), 1, 3), (Fraction(4, 5), 2, 4)])
+def test_however_much_is_moved_no_vectors_exceed_the_pair(rate: Fraction, most: int, size: int, order: Order) -> None:
+    attacked = attained(line_attacks(order, rate, most, size), np.exp(EPSILONS))
+    for share in SHARES:
+        assert (attacked <= law_at(moved_pair(rate, most, size, order, share), EPSILONS) + 1e-9).all()
+
+
+@pytest.mark.parametrize("order", [Order.REMOVE, Order.ADD])
+@pytest.mark.parametrize("share", SHARES)
+def test_the_pair_of_a_range_dominates_those_of_its_sizes(order: Order, share: float) -> None:
+    """Each size with the same amount moved; and each size's attacks."""
+    rate, most, low, high = Fraction(3, 5), 2, 3, 5
+    whole = law_at(moved_pair(rate, most, high, order, share, low), EPSILONS)
+    for size in range(low, high + 1):
+        attacked = attained(line_attacks(order, rate, most, size), np.exp(EPSILONS)) if size < 5 else 0.0
+        assert (attacked <= whole + 1e-9).all()
+        moved = Fraction(share) * cut_of(rate, most, low, high).surely
+        (ours,) = (each for each in AR.orders if each.value == order.value)
+        alone = domination._tagged_cut(dp.Gaussian(1), rate, ours, cut_of(rate, most, size, size), moved)
+        assert (law_at(alone, EPSILONS) <= whole + 1e-9).all()
+
+
+def by_hand(rate: float, most: int, size: int, moved: float, alpha: float) -> float:
+    """The sum of the parts' integrals of (p - αq)_+ for a record removed, from the definition of each part."""
+    others = [math.comb(size - 1, k) * rate**k * (1 - rate) ** (size - 1 - k) for k in range(size)]
+    tau, just = sum(others[most:]), others[most - 1]
+    kept = sum(rate * most / (k + 1) * chance for k, chance in enumerate(others) if k >= most)
+    y = np.linspace(-12, 16, 56_001)
+    density = lambda mean: np.exp(-((y - mean) ** 2) / 2) / math.sqrt(2 * math.pi)  # noqa: E731
+    parts = [
+        ((1 - tau - just) * ((1 - rate) * density(0) + rate * density(1)), (1 - tau - just) * density(0)),
+        ((1 - rate) * just * density(0) + (rate * just + moved) * density(1), just * density(0)),
+        ((tau - kept) * density(0) + (kept - moved) * density(2), tau * density(0)),
+    ]
+    return sum(float(np.sum(np.maximum(p - alpha * q, 0))) * 28 / 56_000 for p, q in parts)
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_what_is_moved_is_what_the_document_says(share: float) -> None:
+    rate, most, size = Fraction(3, 5), 2, 5
+    moved = share * float(cut_of(rate, most, size, size).surely)
+    found = law_at(moved_pair(rate, most, size, Order.REMOVE, share), EPSILONS)
+    hand = np.array([by_hand(0.6, most, size, moved, math.exp(epsilon)) for epsilon in EPSILONS])
+    assert found == pytest.approx(hand, abs=1e-6)
+    added = law_at(moved_pair(rate, most, size, Order.ADD, share), -EPSILONS)
+    assert added == pytest.approx(1 - np.exp(-EPSILONS) + np.exp(-EPSILONS) * hand, abs=1e-5)
+
+
+def forgotten(pair: Pair) -> Pair:
+    """What is moved arrives nowhere."""
+    assert isinstance(pair, Tagged)
+    *kept, (_, arrived) = pair.parts
+    assert isinstance(arrived, SampledGaussians)
+    return Tagged((*kept, (pair.others[-1], replace(arrived, sample_rate=Fraction(9, 10)))), pair.others)
+
+
+def one_tag(pair: Pair) -> Pair:
+    """The second law's weights for both."""
+    assert isinstance(pair, Tagged)
+    return Tagged(tuple((other, part) for other, (_, part) in zip(pair.others, pair.parts, strict=True)))
+
+
+def too_near(pair: Pair) -> Pair:
+    """Nobody is displaced in what stays cut."""
+    assert isinstance(pair, Tagged)
+    return Tagged(
+        tuple(
+            (weight, replace(part, variance=Fraction(1)) if isinstance(part, SampledGaussians) else part)
+            for weight, part in pair.parts
+        ),
+        pair.others,
+    )
+
+
+@pytest.mark.parametrize("bug", [forgotten, one_tag, too_near])
+def test_planted_bugs_in_what_is_moved_are_exceeded(bug: Callable[[Pair], Pair]) -> None:
+    rate, most, size = Fraction(9, 10), 1, 3
+    best = attained(line_attacks(Order.REMOVE, rate, most, size), np.exp(EPSILONS))
+    assert (best > law_at(bug(moved_pair(rate, most, size, Order.REMOVE, 0.5)), EPSILONS) + 1e-3).any()
+
+
+@pytest.mark.parametrize(("most", "count"), [(100, 1000), (120, 1000), (100, 1)])
+def test_what_is_moved_lowers_what_a_run_spends(most: int, count: int) -> None:
+    """Rényi divergences of order 4, which the choice does not look at alone."""
+    costs, cut = truncation.Costs(1.0, count), cut_of(Fraction(1, 100), most, 10_000, 10_000)
+    moved = truncation.moved_of(cut, Fraction(1, 100), costs)
+    assert 0 < moved < cut.surely
+
+    def spent(amount: Fraction) -> arb:
+        pair = domination._tagged_cut(dp.Gaussian(1), Fraction(1, 100), domination.Order.REMOVE, cut, amount)
+        return log_moment(pair, 4)
+
+    assert spent(moved) < spent(Fraction(0)) * 0.9
 
 
 # --- How often --------------------------------------------------------------------------------------------------------
@@ -315,15 +434,17 @@ def test_noise_is_found_for_a_budget() -> None:
     assert found.epsilon.upper <= 2
 
 
+@pytest.mark.thorough
 def test_several_noises_on_one_data_set_share_its_size() -> None:
     training = replace_cut(100) ** 10 @ dp.TruncatedPoisson(dp.Gaussian(2), "0.01", 100, 10_000) ** 10
     classes = list(neighbour_classes(training, AR).every())
-    assert len(classes) == len(list(neighbour_classes(replace_cut(100), AR).every()))
+    assert len(classes) == len(list(neighbour_classes(replace_cut(100) ** 20, AR).every()))
     assert all(len(each.product) == 2 for each in classes)
     other = training @ dp.TruncatedPoisson(dp.Gaussian(2), "0.02", 100, 10_000)
     assert [each.name for each in neighbour_classes(other, AR).every()] == ["remove", "add"]
 
 
+@pytest.mark.usefixtures("unmoved")
 def test_two_steps_dominate_adversaries_who_look_back() -> None:
     from tests.privacy.oracle.attacks import played
     from tests.privacy.oracle.games import Grid

@@ -26,8 +26,10 @@ from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.descriptions import digest
 from dpbounds.privacy.mechanisms.matrices import BinaryTree, Toeplitz
+from dpbounds.privacy.pairs import domination
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
+from dpbounds.privacy.pairs.truncation import Costs, cut_of, moved_of
 from dpbounds.privacy.publishing import standalone_checker as checker
 from dpbounds.privacy.publishing.certificates import certificate, check_certificate, write_certificate
 from dpbounds.privacy.relations import Order, Relation
@@ -81,6 +83,8 @@ CASES: dict[str, tuple[Mechanism, Relation, str]] = {
     "last, scheduled": (walk("fixed", smoothness_step=["0.1", "0.2", "0.05"], checkpoints=(1,)), REPLACE, "1e-4"),
     "last, scheduled in secret": (walk("secret", smoothness_step=["0.1", "0.2", "0.05"]), ZERO, "1e-4"),
     "draws": (dp.SampledWithReplacement(G(3), 5, 100) ** 5, ADD, "1e-4"),
+    "draws, replaced": (dp.SampledWithReplacement(G(3), 5, 100) ** 5, REPLACE, "1e-4"),
+    "draws, zeroed": (dp.SampledWithReplacement(G(3), 5, 100) ** 5, ZERO, "1e-4"),
     "vectors": (dp.DiscreteGaussian(3, "1.9", dimension=2) ** 3, ADD, "1e-4"),
     "composed": (dp.RandomlyAllocated(G(2), 9) @ G(5) @ dp.PoissonSampled(G(3), "0.1") ** 4, ADD, "1e-4"),
 }
@@ -330,13 +334,20 @@ def test_halves_are_for_replaced_records() -> None:
 LOSSES = [Fraction(-3), Fraction(-1, 7), Fraction(0), Fraction(1, 100), Fraction(1, 3), Fraction(2)]
 
 
-def profile(name_or_case: Any, order: str, precision: int = 256) -> Callable[[Fraction], arb]:
+def profile(
+    name_or_case: Any,
+    order: str,
+    precision: int = 256,
+    moved: Fraction = Fraction(0),
+    sizes: tuple[int, int] | None = None,
+) -> Callable[[Fraction], arb]:
     mechanism, relation, _ = name_or_case
     releases = [checker.read_release({**each, "count": 1}) for each in written(mechanism, relation)]
     hints = {"spacing": "1/64"}
     aim = checker.Aim(Fraction(1, 10**6), 1, hints, {})
+    aim.moved = [str(moved)] if moved else []
     with ctx.workprec(precision):
-        ((found, _),), _ = checker.steps_of(releases, order, str(relation), aim, None)
+        ((found, _),), _ = checker.steps_of(releases, order, str(relation), aim, sizes)
 
     def at(loss: Fraction) -> arb:
         with ctx.workprec(precision):
@@ -358,8 +369,13 @@ def test_profiles_are_those_of_the_pairs(name: str) -> None:
     mechanism, relation, delta = CASES[name]
     (single, _), *_ = mechanism.parts if isinstance(mechanism, dp.Composed) else ((mechanism, 1),)
     classes = neighbour_classes(single, relation)
+    moved = Fraction(0)
+    if isinstance(single, dp.TruncatedPoisson):
+        cut = cut_of(single.sample_rate, single.max_batch_size, single.dataset_size, single.dataset_size)
+        moved = moved_of(cut, single.sample_rate, Costs(0.25, 1, relation is REPLACE, relation is ZERO))
+        assert moved
     for order in checker.RECORD[str(relation)]:
-        own = profile((single, relation, delta), order)
+        own = profile((single, relation, delta), order, moved=moved)
         (of_class,) = {each.product for way in ORDERS[order] for each in classes.along(way)}
         ((pair, count),) = of_class
         assert count == 1
@@ -486,6 +502,41 @@ def test_draws_with_replacement_against_plain_sums(order: str) -> None:
     for loss in (-0.5, 0.0, 0.7):
         exact = float(np.maximum(one - math.exp(loss) * other, 0).sum()) * (axis[1] - axis[0])
         assert float(found(Fraction(loss).limit_denominator(100)).mid()) == pytest.approx(exact, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("draws", "records", "z", "relation"),
+    [
+        *((2, 4, 2, REPLACE), (5, 30, 1, REPLACE), (40, 200, 3, REPLACE), (1, 5, 2, REPLACE), (1, 5, 2, ZERO)),
+        pytest.param(2, 4, 2, ZERO, marks=pytest.mark.thorough),
+    ],
+)
+def test_draws_with_replacement_against_the_accountant(draws: int, records: int, z: int, relation: Any) -> None:
+    """Nothing of it is shared: the profile of every order, and the largest of them at each loss."""
+    one = dp.SampledWithReplacement(G(z), draws, records)
+    orders = [profile((one, relation, ""), order) for order in checker.RECORD[str(relation)]]
+    for loss in (0, 0.03, 0.4, 1.1, 2.5):
+        found = max(
+            (each(Fraction(loss).limit_denominator(100)) for each in orders), key=lambda ball: float(ball.mid())
+        )
+        proven = dp.delta(one, epsilon=Fraction(loss).limit_denominator(100), relation=str(relation))
+        assert float(found.upper()) >= proven.upper * (1 - 1e-9) - 1e-15
+        assert float(found.mid()) == pytest.approx(proven.upper, rel=1e-6, abs=1e-15)
+
+
+def test_a_draw_that_is_dropped_is_seen() -> None:
+    """Planted bugs: several draws counted as one, or one shift in place of two, spend less than is true."""
+    one = dp.SampledWithReplacement(G(1), 5, 30)
+    proven = dp.delta(one, epsilon="0.4", relation="replace-one").upper
+    law = [Fraction(math.comb(5, k) * 29 ** (5 - k), 30**5) for k in range(6)]
+    for chances, z, right in (
+        (law, 1, True),
+        ([law[0], sum(law[1:], Fraction(0))], 1, False),
+        ([law[0] + law[1], *law[1:]], 2, False),
+    ):
+        with checker.ctx.workprec(300):
+            found = checker.replaced_draws(chances, Fraction(z), arb(0))(arb("0.4").exp())
+            assert (float(found.upper()) > proven * (1 - 1e-6)) is right
 
 
 def test_as_many_coordinates_move_as_may() -> None:
@@ -638,6 +689,14 @@ def _a_window_to_the_end(true: Any) -> Any:
 
 
 PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any], Callable[[], None]]] = {
+    "one weight for both laws": (
+        *(checker, "weighed", lambda true: lambda parts: true([(first, first, law) for first, _, law in parts])),
+        lambda: test_what_is_moved_in_a_range_of_sizes_is_what_the_pair_says(),
+    ),
+    "batches that just are not cut, too often": (
+        *(checker, "just_not_cut", lambda true: lambda rate, most, size: 2 * true(rate, most, size)),
+        lambda: test_what_is_moved_in_a_range_of_sizes_is_what_the_pair_says(),
+    ),
     "values cut off below, and not raised": (
         *(checker.Grid, "lowered", lambda true: lambda self, found, by: true(self, found, 2 * by)),
         test_values_that_are_lowered_keep_their_mass_and_stay_on_points,
@@ -758,6 +817,26 @@ def test_hostile_hints_about_clones_are_refused() -> None:
             assert (below, above) == (None, None), hints
 
 
+def test_what_is_moved_in_a_range_of_sizes_is_what_the_pair_says() -> None:
+    (single, _), *_ = CASES["truncated, added"][0].parts  # type: ignore[attr-defined]
+    cut = cut_of(single.sample_rate, single.max_batch_size, 50, 60)
+    moved = cut.surely / 2
+    for order, ours in (("remove", Order.REMOVE), ("add", Order.ADD)):
+        own = profile((single, ADD, "1e-4"), order, moved=moved, sizes=(50, 60))
+        with ctx.workprec(256):
+            law = law_of(domination._tagged_cut(single.mechanism, single.sample_rate, ours, cut, moved))
+            for loss in LOSSES:
+                assert abs(float(law.delta(checker.number(loss)).mid()) - float(own(loss).mid())) < 1e-9, (order, loss)
+
+
+@pytest.mark.parametrize("share", [Fraction(11, 10), Fraction(1000)])
+def test_no_more_is_moved_than_is_cut(share: Fraction) -> None:
+    (single, _), *_ = CASES["truncated, added"][0].parts  # type: ignore[attr-defined]
+    moved = cut_of(single.sample_rate, single.max_batch_size, 50, 60).surely * share
+    with pytest.raises(checker.Unproven):
+        profile((single, ADD, "1e-4"), "remove", moved=moved, sizes=(50, 60))
+
+
 @pytest.mark.parametrize("ends", [[], [10], [60, 10], [0, 60], [10, 10, 60], ["60"], [10, 70]])
 def test_ranges_of_sizes_cover_all_sizes(ends: list[Any]) -> None:
     releases = [checker.read_release(each) for each in written(*CASES["truncated, added"][:2])]
@@ -810,7 +889,7 @@ def test_what_is_refused_says_what_to_do() -> None:
         dp.DiscreteGaussian(3, 2): "scale them so that they move by less than 2",
         dp.PoissonSampled(dp.Laplace(2), "0.1"): "zero-out-one has a certificate",
         dp.SampledWithoutReplacement(dp.Laplace(2), 1, 5): "Gaussian noise, given by noise_multiplier",
-        dp.SampledWithReplacement(G(2), 2, 5): "add-or-remove-one has a certificate",
+        dp.SampledWithReplacement(dp.Laplace(2), 2, 5): "Gaussian noise, given by noise_multiplier",
         dp.PoissonSampled(dp.DiscreteGaussian(3, 2), "0.1"): "zero-out-one has a certificate",
         dp.UniformBall(9, 3): "publish the command and what it says",
     }

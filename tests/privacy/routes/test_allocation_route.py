@@ -27,6 +27,7 @@ from dpbounds.privacy.pairs.pairs import (
     Direction,
     Pair,
     Responses,
+    SampledGaussians,
     ShiftedGaussians,
     ShiftedLaplaces,
     UniformBalls,
@@ -511,3 +512,17 @@ def test_the_account_says_how() -> None:
     assert found.tight
     assert {proof.route for _, proof in found.proofs} == {"allocation"}
     assert [name for name, _ in found.proofs] == ["remove", "add"]
+
+
+@pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.ADD])
+def test_where_no_grid_holds_the_ratios_one_step_is_looked_at(direction: Direction) -> None:
+    loud, count = ShiftedGaussians(Fraction(10**6)), 3
+    attack = AllocatedTo(direction, 20, 4, loud)
+    seen = SampledGaussians(direction, Fraction(1, 5), Fraction(1, 10**6))
+    assert enclosed.rough(((attack, count),)) == ((seen, count),)
+    one_of = Allocated(direction, 20, ((loud, 20),))
+    assert enclosed.rough(((one_of, count),)) == ((ShiftedGaussians(Fraction(count * 10**6)), 1),)
+    found = prove_delta(((attack, 1),), Fraction(1, 10), 1e-3).enclosure
+    assert found.exact_upper == 1
+    assert found.exact_lower <= prove_delta(((seen, 1),), Fraction(1, 10), 1e-3).enclosure.exact_upper
+    assert found.lower > 0.1 if direction is Direction.REMOVE else found.lower > 0.05

@@ -271,7 +271,7 @@ def beyond_hold() -> bool:
             for weighted in (False, True):
                 exact = sum((mass * (max(s - at, 0) if weighted else s > at) for s, mass in outcomes), F(0))
                 try:
-                    low, high = (found.beyond(at, weighted=weighted, side=side) for side in (-1, 1))
+                    low, high = (found.beyond([at], weighted=weighted, side=side)[0] for side in (-1, 1))
                 except Declined:
                     continue
                 if not F(low) <= exact <= F(high):
@@ -282,9 +282,9 @@ def beyond_hold() -> bool:
 def test_what_lies_beyond_a_place_by_enumeration() -> None:
     assert beyond_hold()
     found = replaced.Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["tilted"])
-    assert found.beyond(2, weighted=True, side=1) - found.beyond(2, weighted=True, side=-1) < 1e-9
+    assert found.beyond([2], weighted=True, side=1)[0] - found.beyond([2], weighted=True, side=-1)[0] < 1e-9
     with pytest.raises(Declined, match="beyond the window"):
-        found.beyond(1000, weighted=False, side=1)
+        found.beyond([1000], weighted=False, side=1)
 
 
 def test_what_lies_outside_counts_beyond_a_place(monkeypatch: pytest.MonkeyPatch) -> None:

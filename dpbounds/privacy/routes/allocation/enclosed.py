@@ -53,9 +53,9 @@ _VERY_MANY, _MILD = 3_000, 5  # bins, and a squared shift, for which no grid hol
 _HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
 # under replace-one, by the width from which they do; the last for all that is narrower
 _FINENESSES = (
-    (5e-3, replaced.Fineness(cells=48, bits=14, losses=8)),
-    (1e-3, replaced.Fineness(cells=64, bits=15, losses=16)),
-    (0.0, replaced.Fineness(cells=64, bits=16, losses=20)),
+    (5e-3, replaced.Fineness(cells=64, bits=16, losses=8)),
+    (1e-3, replaced.Fineness(cells=96, bits=16, losses=16)),
+    (0.0, replaced.Fineness(cells=128, bits=17, losses=28)),
 )
 _ROUGHLY_REPLACED = replaced.Fineness(cells=32, bits=12, losses=5)
 
@@ -295,6 +295,8 @@ def dominating(pair: Allocated, grid: Grid) -> Dominating:
                 masses[offset - index * found.spacing] = ball_end(q, "up")
         infinite = ball_end(arb(found.infinite) / pair.bins, "up") if removed else Fraction(found.zero)
     total = sum(masses.values(), infinite)
+    if total > 2:  # what was cut off, or roundings: more mass than there is
+        raise Declined("allocation: the grid does not hold the ratios")
     share = min(Fraction(1), Fraction(math.floor((1 << _SCALE_BITS) / total), 1 << _SCALE_BITS))
     points = tuple((loss, mass * share) for loss, mass in sorted(masses.items()))
     return Dominating(Discrete(points, 1 - sum((mass for _, mass in points), Fraction(0))), 1 / share)
@@ -439,35 +441,57 @@ def _published(
 ) -> list[Proof] | None:
     """What holds where the bin of a record is published, and what whoever sees one step attains (``proof.md``, 9).
 
-    None where noise is not Gaussian, steps are those of an attack, or that is not proven either.
+    None where noise is not Gaussian, or where that is not proven either.
     """
-    if any(isinstance(pair, AllocatedTo) for pair, _ in product):
+    attacked = any(isinstance(pair, AllocatedTo) for pair, _ in product)
+    below_, above_ = ([(shown(pair), count) for pair, count in product] for shown in (_one_step_seen, _bin_published))
+    seen, revealed = ([(pair, n) for pair, n in each if pair is not None] for each in (below_, above_))
+    if len(seen) < len(product) or (len(revealed) < len(product) and not attacked):
         return None
-    above_, below_ = list[tuple[Pair, int]](), list[tuple[Pair, int]]()
-    for pair, count in product:
-        if not isinstance(pair, Allocated):
-            above_.append((pair, count))
-            below_.append((pair, count))
-            continue
-        if not _is_gaussian(pair):
-            return None
-        replaced_ = pair.direction is Direction.REPLACE
-        shifts = [(base.squared_shift, alike) for base, alike in pair.shares if isinstance(base, ShiftedGaussians)]
-        dearest = max(shift * (1 if not replaced_ else 2 if alike > 1 else 4) for shift, alike in shifts)
-        above_.append((ShiftedGaussians(dearest), count))
-        largest = max(shift for shift, _ in shifts)
-        below_.append((SampledGaussians(pair.direction, Fraction(1, pair.bins), 1 / largest), count))
     lows: Sequence[End] = [Fraction(0)] * len(targets)
+    highs: Sequence[End] = [math.inf if for_epsilon else Fraction(1)] * len(targets)
     with contextlib.suppress(Declined, NotCertified):
-        lows = [each.enclosure.exact_lower for each in prove(_gathered(below_), targets, width)]
-    try:
-        highs = [each.enclosure.exact_upper for each in prove(_gathered(above_), targets, width)]
-    except (Declined, NotCertified):
-        return None
+        lows = [each.enclosure.exact_lower for each in prove(_gathered(seen), targets, width)]
+    if not attacked:  # of an attack nothing is proven from above
+        try:
+            highs = [each.enclosure.exact_upper for each in prove(_gathered(revealed), targets, width)]
+        except (Declined, NotCertified):
+            return None
     return [
         Proof(Enclosure(min(low, high), high, ROUTE, _PRECISION), ROUTE, {"bins": "published"})
         for low, high in zip(lows, highs, strict=True)
     ]
+
+
+def _bin_published(pair: Pair) -> Pair | None:
+    """What dominates one step in secret where noise is Gaussian, if anything is known to."""
+    if not isinstance(pair, Allocated):
+        return None if isinstance(pair, AllocatedTo) else pair
+    if not _is_gaussian(pair):
+        return None
+    in_two = pair.direction is Direction.REPLACE  # records: in two bins that are alike, or in one
+    return ShiftedGaussians(
+        max(
+            base.squared_shift * (1 if not in_two else 2 if alike > 1 else 4)
+            for base, alike in pair.shares
+            if isinstance(base, ShiftedGaussians)
+        )
+    )
+
+
+def _one_step_seen(pair: Pair) -> Pair | None:
+    """What whoever looks at one of the dearest steps alone sees, where noise is Gaussian."""
+    match pair:
+        case Allocated() if _is_gaussian(pair):
+            chance = Fraction(1, pair.bins)
+            largest = max(base.squared_shift for base, _ in pair.shares if isinstance(base, ShiftedGaussians))
+        case AllocatedTo(base=ShiftedGaussians(squared_shift=largest)):
+            chance = Fraction(pair.participations, pair.steps)
+        case Allocated() | AllocatedTo():
+            return None
+        case _:
+            return pair
+    return SampledGaussians(pair.direction, chance, 1 / largest)
 
 
 def _gathered(product: Sequence[tuple[Pair, int]]) -> Product:
@@ -549,9 +573,19 @@ def rough(product: Product) -> Product:
     found: list[tuple[Pair, int]] = []
     for pair, count in product:
         if isinstance(pair, Allocated | AllocatedTo):
-            known = pair.direction is Direction.REPLACE
-            spacing = Fraction(1) if known else _dyadic(first_spacing(pair, _ROUGH))
-            grid = Grid(spacing, _ROUGHLY_NEGLIGIBLE, _ROUGHLY_REPLACED, _ROUGHLY_LEAST)
-            pair = dominating(pair, grid).pair if isinstance(pair, Allocated) else attained(pair, grid)
+            try:
+                pair = _roughly(pair)
+            except Declined:
+                shown = _bin_published(pair) or _one_step_seen(pair)
+                if shown is None:
+                    raise
+                pair = shown
         found.append((pair, count))
-    return tuple(found)
+    return _gathered(found)
+
+
+def _roughly(pair: Allocated | AllocatedTo) -> Pair:
+    known = pair.direction is Direction.REPLACE
+    spacing = Fraction(1) if known else _dyadic(first_spacing(pair, _ROUGH))
+    grid = Grid(spacing, _ROUGHLY_NEGLIGIBLE, _ROUGHLY_REPLACED, _ROUGHLY_LEAST)
+    return dominating(pair, grid).pair if isinstance(pair, Allocated) else attained(pair, grid)

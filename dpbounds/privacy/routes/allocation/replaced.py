@@ -49,7 +49,7 @@ _CORE = 4.0  # the y whose deviation that is
 _WIDE = 6.0  # deviations, from which on losses lie farther apart: a choice
 _LOST, _UNKNOWN = 3, 0.5  # so many points in a row of which so much is not known end the transforms: a choice
 _ENOUGH, _POOR, _BETTER, _PATIENCE = 5e-3, 2e-2, 0.75, 8  # when other choices are tried, at once, kept, and tried again
-_MORE_BITS, _SHORTEST = 2, 0.2
+_MORE_BITS, _SHORTEST = 3, 0.2
 _SPARSE = 0.1  # distance of losses where the bin may as well be published, in units of the shift: a choice
 _MASS_BITS = 1100
 _TARGET = 2.0**-60  # the norm of frequencies that may be left out
@@ -406,29 +406,37 @@ class Sum:
         unknown = math.sqrt(float(np.sum(found * found))) * self.off + float(np.max(size)) * self.wrapped
         return value + side * (slack + 1.001 * (missing + unknown) + _UNDERFLOWN)
 
-    def beyond(self, at: int, *, weighted: bool, side: int) -> float:
-        """P(S > at) or (weighted) E (S - at)_+, in multiples: at most (side 1), or at least (side -1).
+    def beyond(self, places: Sequence[int], *, weighted: bool, side: int) -> list[float]:
+        """P(S > at) or (weighted) E (S - at)_+, in multiples, for many places: at most (side 1), or at least (side -1).
+
+        ``back`` is geometric, so that what a place leaves of it is, but for its first value, at most what the window's
+        start leaves.
 
         Raises:
-            Declined: That is not a place inside the window, or the Chernoff bound is not steep enough.
+            Declined: A place is outside of the window, or the Chernoff bound is not steep enough.
         """
-        first, end = at + 1 - self.window.start, self.window.start + self.window.length
-        if not 0 <= first < self.window.length:
-            raise Declined("allocation: a threshold beyond the window")
-        found = self.back[first:]
-        if weighted:
-            found = found * np.arange(1, len(found) + 1)
-        value = _summed(self.masses[first:] * found)
-        slack = 2 * (_ROW + self.window.length // _ROW + 16) * UNIT * value
-        unknown = math.sqrt(float(np.sum(found * found))) * self.off + float(np.max(found)) * self.wrapped
-        missing = 0.0
-        if side > 0:
-            missing = self.above
-            if weighted:  # s - at <= (end - at) e^(r (s - end)) from the end on, as r (end - at) >= 1
-                if not self.window.rising * self.window.spacing * (end - at) >= 1.001:
-                    raise Declined("allocation: a Chernoff bound that is not steep enough")
-                missing *= end - at
-        return value + side * (slack + 1.001 * (missing + unknown) + _UNDERFLOWN)
+        length, back = self.window.length, self.back
+        sums = _sums_from_right(self.masses * back)
+        if weighted:  # Σ (i - at) m_i is the sum of those sums
+            sums = _sums_from_right(sums[:-1])
+        shape = back / back[0] * (np.arange(1, length + 1) if weighted else 1.0)
+        norm, largest = 1.001 * math.sqrt(float(np.sum(shape * shape))), 1.001 * float(np.max(shape))
+        end, relative = self.window.start + length, 4 * (_ROW + length // _ROW + 16) * UNIT
+        found = []
+        for at in places:
+            first = at + 1 - self.window.start
+            if not 0 <= first < length:
+                raise Declined("allocation: a threshold beyond the window")
+            value, missing = float(sums[first]), 0.0
+            if side > 0:
+                missing = self.above
+                if weighted:  # s - at <= (end - at) e^(r (s - end)) from the end on, as r (end - at) >= 1
+                    if not self.window.rising * self.window.spacing * (end - at) >= 1.001:
+                        raise Declined("allocation: a Chernoff bound that is not steep enough")
+                    missing *= end - at
+            unknown = float(back[first]) * (norm * self.off + largest * self.wrapped)
+            found.append(value + side * (relative * value + 1.001 * (missing + unknown) + _UNDERFLOWN))
+        return found
 
 
 def _powers(first: arb, ratio: arb, length: int) -> Floats:

@@ -130,22 +130,27 @@ def at_thresholds(pair: Allocated, run: Run, ratios: Sequence[float], bits: int)
         for (cells, _), each in zip(run.kinds, bins, strict=True)
     ]
     slack = Fraction(math.fsum(each.count * (each.moved + lost) for each, lost in zip(bins, gone, strict=True)))
-    found = []
+    places, alphas = [], []
     for ratio in ratios:
         exact = (run.bins * ratio - run.resting) / h
         place = math.floor(exact) if added else math.ceil(exact)
         alpha = (place * Fraction(h) + run.resting) / run.bins  # of R, exactly
-        if alpha <= 0 or (alpha > 1 if added else alpha < 1):
-            continue
-        at = sign * place  # of S, or of -S: E (S - at)_+, P(S > at)
-        call = Fraction(without.beyond(at, weighted=True, side=1)) * Fraction(h)
-        profile = (call * more + slack) / run.bins
-        mass = Fraction(without.beyond(at, weighted=False, side=1)) * more
-        record = sum(
-            (count * Fraction(each.beyond(at, weighted=False, side=-1)) for each, count in tilted), Fraction(0)
-        )
-        over = sum((count * Fraction(each.beyond(at, weighted=False, side=1)) for each, count in tilted), Fraction(0))
-        idle = Fraction(without.beyond(at, weighted=False, side=-1))
+        if alpha > 0 and not (alpha > 1 if added else alpha < 1):
+            places.append(sign * place)  # of S, or of -S: E (S - at)_+, P(S > at)
+            alphas.append(alpha)
+
+    def with_record(side: int) -> list[Fraction]:
+        sums = [(count, each.beyond(places, weighted=False, side=side)) for each, count in tilted]
+        return [sum((n * Fraction(values[i]) for n, values in sums), Fraction(0)) for i in range(len(places))]
+
+    calls = without.beyond(places, weighted=True, side=1)
+    above, below = (without.beyond(places, weighted=False, side=side) for side in (1, -1))
+    found = []
+    for alpha, call, seen_without, idle_, record, over in zip(
+        alphas, calls, above, below, with_record(-1), with_record(1), strict=True
+    ):
+        profile = (Fraction(call) * Fraction(h) * more + slack) / run.bins
+        mass, idle = Fraction(seen_without) * more, Fraction(idle_)
         if added:  # α of the swapped pair is 1/R, its profile (1 - R/α)_+ under Q; its P is without the record
             seen, mistaken = idle * less, (over * more + run.resting * mass) / run.bins
             found.append(Point(1 / alpha, profile / alpha, seen, min(Fraction(1), mistaken)))

@@ -1,0 +1,64 @@
+"""What people really run: the goals of every row, asked of a fresh process each.
+
+    pytest tests/benchmarks/test_what_people_run.py -m slow -n 0 -s
+
+prints both ends, processor seconds and their ratio to what a row may take. Asserted are widths, ends against the values
+that were given, and memory; a row that is known to miss something says what, and may miss no more. Values of peers are
+asked beside ours in ``test_peers.py``.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.benchmarks.what_people_run import ROWS, Row, measured
+
+# What is missed. The readings of shuffled last iterates are Monte Carlo; ours are up to 1 % above them.
+SHORT = {
+    "1 of 10, 10 epochs, z=.5, replace": "width",
+    "1 of 10, 10 epochs, z=.3, replace": "width",
+    "1 of 10 000, 3 epochs, z=.7, replace": "width",
+    "1 of 100 000, 10 epochs, z=1, replace": "width",
+    "last iterate, shuffled, z=4, .01": "upper end",
+    "last iterate, shuffled 1000, z=2, .001": "upper end",
+    "last iterate, shuffled 1000, z=10, .01": "upper end",
+    "truncated at 80": "upper end",
+    "truncated at 100": "lower end",
+}
+UNANSWERED = ("calibrate: 4 of 20, ε=2",)  # ends at a limit of work
+
+
+def _missed(row: Row, low: float, high: float, memory: float) -> list[str]:
+    """The kinds of faults but time, which other work on a machine decides."""
+    return [fault.split()[0] if "width" in fault else fault for fault in row.faults(low, high, 0.0, memory)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", ROWS, ids=[row.title for row in ROWS])
+def test_every_row_keeps_its_goals(row: Row) -> None:
+    try:
+        low, high, seconds, memory = measured(row)
+    except RuntimeError as error:
+        if row.title in UNANSWERED:
+            pytest.xfail(str(error))
+        raise
+    missed = _missed(row, low, high, memory)
+    print(f"\n{row.title}: [{low:.6g}, {high:.6g}], {seconds:.1f} s, {seconds / row.limit:.2f} of what it may take")
+    assert set(missed) <= {SHORT.get(row.title)}, missed
+    if row.title in SHORT and not missed:
+        print(f"{row.title} is met now: take it out of SHORT")
+
+
+def test_goals_can_be_missed() -> None:
+    """Each fault is seen where it is, and only there."""
+    row = Row("", lambda: (0, 0), upper=2.0, lower=1.9, width=1e-3)  # type: ignore[arg-type,return-value]
+    assert _missed(row, 1.9995, 2.0, 1e6) == []
+    assert _missed(row, 1.9995, 2.01, 1e6) == ["upper end", "width"]
+    assert _missed(row, 1.8, 1.8001, 1e6) == ["lower end"]
+    assert _missed(row, 1.9, 1.95, 3e9) == ["width", "memory"]
+    assert _missed(row, 2.001, 2.0011, 1e6) == ["above the reading"]
+    assert row.faults(1.9995, 2.0, 11.0, 1e6) == ["time"]
+
+
+def test_what_is_known_to_be_short_is_asked() -> None:
+    assert {*SHORT, *UNANSWERED} <= {row.title for row in ROWS}
