@@ -25,7 +25,7 @@ SHORT = {
     "truncated at 80": "upper end",
     "truncated at 100": "lower end",
 }
-UNANSWERED = ("calibrate: 4 of 20, ε=2",)  # ends at a limit of work
+UNANSWERED = ("calibrate: 4 of 20, ε=2",)
 
 
 def _missed(row: Row, low: float, high: float, memory: float) -> list[str]:
@@ -36,12 +36,9 @@ def _missed(row: Row, low: float, high: float, memory: float) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=[row.title for row in ROWS])
 def test_every_row_keeps_its_goals(row: Row) -> None:
-    try:
-        low, high, seconds, memory = measured(row)
-    except RuntimeError as error:
-        if row.title in UNANSWERED:
-            pytest.xfail(str(error))
-        raise
+    if row.title in UNANSWERED:
+        pytest.xfail("it works for more than ten minutes without an answer")
+    low, high, seconds, memory = measured(row)
     missed = _missed(row, low, high, memory)
     print(f"\n{row.title}: [{low:.6g}, {high:.6g}], {seconds:.1f} s, {seconds / row.limit:.2f} of what it may take")
     assert set(missed) <= {SHORT.get(row.title)}, missed

@@ -526,3 +526,10 @@ def test_where_no_grid_holds_the_ratios_one_step_is_looked_at(direction: Directi
     assert found.exact_upper == 1
     assert found.exact_lower <= prove_delta(((seen, 1),), Fraction(1, 10), 1e-3).enclosure.exact_upper
     assert found.lower > 0.1 if direction is Direction.REMOVE else found.lower > 0.05
+
+
+@pytest.mark.thorough
+def test_where_the_grid_shows_nothing_from_below_one_step_is_looked_at() -> None:
+    found = dp.epsilon(dp.BallsInBins(dp.Gaussian("0.331"), 216, 33, redraw=False), "1e-9")
+    seen = SampledGaussians(Direction.REMOVE, Fraction(1, 216), Fraction("0.331") ** 2 / 33)
+    assert found.exact_lower >= prove_epsilon(((seen, 1),), Fraction("1e-9"), 1e-3).enclosure.exact_lower > 200

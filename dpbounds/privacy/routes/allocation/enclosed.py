@@ -413,6 +413,11 @@ def enclosed(
             small = min([small, *(float(found[at].enclosure.exact_upper) for at in rest)])
         worst = max(misses.values())
         spacing *= min(0.5, max(0.1, 0.8 / math.sqrt(worst))) if worst < math.inf else 0.5
+    unseen = [
+        at for at in found if not attacked and found[at].enclosure.exact_lower <= 0 < found[at].enclosure.exact_upper
+    ]
+    if unseen:  # masses that doubles do not hold were left out from below
+        _keep(found, unseen, _published(product, unseen, for_epsilon, width, prove) or ())
     return [found[at] for at in targets]
 
 
