@@ -3,7 +3,8 @@
 A certificate is about *all* noisy answers, not only about the point that is returned in the end, so an attacker may see
 them all. The points that an oracle was asked about are known to him, too: they are functions of earlier answers. Which
 records a random batch held is not: likelihoods are averaged over it. Where batches depend on each other, they are
-averaged over the record's place in all of them, for each epoch or, where batches are kept, for all epochs together.
+averaged over the record's place (or set of places) in all of them, for each epoch or, where batches are kept, for all
+epochs together.
 """
 
 from __future__ import annotations
