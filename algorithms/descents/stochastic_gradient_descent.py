@@ -263,8 +263,11 @@ class StochasticGradientDescent(Method[FiniteSum]):
         """
         second_moment, sampling = Fraction(1), self.sampling
         if isinstance(sampling, Poisson | Truncated | Bins | Allocated):
-            drawn = isinstance(sampling, Bins | Allocated)
-            rate = sampling.divisor(problem.records) / problem.records if drawn else sampling.sample_rate
+            rate = (
+                sampling.sample_rate
+                if isinstance(sampling, Poisson | Truncated)
+                else sampling.divisor(problem.records) / problem.records
+            )
             second_moment += (1 - rate) / (rate * problem.records)
         reach = sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
         return {

@@ -1,6 +1,7 @@
 """Records in K of the m batches of an epoch: drawn as accounted, watched, and one entry that grows by epochs."""
 
 import itertools
+import math
 import sys
 from collections import Counter
 from fractions import Fraction
@@ -146,6 +147,27 @@ def test_visits_are_one_entry_that_grows_by_epochs_and_comes_back_from_its_file(
     assert (release.mechanism(), release.count) == (epoch, -(-steps // 4))
     assert Ledger.from_json(pen.close().to_json()) == pen.close()
     assert pen.taken == steps
+
+
+def test_dp_sgd_steps_over_the_batches_as_the_pseudo_code_says():
+    run = StochasticGradientDescent(4, 8, "1/2", SCHEME, output="last").run(PROBLEM, seed=5, repetitions=3)
+    reach = 3 * math.sqrt(3) / 8  # G; the sum over a batch is divided by 60 * 2/4
+    sigma = 4 * reach / 30
+    eta = 0.5 / math.sqrt(8 * (reach**2 * (1 + 0.5 / 30) + 2 * sigma**2))
+    assert run.step_size == pytest.approx(eta, rel=1e-9)
+    for r, generator in enumerate(streams(5, 3)):
+        generator.integers(1, 8, endpoint=True)  # the walk's own: of which iterate, had it not been asked for the last
+        generator.random()
+        w, places = np.zeros(2), None
+        for t in range(8):
+            places = dealt(SCHEME, 60, generator) if t % 4 == 0 else places
+            rows = [i for i in range(60) if t % 4 in places[i]]
+            a = PROBLEM.features[rows]
+            u = a @ w - PROBLEM.targets[rows]
+            gradient = (a * (2 * u / (1 + u**2) ** 2)[:, None]).sum(axis=0) / 30
+            w = w - eta * (gradient + sigma * generator.standard_normal(2))
+            w *= min(1.0, 0.5 / np.linalg.norm(w))
+        assert run.output[r] == pytest.approx(w, abs=1e-12)
 
 
 def test_what_has_no_account_is_refused():
