@@ -41,9 +41,9 @@ def dealt(scheme: Visited, records: int, generator: np.random.Generator, kind: K
     return found
 
 
-def in_batch(dealt: Rows, batch: int) -> Rows:
-    """The records of a batch, in order, by where all of them were ``dealt`` to."""
-    there = dealt == batch
+def in_batch(places: Rows, batch: int) -> Rows:
+    """The records of a batch, in order, by the places to which all of them were ``dealt``."""
+    there = places == batch
     return np.flatnonzero(there.any(axis=1) if there.ndim == 2 else there)
 
 
