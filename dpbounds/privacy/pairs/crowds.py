@@ -65,10 +65,7 @@ def crowded_masses(pair: CrowdedGaussians) -> list[tuple[arb, arb]]:
     rest = arb(0).union(1 - sum(chances.values(), arb(0)))  # of sizes left out: where they lie is not said
     along, across = _edges(pair)
     deviation, part = _ball(pair.variance).sqrt(), (1 - _ball(pair.lean) ** 2).sqrt()
-
-    unit = math.lcm(
-        pair.lean.denominator, *(edge.denominator for edge in along)
-    )  # all distances are multiples of 1/unit
+    unit = math.lcm(pair.lean.denominator, *(edge.denominator for edge in along))  # distances are multiples of 1/unit
     places = [int(edge * unit) for edge in along]
 
     @cache

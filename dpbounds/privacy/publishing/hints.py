@@ -27,21 +27,8 @@ from dpbounds.privacy.routes.shuffling.estimates import Aim, choice_for
 Hints = dict[str, Any]
 Curve = Callable[[Fraction], tuple[arb, arb | None]]
 
-_WIDER = (
-    "0",
-    "1e-7",
-    "1e-6",
-    "1e-5",
-    "3e-5",
-    "1e-4",
-    "3e-4",
-    "1e-3",
-    "3e-3",
-    "1e-2",
-    "1.5e-2",
-    "2e-2",
-    "3e-2",
-)  # relative, of an upper end
+# relative, of an upper end
+_WIDER = ("0", "1e-7", "1e-6", "1e-5", "3e-5", "1e-4", "3e-4", "1e-3", "3e-3", "1e-2", "1.5e-2", "2e-2", "3e-2")
 _CLOSE, _CLOSE_SUMS, _ROUNDS, _DIGITS = Fraction("1e-4"), Fraction("2e-3"), 16, 12
 _LEAST_GRID = 512, 2  # points, and the logarithm of how many lie between 0 and 1
 _SHARE = 3  # of the work that the checker may do, at most one in so many parts is one attempt's

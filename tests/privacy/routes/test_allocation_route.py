@@ -235,7 +235,7 @@ def test_beside_other_releases() -> None:
 @pytest.mark.thorough
 def test_the_figures_of_the_specification() -> None:
     for mechanism, relation, low, high in (
-        (dp.RandomlyAllocated(dp.Gaussian(1), 30) ** 4, "add-or-remove-one", "1.7010", "1.7018"),
+        (dp.RandomlyAllocated(dp.Gaussian(1), 100) ** 10, "add-or-remove-one", "1.7010", "1.7018"),
         (dp.BallsInBins(dp.Gaussian(1), 100, 10, redraw=True), "zero-out-one", "1.7010", "1.7018"),
         (dp.BallsInBins(dp.Gaussian(1), 100, 10, redraw=False), "add-or-remove-one", "13.2513", "13.2517"),
         (dp.BallsInBins(dp.Gaussian(4), 100, 10, redraw=False), "add-or-remove-one", ".34165", ".34181"),

@@ -40,7 +40,7 @@ def told_apart(
     width: float,
     prove: Callable[[Product, Sequence[Fraction], float], Sequence[Proof]],
 ) -> list[Ends] | None:
-    """Both ends at each target (ε at most ``inf`` is never returned), or None where this says too little.
+    """Both ends at each target, or None where this says too little; of an attack the upper one is not proven.
 
     Args:
         product: Pairs with multiplicities.

@@ -431,10 +431,9 @@ def _apart(
     ends = told_apart(product, targets, for_epsilon, width, prove)
     if ends is None:
         return None
-    attacked, added = (
-        any(isinstance(pair, AllocatedTo) for pair, _ in product),
-        any(isinstance(pair, Allocated | AllocatedTo) and pair.direction is Direction.ADD for pair, _ in product),
-    )
+    secret = [pair for pair, _ in product if isinstance(pair, Allocated | AllocatedTo)]
+    attacked = any(isinstance(pair, AllocatedTo) for pair in secret)
+    added = secret[0].direction is Direction.ADD
     most: End = math.inf if for_epsilon else Fraction(1)
     found = [
         Proof(Enclosure(low, most if attacked else high, ROUTE, _PRECISION), ROUTE, {"steps": "told apart"})
