@@ -45,6 +45,7 @@ from dpbounds.privacy.mechanisms import (
     Mechanism,
     PoissonSampled,
     PureDP,
+    RandomlyAllocated,
     SampledWithoutReplacement,
     SampledWithReplacement,
     Shuffled,
@@ -208,6 +209,40 @@ class Bins:
 
 
 @attrs.frozen
+class Allocated:
+    """Every record is in K of the m batches of an epoch, all K-subsets equally likely, drawn in secret anew each epoch.
+
+    K = 1 has the law of ``Bins(m)``; the entry of a ledger is another, in which an epoch counts as soon as it is begun.
+
+    Attributes:
+        bins: m, a positive whole number.
+        participations: K, from 1 to m.
+
+    Raises:
+        InvalidValue: A number is out of its domain.
+    """
+
+    bins: int
+    participations: int
+
+    def __attrs_post_init__(self) -> None:
+        RandomlyAllocated(Gaussian(1), self.bins, self.participations)  # raises where a field is not allowed
+
+    @property
+    def redraw(self) -> bool:
+        """Every epoch draws anew."""
+        return True
+
+    def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
+        """The first so many steps: whole epochs, as an epoch that is cut short is a whole one of which less is told."""
+        return RandomlyAllocated(mechanism, self.bins, self.participations) ** -(-steps // self.bins)
+
+    def divisor(self, records: int) -> Fraction:
+        """By what the sum over a batch is divided: Kn/m, whatever the batch holds."""
+        return Fraction(records * self.participations, self.bins)
+
+
+@attrs.frozen
 class Shuffle:
     """Every epoch shuffles the records anew, in secret, and cuts them into m batches of one size, ⌊n/m⌋.
 
@@ -365,7 +400,7 @@ def _encoded(scheme: Correlated, noise_multiplier: Fraction) -> MatrixMechanism:
 Sampling = Batch | Poisson | Truncated | None
 """Which records an answer is about: a random batch, or (None) all of them."""
 
-Visited = Bins | Shuffle | Cyclic
+Visited = Bins | Allocated | Shuffle | Cyclic
 """Batches that depend on each other: their answers are one entry of a ledger, that grows."""
 
 Scheme = Sampling | Visited
@@ -993,6 +1028,9 @@ def _placed(mechanism: Mechanism) -> tuple[tuple[object, ...], Fraction, bool]:
     if isinstance(mechanism, BallsInBins):
         key, loss, _ = _placed_inside(mechanism.mechanism)
         return (BallsInBins, mechanism.bins, mechanism.epochs, mechanism.redraw, *key), loss, False
+    if isinstance(mechanism, RandomlyAllocated):
+        key, loss, _ = _placed_inside(mechanism.mechanism)
+        return (RandomlyAllocated, mechanism.steps, mechanism.participations, *key), loss, False
     if isinstance(mechanism, Shuffled):
         key, loss, _ = _placed_inside(mechanism.mechanism)
         return (Shuffled, mechanism.batches, mechanism.rest, *key), loss, False

@@ -33,10 +33,11 @@ Casacuberta, Shoemate, Vadhan & Wagaman 2022) have nothing to work on.
    {x > x₀}, x₀ >= 0, the slope in μ is at least q φ(x₀ - μ), and what it has to pay is η times at most
    3 ((1-q) Φ(-x₀) + q Φ(μ - x₀)) <= 12 φ(x₀ - μ) exp(μ²/2): κ μ q >= 12 η exp(μ²/2) holds for q >= 2^-53, μ <= 256.
    Batches drawn *with* replacement are refused: a record drawn b times moves b times as far.
-6. *Bins under replace-one* rest on Gaussian noise itself, too (``allocation.md``, section 6); elsewhere they rest on 4
-   alone, as shuffled and cyclic batches do. By 1 each release has the law of y mapped to k but for a share of 1 - e^-η,
-   so that all T releases of a run are within a total variation of Tη of what is made of Gaussians with more noise than
-   the ledger says. What is proven is (ε, δ + (1 + e^ε) T exp(-79 900)), δ being the ledger's at ε. ∎
+6. *Bins and random allocation under replace-one* rest on Gaussian noise itself, too (``allocation.md``, sections 4 and
+   6); elsewhere they rest on 4 alone, as shuffled and cyclic batches do. By 1 each release has the law of y mapped to k
+   but for a share of 1 - e^-η, so that all T releases of a run are within a total variation of Tη of what is made of
+   Gaussians with more noise than the ledger says. What is proven is (ε, δ + (1 + e^ε) T exp(-79 900)), δ being the
+   ledger's at ε. ∎
 
 A mean Hessian is a float sum, rounded once: its bound contains 2E, E being how far a computed mean can lie from the
 exact one (see ``HessianOracle``). Choices are made among sums of whole numbers, too (``choice``).

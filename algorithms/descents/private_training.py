@@ -138,9 +138,9 @@ class PrivateTraining(Method[FiniteSum]):
             that of gradients and quantiles together.
         optimiser: An Optax optimiser, or what has ``init(parameters)`` and ``update(gradients, state, parameters)``; a
             number is the size of plain steps.
-        sampling: How a batch is drawn (with or without replacement, Poisson, one bin after the other), or None for all
-            records; ``Correlated`` draws groups in turn, and its matrix correlates the noise (DP-FTRL): z is that of a
-            row then, and T the number of rows.
+        sampling: How a batch is drawn (with or without replacement, Poisson, one batch of an epoch after the other), or
+            None for all records; ``Correlated`` draws groups in turn, and its matrix correlates the noise (DP-FTRL): z
+            is that of a row then, and T the number of rows.
         clipping: A ``QuantileClipping``, on problems that clip (``Clipped``, ``differentiable``); None keeps G.
     """
 
@@ -233,8 +233,8 @@ class PrivateTraining(Method[FiniteSum]):
                 (``dpbounds.algorithms.checkpoints``). Where it is there already, the run goes on from it; where it is
                 complete, what it returned is returned again.
             every: Steps between checkpoints and reports; None for an epoch. Where batches depend on each other
-                (shuffled, cyclic, bins) checkpoints are between whole epochs, and the next one is dealt anew. Bins that
-                are kept stand in a file of their own, to be kept as secret as the records.
+                (shuffled, cyclic, bins, random allocation) checkpoints are between whole epochs, and the next one is
+                dealt anew. Bins that are kept stand in a file of their own, to be kept as secret as the records.
             report: True for a line per epoch of what was spent (of the budget) and a bar on a terminal, or a function
                 of ``Progress``.
 

@@ -37,7 +37,7 @@ from dpbounds.algorithms.method import (
     UniformIterate,
     stddev_of_batches,
 )
-from dpbounds.algorithms.oracles import Bins, GradientAnswer, Poisson, Scheme, at_least
+from dpbounds.algorithms.oracles import Allocated, Bins, GradientAnswer, Poisson, Scheme, at_least
 from dpbounds.algorithms.oracles.batches import demand_all_records, divisor, sampled, valid_scheme
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.clipped import smoothness_of_gradients
@@ -262,8 +262,12 @@ class StochasticGradientDescent(Method[FiniteSum]):
         is taken to be larger by the root of that; a sample that is cut is no larger.
         """
         second_moment, sampling = Fraction(1), self.sampling
-        if isinstance(sampling, Poisson | Truncated | Bins):
-            rate = Fraction(1, sampling.bins) if isinstance(sampling, Bins) else sampling.sample_rate
+        if isinstance(sampling, Poisson | Truncated | Bins | Allocated):
+            rate = (
+                sampling.sample_rate
+                if isinstance(sampling, Poisson | Truncated)
+                else sampling.divisor(problem.records) / problem.records
+            )
             second_moment += (1 - rate) / (rate * problem.records)
         reach = sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
         return {

@@ -45,6 +45,7 @@ from dpbounds.privacy.mechanisms import (
     MatrixMechanism,
     Mechanism,
     PoissonSampled,
+    RandomlyAllocated,
     SampledWithoutReplacement,
     SampledWithReplacement,
     Shuffled,
@@ -93,6 +94,15 @@ class _Classes:
 
     def probability(self) -> float:
         return _extreme(self.counts, int(self.counts.sum()), 1 / _CLASSES)
+
+
+@dataclass(slots=True)
+class _Subsets:
+    """In how many batches of an epoch each record has still to be; the batches so far, and those of the one before."""
+
+    left: Any
+    now: list[Any] = field(default_factory=list)
+    before: list[Any] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -179,6 +189,7 @@ class Residuals:
         self._wrong: list[Finding] = []
         self._uses: dict[Stream, Any] = {}
         self._dealt: dict[Stream, tuple[Any, Any]] = {}  # each record's batch in the epoch before, and in this one
+        self._allocated: dict[Stream, _Subsets] = {}
         self._visits: dict[Any, int] = defaultdict(int)  # how many batches of each oracle's were asked
         self._earlier: dict[Any, list[Array]] = defaultdict(list)  # residuals of each oracle whose noise is correlated
         self._ties = np.random.default_rng(314159)
@@ -297,7 +308,7 @@ class Residuals:
     # --- batches
 
     def _batches(self, oracle: Any, written: Mechanism, rows: Any, count: int) -> None:
-        if isinstance(written, BallsInBins | Shuffled | MatrixMechanism):
+        if isinstance(written, BallsInBins | RandomlyAllocated | Shuffled | MatrixMechanism):
             self._visited(oracle, written, rows, count)
             return
         n = oracle.problem.records
@@ -325,7 +336,13 @@ class Residuals:
                 self._alarm("batches: sizes", f"not {b} different records each")
             counted[0], counted[1] = counted[0] + len(rows) * (b if repeats else 1), (1 if repeats else b) / n
 
-    def _visited(self, oracle: Any, written: BallsInBins | Shuffled | MatrixMechanism, rows: Any, count: int) -> None:
+    def _visited(
+        self,
+        oracle: Any,
+        written: BallsInBins | RandomlyAllocated | Shuffled | MatrixMechanism,
+        rows: Any,
+        count: int,
+    ) -> None:
         """Given earlier visits, each record left is in the batch with one and the same probability, or where it was.
 
         How many of those are that were in the same batch of the epoch before is binomial, too, where bins are fresh
@@ -339,6 +356,9 @@ class Residuals:
             self._alarm("batches: epochs", f"{self._visits[oracle]} answers, the ledger holds {written!r}")
         if isinstance(written, MatrixMechanism) and written.participation == "cyclic-poisson":
             self._sampled_from(np.arange(place, n, m), float(written.sample_rate or 1), rows, n)
+            return
+        if isinstance(written, RandomlyAllocated):
+            self._in_subsets(oracle, written, rows, epoch, place)
             return
         redrawn = written.redraw if isinstance(written, BallsInBins) else isinstance(written, Shuffled)
         for stream, each in zip(oracle.generators, rows, strict=True):
@@ -375,6 +395,39 @@ class Residuals:
                     now == place,
                     stats.binom(of, 1 / (m - place)) if isinstance(written, BallsInBins) else fresh,
                 )
+
+    def _in_subsets(self, oracle: Any, written: RandomlyAllocated, rows: Any, epoch: int, place: int) -> None:
+        """Given earlier visits, a record with r batches left is in this one of m' that are left with probability r/m'.
+
+        So are those among them that were in the same batch of the epoch before. Of one place and one r all draws count
+        together, too: other epochs are independent, so that their number is binomial, however many there were.
+        """
+        n, m = oracle.problem.records, written.steps
+        for stream, each in zip(oracle.generators, rows, strict=True):
+            if not epoch and not place:
+                self._allocated[stream] = _Subsets(np.zeros(n, dtype=np.int64))
+            seen = self._allocated[stream]
+            if place == 0:
+                seen.left[:], seen.before, seen.now = written.participations, seen.now, []
+                self._draw(oracle, written.participations / m, each)
+            chosen = np.bincount(each, minlength=n)
+            seen.now.append(each)
+            if (chosen > 1).any() or (seen.left < chosen).any():
+                self._alarm("batches: bins", f"a record twice in one, or in more than {written.participations}")
+            elif (seen.left - chosen > m - place - 1).any():
+                self._alarm("batches: bins", f"a record is in fewer than {written.participations} of an epoch")
+            there = np.isin(np.arange(n), seen.before[place]) if epoch else np.zeros(n, dtype=bool)
+            for left in range(1, min(written.participations, m - place - 1) + 1):
+                among, chance = seen.left == left, left / (m - place)
+                self._compare("sizes", among, chosen > 0, stats.binom(int(among.sum()), chance))
+                at = f"{oracle.sampling!r}, batch {place}, {left} left"
+                counted = self._drawn.setdefault(at, [0, chance, np.zeros(1, dtype=np.int64)])
+                counted[0] += int(among.sum())
+                counted[2] += chosen[among].sum()
+                again = among & there
+                if epoch:
+                    self._compare("in the same bin again", again, chosen > 0, stats.binom(int(again.sum()), chance))
+            seen.left -= chosen
 
     def _sampled_from(self, group: Any, rate: float, rows: Any, records: int) -> None:
         """Each repetition's own sample of a group: none of another, sizes binomial, each record as likely."""
@@ -479,7 +532,7 @@ def _of_quantile(problem: Any, x: Array, rows: Any, clip: float, share: float) -
 
 def _batches_of_an_epoch(written: Mechanism) -> int:
     match written:
-        case BallsInBins(bins=m) | Shuffled(batches=m):
+        case BallsInBins(bins=m) | RandomlyAllocated(steps=m) | Shuffled(batches=m):
             return m
     assert isinstance(written, MatrixMechanism)
     return written.separation or 1
@@ -490,7 +543,7 @@ def _visits_held(written: Mechanism, count: int) -> int:
     match written:
         case BallsInBins(epochs=epochs, bins=m):
             return int(epochs * m)
-        case Shuffled(batches=m):
+        case RandomlyAllocated(steps=m) | Shuffled(batches=m):
             return count * m
     assert isinstance(written, MatrixMechanism)
     return written.matrix.steps

@@ -19,6 +19,7 @@ from dpbounds.privacy.mechanisms import (
     MatrixMechanism,
     Mechanism,
     PoissonSampled,
+    RandomlyAllocated,
     SampledWithoutReplacement,
     SampledWithReplacement,
     Shuffled,
@@ -33,7 +34,13 @@ def unsampled(mechanism: Mechanism) -> Mechanism:
     """What is released of a batch, or of all records."""
     while isinstance(
         mechanism,
-        PoissonSampled | SampledWithoutReplacement | SampledWithReplacement | BallsInBins | TruncatedPoisson | Shuffled,
+        PoissonSampled
+        | SampledWithoutReplacement
+        | SampledWithReplacement
+        | BallsInBins
+        | RandomlyAllocated
+        | TruncatedPoisson
+        | Shuffled,
     ):
         mechanism = mechanism.mechanism
     return Gaussian(mechanism.noise_multiplier) if isinstance(mechanism, MatrixMechanism) else mechanism
@@ -42,12 +49,15 @@ def unsampled(mechanism: Mechanism) -> Mechanism:
 def divisor(mechanism: Mechanism, records: int) -> Fraction:
     """By what a sum is divided: n; b for a batch of b records; q n for a Poisson sample of rate q; n/m for m bins.
 
-    For m shuffled batches it is ⌊n/m⌋, for m in a fixed order ⌈n/m⌉ (times the rate at which these are sampled).
+    Where records are allocated to k of t steps it is k n/t. For m shuffled batches it is ⌊n/m⌋, for m in a fixed order
+    ⌈n/m⌉ (times the rate at which these are sampled).
     """
     if isinstance(mechanism, PoissonSampled | TruncatedPoisson):
         return mechanism.sample_rate * records
     if isinstance(mechanism, SampledWithoutReplacement | SampledWithReplacement):
         return Fraction(mechanism.batch_size)
+    if isinstance(mechanism, RandomlyAllocated):
+        return Fraction(records * mechanism.participations, mechanism.steps)
     if isinstance(mechanism, Shuffled):
         return Fraction(records // mechanism.batches)
     if isinstance(mechanism, MatrixMechanism):

@@ -11,7 +11,7 @@
 - ``choose``: one of finitely many candidates, by their scores
 """
 
-from dpbounds.algorithms.ledger import Bins, Cyclic, Poisson, Sampling, Scheme, Shuffle, Truncated
+from dpbounds.algorithms.ledger import Allocated, Bins, Cyclic, Poisson, Sampling, Scheme, Shuffle, Truncated
 from dpbounds.algorithms.oracles.batches import BatchGradientOracle
 from dpbounds.algorithms.oracles.choices import PaidTogether, Scored, WhichChoice, choice, choose
 from dpbounds.algorithms.oracles.constants import at_least, rational
@@ -35,6 +35,7 @@ __all__ = [
     "BatchGradientOracle",
     "CorrelatedGradientOracle",
     "VisitGradientOracle",
+    "Allocated",
     "Bins",
     "Cyclic",
     "Shuffle",

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 from dpbounds.algorithms import noise, secure_noise
 from dpbounds.algorithms.ledger import (
     Batch,
-    Bins,
-    Cyclic,
     Poisson,
     Sampling as Sampling,
     Scheme,
-    Shuffle,
     Truncated,
+    Visited,
     sampled as sampled,
 )
 from dpbounds.algorithms.noise import Array, Kind
@@ -176,9 +174,9 @@ def valid_sampling(_record: object, field: Attribute[Any], value: object) -> Non
 
 def valid_scheme(_record: object, field: Attribute[Any], value: object) -> None:
     """The same where any ``Scheme`` may be asked."""
-    if value is not None and not isinstance(value, Batch | Poisson | Truncated | Bins | Shuffle | Cyclic):
+    if value is not None and not isinstance(value, Batch | Poisson | Truncated | Visited):
         advice = "Poisson(rate) draws each record by itself"
-        allowed = "a Batch, a Poisson, a Truncated, Bins, a Shuffle, a Cyclic or None"
+        allowed = "a Batch, a Poisson, a Truncated, Bins, an Allocated, a Shuffle, a Cyclic or None"
         raise InvalidValue(field.name, repr(value), allowed, advice)
 
 
@@ -186,5 +184,5 @@ def demand_all_records(sampling: Scheme, records: int) -> None:
     """Raise ``InvalidValue`` where a batch is drawn from another number of records than there are."""
     if isinstance(sampling, Batch | Truncated) and sampling.records != records:
         raise InvalidValue("batch.records", sampling.records, f"the problem's {records}", "privacy is computed from it")
-    if isinstance(sampling, Bins | Shuffle | Cyclic):
+    if isinstance(sampling, Visited):
         sampling.divisor(records)  # raises where batches would be empty

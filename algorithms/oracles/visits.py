@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpbounds.algorithms import secure_noise
-from dpbounds.algorithms.ledger import Bins, Correlated, Cyclic, OpenLedger, Visited, Visits
+from dpbounds.algorithms.ledger import Allocated, Bins, Correlated, Cyclic, OpenLedger, Visited, Visits
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.batches import BatchAnswer, HasBatchGradients, Rows, batch_means
 from dpbounds.algorithms.oracles.constants import at_least
@@ -21,10 +21,17 @@ from dpbounds.errors import InvalidValue
 
 
 def dealt(scheme: Visited, records: int, generator: np.random.Generator, kind: Kind = "gaussian") -> Rows:
-    """Every record's batch in an epoch, from 0, or -1 where it sits out; shape (n,). "secure" asks the system."""
+    """Every record's batch in an epoch, from 0, or -1 where it sits out; shape (n,). "secure" asks the system.
+
+    Its K batches, in any order, for ``Allocated``; shape (n, K).
+    """
     m = scheme.bins
-    if isinstance(scheme, Bins):
-        return secure_noise.bins(records, m) if kind == "secure" else generator.integers(0, m, size=records)
+    if isinstance(scheme, Bins | Allocated):
+
+        def below(number: int) -> Rows:
+            return secure_noise.bins(records, number) if kind == "secure" else generator.integers(0, number, records)
+
+        return below(m) if isinstance(scheme, Bins) else _subsets(below, m, scheme.participations)
     if isinstance(scheme, Cyclic) and scheme.order == "fixed":
         return np.arange(records) % m
     order = secure_noise.batch(records, records) if kind == "secure" else generator.permutation(records)
@@ -32,6 +39,27 @@ def dealt(scheme: Visited, records: int, generator: np.random.Generator, kind: K
     taken = records if isinstance(scheme, Cyclic) else records // m * m
     found[order[:taken]] = np.arange(taken) % m
     return found
+
+
+def in_batch(places: Rows, batch: int) -> Rows:
+    """The records of a batch, in order, by the places to which all of them were ``dealt``."""
+    there = places == batch
+    return np.flatnonzero(there.any(axis=1) if there.ndim == 2 else there)
+
+
+def _subsets(below: Callable[[int], Rows], m: int, k: int) -> Rows:
+    """For each record a uniform k-subset of 0, ..., m - 1, by Floyd's algorithm (Bentley & Floyd 1987).
+
+    By induction: after j the first columns are a uniform subset of 0, ..., j of their size. It holds j with the chance
+    that a uniform number up to j is j or taken, (1 + i)/(j + 1) for i columns before; else that number is uniform among
+    those that are not taken.
+    """
+    found: list[Rows] = []
+    for j in range(m - k, m):
+        drawn = below(j + 1)
+        taken = np.any([drawn == each for each in found], axis=0) if found else np.zeros(len(drawn), dtype=bool)
+        found.append(np.where(taken, j, drawn))
+    return np.stack(found, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,19 +116,19 @@ class VisitGradientOracle(Visiting):
     """Answers about batch 1, 2, ..., m of the records, then 1 again: the mean gradient of its records plus noise.
 
     The first answer of an epoch deals the records (the first of all, where they stay where they are). The entry of the
-    ledger is of the visits so far: ``BallsInBins``, of a cut epoch the bins that were
-    visited; ``Shuffled``, an epoch as soon as it is begun; or a ``MatrixMechanism`` without correlation, in a fixed
-    order. With secure noise each answer is dominated by the Gaussian of the entry, whatever was published before, and
-    of Gaussian noise no more than that is used but for bins under replace-one (``secure_noise``, 6).
+    ledger is of the visits so far: ``BallsInBins``, of a cut epoch the bins that were visited; ``RandomlyAllocated`` or
+    ``Shuffled``, an epoch as soon as it is begun; or a ``MatrixMechanism`` without correlation, in a fixed order. With
+    secure noise each answer is dominated by the Gaussian of the entry, whatever was published before, and of Gaussian
+    noise no more than that is used but for bins and random allocation under replace-one (``secure_noise``, 6).
 
     Attributes:
-        scheme: ``Bins``, ``Shuffle`` or ``Cyclic``; drawn from the streams of the noise.
+        scheme: ``Bins``, ``Allocated``, ``Shuffle`` or ``Cyclic``; drawn from the streams of the noise.
 
     Raises:
         InvalidValue: There are fewer records than batches, or the noise is of another kind.
         UnsupportedMechanism: Something else was written into the ledger between two answers.
 
-    Source: ``dpbounds/privacy/pairs``: ``allocation.md``, sections 1, 2 and 6; ``shuffled.md``; ``matrices.md``.
+    Source: ``dpbounds/privacy/pairs``: ``allocation.md``, sections 1, 2, 4 and 6; ``shuffled.md``; ``matrices.md``.
     """
 
     scheme: Visited
@@ -140,7 +168,7 @@ class VisitGradientOracle(Visiting):
         if not self._dealt or (self.scheme.redraw and visited == 0):
             records = self.problem.records
             self._dealt[:] = [dealt(self.scheme, records, each, self.noise) for each in self.generators]
-        rows = tuple(np.flatnonzero(batches == visited) for batches in self._dealt)
+        rows = tuple(in_batch(batches, visited) for batches in self._dealt)
         mean = batch_means(self.problem, X, rows, self.divisor)
         if self.noise == "secure":
             bound = at_least(self.problem.lipschitz, "lipschitz")

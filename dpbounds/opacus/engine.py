@@ -73,10 +73,11 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         sampling: "poisson"; or "truncated-poisson" (of a larger sample a uniform choice of ``max_batch_size`` records
             is kept; a public number of records is an upper bound on it), "without-replacement" (batches of one size),
             "shuffled" (anew for each pass, cut into batches of one size; what is left over sits out), both for
-            relations that keep the number of records, "random-allocation" (every record in one batch of every pass, a
-            random one) or "balls-in-bins" (the same one in all passes, which costs far more). The last three count
-            passes: the noise is one within a pass, and for "balls-in-bins" in all of them.
+            relations that keep the number of records, "random-allocation" (every record in one batch of every pass, or
+            in ``participations`` of them, random ones) or "balls-in-bins" (the same one in all passes, which costs far
+            more). The last three count passes: the noise is one within a pass, and for "balls-in-bins" in all of them.
         max_batch_size: With "truncated-poisson".
+        participations: With "random-allocation": a pass takes every record so often, and is so many times as long.
 
     Raises:
         InvalidValue: An option is not allowed, or add-or-remove-one is meant and no public number given.
@@ -94,6 +95,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         public_dataset_size: int | None = None,
         sampling: str = POISSON,
         max_batch_size: int | None = None,
+        participations: int = 1,
     ) -> None:
         demand_one_of("sampling", sampling, SCHEMES)
         if accountant != NAME:
@@ -110,10 +112,14 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         if sampling == POISSON:
             if max_batch_size is not None:
                 raise InvalidValue("max_batch_size", max_batch_size, "None with sampling='poisson'")
+            if participations != 1:
+                raise InvalidValue("participations", participations, "1 with sampling='poisson'")
             kept = EngineAccountant(as_relation(relation), public_dataset_size)
             demand_known_sampler(1 / 3)
         else:
-            kept = SchemeAccountant(Way(sampling, max_batch_size), as_relation(relation), public_dataset_size)
+            kept = SchemeAccountant(
+                Way(sampling, max_batch_size, participations), as_relation(relation), public_dataset_size
+            )
         super().__init__(accountant="rdp")
         self.accountant = kept
         self._generators: list[Any] = []
@@ -126,7 +132,8 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
 
         The loader must be a plain one, ``DataLoader(dataset, batch_size=b)``, shuffled or not. With n the public number
         of records, a pass over what is returned has ⌈n / b⌉ steps (⌊n / b⌋ with ``drop_last``), the rate is 1 over
-        their number, and the divisor n over it, rounded down: what Opacus computes from the true n.
+        their number, and the divisor n over it, rounded down: what Opacus computes from the true n. With participations
+        n is the number of records times these.
 
         Raises:
             InvalidValue: An option is not allowed.
@@ -212,13 +219,14 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         kept = self.accountant
         public = kept.public_dataset_size
         records, size = len(loader.dataset) if public is None else public, loader.batch_size
-        steps = records // size if loader.drop_last else -(-records // size)
+        taken = records * (kept.way.participations if isinstance(kept, SchemeAccountant) else 1)
+        steps = taken // size if loader.drop_last else -(-taken // size)
         if steps == 0:
             raise InvalidValue("batch_size", size, f"at most {records} with drop_last", "no batch would be left")
         scheme = None
         if isinstance(kept, SchemeAccountant):
             scheme = kept.way.scheme(steps, kept.accounted_for(len(loader.dataset)))
-        return Sampling(1 / steps, steps, records // steps, scheme)
+        return Sampling(1 / steps, steps, taken // steps, scheme)
 
     def _demand_one_dataset(self, dataset: object) -> None:
         if self.dataset is not None and self.dataset is not dataset:

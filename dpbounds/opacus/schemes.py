@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch.utils.data import Sampler
 
-from dpbounds.algorithms.ledger import Batch, Bins, Shuffle, Truncated
+from dpbounds.algorithms.ledger import Allocated, Batch, Bins, Shuffle, Truncated
 from dpbounds.algorithms.oracles.batches import draw_rows
 from dpbounds.algorithms.oracles.visits import dealt
 from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand_one_of
@@ -28,7 +28,7 @@ from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism
 from dpbounds.privacy.publishing.interoperability.opacus_accountant import POISSON
 from dpbounds.privacy.relations import Relation
 
-Drawn = Truncated | Batch | Bins | Shuffle
+Drawn = Truncated | Batch | Bins | Allocated | Shuffle
 TRUNCATED, FIXED_SIZE, SHUFFLED, FRESH_BINS, KEPT_BINS = (
     "truncated-poisson",
     "without-replacement",
@@ -47,10 +47,12 @@ class Way:
     Attributes:
         name: One of ``SCHEMES``, without Poisson samples.
         max_batch_size: B, with "truncated-poisson"; else None.
+        participations: K, in how many batches of a pass every record is; other than 1 with "random-allocation" alone.
     """
 
     name: str
     max_batch_size: int | None = None
+    participations: int = 1
 
     def __post_init__(self) -> None:
         demand_one_of("sampling", self.name, SCHEMES)
@@ -59,6 +61,8 @@ class Way:
             raise InvalidValue("max_batch_size", self.max_batch_size, allowed)
         if self.max_batch_size is not None:
             positive_integer(self.max_batch_size, "max_batch_size")
+        if positive_integer(self.participations, "participations") > 1 and self.name != FRESH_BINS:
+            raise InvalidValue("participations", self.participations, f"1, but with sampling={FRESH_BINS!r}")
 
     @property
     def by_passes(self) -> bool:
@@ -75,12 +79,14 @@ class Way:
                 return Batch(records // steps, records, replacement=False)
             case "shuffled":
                 return Shuffle(steps)
+        if self.participations > 1:
+            return Allocated(steps, self.participations)
         return Bins(steps, redraw=self.name == FRESH_BINS)
 
     def spent(self, noise_multiplier: Fraction | float, steps: int, count: int, records: int) -> Mechanism:
         """So many steps, or passes, as one mechanism."""
         scheme, noise = self.scheme(steps, records), Gaussian(noise_multiplier)
-        if isinstance(scheme, Bins | Shuffle):
+        if isinstance(scheme, Bins | Allocated | Shuffle):
             return scheme.visited(noise, steps * count)
         return scheme.sample(noise) ** count
 
@@ -188,6 +194,8 @@ class SchemeAccounting:
     def load_state_dict(self, state_dict: Mapping[str, object]) -> None:
         """As there; ``InvalidValue`` also where batches were drawn otherwise, or from other numbers of records."""
         found = state_dict.get("way") if state_dict else None
+        if isinstance(found, Mapping):
+            found = {"participations": 1, **found}  # which earlier checkpoints do not say
         records = found.get("records") if isinstance(found, Mapping) else None
         if found != {**asdict(self.way), "records": records} or self.records not in (None, records):
             raise InvalidValue("way", found, str(asdict(self.way)), "make the engine as it was when saved")
@@ -241,14 +249,15 @@ class SchemeSampler(Sampler[list[int]]):
     def _batches(self) -> Iterator[list[int]]:
         bits = torch.randint(0, 2**32, (8,), generator=self.generator, dtype=torch.int64).tolist()
         numbers = np.random.Generator(np.random.PCG64(np.random.SeedSequence(bits)))
-        if isinstance(self.scheme, Bins | Shuffle):
+        if isinstance(self.scheme, Bins | Allocated | Shuffle):
             places = self._kept
             if places is None or self.scheme.redraw:
                 places = self._kept = dealt(self.scheme, self.num_samples, numbers)
-            by_batch = np.argsort(places, kind="stable")
-            ends = np.searchsorted(places[by_batch], np.arange(self.steps + 1))
+            each = places.size // self.num_samples  # how many batches every record is in
+            by_batch = np.argsort(places.ravel(), kind="stable")
+            ends = np.searchsorted(places.ravel()[by_batch], np.arange(self.steps + 1))
             for first, behind in itertools.pairwise(ends):
-                yield by_batch[first:behind].tolist()
+                yield (by_batch[first:behind] // each).tolist()
         else:
             for _ in range(self.steps):
                 yield draw_rows(self.scheme, self.num_samples, numbers).tolist()

@@ -50,7 +50,9 @@ def play(watched, draw, count):
             if "Timeout" not in type(error).__name__ and not any(words in str(error) for words in gone):
                 wrong.append(f"{number} {did}: {type(error).__name__}: {error}")
         try:
-            page.locator("main").wait_for(state="attached", timeout=120_000)  # where a page is being left, on a busy machine
+            page.locator("main").wait_for(
+                state="attached", timeout=120_000
+            )  # where a page is being left, on a busy machine
         except Exception:
             wrong.append(f"{number} {did}: no page at {page.url}")
             page.goto("/")

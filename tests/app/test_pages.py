@@ -249,8 +249,8 @@ def test_a_statement_is_evaluated_with_its_conditions(ask):
 
 
 def rows_of(page):
-    table = re.search("<table>(.*?)</table>", page.text.split('id="answer"')[1], re.DOTALL)[1]
-    lines = re.findall("<tr>(.*?)</tr>", table, re.DOTALL)
+    table = re.search("<table[^>]*>(.*?)</table>", page.text.split('id="answer"')[1], re.DOTALL)[1]
+    lines = re.findall("<tr[^>]*>(.*?)</tr>", table, re.DOTALL)
     return [[re.sub("<[^>]+>", "", cell) for cell in re.findall("<t[hd][^>]*>(.*?)</t[hd]>", line)] for line in lines]
 
 

@@ -8,7 +8,18 @@ import pytest
 import dpbounds as dp
 from dpbounds.algorithms import MatrixDescent, PrivateTraining, problems
 from dpbounds.algorithms.descents.private_training import GradientSteps
-from dpbounds.algorithms.ledger import Batch, Bins, Correlated, Cyclic, Ledger, Poisson, Shuffle, Truncated, Visited
+from dpbounds.algorithms.ledger import (
+    Allocated,
+    Batch,
+    Bins,
+    Correlated,
+    Cyclic,
+    Ledger,
+    Poisson,
+    Shuffle,
+    Truncated,
+    Visited,
+)
 from dpbounds.algorithms.method import OpenRun
 from dpbounds.cli import main
 from dpbounds.cli.questions.drawing import read_drawing
@@ -55,6 +66,7 @@ SCHEMES = {
     "--sampling cyclic --batches 7 --epochs 2": (Cyclic(7), 14),
     "--sampling cyclic --batch-size 7 --order secret": (Cyclic(9, "secret"), None),
     "--sampling random-allocation --batches 6 --epochs 3/2": (Bins(6), 9),
+    "--sampling random-allocation --batches 6 --participations 2 --epochs 3/2": (Allocated(6, 2), 12),
     "--sampling balls-in-bins --batches 6 --epochs 2 --redraw": (Bins(6), 12),
     "--sampling balls-in-bins --batches 6 --epochs 2 --same-bins": (Bins(6, redraw=False), 12),
     "--sampling truncated-poisson --sample-rate 1/10 --max-batch-size 9 --epochs 2": (Truncated("1/10", 9, N), 20),
@@ -100,7 +112,8 @@ def test_steps_are_those_of_the_word_where_no_epochs_are_given():
         ("--sampling shuffled --batches 7 --sample-rate 1/10", "--sample-rate 0.1 does not fit --sampling shuffled"),
         ("--sampling shuffled --batches 7 --order secret", "--order secret needs --sampling cyclic"),
         ("--sampling balls-in-bins --batches 7 --epochs 1", "--redraw"),
-        ("--sampling random-allocation --batches 7 --epochs 1 --participations 2", "no algorithm here draws it"),
+        ("--sampling random-allocation --batches 7 --epochs 1 --participations 8", "at most --batches, 7"),
+        ("--sampling balls-in-bins --batches 7 --epochs 1 --participations 2 --redraw", "--participations 2"),
         ("--sampling truncated-poisson --sample-rate 1/10", "--max-batch-size"),
         ("--tree --participation minimum-separation --separation 5 --epochs 4", "one that an algorithm here draws"),
         ("--tree --participation fixed-order --separation 5 --epochs 4 --groups content", "position"),
@@ -125,6 +138,7 @@ RUNS = (
     "--sampling shuffled --batches 6 --epochs 2",
     "--sampling cyclic --batches 6 --epochs 2",
     "--sampling random-allocation --batches 3 --epochs 1 --relation add-or-remove-one",
+    "--sampling random-allocation --batches 4 --participations 2 --epochs 1 --relation add-or-remove-one",
     "--sampling balls-in-bins --batches 3 --epochs 2 --same-bins --relation zero-out-one",
     "--sampling truncated-poisson --sample-rate 1/6 --max-batch-size 20 --epochs 1",
     "--sampling without-replacement --batch-size 10 --epochs 1",

@@ -16,12 +16,13 @@ from torch.utils import data as torch_data
 
 from dpbounds.algorithms.ledger import Ledger, Truncated
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
-from dpbounds.opacus import PrivacyEngine
+from dpbounds.opacus import PrivacyEngine, schemes
 from dpbounds.opacus.schemes import FIXED_SIZE, FRESH_BINS, KEPT_BINS, SCHEMES, SHUFFLED, TRUNCATED, SchemeSampler, Way
 from dpbounds.privacy.accountants.certified import delta, epsilon
 from dpbounds.privacy.mechanisms import (
     BallsInBins,
     Gaussian,
+    RandomlyAllocated,
     SampledWithoutReplacement,
     Shuffled,
     TruncatedPoisson,
@@ -285,6 +286,84 @@ def test_what_has_no_account_is_refused() -> None:
             engine(name, max_batch_size=most)
     with pytest.raises(InvalidValue, match="sampling"):
         Way("nothing")
+
+
+# --- Random allocation to several batches of a pass
+
+
+def in_two_batches(**options: Any) -> PrivacyEngine:
+    return engine(FRESH_BINS, participations=2, **options)
+
+
+def test_records_in_two_batches_of_every_pass() -> None:
+    mine = in_two_batches()
+    made = mine.make_private(**parts())
+    passes = [one_pass(made), one_pass(made)]
+    assert passes[0] != passes[1]
+    for batches in passes:
+        assert len(batches) == 15  # ⌈2 * 60 / 8⌉
+        assert all(len(set(batch)) == len(batch) for batch in batches)
+        assert set(Counter(itertools.chain(*batches)).values()) == {2}
+    assert made[1].expected_batch_size == 8
+    assert parts_of(mine.accountant.composition) == ((RandomlyAllocated(Gaussian(Z), 15, 2), 2),)
+    assert Ledger.from_json(mine.ledger().to_json()) == mine.ledger()
+
+
+@pytest.mark.parametrize("bug", [None, "repetition", "one batch"])
+def test_passes_over_two_batches_follow_their_law(bug: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two records, each in two of four batches: every pair of sets as often as any other; planted bugs are not."""
+    if bug is not None:
+        columns = 2 if bug == "repetition" else 1
+        monkeypatch.setattr(schemes, "dealt", lambda scheme, n, numbers: numbers.integers(0, 4, (n, columns)))
+    sampler = in_two_batches().make_private(**parts(2, 1))[2].batch_sampler
+    pairs, runs = list(itertools.combinations(range(4), 2)), 1200
+    seen: Counter[Any] = Counter()
+    for _ in range(runs):
+        batches = list(sampler._batches())
+        seen[tuple(tuple(j for j, batch in enumerate(batches) for each in batch if each == i) for i in (0, 1))] += 1
+    right = set(seen) == set(itertools.product(pairs, pairs))
+    right = right and all(abs(count - runs / 36) < 6 * (runs / 36) ** 0.5 for count in seen.values())
+    assert right is (bug is None)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("relation", ["zero-out-one", "add-or-remove-one"])
+def test_what_may_be_claimed_of_two_batches_of_a_pass(relation: str) -> None:
+    mine = in_two_batches(relation=relation, public_dataset_size=60 if relation == "add-or-remove-one" else None)
+    one_pass(mine.make_private(**parts(batch=30)))
+    assert mine.enclosure("1e-5") == epsilon(RandomlyAllocated(Gaussian(Z), 4, 2), "1e-5", relation)
+    assert "seeded" in mine.statement("1e-5")
+    assert check_certificate(json.loads(json.dumps(mine.certificate("1e-5")))).holds
+
+
+def test_a_checkpoint_knows_in_how_many_batches_records_are(tmp_path: Any) -> None:
+    mine, once = in_two_batches(), engine(FRESH_BINS)
+    made = mine.make_private(**parts())
+    one_pass(made)
+    mine.save_checkpoint(path=tmp_path / "two", module=made[0], optimizer=made[1])
+    with pytest.raises(InvalidValue, match="as it was when saved"):
+        once.load_checkpoint(path=tmp_path / "two", module=once.make_private(**parts())[0])
+    again = in_two_batches()
+    fresh = again.make_private(**parts())
+    again.load_checkpoint(path=tmp_path / "two", module=fresh[0], optimizer=fresh[1])
+    torch.manual_seed(2)
+    one_pass(fresh)
+    assert parts_of(again.accountant.composition) == ((RandomlyAllocated(Gaussian(Z), 15, 2), 2),)
+    old = engine(FRESH_BINS)
+    one_pass(old.make_private(**parts()))
+    state = old.accountant.state_dict()
+    del state["way"]["participations"]  # type: ignore[attr-defined]  # as checkpoints were before there was a choice
+    other = engine(FRESH_BINS)
+    other.accountant.load_state_dict(state)
+    assert other.accountant.composition == old.accountant.composition
+
+
+def test_participations_that_are_not_drawn_are_refused() -> None:
+    for name, times in ((SHUFFLED, 2), (KEPT_BINS, 2), ("poisson", 2), (FRESH_BINS, 0), (FRESH_BINS, "x")):
+        with pytest.raises(InvalidValue, match="participations"):
+            engine(name, participations=times)
+    with pytest.raises(InvalidValue, match="participations"):  # two records, batches of four: one step
+        in_two_batches().make_private(**parts(2, 4))
 
 
 @pytest.mark.parametrize("bug", ["kept", "a share"])

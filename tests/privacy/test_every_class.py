@@ -305,6 +305,7 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "accountants.probable.probable_epsilon": "of two kinds without blocks, the largest shift of all classes",
     "accountants.probable.probable_delta": "the same",
     "ledger.Bins.visited": "makes a mechanism of one",
+    "ledger.Allocated.visited": "makes a mechanism of one",
     "ledger.OpenLedger.visit": "writes it down",
     "ledger.Shuffle.visited": "makes a mechanism of one",
     "ledger.Cyclic.visited": "makes a mechanism of one",

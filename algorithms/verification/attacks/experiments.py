@@ -31,6 +31,7 @@ from dpbounds.privacy.mechanisms import (
     Gaussian,
     MatrixMechanism,
     PoissonSampled,
+    RandomlyAllocated,
     SampledWithoutReplacement,
     SampledWithReplacement,
     Shuffled,
@@ -49,7 +50,7 @@ _OTHER = 0.05  # share of the runs, and of the wealth, for each pair but the lou
 _LOUDER = 1.2  # times the variance of the first canary's ratio: else another is not preferred, as a few runs may err
 NEAR = 0.9  # of the certified ε: where an audit may stop
 _DRAWN = {Gaussian, PoissonSampled, SampledWithoutReplacement, SampledWithReplacement, TruncatedPoisson}
-_DRAWN |= {BallsInBins, Shuffled, MatrixMechanism}
+_DRAWN |= {BallsInBins, RandomlyAllocated, Shuffled, MatrixMechanism}
 _CHOSEN, _SAMPLED, _GAUSSIAN = "choices", "random batches", "Gaussian releases"
 
 # What an audit aims at, as a part of the certified ε, by what a ledger holds.

@@ -3,11 +3,13 @@
 A certificate is about *all* noisy answers, not only about the point that is returned in the end, so an attacker may see
 them all. The points that an oracle was asked about are known to him, too: they are functions of earlier answers. Which
 records a random batch held is not: likelihoods are averaged over it. Where batches depend on each other, they are
-averaged over the record's place in all of them, for each epoch or, where batches are kept, for all epochs together.
+averaged over the record's place (or set of places) in all of them, for each epoch or, where batches are kept, for all
+epochs together.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from dpbounds.algorithms.guards.residuals import row_of
-from dpbounds.algorithms.ledger import Batch, Bins, Correlated, Cyclic, Shuffle, Truncated, Visited
+from dpbounds.algorithms.ledger import Allocated, Batch, Bins, Correlated, Cyclic, Shuffle, Truncated, Visited
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
@@ -314,8 +316,13 @@ class Witness:
         if drawn or key not in self._epochs:
             if key in self._epochs:
                 self._ratio[self._epochs[key].rows] += self._epochs[key].ratio()
-            assert isinstance(answer.sampling, Visited)
-            self._epochs[key] = _Epoch(rows, answer.generators, _chances(answer.sampling, answer.records))
+            scheme = answer.sampling
+            assert isinstance(scheme, Visited)
+            self._epochs[key] = (
+                _SubsetEpoch(rows, answer.generators, scheme)
+                if isinstance(scheme, Allocated)
+                else _Epoch(rows, answer.generators, _chances(scheme, answer.records))
+            )
         self._epochs[key].add(
             place, *(_with_and_without(answer, side) for side in (self._pair.first, self._pair.second))
         )
@@ -425,10 +432,35 @@ class _Epoch:
 
     def ratio(self) -> Array:
         """The logarithm of the likelihood ratio, shape (R,)."""
+        first, second = self._without + self._mixed()
+        found: Array = second - first
+        return found
+
+    def _mixed(self) -> Array:
+        """The logarithm of the mean over places of what the record there makes more likely, shape (2, R)."""
         with np.errstate(divide="ignore"):
             weights = np.log(self._chances)[:, None]
-        first, second = self._without + special.logsumexp(weights + self._lifts, axis=1)
-        found: Array = second - first
+        found: Array = special.logsumexp(weights + self._lifts, axis=1)
+        return found
+
+
+class _SubsetEpoch(_Epoch):
+    """The same of an epoch of which record 0 is in a uniform K-subset of the batches.
+
+    The mean over subsets of the products of likelihood ratios x_j is e_K(x_1, ..., x_m) / C(m, K), the elementary
+    symmetric sum; x_j = 1 in batches that were not asked about.
+    """
+
+    def __init__(self, rows: NDArray[np.int64], generators: Sequence[np.random.Generator], scheme: Allocated) -> None:
+        super().__init__(rows, generators, np.full(scheme.bins, 1 / scheme.bins))
+        self._m, self._k = scheme.bins, scheme.participations
+
+    def _mixed(self) -> Array:
+        sums = np.full((self._k + 1, *self._without.shape), -np.inf)  # log e_0, ..., log e_K of the places so far
+        sums[0] = 0.0
+        for place in range(self._m):
+            sums[1:] = np.logaddexp(sums[1:], sums[:-1] + self._lifts[:, place])
+        found: Array = sums[-1] - math.log(math.comb(self._m, self._k))
         return found
 
 
@@ -448,10 +480,10 @@ def _with_and_without(answer: Answer, problem: Any) -> tuple[Array, Array]:
     """
     target, other = answer.exact(problem, 0), answer.exact(problem, 1)
     scheme = answer.sampling
-    if isinstance(scheme, Bins):
+    if isinstance(scheme, Bins | Allocated):
         if other.any():
             return np.zeros(len(target)), np.zeros(len(target))
-        by, size = answer.records / scheme.bins, 1
+        by, size = float(scheme.divisor(answer.records)), 1
     else:
         assert isinstance(scheme, Shuffle | Cyclic)
         by = float(scheme.divisor(answer.records))

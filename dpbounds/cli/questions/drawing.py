@@ -57,7 +57,9 @@ DRAWING_OPTIONS = options(
     click.option("--batch-size", callback=whole, metavar="B", help="Records per batch; with poisson, expected."),
     click.option("--max-batch-size", callback=whole, metavar="B", help="With truncated-poisson: of a larger one, B."),
     click.option("--batches", callback=whole, metavar="M", help="Batches of an epoch."),
-    click.option("--participations", callback=whole, metavar="K", help="With random-allocation: 1, the only one here."),
+    click.option(
+        "--participations", callback=whole, metavar="K", help="With random-allocation: K of them (default 1)."
+    ),
     click.option("--redraw/--same-bins", default=None, help="With balls-in-bins: anew in every epoch, or kept."),
     click.option("--epochs", callback=POSITIVE, metavar="N", help="Instead of steps=T."),
     click.option("--order", type=Word(_ORDERS), help="With cyclic: by position (default), or shuffled once, secretly."),
@@ -157,13 +159,12 @@ def _steps(given: Mapping[str, Any], batches: int, steps: int | None) -> int | N
 
 
 def _drawn(training: Training, records: int) -> Scheme:
-    from dpbounds.algorithms.ledger import Batch, Bins, Poisson, Truncated
+    from dpbounds.algorithms.ledger import Allocated, Batch, Bins, Poisson, Truncated
 
     if training.allocation is not None:
         assert training.allocation.batches is not None
         if training.allocation.participations > 1:
-            told = f"--participations {training.allocation.participations}"
-            raise unfit(told, "is accounted for (`dpbounds epsilon`), but no algorithm here draws it", "leave it out")
+            return Allocated(training.allocation.batches, training.allocation.participations)
         return Bins(training.allocation.batches, training.allocation.redraw)
     if training.sampling == FULL_BATCH:
         return None

@@ -379,7 +379,7 @@ class Tagged:
 
     Attributes:
         parts: w_k, all positive, with the parts.
-        others: v_k under the second law, all positive, where they differ from w_k; else empty.
+        others: v_k under the second law, all positive, where they differ from w_k; else empty. Of cut samples alone.
     """
 
     parts: tuple[tuple[Fraction, Pair], ...]

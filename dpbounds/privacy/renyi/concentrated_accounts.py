@@ -112,8 +112,8 @@ def _rho(pair: Pair) -> Fraction:
             return _rho(base)
         case TwoGuarantees(replaced=replaced):
             return _rho(replaced)
-        case Tagged():  # E e^((λ-1)L) is a mean of theirs, each times (w/v)^(λ-1); and log(w/v) <= w/v - 1
-            return max(_rho(part) + max(Fraction(0), weight / other - 1) for weight, other, part in pair.weighed)
+        case Tagged(parts=parts):  # E e^((λ-1)L) is a mean of theirs; weights that differ are a cut sample's, which the
+            return max(_rho(part) for _, part in parts)  # pair with nothing moved dominates, of the same parts' kinds
         case ShuffledBatches(base=base) | Diluted(base=base):
             return _rho(base)
         case Combined(product=product):

@@ -17,6 +17,7 @@ from dpbounds.algorithms.descents import private_training as page
 from dpbounds.algorithms.guards.residuals import NoiseWrong
 from dpbounds.algorithms.guards.shadow import DataLeaked
 from dpbounds.algorithms.ledger import (
+    Allocated,
     Batch,
     Bins,
     Cyclic,
@@ -49,6 +50,7 @@ SAMPLINGS = {
     "batch": Batch(20, N, replacement=False),
     "with-replacement": Batch(20, N, replacement=True),
     "bins": Bins(10),
+    "allocated": Allocated(10, 2),
 }
 
 
@@ -131,7 +133,7 @@ def test_a_norm_that_adapts_finds_the_quantile():
 @pytest.mark.parametrize("name", SAMPLINGS)
 @pytest.mark.parametrize("clipping", [None, QuantileClipping()])
 def test_every_sampling_is_certified_under_guard(name, clipping):
-    if name == "bins" and clipping is not None:
+    if name in ("bins", "allocated") and clipping is not None:
         with pytest.raises(InvalidValue, match="sampling must be"):
             training(name, clipping=clipping)
         return
@@ -226,7 +228,7 @@ def interrupted(method, place, after, problem=PROBLEM, every=2, **more):
         method.run(problem, checkpoint=place, every=every, **more)
 
 
-@pytest.mark.parametrize("name", [name for name in SAMPLINGS if name != "bins"])
+@pytest.mark.parametrize("name", [name for name in SAMPLINGS if name not in ("bins", "allocated")])
 def test_a_run_goes_on_where_it_stopped_with_one_ledger(name, tmp_path):
     method, place = attrs.evolve(training(name), optimiser=GradientSteps(0.5, 0.9)), tmp_path / "run"
     every = 2
@@ -346,6 +348,7 @@ def test_noise_that_was_too_small_before_the_checkpoint_is_seen_at_the_end(tmp_p
 
 
 VISITED = {
+    "allocated": Allocated(4, 2),
     "bins": Bins(4),
     "kept-bins": Bins(4, redraw=False),
     "shuffled": Shuffle(4),
@@ -395,7 +398,7 @@ def test_a_key_used_again_after_a_resumption_would_be_seen(name, tmp_path, monke
 
 
 @pytest.mark.parametrize("name", VISITED)
-def test_every_record_is_in_one_batch_of_an_epoch_that_was_gone_on_with(name, tmp_path):
+def test_every_record_is_in_its_batches_of_an_epoch_that_was_gone_on_with(name, tmp_path):
     rows = []
 
     class Rows(Heard):
@@ -409,7 +412,9 @@ def test_every_record_is_in_one_batch_of_an_epoch_that_was_gone_on_with(name, tm
     with watched_by(Rows(lambda _: None)):
         method.run(PROBLEM, checkpoint=tmp_path / "run", every=4)
     assert len(rows) == 4
-    assert sorted(np.concatenate(rows)) == list(range(N))
+    times = 2 if name == "allocated" else 1
+    assert all(len(set(batch)) == len(batch) for batch in rows)
+    assert sorted(np.concatenate(rows)) == sorted(list(range(N)) * times)
 
 
 class Drawn(Heard):
@@ -558,5 +563,5 @@ def test_more_that_does_not_fit_is_refused():
 
 
 def test_an_epoch():
-    assert [page.epoch_of(each, N) for each in SAMPLINGS.values()] == [1, 10, 10, 10, 10]
+    assert [page.epoch_of(each, N) for each in SAMPLINGS.values()] == [1, 10, 10, 10, 10, 10]
     assert [page.epoch_of(Poisson(rate), N) for rate in ("1/1000", "0.3", 1)] == [1000, 4, 1]

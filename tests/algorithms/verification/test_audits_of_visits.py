@@ -12,7 +12,16 @@ from scipy import stats
 from dpbounds.algorithms import MatrixDescent
 from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
 from dpbounds.algorithms.guards.residuals import row_of
-from dpbounds.algorithms.ledger import Bins, Correlated, Cyclic, OpenLedger, PrivacyBudget, Shuffle, Truncated
+from dpbounds.algorithms.ledger import (
+    Allocated,
+    Bins,
+    Correlated,
+    Cyclic,
+    OpenLedger,
+    PrivacyBudget,
+    Shuffle,
+    Truncated,
+)
 from dpbounds.algorithms.noise import streams
 from dpbounds.algorithms.oracles import BatchGradientOracle, CorrelatedGradientOracle, VisitGradientOracle
 from dpbounds.algorithms.verification.attacks.experiments import audit_algorithm
@@ -23,12 +32,18 @@ from dpbounds.privacy.mechanisms.matrices import BinaryTree, Toeplitz
 from dpbounds.privacy.relations import Relation
 
 RECORDS, EPOCHS = 3, 2
-VISITED = (Bins(2), Bins(2, redraw=False), Shuffle(2), Cyclic(2), Cyclic(2, "secret"))
+VISITED = (
+    *(Bins(2), Bins(2, redraw=False), Shuffle(2), Cyclic(2), Cyclic(2, "secret")),
+    *(Allocated(4, 2), Allocated(3, 1), Allocated(3, 3)),
+)
 
 
 def deals(scheme):
-    """Every way to deal the records in one epoch, as places by record, with its probability."""
+    """Every way to deal the records in one epoch, as places by record (or sets of them), with its probability."""
     m, n = scheme.bins, RECORDS
+    if isinstance(scheme, Allocated):
+        subsets = list(itertools.combinations(range(m), scheme.participations))
+        return [(each, len(subsets) ** -n) for each in itertools.product(subsets, repeat=n)]
     if isinstance(scheme, Bins):
         return [(each, m**-n) for each in itertools.product(range(m), repeat=n)]
     if isinstance(scheme, Cyclic) and scheme.order == "fixed":
@@ -56,7 +71,9 @@ def likelihood(scheme, answers, side, by, sigma):
     def of_epoch(places, epoch):
         chance = 1.0
         for place in range(scheme.bins):
-            mean = sum((side.gradients[i] for i in range(RECORDS) if places[i] == place), np.zeros(2)) / by
+            mean = (
+                sum((side.gradients[i] for i in range(RECORDS) if place in np.atleast_1d(places[i])), np.zeros(2)) / by
+            )
             chance *= stats.norm.pdf(answers[epoch * scheme.bins + place], mean, sigma).prod()
         return chance
 
@@ -105,6 +122,7 @@ def test_the_ratio_of_a_truncated_sample_is_the_sum_over_all_samples():
 SLOW = pytest.mark.slow  # to account for bins takes seconds
 LOUD = {
     "truncated": Truncated("1/2", 6, 12),
+    "allocated": Allocated(4, 2),
     "bins": Bins(2),
     "kept bins": Bins(2, redraw=False),
     "shuffled": Shuffle(2),
