@@ -82,7 +82,11 @@ def test_where_only_chains_of_neighbours_are_known() -> None:
     ("factory", "solve", "relation"),
     [
         (lambda q: dp.PoissonSampled(dp.Laplace(5), q) ** 10, "sample-rate", ADD),  # exact at the rate 1 alone
-        (lambda q: dp.PoissonSampled(dp.Laplace(30), q) ** 5, "sample-rate", REPLACE),  # a pair at the rate 1 alone
+        (  # a pair at the rate 1 alone
+            lambda q: dp.PoissonSampled(dp.PureDP("0.5", relation=REPLACE), q) ** 5,
+            "sample-rate",
+            REPLACE,
+        ),
         (lambda b: dp.PoissonSampled(dp.Laplace(b), "0.2") ** 10, "noise", ADD),
         (lambda steps: dp.PoissonSampled(dp.Laplace(20), "0.2") ** int(steps), "steps", ADD),
     ],

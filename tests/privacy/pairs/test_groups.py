@@ -191,15 +191,15 @@ def test_two_adaptive_steps_are_the_product() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("k", [3, 20])
-def test_many_batches_beside_another_accountant(k: int) -> None:
+def test_many_batches_beside_another_accountant() -> None:
     """Its mixtures of Gaussians, with the hypergeometric law from SciPy."""
     from scipy.stats import hypergeom
 
+    k = 3
     chances = [float(chance) for chance in hypergeom.pmf(range(k + 1), 10_000, k, 100)]
     event = dpa.dp_event.MixtureOfGaussiansDpEvent(4, [2 * j for j in range(k + 1)], chances)
-    theirs = dpa.pld.PLDAccountant().compose(event, 50).get_epsilon(1e-5)
-    ours = dp.group_account(dp.SampledWithoutReplacement(dp.Gaussian(4), 100, 10_000) ** 50, k, delta="1e-5")
+    theirs = dpa.pld.PLDAccountant().compose(event, 20).get_epsilon(1e-5)
+    ours = dp.group_account(dp.SampledWithoutReplacement(dp.Gaussian(4), 100, 10_000) ** 20, k, delta="1e-5")
     assert theirs == pytest.approx(ours.upper, rel=1e-3)
     assert ours.exact_upper - ours.exact_lower < ours.exact_upper / 1000
 
