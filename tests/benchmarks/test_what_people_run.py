@@ -22,10 +22,8 @@ SHORT = {
     "last iterate, shuffled, z=4, .01": "upper end",
     "last iterate, shuffled 1000, z=2, .001": "upper end",
     "last iterate, shuffled 1000, z=10, .01": "upper end",
-    "truncated at 80": "upper end",
     "truncated at 100": "lower end",
 }
-UNANSWERED = ("calibrate: 4 of 20, ε=2",)
 
 
 def _missed(row: Row, low: float, high: float, memory: float) -> list[str]:
@@ -36,8 +34,6 @@ def _missed(row: Row, low: float, high: float, memory: float) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=[row.title for row in ROWS])
 def test_every_row_keeps_its_goals(row: Row) -> None:
-    if row.title in UNANSWERED:
-        pytest.xfail("it works for more than ten minutes without an answer")
     low, high, seconds, memory = measured(row)
     missed = _missed(row, low, high, memory)
     print(f"\n{row.title}: [{low:.6g}, {high:.6g}], {seconds:.1f} s, {seconds / row.limit:.2f} of what it may take")
@@ -58,4 +54,4 @@ def test_goals_can_be_missed() -> None:
 
 
 def test_what_is_known_to_be_short_is_asked() -> None:
-    assert {*SHORT, *UNANSWERED} <= {row.title for row in ROWS}
+    assert set(SHORT) <= {row.title for row in ROWS}

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import logsumexp, ndtr
 from scipy.stats import binom
 
 from dpbounds.privacy.pairs.gaussian_sums import upper_tail
@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 Entry = tuple[int, Fraction, Fraction, int]  # others drawn; then a share, the place along the crowd, the side across
 
 _LEANS = tuple(Fraction(k, 20) for k in (0, 2, 3, 4, 5, 6, 7, 9, 12, 16, 20))
+_FEW, _ORDERS = 4, (2, 3, 4, 5, 6, 8, 12, 20)
+_LOOKED_AT = math.log(1e6)  # 1/δ
 _WIDTH, _REACH = 1 / 12, 6.0  # of a cell, and beyond the means, in deviations
 _MOST_ALONG, _MOST_ACROSS = 800, 80  # cells
 _SPREAD, _NEGLIGIBLE = 7.0, 1e-32  # how far sample sizes reach, in deviations; a chance that is left out
@@ -33,16 +35,28 @@ _STEP, _NEAR, _LEAST = 0.02, 0.05, 1e-13  # of groups: steps of asinh(loss / nea
 
 
 @lru_cache(maxsize=64)
-def best_crowd(pair: CrowdedGaussians, plain: float) -> CrowdedGaussians | None:
-    """The pair with the best of some leans, or None where it promises less than ``plain``: by χ², in floating point."""
-    found = {lean: _chi_squared(replace(pair, lean=lean)) for lean in _LEANS}
-    best = max(found, key=found.__getitem__)
-    return replace(pair, lean=best) if found[best] > plain else None
+def best_crowd(pair: CrowdedGaussians, plain: float, count: int = 1) -> CrowdedGaussians | None:
+    """The pair with the best of some leans for so many releases; None where it promises less than ``plain``, by χ².
+
+    The best few by χ² are compared by what their divergences of larger orders make of the whole run, in floating point.
+    """
+    laws = {lean: _rough_cells(replace(pair, lean=lean)) for lean in _LEANS}
+    found = {lean: math.expm1(_log_moment(*law, 2)) for lean, law in laws.items()}
+    few = sorted(found, key=found.__getitem__)[-_FEW:]
+    if found[few[-1]] <= plain:
+        return None
+    return replace(pair, lean=max(few, key=lambda lean: _spent(*laws[lean], count)))
 
 
-def _chi_squared(pair: CrowdedGaussians) -> float:
-    p, q = _rough_cells(pair)
-    return float(np.sum(np.divide((p - q) ** 2, q, out=np.zeros_like(p), where=q > 0)))
+def _spent(p: Floats, q: Floats, count: int) -> float:
+    """Roughly the ε of so many releases at a δ of 1e-6, by Rényi divergences."""
+    return min((count * _log_moment(p, q, order) + _LOOKED_AT) / (order - 1) for order in _ORDERS)
+
+
+def _log_moment(p: Floats, q: Floats, order: int) -> float:
+    """Log E (p/q)^(order-1) under p, where both have mass."""
+    both = (p > 0) & (q > 0)
+    return float(logsumexp(order * np.log(p[both]) - (order - 1) * np.log(q[both])))
 
 
 def crowded_masses(pair: CrowdedGaussians) -> list[tuple[arb, arb]]:
@@ -51,13 +65,16 @@ def crowded_masses(pair: CrowdedGaussians) -> list[tuple[arb, arb]]:
     rest = arb(0).union(1 - sum(chances.values(), arb(0)))  # of sizes left out: where they lie is not said
     along, across = _edges(pair)
     deviation, part = _ball(pair.variance).sqrt(), (1 - _ball(pair.lean) ** 2).sqrt()
+    unit = math.lcm(pair.lean.denominator, *(edge.denominator for edge in along))  # distances are multiples of 1/unit
+    places = [int(edge * unit) for edge in along]
 
     @cache
-    def tail(distance: Fraction) -> arb:  # places lie on few lattices, so that the same distances occur again and again
-        return upper_tail(_ball(distance) / deviation)
+    def tail(distance: int) -> arb:  # the same distances occur again and again
+        return upper_tail(_ball(Fraction(distance, unit)) / deviation)
 
     def cells(mean: Fraction) -> list[arb]:
-        return [left - right for left, right in pairwise([arb(1), *(tail(edge - mean) for edge in along), arb(0)])]
+        middle = int(mean * unit)
+        return [left - right for left, right in pairwise([arb(1), *(tail(at - middle) for at in places), arb(0)])]
 
     def strips(mean: arb) -> list[arb]:
         tails = [arb(1), *(upper_tail((_ball(edge) - mean) / deviation) for edge in across), arb(0)]

@@ -710,7 +710,7 @@ def _cut(
     pair = _tagged_cut(inner, rate, order, cut, moved_of(cut, rate, _costs_of(inner, order, count)))
     if order in (Order.REMOVE, Order.ADD) and smallest > 1 and largest < mechanism.dataset_size:
         return StepBound(pair, ())  # what is attained by fewer, or by most, is attained
-    if smallest > most and cut.at_most > _OFTEN and (crowd := _crowd(mechanism, order, largest)) is not None:
+    if smallest > most and cut.at_most > _OFTEN and (crowd := _crowd(mechanism, order, largest, count)) is not None:
         return StepBound(pair, (crowd,), size=largest)
     # the others contribute nothing, and whoever is displaced does not show; with few others nobody is
     size = most if smallest <= most else smallest
@@ -728,17 +728,20 @@ def _tagged_cut(inner: Mechanism, rate: Fraction, order: Order, cut: Cut, moved:
     def joining(chance: Fraction) -> Pair:
         return _poisson(PoissonSampled(inner, chance), order).pair
 
-    just = cut.just if moved else Fraction(0)
+    by_size = order in (Order.REMOVE, Order.ADD)  # of the sizes that are cut more often than the smallest, too
+    just, rest = cut.just if moved else Fraction(0), cut.at_most - cut.at_least
+    share = moved / cut.at_least if moved and by_size else Fraction(0)
+    arrives = moved + share * rest
     parts = [
         (1 - cut.at_most - just, 1 - cut.at_most - just, joining(rate)),
-        (cut.at_most - cut.at_least, cut.at_most - cut.at_least, _displacing(inner, rate, order)),
+        (rest * (1 - share), rest, _displacing(inner, (rate - share) / (1 - share), order)),
     ]
     if cut.at_least > moved:
         chance = (cut.kept * cut.at_least - moved) / (cut.at_least - moved)
         parts.append((cut.at_least - moved, cut.at_least, _displacing(inner, chance, order)))
     if moved:
-        parts.append((just + moved, just, joining((just * rate + moved) / (just + moved))))
-    if order not in (Order.REMOVE, Order.ADD):  # the tag has one law
+        parts.append((just + arrives, just, joining((just * rate + arrives) / (just + arrives))))
+    if not by_size:  # the tag has one law
         return Tagged(tuple((first, part) for first, _, part in parts if first))
     if order is Order.ADD:
         parts = [(second, first, part) for first, second, part in parts]
@@ -759,7 +762,7 @@ def _costs_of(inner: Mechanism, order: Order, count: int) -> Costs:
 _OTHERS = {Order.REMOVE: Other.NOTHING, Order.ZERO: Other.NULL, Order.REPLACE: Other.OPPOSITE}  # the dearer orders
 
 
-def _crowd(mechanism: TruncatedPoisson, order: Order, size: int) -> Pair | None:
+def _crowd(mechanism: TruncatedPoisson, order: Order, size: int, count: int) -> Pair | None:
     """The attack by a crowd, where it promises more than the Poisson pair that others who contribute nothing attain."""
     from dpbounds.privacy.pairs.crowds import best_crowd
     from dpbounds.privacy.pairs.truncation import least_rate
@@ -776,7 +779,7 @@ def _crowd(mechanism: TruncatedPoisson, order: Order, size: int) -> Pair | None:
     if order is Order.REPLACE:
         plain *= 4
     return best_crowd(
-        CrowdedGaussians(Direction.REMOVE, rate, most, size, 1 / squared, Fraction(0), _OTHERS[order]), plain
+        CrowdedGaussians(Direction.REMOVE, rate, most, size, 1 / squared, Fraction(0), _OTHERS[order]), plain, count
     )
 
 

@@ -28,7 +28,7 @@ _SELDOM = Fraction(1, 1 << 2048)  # a chance that counts as that much: no smalle
 
 Floats = NDArray[np.float64]
 
-_MOST_RANGES, _MARGIN, _MOST_EXPONENT = 8, 1e-3, 40.0
+_MOST_RANGES, _MARGIN, _CLOSER, _MOST_EXPONENT = 8, 1e-3, 3, 40.0
 _MOVES, _FEW_MOVES, _MOST_MOVED, _SMALLEST_MOVE = 50, 11, 0.98, 1e-40
 _LOOKED_AT = math.log(1e6)  # 1/δ
 _ORDERS = np.array([2, 3, 4, 5, 6, 8, 10, 14, 20, 32], dtype=np.float64)
@@ -161,14 +161,17 @@ class Costs:
         total = np.zeros((1, len(_ORDERS)))
         if most + just < 1:
             total = (1 - most - just) * _grown(plain, still, self.joining)
-        if most > least:
-            total = total + (most - least) * _grown(plain, still, self.displacing)
-        nearly, cuts = np.full_like(moved, just), np.full_like(moved, least)
+        nearly, cuts, shares, arrives = np.full_like(moved, just), np.full_like(moved, least), 0 * moved, moved
         if self.replaced or self.zeroed:  # the tag has one law
             nearly, cuts = nearly + moved, cuts - moved
+        elif least > 0:
+            shares, arrives = moved / least, moved * (most / least)
+        if most > least:
+            kin = (rate - shares) / (1 - shares)
+            total = total + (most - least) * _grown(kin, -shares, self.displacing)
         if just > 0:
-            gain = just * (1 + 0 * moved) + moved
-            total = total + nearly[:, None] * _grown((just * rate + moved) / gain, gain / nearly - 1, self.joining)
+            gain = just + arrives
+            total = total + nearly[:, None] * _grown((just * rate + arrives) / gain, gain / nearly - 1, self.joining)
         if least > 0:
             lost = least - moved
             total = total + cuts[:, None] * _grown((least * kept - moved) / lost, lost / cuts - 1, self.displacing)
@@ -227,12 +230,20 @@ def size_ranges(
         First and last size of each, from the largest downwards.
     """
     sizes = _Sizes(float(rate), most, Costs(squared_shift, count))
-    worst, margin = max(sizes.of(size, size) for size in _places(sizes, largest)), _MARGIN
-    while True:
+    worst = max(sizes.of(size, size) for size in _places(sizes, largest))
+
+    def few(margin: float) -> tuple[tuple[int, int], ...] | None:
         found = tuple(islice(_ranges(sizes, largest, (1 + margin) * worst), _MOST_RANGES + 1))
-        if len(found) <= _MOST_RANGES:
-            return found
-        margin *= 1.25
+        return found if len(found) <= _MOST_RANGES else None
+
+    short, margin = 0.0, _MARGIN
+    while (best := few(margin)) is None:
+        short, margin = margin, 1.5 * margin
+    for _ in range(_CLOSER if short else 0):
+        middle = (short + margin) / 2
+        found = few(middle)
+        short, margin, best = (middle, margin, best) if found is None else (short, middle, found)
+    return best
 
 
 @dataclass(frozen=True, slots=True)

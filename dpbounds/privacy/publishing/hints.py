@@ -27,7 +27,8 @@ from dpbounds.privacy.routes.shuffling.estimates import Aim, choice_for
 Hints = dict[str, Any]
 Curve = Callable[[Fraction], tuple[arb, arb | None]]
 
-_WIDER = ("0", "1e-7", "1e-6", "1e-5", "3e-5", "1e-4", "3e-4", "1e-3", "3e-3", "1e-2")  # relative, of an upper end
+# relative, of an upper end
+_WIDER = ("0", "1e-7", "1e-6", "1e-5", "3e-5", "1e-4", "3e-4", "1e-3", "3e-3", "1e-2", "1.5e-2", "2e-2", "3e-2")
 _CLOSE, _CLOSE_SUMS, _ROUNDS, _DIGITS = Fraction("1e-4"), Fraction("2e-3"), 16, 12
 _LEAST_GRID = 512, 2  # points, and the logarithm of how many lie between 0 and 1
 _SHARE = 3  # of the work that the checker may do, at most one in so many parts is one attempt's
@@ -39,7 +40,7 @@ _NAMES = {"replace": ("replace", "both orders"), "remove": ("remove", "zero"), "
 def hints_for(
     subject: Account, releases: Sequence[Mapping[str, Any]], budget: Fraction | None = None
 ) -> tuple[Fraction, Fraction, dict[str, Hints]]:
-    """Hints with which the checker confirms an upper end, at most 1 % above the one proven.
+    """Hints with which the checker confirms an upper end, at most 3 % above the one proven.
 
     Args:
         subject: The account, with finite ends.
@@ -85,7 +86,7 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
     if upper == 0:
         upper = Fraction(1, 10**9)  # δ = 0, or no ε at all, is nothing that is shown by rounding up
     best: _Found | None = None
-    reason = "none of the attempts came within 1 % of what is proven"
+    reason = "none of the attempts came within 3 % of what is proven"
     known: dict[Any, Any] = {}
     for hints in _attempts(subject, order, upper, releases):
         checker.effort.done = 0.0

@@ -2073,14 +2073,18 @@ def of_truncated(
         just = min(just_not_cut(rate, most, low), just_not_cut(rate, most, high), 1 - often)
         require(0 < moved < seldom * least_kept(rate, most, high), "no more is moved than is cut and held the record")
         require(just > 0, "something just is not cut")
+    by_size = relation == "add-or-remove-one"
+    rest, share = often - seldom, moved / seldom if moved and by_size else Fraction(0)
+    arrives = moved + share * rest
     parts = [(1 - often - just, 1 - often - just, whole)]
-    parts.append((often - seldom, often - seldom, displacing(order, relation, rate, one)))
+    parts.append((rest * (1 - share), rest, displacing(order, relation, (rate - share) / (1 - share), one)))
     if seldom:
         chance = (seldom * kept - moved) / (seldom - moved)
         parts.append((seldom - moved, seldom, displacing(order, relation, chance, one)))
     if moved:
-        parts.append((just + moved, just, sampled_profile(order, (just * rate + moved) / (just + moved), one)))
-    if relation != "add-or-remove-one":  # the tag has one law
+        near = sampled_profile(order, (just * rate + arrives) / (just + arrives), one)
+        parts.append((just + arrives, just, near))
+    if not by_size:  # the tag has one law
         return averaged([(first, profile) for first, _, profile in parts])
     swapped = order == "add"
     return weighed([(second, first, p) if swapped else (first, second, p) for first, second, p in parts])

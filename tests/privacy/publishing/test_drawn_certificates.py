@@ -897,3 +897,12 @@ def test_what_is_refused_says_what_to_do() -> None:
     for mechanism, advice in cases.items():
         with pytest.raises(CertificateError, match=advice):
             certificate(Account(mechanism, REPLACE, "delta", Fraction(1, 20), any_value, ()))
+
+
+@pytest.mark.slow
+def test_ten_epochs_of_one_of_a_hundred_replaced_have_a_certificate() -> None:
+    """The checker's sums are coarser than the account, which is what the claim pays for."""
+    told = account(dp.RandomlyAllocated(G(1), 100) ** 10, delta="1e-5", relation=REPLACE)
+    (claim,) = certificate(told)["accounts"]
+    upper = Fraction(claim["claim"]["upper"])
+    assert told.enclosure.exact_upper <= upper <= told.enclosure.exact_upper * Fraction(103, 100)

@@ -31,6 +31,7 @@ from dpbounds.privacy.pairs.pairs import (
 )
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.allocation import above, below, replaced, shared
+from dpbounds.privacy.routes.allocation.apart import told_apart
 from dpbounds.privacy.routes.allocation.rounding import UNIT
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.routes.lattice.steps import as_step
@@ -370,6 +371,8 @@ def enclosed(
     allocated = [pair for pair, _ in product if isinstance(pair, Allocated | AllocatedTo)]
     count = sum(count for _, count in product)
     spaced = [pair for pair in allocated if pair.direction is not Direction.REPLACE]
+    if (apart := _apart(product, targets, for_epsilon, width, prove)) is not None:
+        return apart
     try:
         spacing = min((first_spacing(pair, width) for pair in spaced), default=1.0)
     except Declined:
@@ -419,6 +422,26 @@ def enclosed(
     if unseen:  # masses that doubles do not hold were left out from below
         _keep(found, unseen, _published(product, unseen, for_epsilon, width, prove) or ())
     return [found[at] for at in targets]
+
+
+def _apart(
+    product: Product, targets: Sequence[Fraction], for_epsilon: bool, width: float, prove: Prove
+) -> list[Proof] | None:
+    """Where so little noise is added that the record's step is told from the others; None if that is not enough."""
+    ends = told_apart(product, targets, for_epsilon, width, prove)
+    if ends is None:
+        return None
+    secret = [pair for pair, _ in product if isinstance(pair, Allocated | AllocatedTo)]
+    attacked = any(isinstance(pair, AllocatedTo) for pair in secret)
+    added = secret[0].direction is Direction.ADD
+    most: End = math.inf if for_epsilon else Fraction(1)
+    found = [
+        Proof(Enclosure(low, most if attacked else high, ROUTE, _PRECISION), ROUTE, {"steps": "told apart"})
+        for low, high in ends
+    ]
+    if attacked or added or all(_miss(each, for_epsilon, width) <= 1 for each in found):
+        return found
+    return None
 
 
 def _keep(found: dict[Fraction, Proof], targets: Sequence[Fraction], proofs: Sequence[Proof]) -> None:

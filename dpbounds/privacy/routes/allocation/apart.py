@@ -1,0 +1,146 @@
+"""Steps allocated in secret with so little noise that the record's step is told from the others (``proof.md``, 10)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb
+
+from dpbounds.errors import NotCertified
+from dpbounds.expressions.enclosure import ball_end
+from dpbounds.expressions.working import working
+from dpbounds.privacy.pairs.gaussian_sums import upper_tail
+from dpbounds.privacy.pairs.losses import ball
+from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Direction, Pair, Product, ShiftedGaussians
+from dpbounds.privacy.proofs import Declined, Proof
+
+_PRECISION, _SHARE = 128, 1e-5  # what may be given up, of δ
+_WIDTH = 0.1  # of what is asked of a single Gaussian, in units of the width that is wanted
+
+Ends = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """So many independent steps of one kind: one of ``ways`` sets of steps, ``apart`` of which share none."""
+
+    squared_shift: Fraction
+    ways: int
+    apart: int
+    count: int
+
+
+def told_apart(
+    product: Product,
+    targets: Sequence[Fraction],
+    for_epsilon: bool,
+    width: float,
+    prove: Callable[[Product, Sequence[Fraction], float], Sequence[Proof]],
+) -> list[Ends] | None:
+    """Both ends at each target, or None where this says too little; of an attack the upper one is not proven.
+
+    Args:
+        product: Pairs with multiplicities.
+        targets: Values of δ where ε is asked for, else of ε.
+        for_epsilon: Which.
+        width: As in ``enclosed``.
+        prove: Proves what a Gaussian spends at targets.
+    """
+    found = _steps(product)
+    if found is None:
+        return None
+    steps, direction, plain = found
+    if direction is Direction.ADD and plain:
+        return None
+    whole = plain + sum((step.count * step.squared_shift for step in steps), Fraction(0))
+    gaussian = ((ShiftedGaussians(whole), 1),)
+    with working(_PRECISION):
+        secret = sum((step.count * arb(step.ways).log() for step in steps), arb(0))
+        most, least = ball_end(secret, "up"), ball_end(secret, "down")
+
+    def ends(at: Sequence[Fraction], which: int) -> list[Fraction]:
+        proofs = prove(gaussian, at, _WIDTH * width)
+        return [Fraction((each.enclosure.exact_lower, each.enclosure.exact_upper)[which]) for each in proofs]
+
+    try:
+        if for_epsilon:
+            lows = [max(Fraction(0), low - most) for low in ends(targets, 0)]
+            deltas, epsilons = list(targets), lows
+        else:
+            deltas, epsilons = ends([at + most for at in targets], 0), list(targets)
+            lows = deltas
+        if not all(lows):
+            return None
+        if direction is Direction.ADD:
+            if any(_added(steps, at) > delta for at, delta in zip(epsilons, deltas, strict=True)):
+                return None
+            return [(Fraction(0), low) for low in lows]  # the other order spends that much at least
+        slack, rare = _reach(steps, min(map(float, deltas)))
+        if slack > width * float(min(epsilons)):
+            return None
+        if for_epsilon:
+            highs = ends([at - rare for at in targets], 1)
+            return [(low, max(low, high - least + slack)) for low, high in zip(lows, highs, strict=True)]
+        highs = ends([max(Fraction(0), at + least - slack) for at in targets], 1)
+        return [(low, min(Fraction(1), high + rare)) for low, high in zip(lows, highs, strict=True)]
+    except (Declined, NotCertified):
+        return None
+
+
+def _steps(product: Product) -> tuple[list[_Step], Direction, Fraction] | None:
+    """The secret steps, the one order of all, and the squared shift of what is no secret; None for other pairs."""
+    steps, orders, plain = list[_Step](), set[Direction](), Fraction(0)
+    for pair, count in product:
+        match pair:
+            case ShiftedGaussians(squared_shift=squared):
+                plain += count * squared
+            case Allocated() | AllocatedTo():
+                step = _step(pair, count)
+                if step is None:
+                    return None
+                steps.append(step)
+                orders.add(pair.direction)
+            case _:
+                return None
+    if len(orders) != 1 or Direction.REPLACE in orders:
+        return None
+    return steps, orders.pop(), plain
+
+
+def _step(pair: Pair, count: int) -> _Step | None:
+    match pair:
+        case Allocated(bins=bins, shares=((ShiftedGaussians(squared_shift=squared), alike),)) if alike == bins:
+            return _Step(squared, bins, bins, count)
+        case AllocatedTo(steps=t, participations=k, base=ShiftedGaussians(squared_shift=squared)):
+            return _Step(k * squared, math.comb(t, k), t // k, count)
+    return None
+
+
+def _added(steps: Sequence[_Step], epsilon: Fraction) -> Fraction:
+    """Not less than δ(ε) if the record is added: some R_t is below e^(-ε/T), so that each of its terms is small."""
+    count, found = sum(step.count for step in steps), arb(0)
+    with working(_PRECISION):
+        for step in steps:
+            shift = ball(step.squared_shift).sqrt()
+            reach = (ball(epsilon / count) - arb(step.ways).log()) / shift - shift / 2
+            found += step.count * upper_tail(reach) ** step.apart
+        return ball_end(found, "up")
+
+
+def _reach(steps: Sequence[_Step], delta: float) -> tuple[Fraction, Fraction]:
+    """(how much less than its own ratio over m a whole one may be, in logarithms; the chance that it is more)."""
+    terms = sum(step.count * step.ways for step in steps)
+    wanted = math.log(terms) - math.log(_SHARE) - math.log(max(delta, 1e-300))
+    far = math.sqrt(2 * wanted)
+    for _ in range(4):
+        far = math.sqrt(2 * max(1.0, wanted - math.log(far * math.sqrt(2 * math.pi))))
+    slack = rare = arb(0)
+    with working(_PRECISION):
+        for step in steps:
+            shift = ball(step.squared_shift).sqrt()
+            slack += step.count * ((step.ways - 1) * (2 * far * shift - shift * shift).exp()).log1p()
+            rare += step.count * step.ways * upper_tail(arb(far))
+        return ball_end(slack, "up"), ball_end(rare, "up")
