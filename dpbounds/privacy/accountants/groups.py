@@ -3,10 +3,11 @@
 A group is k records that are all in one data set and not in the other (add-or-remove-one: a person with k records), or
 that are all replaced (replace-one).
 
-Full-batch releases are enlarged k-fold and composed as usual. On a Poisson sample under add-or-remove-one the number of
-the group's records that are drawn is Binomial(k, q), which gives a pair, too. For Gaussian noise nothing is lost in
-either. Blocks in parallel share the group out in every possible way, of which the dearest counts (``pairs.md``, section
-6). Anything else goes by a chain of k neighbours (``group_privacy.py``) whose links have the certified profile of one
+Full-batch releases are enlarged k-fold and composed as usual. How many of the group a sample holds is Binomial(k, q)
+(Poisson), hypergeometric (fixed size) or Binomial(b, k/n) (b draws with replacement), which gives pairs, too
+(``pairs/groups.md``). For Gaussian noise nothing is lost, except where records are replaced in batches of a fixed size.
+Blocks in parallel share the group out in every possible way, of which the dearest counts (``pairs.md``, section 6).
+Anything else goes by a chain of k neighbours (``group_privacy.py``) whose links have the certified profile of one
 record: where ε is best cut into links is searched for with estimates, and the profile then certified at those points.
 """
 
@@ -27,7 +28,16 @@ from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import account_at, prove_delta, prove_epsilon
 from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
-from dpbounds.privacy.mechanisms import InParallel, Mechanism, PoissonSampled, parts_of
+from dpbounds.privacy.mechanisms import (
+    Composed,
+    Gaussian,
+    InParallel,
+    Mechanism,
+    PoissonSampled,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+    parts_of,
+)
 from dpbounds.privacy.notions.group_privacy import Chain, Link
 from dpbounds.privacy.pairs.domination import (
     NeighbourClasses,
@@ -42,10 +52,13 @@ from dpbounds.privacy.pairs.pairs import (
     DrawnGaussians,
     Draws,
     FourPoints,
+    MixedGaussians,
     Pair,
     Product,
+    ReplacedGaussians,
     Responses,
     Sampled,
+    SampledGaussians,
     ShiftedGaussians,
     ShiftedLaplaces,
     TwoResponses,
@@ -65,6 +78,7 @@ _MOST_WAYS = 64  # in which a group lies in blocks, each with an account of its 
 _POINTS = 28  # of a profile that are certified along one chain, at most
 _PRECISION = 160
 _LARGEST_GROUP = 1_000  # whose number of draws is summed over
+_MOST_NORMS = 64  # of a mixture: its law takes seconds then
 _TOLERANCE = 1e-2  # relative, of δ at a point, and of the lower end, what one record spends: a chain loses more
 _SEARCH_TOLERANCE = 1e-5  # relative, of ε along the chain
 _DEEPEST, _LEAST_LOG = -500.0, -700.0  # log δ that an estimate still sees; below that, it is 0
@@ -87,7 +101,12 @@ def group_account(
     """Enclose ε(δ) or δ(ε) for groups of at most ``group_size`` records.
 
     Arguments and errors as for :func:`dpbounds.privacy.accountants.certified.account`, which is what a group of 1 asks.
-    The upper end is to be published. The lower end is what one record spends, unless the pairs enlarge exactly.
+    The upper end is to be published. The lower end is what one record or a known attack by the group spends, unless the
+    pairs enlarge exactly. A ``dataset_size`` is that of the data set with the group in it, where records are added or
+    removed.
+
+    Raises:
+        UnsupportedMechanism: Also where without the group no whole batch is left.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> group_account(Gaussian(15), 3, delta="1e-5").contains("0.72552175085779582692")  # as Gaussian(5) for one
@@ -96,24 +115,27 @@ def group_account(
     k, target, neighbours = positive_integer(group_size, "group_size"), Target.of(delta, epsilon), as_relation(relation)
     if k == 1:
         return account_at(mechanism, target, neighbours).enclosure
-    classes = neighbour_classes(mechanism, neighbours)  # refuses what has no proven pair
+    neighbour_classes(mechanism, neighbours)  # refuses what has no proven pair
+    prove = prove_epsilon if target.for_epsilon else prove_delta
+    attacks: tuple[Product, ...] = ()
     try:
         ways, exact = group_products(mechanism, neighbours, k)
     except UnsupportedMechanism:
-        chains = _chains(classes, neighbours, k)
+        chains = _chains(neighbour_classes(_with_fewest(mechanism, neighbours, k), neighbours), neighbours, k)
         if not target.for_epsilon and target.value == 0:  # the total variation, which has no direction
             chains = chains[:1]
         bounds = [chain.epsilon(target.value) if target.for_epsilon else chain.delta(target.value) for chain in chains]
         found = Enclosure(Fraction(0), max(bounds), "group privacy")
     else:
-        prove = prove_epsilon if target.for_epsilon else prove_delta
         found, *others = (prove(way, target.value, DEFAULT_TOLERANCE).enclosure for way in ways)
         for other in others:
             found = found.larger(other)
         if exact:
             return found
+        attacks = _attacks(mechanism, ways)
     one = account_at(mechanism, target, neighbours, _TOLERANCE).enclosure  # the least that one of the group spends
-    lower = one.exact_lower
+    ends = [prove(attack, target.value, _TOLERANCE).enclosure.exact_lower for attack in attacks]
+    lower = max([one.exact_lower, *ends])
     return Enclosure(lower, max(lower, found.exact_upper), found.method, one.precision)
 
 
@@ -200,7 +222,10 @@ def _shared_out(partition: InParallel, order: Order, k: int) -> tuple[Product, .
 def _gathers(products: Sequence[Product]) -> bool:
     """Whether, of equal blocks, one that holds all the records is the dearest: proven for these pairs."""
     bases = [pair.base if isinstance(pair, Sampled) else pair for product in products for pair, _ in product]
-    gathering = (ShiftedGaussians, ShiftedLaplaces, UniformBalls, DrawnGaussians, Responses, TwoResponses, FourPoints)
+    gathering = (
+        *(ShiftedGaussians, ShiftedLaplaces, UniformBalls, DrawnGaussians, MixedGaussians, SampledGaussians),
+        *(Responses, TwoResponses, FourPoints),
+    )
     return all(isinstance(base, gathering) for base in bases)
 
 
@@ -254,7 +279,58 @@ def _grown_part(part: Mechanism, order: Order, k: int) -> Pair:
         if isinstance(base, ShiftedGaussians):
             return DrawnGaussians(direction, Draws(part.sample_rate, k), base.squared_shift)
         return Sampled(direction, Draws(part.sample_rate, k), base)
+    if isinstance(part, PoissonSampled) and order is Order.REPLACE:
+        pair = _single(part, order)
+        if isinstance(pair, SampledGaussians) and pair.sample_rate < 1:  # not where a record shows by being drawn
+            return _mixed(Direction.REPLACE, _binomial(k, pair.sample_rate), 1 / pair.variance)
+    if isinstance(part, SampledWithReplacement | SampledWithoutReplacement):
+        drawn = _on_a_batch(part, order, k)
+        if drawn is not None:
+            return drawn
     return enlarged(_single(part, order), k)
+
+
+def _on_a_batch(part: SampledWithReplacement | SampledWithoutReplacement, order: Order, k: int) -> Pair | None:
+    """Gaussian noise on a batch of fixed size, of n records in the larger data set; None where no pair is proven.
+
+    The smaller data set holds a whole batch, and where one is drawn with replacement, somebody.
+    """
+    b, n = part.batch_size, part.dataset_size
+    one_by_one = isinstance(part, SampledWithReplacement)
+    base = _single(part.mechanism, Order.REPLACE)  # of the batch, one record takes the place of another
+    if not isinstance(base, ShiftedGaussians) or n - k < (1 if one_by_one else b):
+        return None
+    if order in (Order.REMOVE, Order.ADD):
+        if one_by_one and b > 1:
+            return DrawnGaussians(Direction.of(order), Draws(Fraction(k, n), b), base.squared_shift)
+        return _mixed(Direction.of(order), _hypergeometric(n, k, b), base.squared_shift)
+    if order is Order.REPLACE and one_by_one and b > 1:
+        return ReplacedGaussians(Draws(Fraction(k, n), b), base.squared_shift)
+    return None
+
+
+def _mixed(direction: Direction, chances: Sequence[Fraction], squared_shift: Fraction) -> Pair:
+    """With the j-th chance j of the group's records take part, and move the sum by j shifts."""
+    if len(chances) == 2:
+        return SampledGaussians(direction, chances[1], 1 / squared_shift)
+    return MixedGaussians(direction, tuple((j**2 * squared_shift, chance) for j, chance in enumerate(chances)))
+
+
+def _binomial(slots: int, rate: Fraction) -> list[Fraction]:
+    if slots > _MOST_NORMS:
+        raise UnsupportedMechanism(
+            f"groups of more than {_MOST_NORMS} records that are replaced are not summed over here"
+        )
+    return [math.comb(slots, j) * rate**j * (1 - rate) ** (slots - j) for j in range(slots + 1)]
+
+
+def _hypergeometric(records: int, group: int, batch: int) -> list[Fraction]:
+    """How likely it is that a batch holds 0, 1, ... of the group."""
+    few, many = sorted((group, batch))  # which is which does not matter
+    if few > _MOST_NORMS:
+        raise UnsupportedMechanism(f"more than {_MOST_NORMS} of a group in one batch are not summed over here")
+    choices = math.comb(records, few)
+    return [Fraction(math.comb(many, j) * math.comb(records - many, few - j), choices) for j in range(few + 1)]
 
 
 def _single(mechanism: Mechanism, order: Order) -> Pair:
@@ -271,8 +347,25 @@ def _single(mechanism: Mechanism, order: Order) -> Pair:
 
 def _is_exact(product: Product) -> bool:
     """Whether the enlarged pairs are attained: Gaussian, Laplace and ball noise."""
-    return all(
-        isinstance(pair, ShiftedGaussians | ShiftedLaplaces | UniformBalls | DrawnGaussians) for pair, _ in product
+    exact = ShiftedGaussians | ShiftedLaplaces | UniformBalls | DrawnGaussians | MixedGaussians | SampledGaussians
+    return all(isinstance(pair, exact) for pair, _ in product)
+
+
+def _attacks(mechanism: Mechanism, ways: Iterable[Product]) -> tuple[Product, ...]:
+    """What replaced records attain in draws with replacement, where all others act like those that take their place."""
+    if not all(isinstance(part, Gaussian | SampledWithReplacement) for part, _ in parts_of(mechanism)):
+        return ()
+    return tuple(
+        tuple(
+            (
+                DrawnGaussians(way, pair.draws, pair.squared_shift) if isinstance(pair, ReplacedGaussians) else pair,
+                count,
+            )
+            for pair, count in product
+        )
+        for product in ways
+        if any(isinstance(pair, ReplacedGaussians) for pair, _ in product)
+        for way in (Direction.REMOVE, Direction.ADD)
     )
 
 
@@ -290,6 +383,28 @@ def _chains(classes: NeighbourClasses, relation: Relation, k: int) -> tuple[_Gro
         return (_GroupChain(same, same, k),)
     leaving, joining = products.values()
     return _GroupChain(leaving, joining, k), _GroupChain(joining, leaving, k)
+
+
+def _with_fewest(mechanism: Mechanism, relation: Relation, k: int) -> Mechanism:
+    """With the sizes of the last link: of n records k - 1 have gone before, and samples spend more then.
+
+    Raises:
+        UnsupportedMechanism: Nothing is left to draw from.
+    """
+    if relation is not Relation.ADD_OR_REMOVE_ONE:
+        return mechanism
+    parts: list[tuple[Mechanism, int]] = []
+    for part, count in parts_of(mechanism):
+        if isinstance(part, SampledWithReplacement | SampledWithoutReplacement):
+            b, n = part.batch_size, part.dataset_size
+            if n - k < (b if isinstance(part, SampledWithoutReplacement) else 1):
+                raise UnsupportedMechanism(
+                    f"without a group of {k}, {n - k} of dataset_size {n} records are left, and no batch of {b} can be "
+                    "drawn: ask for fewer records, smaller batches, or under replace-one"
+                )
+            part = type(part)(part.mechanism, b, n - k + 1)
+        parts.append((part, count))
+    return Composed(tuple(parts))
 
 
 @dataclass(frozen=True, slots=True)

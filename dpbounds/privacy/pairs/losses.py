@@ -500,7 +500,7 @@ def reach_of(law: LossDistribution) -> arb:
 # --- Samples ----------------------------------------------------------------------------------------------------------
 
 
-_MOST_STEPS, _ROOT_BITS = 400, 12  # of Newton's method
+_MOST_STEPS, _ROOT_BITS, _ROUGH_STEPS = 400, 12, 100  # of Newton's method
 _MOST_WHOLE_NUMBERS = 10_000  # beyond what is asked for, at any usual precision
 _NEGLIGIBLE_BITS = 640  # of a chance, also where few digits are asked for: what is seen then still reaches far out
 
@@ -940,15 +940,46 @@ class _LogRatio:
     def root(self, goal: arb) -> arb:
         """The x at which the function is ``goal``: Newton's method, and a proven radius around its last place."""
         least = self._log_and_slope(arb(0))[1] if self.opposed else reduce(arb.min, self.shifts)
-        x = arb(0)
+        x, known = arb(self._start(float(goal)) if self.opposed and goal != 0 else 0), arb("inf")
         for _ in range(_MOST_STEPS):
             value, slope = self.value_and_slope(x)
             gap = value - goal
             radius = arb((gap / least).abs_upper())
             if radius < arb(2) ** (_ROOT_BITS - working_bits()) * (1 + abs(x)):
                 break
+            if self.opposed and 2 * radius > known:  # from that start on, it halves until rounding hides the rest
+                break
+            known = radius
             x = (x - gap / slope).mid()
         return x + (-radius).union(radius)
+
+    def _start(self, goal: float) -> float:
+        """Near that x, in floating point; Newton's method alone jumps to and fro where small chances make it steep."""
+        terms = [
+            (float(chance.log()) - float(shift) ** 2 / 2, float(shift))
+            for chance, shift in zip(self.chances, self.shifts, strict=True)
+            if chance > 0
+        ]
+
+        def log_and_slope(x: float) -> tuple[float, float]:
+            top = max(offset + shift * x for offset, shift in terms)
+            weights = [math.exp(offset + shift * x - top) for offset, shift in terms]
+            total = math.fsum(weights)
+            slope = math.fsum(weight * shift for weight, (_, shift) in zip(weights, terms, strict=True)) / total
+            return top + math.log(total), slope
+
+        low, x, high = 0.0, 1.0, math.inf  # the function is odd
+        for _ in range(_ROUGH_STEPS):
+            (value, slope), (other, back) = log_and_slope(x), log_and_slope(-x)
+            gap = value - other - abs(goal)
+            low, high = (low, x) if gap > 0 else (x, high)
+            following = x - gap / (slope + back) if slope + back > 0 else math.inf
+            if not low < following < high:
+                following = 2 * x if high == math.inf else (low + high) / 2
+            if abs(following - x) <= 1e-9 * x:
+                break
+            x = min(following, 4 * x)
+        return math.copysign(x, goal)
 
 
 def _sampled_laplaces(rate: arb, shift: arb) -> LossDistribution:

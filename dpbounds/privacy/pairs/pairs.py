@@ -199,7 +199,7 @@ class MixedGaussians:
     """Σ_i p_i N(c_i, 1) against N(0, 1), the same swapped (add), or against Σ_i p_i N(-c_i, 1) (replace).
 
     ``parts``: the pairs (c_i², p_i), c_i >= 0 in units of the noise, p_i that sum to 1. Derived in ``mixtures.md``, by
-    the Gaussian comparison. Attained.
+    the Gaussian comparison; for groups of records on samples in ``groups.md``. Attained.
     """
 
     direction: Direction

@@ -82,7 +82,11 @@ def test_where_only_chains_of_neighbours_are_known() -> None:
     ("factory", "solve", "relation"),
     [
         (lambda q: dp.PoissonSampled(dp.Laplace(5), q) ** 10, "sample-rate", ADD),  # exact at the rate 1 alone
-        (lambda q: dp.PoissonSampled(dp.Gaussian(4), q) ** 10, "sample-rate", REPLACE),  # a pair at the rate 1 alone
+        (  # a pair at the rate 1 alone
+            lambda q: dp.PoissonSampled(dp.PureDP("0.5", relation=REPLACE), q) ** 5,
+            "sample-rate",
+            REPLACE,
+        ),
         (lambda b: dp.PoissonSampled(dp.Laplace(b), "0.2") ** 10, "noise", ADD),
         (lambda steps: dp.PoissonSampled(dp.Laplace(20), "0.2") ** int(steps), "steps", ADD),
     ],
@@ -93,6 +97,19 @@ def test_what_is_said_to_fail_fails(factory: Callable[[Fraction], dp.Mechanism],
     assert dp.group_account(found.mechanism, 3, epsilon=1, relation=relation).at_most("1.001e-5") is True
     assert found.failing is not None
     assert dp.epsilon(found.failing, "1e-5", relation).exact_lower > Fraction(999, 1000)
+
+
+@pytest.mark.thorough
+def test_what_fails_where_records_are_replaced_on_samples_fails_for_the_group() -> None:
+    found = calibrate(
+        lambda q: dp.PoissonSampled(dp.Gaussian(4), q) ** 10, 1, "1e-5", REPLACE, solve="sample-rate", group_size=3
+    )
+    assert found.failing is not None
+    assert delta_of_one(found.mechanism) <= Fraction(1, 10**5) < delta_of_one(found.failing)
+
+
+def delta_of_one(mechanism: dp.Mechanism) -> Fraction:
+    return Fraction(dp.group_account(mechanism, 3, epsilon=1, relation=REPLACE).exact_upper)
 
 
 def test_a_group_that_a_single_step_is_too_much_for() -> None:

@@ -219,7 +219,7 @@ def test_a_chain_of_sampled_releases_needs_few_proofs(monkeypatch: pytest.Monkey
     gaussian = mechanisms.PoissonSampled(mechanisms.Gaussian("0.5"), "0.5")
     mechanism = gaussian @ mechanisms.SampledWithReplacement(mechanisms.Laplace(1), 1, 3)
     found = group_account(mechanism, 2, epsilon=0)
-    assert 0.4 < found.lower < 0.69 < found.upper < 0.70
+    assert 0.4 < found.lower < 0.75 < found.upper < 0.76  # the second link draws one of two
     assert len(proofs) <= 2
 
 
