@@ -22,7 +22,6 @@ SHORT = {
     "last iterate, shuffled, z=4, .01": "upper end",
     "last iterate, shuffled 1000, z=2, .001": "upper end",
     "last iterate, shuffled 1000, z=10, .01": "upper end",
-    "truncated at 100": "lower end",
 }
 
 

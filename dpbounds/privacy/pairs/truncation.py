@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 _MOST_RANGES, _MARGIN, _CLOSER, _MOST_EXPONENT = 8, 1e-3, 3, 40.0
 _MOVES, _FEW_MOVES, _MOST_MOVED, _SMALLEST_MOVE = 50, 11, 0.98, 1e-40
 _LOOKED_AT = math.log(1e6)  # 1/δ
+_HARDLY = 3e-5  # chance of being in a batch that is cut, in a run, for which moments say too much: one range will do
 _ORDERS = np.array([2, 3, 4, 5, 6, 8, 10, 14, 20, 32], dtype=np.float64)
 _OF = np.array([order for order in _ORDERS for _ in range(2, int(order) + 1)])
 _TAKEN = np.array([float(k) for order in _ORDERS for k in range(2, int(order) + 1)])
@@ -230,6 +231,8 @@ def size_ranges(
         First and last size of each, from the largest downwards.
     """
     sizes = _Sizes(float(rate), most, Costs(squared_shift, count))
+    if count * sizes.tau(largest) * float(rate) <= _HARDLY:
+        return ((1, largest),)
     worst = max(sizes.of(size, size) for size in _places(sizes, largest))
 
     def few(margin: float) -> tuple[tuple[int, int], ...] | None:
