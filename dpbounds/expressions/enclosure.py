@@ -181,8 +181,12 @@ class Enclosure:
                     "enclosure", each, "one that holds a finite number", "there is no arithmetic with infinity"
                 )
         ends = _outwards(lower, "down"), _outwards(upper, "up")
-        methods = dict.fromkeys(one.method for one in (self, other) if one.method not in ("", "exact"))
+        methods = [each for each in self._methods(other) if each not in ("", "exact")]
         return Enclosure(*ends, " and ".join(methods) or self.method, max(self.precision, other.precision))
+
+    def _methods(self, other: Enclosure) -> list[str]:
+        """How either of the two was enclosed, each way once."""
+        return list(dict.fromkeys([*self.method.split(" and "), *other.method.split(" and ")]))
 
     def hull(self, other: Enclosure) -> Enclosure:
         """The smallest enclosure that holds both."""
@@ -195,11 +199,10 @@ class Enclosure:
 
     def larger(self, other: Enclosure) -> Enclosure:
         """An enclosure of the maximum of the two numbers."""
-        method = self.method if self.method == other.method else f"{self.method} and {other.method}"
         return Enclosure(
             max(self.exact_lower, other.exact_lower),
             max(self.exact_upper, other.exact_upper),
-            method,
+            " and ".join(self._methods(other)),
             max(self.precision, other.precision),
         )
 

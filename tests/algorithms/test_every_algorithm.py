@@ -477,6 +477,7 @@ BAD = {
     "PrivacyBudget": [(1, 1e-6)],
     "Sampling": [0.1],
     "Scheme": [0.1],
+    "Draws": [0.1],
     "Correlated": [0.1, Batch(5, 50, False)],
     "Poisson | None": [0.1, Batch(5, 50, False)],
     "Relation": ["sideways"],

@@ -314,10 +314,13 @@ def test_refusals(words, told, own, refused, tmp_path):
 
 
 @pytest.mark.thorough
-def test_bins_that_are_kept_have_no_checkpoint(own, refused):
+def test_a_complete_run_leaves_no_secret_behind(own, data, tmp_path):
     bins = ("--sampling", "balls-in-bins", "--same-bins", "--batches", "3", "--epochs", "2")
     words = ("run", *TRAINING, *own, *BUDGET, *bins, "--relation", "zero-out-one", "--checkpoint", "c")
-    assert "one that deals anew, with a checkpoint" in refused(*words)
+    point = data(*words)["point"]
+    assert (tmp_path / "c").exists()
+    assert not (tmp_path / "c.secret").exists()
+    assert data(*words)["point"] == point  # it is complete, and returned again
 
 
 def test_one_release_of_a_matrix_is_told_as_it_is(own, said):

@@ -442,6 +442,38 @@ def test_values_of_a_reading_by_another_hand(z, m, step, order, value, within):
     assert upper(run_of(z, m, 10, step, order)) == pytest.approx(value, rel=within)
 
 
+def by_transform(m, step, epochs, spacing=1e-3, points=1 << 14):
+    """Costs and their law with fresh permutations, whose characteristic function is a product of Toeplitz matrices.
+
+    Windows are rounded at random, up or down, to multiples of the spacing: over many of them this cancels.
+    """
+    windows = np.array([0.0, *(float(last_iterate.window_cost(1 + Fraction(step), g)) for g in range(1, 2 * m))])
+    places = np.floor(windows / spacing + np.random.default_rng(1).random(2 * m)).astype(int)
+    found = np.empty(points // 2 + 1, complex)
+    for first in range(0, len(found), 256):
+        turns = np.exp(-2j * np.pi / points * np.outer(np.arange(first, min(first + 256, len(found))), places))
+        kernel = np.fft.fft(turns[:, :0:-1], 4 * m, axis=1)  # of what comes m + j - i steps later
+        state = turns[:, m:0:-1] / m
+        for _ in range(epochs - 1):
+            state = np.fft.ifft(kernel * np.fft.fft(state, 4 * m, axis=1), axis=1)[:, m - 1 : 2 * m - 1] / m
+        found[first : first + 256] = state.sum(axis=1)
+    return np.arange(points) * spacing, np.maximum(np.fft.irfft(found, points), 0)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("z", "m", "step"), [(4, 100, "0.01"), (1, 100, "0.01"), (4, 300, "0.001"), (10, 300, "0.01")])
+def test_shuffled_costs_by_their_characteristic_function(z, m, step):
+    costs, law = by_transform(m, step, 10)
+    some = law > 1e-18
+    mu = 2 / z * np.sqrt(costs[some].clip(1e-9))
+
+    def lost(epsilon):
+        return ((ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu)) * law[some]).sum()
+
+    bound = upper(run_of(z, m, 10, step, "shuffled"))
+    assert lost(bound / 1.001) > 1e-5 > lost(bound * 1.0002)
+
+
 @pytest.mark.parametrize("order", ["fixed", pytest.param("shuffled", marks=pytest.mark.thorough), "secret"])
 def test_more_of_anything_that_hides_spends_less(order):
     base = {"z": 2, "m": 20, "epochs": 6, "step": "0.05", "order": order}
