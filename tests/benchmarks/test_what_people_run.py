@@ -17,7 +17,6 @@ from tests.benchmarks.what_people_run import ROWS, Row, measured
 SHORT = {
     "1 of 10, 10 epochs, z=.5, replace": "width",
     "1 of 10, 10 epochs, z=.3, replace": "width",
-    "1 of 10 000, 3 epochs, z=.7, replace": "width",
     "1 of 100 000, 10 epochs, z=1, replace": "width",
 }
 
