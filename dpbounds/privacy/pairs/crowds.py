@@ -59,6 +59,12 @@ def _log_moment(p: Floats, q: Floats, order: int) -> float:
     return float(logsumexp(order * np.log(p[both]) - (order - 1) * np.log(q[both])))
 
 
+def _whole(number: Fraction) -> int:
+    if number.denominator != 1:  # rounded, it would be another place
+        raise ValueError(f"places are multiples of the unit, not {number}")
+    return number.numerator
+
+
 def crowded_masses(pair: CrowdedGaussians) -> list[tuple[arb, arb]]:
     """P- and Q-mass of each group of cells, for the record in the first data set; at the working precision."""
     chances = _chances(pair)
@@ -66,14 +72,14 @@ def crowded_masses(pair: CrowdedGaussians) -> list[tuple[arb, arb]]:
     along, across = _edges(pair)
     deviation, part = _ball(pair.variance).sqrt(), (1 - _ball(pair.lean) ** 2).sqrt()
     unit = math.lcm(pair.lean.denominator, *(edge.denominator for edge in along))  # distances are multiples of 1/unit
-    places = [int(edge * unit) for edge in along]
+    places = [_whole(edge * unit) for edge in along]
 
     @cache
     def tail(distance: int) -> arb:  # the same distances occur again and again
         return upper_tail(_ball(Fraction(distance, unit)) / deviation)
 
     def cells(mean: Fraction) -> list[arb]:
-        middle = int(mean * unit)
+        middle = _whole(mean * unit)
         return [left - right for left, right in pairwise([arb(1), *(tail(at - middle) for at in places), arb(0)])]
 
     def strips(mean: arb) -> list[arb]:

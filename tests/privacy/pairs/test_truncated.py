@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -32,6 +32,7 @@ from dpbounds.privacy.pairs.pairs import (
     UniformBalls,
 )
 from dpbounds.privacy.pairs.truncation import Cut, cut_of, least_rate, size_ranges
+from dpbounds.privacy.renyi.guarantees import mirrored
 from dpbounds.privacy.renyi.moments import log_moment
 from dpbounds.privacy.routes.combined import resolved
 from tests.privacy.oracle import twins
@@ -351,6 +352,33 @@ def test_what_is_moved_lowers_what_a_run_spends(most: int, count: int) -> None:
         return log_moment(pair, 4)
 
     assert spent(moved) < spent(Fraction(0)) * 0.9
+
+
+@pytest.mark.parametrize("order", [2, 4, Fraction(7, 2)])
+def test_weights_that_differ_are_seen_by_all_that_read_a_tagged_pair(order: Fraction) -> None:
+    """Moments, the swapped pair and the law, from the definition: ∫ (w p)^λ (v q)^(1-λ), ∫ (w p - α v q)_+."""
+    firsts, seconds, shifts = (0.3, 0.7), (0.1, 0.9), (Fraction(1), Fraction(1, 4))
+    parts = tuple((Fraction(str(w)), ShiftedGaussians(shift)) for w, shift in zip(firsts, shifts, strict=True))
+    pair = Tagged(parts, (Fraction("0.1"), Fraction("0.9")))
+    power = float(order)
+
+    def moment(above: Sequence[float], below: Sequence[float]) -> float:
+        terms = zip(above, below, shifts, strict=True)
+        return math.log(
+            sum(w**power * v ** (1 - power) * math.exp(power * (power - 1) / 2 * float(s)) for w, v, s in terms)
+        )
+
+    with working(128):
+        assert float(log_moment(pair, order)) == pytest.approx(moment(firsts, seconds))
+        assert float(log_moment(mirrored(pair), order)) == pytest.approx(moment(seconds, firsts))
+    y = np.linspace(-12, 16, 56_001)
+    density = lambda mean: np.exp(-((y - mean) ** 2) / 2) / math.sqrt(2 * math.pi)  # noqa: E731
+    for epsilon, found in zip(EPSILONS, law_at(pair, EPSILONS), strict=True):
+        lost = sum(
+            float(np.maximum(w * density(math.sqrt(s)) - math.exp(epsilon) * v * density(0), 0).sum()) * 28 / 56_000
+            for w, v, s in zip(firsts, seconds, shifts, strict=True)
+        )
+        assert found == pytest.approx(lost, abs=1e-6)
 
 
 # --- How often --------------------------------------------------------------------------------------------------------
