@@ -17,8 +17,6 @@ import pytest
 from dpbounds.theorems.registry import theorem
 
 pytestmark = pytest.mark.slow
-PEPit = pytest.importorskip("PEPit")
-functions = pytest.importorskip("PEPit.functions")
 
 L, GAP, DIMENSION = Fraction(1), Fraction(1), 2  # of the noise; the solver chooses that of the space
 SOLVED = 1e-4  # relative: how exactly the programme is solved
@@ -32,6 +30,8 @@ def bound(steps: int, step_size: Fraction, stddev: Fraction) -> float:
 
 def worst(steps: int, step_size: Fraction, stddev: Fraction) -> float:
     """The largest mean square of the gradient at w_R."""
+    PEPit = pytest.importorskip("PEPit")  # here: a module that skips as a whole would be a skipped test of every run
+    functions = pytest.importorskip("PEPit.functions")
     problem = PEPit.PEP()
     risk = problem.declare_function(functions.SmoothFunction, L=float(L))
     infimum, eta = PEPit.Expression(), float(step_size)
