@@ -11,43 +11,34 @@ from dpbounds.privacy.pairs.domination import NeighbourClass, NeighbourClasses
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import BoundedRangeProfile, Pair, Product, ShiftedGaussians, TwoPoints
 
-_WIDEST = 1  # of a range, and
-_LARGEST = Fraction(1, 25)  # of the reserve in all μ²: elsewhere the profiles or their divergences may promise less
+FEWEST, WIDEST = 20, 4  # of equal releases, and of their range: elsewhere the profiles may spend less
 _ATTACKED = 256  # choices in an attack beside Gaussian noise, at most
 _PRECISION = 64
 
 
-def choices_as_gaussian(span: Fraction, count: int) -> Fraction:
-    """μ² of a Gaussian that dominates so many releases of a range, in any order and among any others; rounded up.
+def with_reserve(count: int) -> Fraction:
+    """N + 3 + log N, rounded up: as so many Gaussian releases do N of bounded range count, in any order.
 
-    Args:
-        span: η, the length of the interval in which the privacy loss of one of them lies; at most 4.
-        count: N, at least 1.
-
-    >>> float(choices_as_gaussian(Fraction(1, 10), 1000)) / (1000 * 0.1**2 / 4)
-    1.0099...
+    >>> float(with_reserve(1000))
+    1009.9...
     """
-    assert 0 < span <= 4
     assert count >= 1
     with working(_PRECISION):
-        return ball_end(ball(span) ** 2 / 4 * (count + 3 + ball(count).log()), "up")
+        return ball_end(count + 3 + ball(count).log(), "up")
 
 
 def with_gaussian_choices(product: Product) -> Product:
     """A product that dominates what the given one stands for: many equal releases of bounded range as a Gaussian."""
-    noise = sum(
-        (pair.squared_shift * count for pair, count in product if isinstance(pair, ShiftedGaussians)), Fraction(0)
-    )
-    replaced: dict[Pair, Fraction] = {}
+    squared, kept = Fraction(0), list[tuple[Pair, int]]()
     for pair, count in product:
-        if isinstance(pair, BoundedRangeProfile) and pair.span <= _WIDEST:
-            plain, whole = count * pair.span**2 / 4, choices_as_gaussian(pair.span, count)
-            if whole - plain <= _LARGEST * (noise + plain):
-                replaced[pair] = whole
-    if not replaced:
+        if isinstance(pair, BoundedRangeProfile) and count >= FEWEST and pair.span <= WIDEST:
+            squared += pair.span**2 / 4 * with_reserve(count)
+        else:
+            kept.append((pair, count))
+    if squared == 0:
         return product
-    kept = (one for one in product if one[0] not in replaced and not isinstance(one[0], ShiftedGaussians))
-    return (ShiftedGaussians(noise + sum(replaced.values())), 1), *kept
+    noise = sum((pair.squared_shift * count for pair, count in kept if isinstance(pair, ShiftedGaussians)), squared)
+    return (ShiftedGaussians(noise), 1), *(one for one in kept if not isinstance(one[0], ShiftedGaussians))
 
 
 def classes_with_gaussian_choices(classes: NeighbourClasses) -> NeighbourClasses:
