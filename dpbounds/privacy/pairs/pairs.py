@@ -380,11 +380,13 @@ class Tagged:
 
     Attributes:
         parts: w_k, all positive, with the parts.
-        others: v_k under the second law, all positive, where they differ from w_k; else empty. Of cut samples alone.
+        others: v_k under the second law, all positive, where they differ from w_k; else empty.
+        alike: Where they differ, a pair with one law of the tag that dominates the same releases, if one is known.
     """
 
     parts: tuple[tuple[Fraction, Pair], ...]
     others: tuple[Fraction, ...] = ()
+    alike: Tagged | None = None
 
     @property
     def weighed(self) -> tuple[tuple[Fraction, Fraction, Pair], ...]:

@@ -349,18 +349,12 @@ def why_no_certificate(part: Mechanism, relation: Relation) -> str | None:
     inner = part.mechanism if type(part) in _DRAWN else part  # type: ignore[attr-defined]
     replaced = relation is Relation.REPLACE_ONE
     match part:
-        case LastIterate(schedule=schedule, order=order):
-            shuffled = bool(schedule) and order == "shuffled"
-            told = (
-                f"{_NO_PAIR} step sizes that change in shuffled orders: the orders fixed and secret have a certificate"
-            )
-            return told if shuffled else None
         case MatrixMechanism(participation="minimum-separation", sample_rate=Fraction()):
             told = (
                 "steps drawn apart at a sample rate: leave the rate out, the certificate without it holds for them, too"
             )
             return f"{_NO_PAIR} {told}"
-        case MatrixMechanism():
+        case LastIterate() | MatrixMechanism():
             return None
     if type(inner) not in _NOISE:
         return f"{_NO_PAIR} {part!r}: publish the command and what it says"

@@ -30,7 +30,7 @@ from collections import Counter
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import accumulate, pairwise, zip_longest
 from typing import Any
 
@@ -200,6 +200,17 @@ TOO_MUCH = "so much work (hours, or gigabytes) is not done here; `dpbounds check
 effort = Effort()
 
 
+def repeated(one: Any, times: int, both: Callable[[Any, Any], Any]) -> Any:
+    """One and itself put together, so many times (at least once), by doubling."""
+    total = None
+    while times:
+        if times & 1:
+            total = one if total is None else both(total, one)
+        times >>= 1
+        one = both(one, one) if times else one
+    return total
+
+
 def require(condition: object, what: str) -> None:
     """Go on only where the condition is proven."""
     if condition is not True:
@@ -336,8 +347,8 @@ def read_release(release: object, version: int = VERSION) -> dict[str, Any]:
         if found["smoothness_step"] is None or found["weight_decay_step"] > 1:
             raise Malformed("a last iterate needs a smoothness_step, and a weight_decay_step of at most 1")
         if is_scheduled(found):
-            if version < 5 or found["order"] == "shuffled" or found["weight_decay_step"]:
-                raise Malformed("step sizes that change go with version 5, no weight decay, and one order of batches")
+            if version < 5 or found["weight_decay_step"]:
+                raise Malformed("step sizes that change go with version 5 and no weight decay")
             if len(found["smoothness_step"]) not in (found["epochs"], found["epochs"] * found["batches"]):
                 raise Malformed("step sizes that change are one per epoch, or one per step")
             if len(set(found["smoothness_step"])) == 1:
@@ -632,30 +643,40 @@ def is_scheduled(release: dict[str, Any]) -> bool:
     return isinstance(release.get("smoothness_step"), list)
 
 
-def scheduled_costs(release: dict[str, Any]) -> list[Fraction]:
-    """(25) For each position, kept in every epoch: Σ η_i² / Σ_{i <= j < i+g} λ_j² η_j² from above."""
-    m, epochs = release["batches"], release["epochs"]
-    times = m * epochs // len(release["smoothness_step"])
-    effort.spend(3 * m * epochs, 2 * m * epochs)
+def windows_of(release: dict[str, Any]) -> Callable[[int, int], arb]:
+    """(11), (25) What a participation in step i costs, from above; the next, or what is published, follows in step j."""
+    if not is_scheduled(release):
+        rise = release["smoothness_step"] - release["weight_decay_step"]
+        of_length = lru_cache(maxsize=None)(lambda steps: number(window(rise, steps)))
+        return lambda i, j: of_length(j - i)
+    steps = release["batches"] * release["epochs"]
+    times = steps // len(release["smoothness_step"])
+    effort.spend(3 * steps, 2 * steps)
     with ctx.workprec(512):
         sizes = [number(each) for each in release["smoothness_step"] for _ in range(times)]
-        rest = [arb(0)] * (m * epochs + 1)  # Σ_{j >= i} λ_j² η_j², from the last step on
-        shrink = [arb(1)] * (m * epochs + m + 1)  # Λ_j: the product of c_k² over k < j
-        for i in reversed(range(m * epochs)):
-            follows = (1 + sizes[i + 1]) ** -2 if i + 1 < m * epochs else arb(0)
+        rest = [arb(0)] * (steps + 1)  # Σ_{j >= i} λ_j² η_j², from the last step on
+        shrink = [arb(1)] * (steps + 2)  # the product of c_k² over k < j
+        for i in reversed(range(steps)):
+            follows = (1 + sizes[i + 1]) ** -2 if i + 1 < steps else arb(0)
             rest[i] = sizes[i] ** 2 + follows * rest[i + 1]
-        for i in range(m * epochs):
+        for i in range(steps):
             shrink[i + 1] = shrink[i] * (1 + sizes[i]) ** 2
-        ends, costs = {*release["checkpoints"], epochs}, []
-        for place in range(m):
-            cost = arb(0)
-            for epoch in range(epochs):
-                i = epoch * m + place
-                j = (epoch + 1) * m if epoch + 1 in ends else i + m
-                # λ_j = 1/(c_{i+1} … c_j)
-                beyond = rest[j] * shrink[i + 1] / shrink[j + 1] if j < m * epochs else arb(0)
-                cost += (sizes[i] ** 2 / (rest[i] - beyond)).min(arb(1))
-            costs.append(min(Fraction(epochs), Fraction(rounded_up(cost, 300), 2**300)))
+
+    def cost(i: int, j: int) -> arb:
+        beyond = rest[j] * shrink[i + 1] / shrink[j + 1]  # λ_j = 1/(c_{i+1} … c_j)
+        return (sizes[i] ** 2 / (rest[i] - beyond)).min(arb(1))
+
+    return cost
+
+
+def scheduled_costs(release: dict[str, Any]) -> list[Fraction]:
+    """(25) For each position, kept in every epoch: windows up to the next participation, or to what is published."""
+    m, epochs, cost = release["batches"], release["epochs"], windows_of(release)
+    ends, costs = {*release["checkpoints"], epochs}, []
+    with ctx.workprec(512):
+        for p in range(m):
+            total = sum((cost(e * m + p, (e + 1) * m + (0 if e + 1 in ends else p)) for e in range(epochs)), arb(0))
+            costs.append(min(Fraction(epochs), Fraction(rounded_up(total, 300), 2**300)))
     return costs
 
 
@@ -1257,15 +1278,12 @@ def product(first: Atoms, second: Atoms, drop: int, bits: int) -> Atoms:
 
 def composed(parts: list[tuple[Atoms, int]], delta: Fraction, bits: int) -> Atoms:
     """The law of a sum of independent losses, each of them so many times."""
-    drop, total = rounded_up(number(delta), bits) >> 30, None
-    for power, count in parts:
-        while count:
-            if count & 1:
-                total = power if total is None else product(total, power, drop, bits)
-            count >>= 1
-            power = product(power, power, drop, bits) if count else power
-    assert total is not None
-    return total
+    drop = rounded_up(number(delta), bits) >> 30
+
+    def both(one: Atoms, other: Atoms) -> Atoms:
+        return product(one, other, drop, bits)
+
+    return reduce(both, [repeated(atoms, count, both) for atoms, count in parts])
 
 
 def above(total: Atoms, spacing: Fraction, epsilon: Fraction, bits: int) -> arb:
@@ -1714,22 +1732,15 @@ class Exchanged:
         grid, step = Grid(half, shift, levels, bits), 1 << levels
         first = math.ceil(start * 2**shift / step) * step  # values begin at -first units
         enough = max(first, math.ceil((start + math.exp(self.most)) * 2**shift / step) * step)  # and sums at -enough
-        total: tuple[Ratios, int] | None = None
 
         def added(one: tuple[Ratios, int], other: tuple[Ratios, int]) -> tuple[Ratios, int]:
             offset = one[1] + other[1]
             return grid.lowered(grid.sum(one[0], other[0]), max(0, offset - enough)), min(offset, enough)
 
-        for squared, count in self.moving:
-            law = grid.law(self.value_above(squared, alpha, number(Fraction(first, 2**shift))), self.aim.negligible)
-            power, times = (law, first), count
-            while times:
-                if times & 1:
-                    total = power if total is None else added(total, power)
-                times >>= 1
-                power = added(power, power) if times else power
-        assert total is not None
-        found, offset = total
+        values = [self.value_above(squared, alpha, number(Fraction(first, 2**shift))) for squared, _ in self.moving]
+        laws = [(grid.law(value, self.aim.negligible), first) for value in values]
+        sums = [repeated(law, count, added) for law, (_, count) in zip(laws, self.moving, strict=True)]
+        found, offset = reduce(added, sums)
         edge = offset + self.idle * (alpha - 1) * 2**shift  # those that are not run add 1 - α each
         above = only_whole(edge.lower().floor(), "a threshold between points of the grid")
         mass = mean = 0
@@ -1854,60 +1865,138 @@ def binomial(trials: int, chance: arb) -> tuple[list[arb], list[arb]]:
     return masses, list(accumulate(reversed(masses), initial=arb(0)))[::-1]
 
 
-def secret_costs(release: dict[str, Any], one: Fraction) -> list[tuple[Fraction, Fraction]]:
-    """(22) (chance, squared shift) of a last iterate whose record has a position drawn once, or anew in each epoch."""
+Costs = list[tuple[Fraction, Fraction]]  # chances, rounded up, with squared shifts
+
+
+def secret_costs(release: dict[str, Any], one: Fraction) -> Costs:
+    """(22) Of a last iterate whose record has a position drawn once, or anew in each epoch; ``one`` is S."""
     m = release["batches"]
+    if release["order"] == "shuffled":
+        return Shuffles(release, one).law()
+    size = -(-m // 400)
     if is_scheduled(release):  # positions that cost alike in groups, each as its dearest
         costs = sorted(scheduled_costs(release), reverse=True)
-        size = -(-m // 400)
         return [(Fraction(min(size, m - at), m), one * costs[at]) for at in range(0, m, size)]
-    rise = release["smoothness_step"] - release["weight_decay_step"]
-    epochs = [b - a for a, b in pairwise((0, *release["checkpoints"], release["epochs"]))]
-    # positions in blocks; a window from one block to another counts as its shortest
-    size = -(-m // (400 if release["order"] == "secret" else 200))
-    blocks = [(start, min(start + size, m)) for start in range(0, m, size)]  # positions start, ..., end - 1
-    chances = [Fraction(end - start, m) for start, end in blocks]
-    to_end = [window(rise, m - end + 1) for _, end in blocks]
-    if release["order"] == "secret":
-        several = (sum(epochs) - len(epochs)) * window(rise, m)
-        return [(chance, one * (several + len(epochs) * last)) for chance, last in zip(chances, to_end, strict=True)]
-    between = [[window(rise, max(1, m - end + 1 + start)) for start, _ in blocks] for _, end in blocks]
-    # costs on multiples of a unit, masses in units of 2^-96, rounded up (together a little more than 1)
-    mean = sum((chance * sum(row, Fraction(0)) for chance, row in zip(chances, between, strict=True)), Fraction(0))
-    unit = mean / len(blocks) / 24
-    most = math.ceil(min(Fraction(sum(epochs)), 4 + 4 * sum(epochs) * mean / len(blocks)) / unit)
-    effort.spend(sum(epochs) * len(blocks) ** 2 * most / 100, most * len(blocks))
-    steps = [[divided(cost, unit, one) for cost in row] for row in between]
-    ends = [divided(cost, unit, one) for cost in to_end]
-    start = [math.ceil(chance * 2**64) for chance in chances]
-    beyond, total = 0, fmpz_poly([1 << 96])
-    for count in epochs:
-        laws = [fmpz_poly([mass << 32]) for mass in start]
-        for _ in range(count - 1):
-            gathered = [fmpz_poly([0])] * len(blocks)
-            for law, row in zip(laws, steps, strict=True):
-                for j, (k, two) in enumerate(row):
-                    gathered[j] = gathered[j] + law.left_shift(k) * two
-            kept = [rounded_poly(law * mass, 96, most) for law, mass in zip(gathered, start, strict=True)]
+    rise, pieces = release["smoothness_step"] - release["weight_decay_step"], len(release["checkpoints"]) + 1
+    several = (release["epochs"] - pieces) * window(rise, m)
+    blocks = [(start, min(start + size, m)) for start in range(0, m, size)]
+    return [
+        (Fraction(end - start, m), one * (several + pieces * window(rise, m - end + 1))) for start, end in blocks
+    ]
+
+
+def blocks_of(batches: int, rise: float, most: int) -> list[tuple[int, int]]:
+    """Positions in about so many blocks, narrow where costs change quickly: at either end of an epoch."""
+    effort.spend(batches / 4)
+    power = -2 * math.log1p(rise)
+    costs = [math.expm1(power) / math.expm1(power * g) if rise else 1 / g for g in range(1, batches + 1)]
+    changes = [math.sqrt(max(0.0, one - two)) for one, two in pairwise(costs)]
+    sums = list(accumulate(map(max, changes, reversed(changes)), initial=0.0))
+    groups = [math.floor(each * most / sums[-1]) if batches > most else k for k, each in enumerate(sums)]
+    starts = [0, *(k + 1 for k, (one, two) in enumerate(pairwise(groups)) if one != two), batches]
+    return list(pairwise(starts))
+
+
+class Shuffles:
+    """(22) Positions drawn anew in each epoch, in blocks; costs on multiples of a unit, masses in units of 2^-96.
+
+    Unit, blocks and places are choices. A run of many epochs is cut, as if iterates between had been published.
+    """
+
+    def __init__(self, release: dict[str, Any], one: Fraction) -> None:
+        self.m, self.epochs, self.one = release["batches"], release["epochs"], one
+        self.cost, self.changing = windows_of(release), is_scheduled(release)
+        self.pieces = Counter[tuple[int, int]]()  # first epoch (0 where all are alike) and length
+        for start, end in pairwise((0, *release["checkpoints"], self.epochs)):
+            parts = -(-(end - start) // 32)
+            short, longer = divmod(end - start, parts)
+            if not self.changing:
+                self.pieces += Counter({(0, short): parts - longer, (0, short + 1): longer})
+                continue
+            for part in range(parts):
+                self.pieces[start, short + (part < longer)] += 1
+                start += short + (part < longer)
+        grid = range(0, self.m, -(-self.m // 12))
+        looked_at = range(self.epochs if self.changing else 1)
+        effort.spend(len(looked_at) * len(grid) ** 2)
+        rough = sum(float(self.window(e, p, q).mid()) for e in looked_at for p in grid for q in grid) / len(grid) ** 2
+        mean = rough * self.epochs / len(looked_at)
+        self.unit = Fraction(2) ** math.floor(math.log2(mean / 256))
+        self.most = math.ceil(min(Fraction(self.epochs), 4 + 4 * Fraction(mean)) / self.unit)
+        self.fall = (-number(self.unit * one) / 8).exp()
+        taken, sizes = sum(count for _, count in self.pieces), release["smoothness_step"]
+        rise = float(sum(sizes) / len(sizes) if self.changing else sizes - release["weight_decay_step"])
+        self.blocks = blocks_of(self.m, rise, min(200, max(8, math.isqrt(MOST_WORK * 60 // (taken * self.most)))))
+        effort.spend(taken * len(self.blocks) ** 2 * self.most / 100, self.most * len(self.blocks))
+        effort.spend(taken * self.m * len(self.blocks) / 10 if self.changing else 0)
+        self.chances = [math.ceil(Fraction(end - start, self.m) * 2**64) for start, end in self.blocks]
+        self.known: dict[int, list[list[tuple[int, fmpz_poly]]]] = {}
+
+    def window(self, epoch: int, first: int, second: int) -> arb:
+        """From a position to one in the next epoch (0 where an iterate is published between), or to the end."""
+        return self.cost(epoch * self.m + first, min((epoch + 1) * self.m + second, self.m * self.epochs))
+
+    def dearest(self, epoch: int, block: tuple[int, int], second: int) -> tuple[int, fmpz_poly]:
+        """Of a block's positions, between two multiples of the unit: the lower, and the shares of 2^32 of both."""
+        places = range(block[0] if self.changing else block[1] - 1, block[1])
+        found = reduce(arb.max, (self.window(epoch, p, second) for p in places)) / number(self.unit)
+        k, rest = divmod(rounded_up(found, 40), 1 << 40)
+        if not k or not rest:
+            return max(k, 1), fmpz_poly([1 << 32])
+        up = self.moved_up(k + arb(rest) / 2**40, k, k + 1)
+        return k, fmpz_poly([(1 << 32) - up, up])
+
+    def moved_up(self, at: arb, low: int, high: int) -> int:
+        """How much, in units of 2^-32, of a mass between two places goes to the higher one."""
+        low_root, root, high_root = arb(low).sqrt(), at.sqrt(), arb(high).sqrt()
+        share = 1 / (1 + self.fall ** (high - low) * (high_root - root) / (root - low_root))
+        return min(1 << 32, rounded_up(share, 32))
+
+    def steps(self, epoch: int) -> list[list[tuple[int, fmpz_poly]]]:
+        """From every block to every block in the next epoch."""
+        key = epoch if self.changing else 0
+        if key not in self.known:
+            with ctx.workprec(512):
+                self.known = {key: [[self.dearest(key, block, to) for to, _ in self.blocks] for block in self.blocks]}
+        return self.known[key]
+
+    def piece(self, first: int, count: int) -> tuple[fmpz_poly, int]:
+        """The masses of so many epochs, of which the last is followed by what is published; and what lies beyond."""
+        laws, beyond, nothing = [fmpz_poly([mass << 32]) for mass in self.chances], 0, fmpz_poly([0])
+        for epoch in range(first, first + count - 1):
+            gathered = [nothing] * len(self.blocks)
+            for law, row in zip(laws, self.steps(epoch), strict=True):
+                for j, (k, shares) in enumerate(row):
+                    gathered[j] = gathered[j] + law.left_shift(k) * shares
+            kept = [rounded_poly(law * mass, 96, self.most) for law, mass in zip(gathered, self.chances, strict=True)]
             laws, beyond = [law for law, _ in kept], beyond + sum(over for _, over in kept)
-        segment = fmpz_poly([0])
-        for law, (k, two) in zip(laws, ends, strict=True):
-            segment = segment + law.left_shift(k) * two
-        total, over = rounded_poly(total * segment, 128, most)
-        beyond += over
-    found = [(Fraction(int(c), 2**96), one * unit * k) for k, c in enumerate(total.coeffs()) if c]
-    return [*found, (Fraction(2 * beyond, 2**96), one * sum(epochs))]
+        last = [self.dearest(first + count - 1, block, 0) for block in self.blocks]
+        total = sum((law.left_shift(k) * shares for law, (k, shares) in zip(laws, last, strict=True)), nothing)
+        found, over = rounded_poly(total, 32, self.most)
+        return found, beyond + over
 
+    def both(self, one: tuple[fmpz_poly, int], other: tuple[fmpz_poly, int]) -> tuple[fmpz_poly, int]:
+        """The law of a sum."""
+        found, over = rounded_poly(one[0] * other[0], 96, self.most)
+        return found, one[1] + other[1] + over
 
-def divided(cost: Fraction, unit: Fraction, one: Fraction) -> tuple[int, fmpz_poly]:
-    """(22) A cost between k and k + 1 units: k, and the shares of 2^32 that go to either."""
-    k = math.floor(cost / unit)
-    low, at, high = number(k * unit * one), number(cost * one), number((k + 1) * unit * one)
-    if not k or cost == k * unit:
-        return (k, fmpz_poly([1 << 32])) if k else (1, fmpz_poly([1 << 32]))
-    share = 1 / (1 + (-(high - low) / 8).exp() * (high.sqrt() - at.sqrt()) / (at.sqrt() - low.sqrt()))
-    up = min(1 << 32, rounded_up(share, 32))
-    return k, fmpz_poly([(1 << 32) - up, up])
+    def law(self) -> Costs:
+        """On few places, farther apart where costs are large; what lies beyond costs the most there is."""
+        parts = [repeated(self.piece(*each), times, self.both) for each, times in self.pieces.items()]
+        total, beyond = reduce(self.both, parts)
+        masses = [int(mass) for mass in total.coeffs()]
+        low, high = next(k for k, mass in enumerate(masses) if mass), len(masses) - 1
+        roots = [math.sqrt(low) + (math.sqrt(high) - math.sqrt(low)) * i / 255 for i in range(256)]
+        places = sorted({low, high, *(min(high, max(low, round(root**2))) for root in roots)})
+        found = Counter[int]()
+        for k in range(low, high + 1):
+            at = bisect_right(places, k) - 1
+            up = self.moved_up(arb(k), places[at], places[at + 1]) if places[at] < k else 0
+            found[places[at]] += -(-masses[k] * ((1 << 32) - up) >> 32)
+            if up:
+                found[places[at + 1]] += -(-masses[k] * up >> 32)
+        costs = [(Fraction(mass, 2**96), self.one * self.unit * k) for k, mass in sorted(found.items()) if mass]
+        return [*costs, (Fraction(2 * beyond, 2**96), self.one * self.epochs)]
 
 
 def rounded_poly(masses: fmpz_poly, bits: int, most: int) -> tuple[fmpz_poly, int]:
@@ -1962,19 +2051,12 @@ def allocated(bases: list[tuple[Fraction, int]], bins: int, order: str, aim: Aim
     grid = aim.grid(bases, bins)
     key = (tuple(bases), bins, grid.half, grid.shift, grid.bits, grid.levels)
     if key not in aim.known:
-        total: Ratios | None = None
-        for shift, count in bases:
-            if shift and count:
-                power, times = grid.law(gaussian_profile(shift), aim.negligible), count
-            else:
-                power, times = grid.constant(count), 1 if count else 0
-            while times:
-                if times & 1:
-                    total = power if total is None else grid.sum(total, power)
-                times >>= 1
-                power = grid.sum(power, power) if times else power
-        assert total is not None
-        aim.known[key] = total
+        laws = [
+            repeated(grid.law(gaussian_profile(shift), aim.negligible), count, grid.sum) if shift else grid.constant(count)
+            for shift, count in bases
+            if count
+        ]
+        aim.known[key] = reduce(grid.sum, laws)
     return mean_profile(grid, aim.known[key], bins, order)
 
 

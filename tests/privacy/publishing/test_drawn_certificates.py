@@ -82,6 +82,10 @@ CASES: dict[str, tuple[Mechanism, Relation, str]] = {
     "rows in bins": (in_bins([[1], ["-1/2", 1], [0, "1/3", 1], ["1/4", "-1/2", "1/2", "1/3"]], 3), ZERO, "1e-4"),
     "last, scheduled": (walk("fixed", smoothness_step=["0.1", "0.2", "0.05"], checkpoints=(1,)), REPLACE, "1e-4"),
     "last, scheduled in secret": (walk("secret", smoothness_step=["0.1", "0.2", "0.05"]), ZERO, "1e-4"),
+    "last, shuffled, scheduled": (
+        *(walk("shuffled", smoothness_step=["0.1", "0.2", "0.05"], checkpoints=(1,)), REPLACE),
+        "1e-4",
+    ),
     "draws": (dp.SampledWithReplacement(G(3), 5, 100) ** 5, ADD, "1e-4"),
     "draws, replaced": (dp.SampledWithReplacement(G(3), 5, 100) ** 5, REPLACE, "1e-4"),
     "draws, zeroed": (dp.SampledWithReplacement(G(3), 5, 100) ** 5, ZERO, "1e-4"),
@@ -233,6 +237,7 @@ DEARER: dict[str, tuple[dict[str, Any], ...]] = {  # each spends more; fields of
     "responses": ({"mechanism": {"epsilon": "11/10"}}, {"count": 5}),
     "last, secret": ({"batches": 5}, {"smoothness_step": "1/5"}, {"order": "fixed"}),
     "last, scheduled": ({"batches": 5}, {"smoothness_step": ["1/10", "1/5", "1/1000"]}, {"checkpoints": [1, 2]}),
+    "last, shuffled, scheduled": ({"batches": 5}, {"smoothness_step": ["1/10", "1/5", "1/1000"]}, {"order": "fixed"}),
     "allocation, replaced": ({"steps": 2}, {"participations": 2}, {"count": 2}),
     "rows in bins": ({"noise_multiplier": "2"}, {"separation": 2}, {"participation": "fixed-order"}),
     "draws": ({"batch_size": 6}, {"dataset_size": 90}, {"mechanism": {"noise_multiplier": "14/5"}}, {"count": 6}),
@@ -266,7 +271,7 @@ MALFORMED: dict[str, tuple[dict[str, Any], ...]] = {
     "last, secret": ({"order": "other"}, {"order": None}),
     "last, scheduled": (
         *({"smoothness_step": steps} for steps in ([], ["0", "1", "2"], ["1", "2"], ["1", "1", "1"], ["1", None, "2"])),
-        *({"order": "shuffled"}, {"weight_decay_step": "1/2"}),
+        {"weight_decay_step": "1/2"},
     ),
     "draws": ({"dataset_size": 1}, {"sample_rate": "1"}),
     "matrix in bins": ({"sample_rate": "1/2"}, {"groups": "position"}, {"separation": None}),
@@ -594,34 +599,79 @@ def test_what_clones_cost_is_counted() -> None:
         both.profile(10, "replace", arb(2) ** -60)
 
 
-@pytest.mark.parametrize("order", ["secret", "shuffled"])
-def test_costs_of_secret_positions_against_all_of_them(order: str) -> None:
-    m, epochs, rise = 4, 3, Fraction(1, 10)
-    release = checker.read_release({**written(walk(order, batches=m, epochs=epochs), ZERO)[0]})
+def profile_of(law: list[tuple[float, float]], alpha: float) -> float:
+    total = 0.0
+    for chance, cost in law:
+        mu = math.sqrt(cost)
+        near = math.log(alpha) / mu
+        total += chance * (stats.norm.sf(near - mu / 2) - alpha * stats.norm.sf(near + mu / 2))
+    return total
+
+
+CHANGING = ["0.1", "0.4", "0.02"], ["0.3", "0.1", "0.2", "0.5", "0.1", "0.1", "0.4", "0.2", "0.6", "0.1", "0.02", "0.3"]
+
+
+@pytest.mark.parametrize(
+    ("order", "sizes", "checkpoints"),
+    [
+        *(("secret", ["0.1"], ()), ("shuffled", ["0.1"], ()), ("shuffled", ["0.1"], (1,)), ("shuffled", ["0.1"], (1, 2))),
+        *(("shuffled", sizes, after) for sizes in CHANGING for after in ((), (2,), (1, 2))),
+    ],
+    ids=str,
+)
+def test_costs_of_secret_positions_against_all_of_them(order: str, sizes: list[str], checkpoints: Any) -> None:
+    """Every permutation, each window step by step."""
+    m, epochs = 4, 3
+    run = walk(order, batches=m, smoothness_step=sizes if len(sizes) > 1 else sizes[0], checkpoints=checkpoints)
+    release = checker.read_release(written(run, ZERO)[0])
     one = Fraction(1, 4)
     with ctx.workprec(256):
         found = checker.secret_costs(release, one)
     assert 1 <= sum(chance for chance, _ in found) <= 1 + Fraction(1, 10**6)
+    steps = [float(size) for size in sizes for _ in range(m * epochs // len(sizes))]
 
-    def profile_of(law: list[tuple[float, float]], alpha: float) -> float:
-        total = 0.0
-        for chance, cost in law:
-            mu = math.sqrt(cost)
-            near = math.log(alpha) / mu
-            total += chance * (stats.norm.sf(near - mu / 2) - alpha * stats.norm.sf(near + mu / 2))
-        return total
-
-    def window(steps: int) -> float:
-        return 1 / sum(float(1 + rise) ** (-2 * k) for k in range(steps))
+    def window(first: int, end: int) -> float:
+        held, scale = 0.0, 1.0
+        for j in range(first, end):
+            scale /= 1 + steps[j] if j > first else 1
+            held += (scale * steps[j] / steps[first]) ** 2
+        return 1 / held
 
     exact = []
-    for places in itertools.product(range(1, m + 1), repeat=epochs if order == "shuffled" else 1):
-        p = places if order == "shuffled" else places * epochs
-        cost = sum(window(m - a + b) for a, b in itertools.pairwise(p)) + window(m - p[-1] + 1)
+    for places in itertools.product(range(m), repeat=epochs if order == "shuffled" else 1):
+        p, cost = places if order == "shuffled" else places * epochs, 0.0
+        for e in range(epochs):
+            published = e + 1 in (*checkpoints, epochs)
+            cost += window(e * m + p[e], (e + 1) * m + (0 if published else p[e + 1]))
         exact.append((m ** -float(len(places)), float(one) * cost))
     for alpha in (1.0, 1.3, 2.0):
         true, got = profile_of(exact, alpha), profile_of([(float(a), float(b)) for a, b in found], alpha)
-        assert true - 1e-12 <= got <= true * (1 + (1e-12 if order == "secret" else 1e-2)), alpha
+        assert true - 1e-12 <= got <= true * (1 + (1e-12 if order == "secret" else 1e-3)), alpha
+
+
+@pytest.mark.parametrize("sizes", [["0.1"], CHANGING[0]], ids=str)
+def test_blocks_of_positions_and_cuts_of_long_runs_only_add(sizes: list[str]) -> None:
+    """Few blocks spend a little more than one position each; a run of 70 epochs is cut into three."""
+    m, epochs = 12, 3
+    run = walk("shuffled", batches=m, smoothness_step=sizes if len(sizes) > 1 else sizes[0])
+    release = checker.read_release(written(run, ZERO)[0])
+
+    def spent(alpha: float) -> float:
+        with ctx.workprec(256):
+            return profile_of([(float(a), float(b)) for a, b in checker.secret_costs(release, Fraction(1, 4))], alpha)
+
+    true = spent(1.3)
+    blocks = checker.blocks_of(m, 0.1, 5)
+    assert [start for start, _ in blocks] == [0, *(end for _, end in blocks[:-1])]
+    assert blocks[-1][1] == m
+    assert len(blocks) < m
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(checker, "blocks_of", lambda *_: blocks)
+        assert true < spent(1.3) < true * 1.5
+    long = walk("shuffled", batches=m, epochs=70, checkpoints=(1,))
+    with ctx.workprec(256):
+        found = checker.Shuffles(checker.read_release(written(long, ZERO)[0]), Fraction(1, 4))
+    assert sorted(found.pieces.items()) == [((0, 1), 1), ((0, 23), 3)]
 
 
 @pytest.mark.parametrize("size", [5, 10, 11, 40])
@@ -747,7 +797,27 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any], Callable[[], None]]] = 
     ),
     "a window too long": (
         *(checker, "window", _one_step_too_many),
-        lambda: test_costs_of_secret_positions_against_all_of_them("shuffled"),
+        lambda: test_costs_of_secret_positions_against_all_of_them("shuffled", ["0.1"], ()),
+    ),
+    "of step sizes that change, a window too long": (
+        *(checker, "windows_of", lambda true: lambda release: lambda i, j: true(release)(i, min(j + 1, 12))),
+        lambda: test_costs_of_secret_positions_against_all_of_them("shuffled", CHANGING[0], ()),
+    ),
+    "the step sizes of the first epoch in all": (
+        *(checker.Shuffles, "steps", lambda true: lambda self, epoch: true(self, 0)),
+        lambda: test_costs_of_secret_positions_against_all_of_them("shuffled", CHANGING[0], ()),
+    ),
+    "checkpoints forgotten in shuffled orders": (
+        *(checker, "Shuffles", lambda true: lambda release, one: true({**release, "checkpoints": []}, one)),
+        lambda: test_costs_of_secret_positions_against_all_of_them("shuffled", CHANGING[1], (2,)),
+    ),
+    "a block as its cheapest position": (
+        *(checker.Shuffles, "dearest", lambda true: lambda self, e, block, to: true(self, e, (block[0], block[0] + 1), to)),
+        lambda: test_blocks_of_positions_and_cuts_of_long_runs_only_add(["0.1"]),
+    ),
+    "a mass between two places to the lower one": (
+        *(checker.Shuffles, "moved_up", lambda true: lambda *_: 0),
+        lambda: test_costs_of_secret_positions_against_all_of_them("shuffled", ["0.1"], ()),
     ),
     "clones too few by one": (
         *(checker, "binomial", lambda true: lambda trials, chance: true(trials + 1, chance)),
@@ -885,7 +955,6 @@ def test_the_command_line_writes_and_checks_them(tmp_path: Path, capsys: pytest.
 
 def test_what_is_refused_says_what_to_do() -> None:
     cases = {
-        walk("shuffled", smoothness_step=["0.1", "0.2", "0.3"]): "fixed and secret have a certificate",
         dp.DiscreteGaussian(3, 2): "scale them so that they move by less than 2",
         dp.PoissonSampled(dp.Laplace(2), "0.1"): "zero-out-one has a certificate",
         dp.SampledWithoutReplacement(dp.Laplace(2), 1, 5): "Gaussian noise, given by noise_multiplier",

@@ -137,7 +137,6 @@ def test_every_kind_of_mechanism_has_a_certificate_or_is_refused_with_a_reason(k
 @pytest.mark.parametrize(
     ("mechanism", "reason"),
     [
-        (walk(smoothness_step=["0.1", "0.2", "0.1", "0.2", "0.1"], order="shuffled"), "step sizes that change"),
         (mechanisms.SampledWithReplacement(mechanisms.Laplace(4), 2, 4), "on such samples: Gaussian noise"),
     ],
 )
