@@ -21,6 +21,7 @@ from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.ledger import DescribedRelease
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles import choice
+from dpbounds.algorithms.oracles.choices import WhichChoice
 from dpbounds.algorithms.oracles.rows import asked, of_some
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space
@@ -217,9 +218,15 @@ class IterativePathNoise(SecondOrderMethod):
         return at_the_smallest(at, problem, largest_stationarity(problem))
 
     @property
+    def told(self) -> WhichChoice:
+        """What is told of the choices: as they are if they count as Gaussian noise, else their zCDP."""
+        many = self.restarts >= FEWEST and self.selection_epsilon <= WIDEST
+        return "exponential" if many else "concentrated"
+
+    @property
     def planned(self) -> Mechanism:
         """What a run releases at most: the gradients of a path, power steps, checks and choices."""
-        each = choice(self.selection_epsilon, self.relation)
+        each = choice(self.selection_epsilon, self.relation, self.told)
         last = Gaussian(self.check_multiplier) ** self.restarts @ each**self.restarts
         between = self.restarts * (self.power_steps - 1)
         steps = Gaussian(self.step_multiplier) ** between @ last if between else last
@@ -322,7 +329,7 @@ class _Search:
         self._checks = reserved(run.hessian_products(method.check_multiplier), method.restarts)
         if method.power_steps > 1:
             self._steps = reserved(self._steps, method.restarts * (method.power_steps - 1))
-        each = choice(method.selection_epsilon, method.relation)
+        each = choice(method.selection_epsilon, method.relation, method.told)
         self._ledger.reserve(DescribedRelease(each, method.restarts))
 
     def __call__(self, flat: Rows, w: Array) -> Found:
@@ -362,6 +369,7 @@ class _Search:
                 np.stack(scores, axis=1),
                 self._method.selection_epsilon,
                 sensitivity,
+                self._method.told,
                 rows=looking,
             )
         found = np.zeros_like(w)
