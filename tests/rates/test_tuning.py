@@ -144,6 +144,23 @@ def test_second_order_points_count_their_gradients():
 
 
 @pytest.mark.thorough
+def test_memory_tells_searches_with_hessians_from_those_without():
+    values = NUMBERS | {"n": 10**7, "d": 1000, "hessian_lipschitz": 1, "failure_probability": "0.1"}
+    full, iterative = "dpbounds/second-order-path-noise", "dpbounds/second-order-path-noise/iterative"
+    found = plan("sosp", memory_limit=500_000, **values)
+    first = found.ranking[0]
+    assert first.id == iterative
+    told = {each.name: each.value for each in first.parameters}
+    assert first.cost.memory == (told["power_steps"] + 8) * 1000 <= 500_000
+    assert first.privacy.startswith("Gaussians alone")
+    assert dict(found.left_out)[full] == "takes 1004000 numbers in memory, more than the limit of 500000"
+    free = plan("sosp", **values).ranking
+    assert [one.id for one in free[:2]] == [iterative, full]
+    assert free[0].value <= first.value < free[1].value
+    assert free[0].cost.memory > 500_000
+
+
+@pytest.mark.thorough
 def test_samples_save_gradients_and_what_they_spend_is_certified():
     """At n = 1e6 full batches have 0.0448 within 1e9 gradients, and DP-STORM 0.0043 within 5e11."""
     found = bounds(n=10**6, gradients_limit=10**9)
