@@ -341,13 +341,16 @@ _DRAWN: dict[type[Mechanism], str] = {
     RandomlyAllocated: "random-allocation",
     BallsInBins: "balls-in-bins",
 }
+_BESIDE_GAUSSIAN: dict[type[Mechanism], tuple[type[Mechanism], ...]] = {
+    SampledWithoutReplacement: (Laplace, DiscreteLaplace, DiscreteGaussian),
+    TruncatedPoisson: (Laplace,),
+}
 _NO_PAIR = "the stand-alone checker does not re-derive"
 
 
 def why_no_certificate(part: Mechanism, relation: Relation) -> str | None:
     """Why certificates cannot describe a part of a composition, and what to do; None where they can."""
     inner = part.mechanism if type(part) in _DRAWN else part  # type: ignore[attr-defined]
-    replaced = relation is Relation.REPLACE_ONE
     match part:
         case MatrixMechanism(participation="minimum-separation", sample_rate=Fraction()):
             told = (
@@ -359,24 +362,21 @@ def why_no_certificate(part: Mechanism, relation: Relation) -> str | None:
     if type(inner) not in _NOISE:
         return f"{_NO_PAIR} {part!r}: publish the command and what it says"
     if type(part) not in _DRAWN:
-        if isinstance(part, DiscreteGaussian) and part.dimension != 1 and (part.bound * (1 + replaced)) ** 2 >= 4:
-            return (
-                f"{_NO_PAIR} discrete Gaussian noise on vectors that move by {part.bound * (1 + replaced)}, as no one "
-                "pair is the worst at every epsilon: scale them so that they move by less than 2"
-            )
         return None
+    given_finally = getattr(inner, "sensitivity", None) is not None
     if isinstance(part, PoissonSampled):
-        if not isinstance(inner, Gaussian) and replaced:
-            return f"{_NO_PAIR} {inner!r} on Poisson samples under replace-one: zero-out-one has a certificate"
-        if isinstance(inner, Gaussian) and inner.sensitivity is not None and replaced and part.sample_rate < 1:
+        if isinstance(inner, Gaussian) and given_finally and relation is Relation.REPLACE_ONE and part.sample_rate < 1:
             return f"{_NO_PAIR} noise with its final distance on a sample under replace-one: give noise_multiplier"
         if isinstance(inner, DiscreteGaussian) and inner.dimension != 1 and inner.bound**2 >= 2:
             return (
                 f"{_NO_PAIR} discrete Gaussian noise on samples of vectors of norm {inner.bound}: bound each coordinate"
             )
         return None
-    if not isinstance(inner, Gaussian) or inner.noise_multiplier is None:
+    kinds = (Gaussian, *_BESIDE_GAUSSIAN.get(type(part), ()))
+    if type(inner) not in kinds or given_finally:
         return f"{_NO_PAIR} {inner!r} on such samples: Gaussian noise, given by noise_multiplier, has a certificate"
+    if not isinstance(inner, Gaussian) and relation is Relation.ZERO_OUT_ONE:
+        return f"{_NO_PAIR} {inner!r} on such samples, a record being zeroed: replace-one has a certificate"
     return None
 
 

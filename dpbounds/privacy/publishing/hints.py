@@ -86,17 +86,19 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
     if upper == 0:
         upper = Fraction(1, 10**9)  # δ = 0, or no ε at all, is nothing that is shown by rounding up
     best: _Found | None = None
-    reason = "none of the attempts came within 3 % of what is proven"
+    reason = far = "none of the attempts came within 3 % of what is proven"
     known: dict[Any, Any] = {}
+    tried = False
     for hints in _attempts(subject, order, upper, releases):
         checker.effort.done = 0.0
         try:
             found = (_tried_halves if "halves" in hints else _tried)(subject, releases, order, hints, upper, known)
         except (checker.NotCovered, checker.Unproven) as why:
-            reason = str(why)  # a grid that is too coarse, perhaps
-            if reason == checker.TOO_MUCH:
+            reason = reason if tried else str(why)  # a grid that is too coarse, perhaps
+            if str(why) == checker.TOO_MUCH:
                 break
             continue
+        tried, reason = True, far
         if found is not None and (best is None or found.upper < best.upper):
             best = found
         if best is not None and best.upper <= upper * (1 + (_CLOSE_SUMS if "exchange" in hints else _CLOSE)):

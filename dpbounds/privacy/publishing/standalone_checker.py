@@ -13,7 +13,7 @@ on trust beside Python and Arb.
 
 How. In ball arithmetic: an ``arb`` is an interval, and ``x < y`` is True only where it holds for all points of both.
 Everything in the certificate but the claim and the mechanism is a hint: a bad one makes this checker say that it could
-not confirm, never confirm wrongly. The inequalities (1) to (27) are proven in ``standalone_checker.md``.
+not confirm, never confirm wrongly. The inequalities (1) to (30) are proven in ``standalone_checker.md``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from collections import Counter
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from itertools import accumulate, pairwise, zip_longest
 from typing import Any
 
@@ -386,7 +386,7 @@ NOISE = ("gaussian", "laplace", "discrete-laplace", "discrete-gaussian", "mixtur
 def read_noise(noise: object, sampling: str) -> dict[str, Any]:
     """What is released of each batch."""
     kind = field(noise, "kind", str)
-    if kind not in NOISE or (kind == "gaussian") == (sampling in ("full-batch", "poisson")):
+    if kind not in NOISE or (kind == "gaussian" and sampling in ("full-batch", "poisson")):
         raise Malformed(f"noise of kind {quoted(kind)} with records drawn by {sampling}")
     found = read_numbers(noise, has_fields(noise, f"noise {kind}"))
     if kind == "mixture-of-gaussians":
@@ -644,7 +644,7 @@ def is_scheduled(release: dict[str, Any]) -> bool:
 
 
 def windows_of(release: dict[str, Any]) -> Callable[[int, int], arb]:
-    """(11), (25) What a participation in step i costs, from above; the next, or what is published, follows in step j."""
+    """(11), (25) What a participation in step i costs, from above, up to the next, or to what is published, in step j."""
     if not is_scheduled(release):
         rise = release["smoothness_step"] - release["weight_decay_step"]
         of_length = lru_cache(maxsize=None)(lambda steps: number(window(rise, steps)))
@@ -1336,6 +1336,21 @@ class Profile:
         return Profile(lambda alpha: 1 - alpha + alpha * self(1 / alpha), exact=self.exact)
 
 
+def mirrored(straight: Callable[[arb], arb], other: Callable[[arb], arb] | None = None, **more: Any) -> Profile:
+    """A profile for α >= 1, and below the reversal of that of the other order (None: the same)."""
+    back = straight if other is None else other
+
+    def below(alpha: arb) -> arb:
+        return 1 - alpha + alpha * back(1 / alpha)
+
+    def value(alpha: arb) -> arb:
+        if alpha >= 1 or alpha < 1:
+            return straight(alpha) if alpha >= 1 else below(alpha)
+        return straight(alpha.max(arb(1))).union(below(alpha.min(arb(1))))
+
+    return Profile(value, **more)
+
+
 Steps = list[tuple[Profile, int]]
 DrawnCurve = Callable[[Fraction], tuple[arb, "arb | None"]]  # ε -> δ(ε) from above, and from below where that is known
 
@@ -1499,14 +1514,52 @@ def thinned(base: Profile, rate: Fraction) -> Profile:
 def symmetrised(base: Profile, rate: Fraction) -> Profile:
     """(17) γ h(1 + (α-1)/γ) for α >= 1, mirrored below."""
     gamma = number(rate)
+    return mirrored(lambda alpha: gamma * base(1 + (alpha - 1) / gamma), exact=base.exact)
 
-    def value(alpha: arb) -> arb:
-        if alpha >= 1:
-            return gamma * base(1 + (alpha - 1) / gamma)
-        require(alpha < 1, "α is told from 1")
-        return 1 - alpha + alpha * gamma * base(1 + (1 / alpha - 1) / gamma)
 
-    return Profile(value)
+def two_guarantees(present: Profile, replaced: Profile, rate: Fraction) -> Profile:
+    """(30) A replaced record in a Poisson sample: q((1-s) h_1 + s h_2) at α' = 1 + (α-1)/q, s = α/α'."""
+    q = number(rate)
+
+    def above(alpha: arb) -> arb:
+        inner = 1 + (alpha - 1) / q
+        return q * ((1 - alpha / inner) * present(inner) + alpha / inner * replaced(inner))
+
+    return mirrored(above, exact=False)
+
+
+def sampled_laplace(rate: Fraction, shift: Fraction) -> Profile:
+    """(30) The same on the line, for Laplace noise: (1-q)f + qf(· - s) against (1-q)f + qf(· + s)."""
+    q, s = number(rate), number(shift)
+    still = 1 - q + q * (-s).exp()
+
+    def above(alpha: arb) -> arb:
+        grown = (alpha * still - (1 - q)) / q  # e^{2t - s} where the ratio is α, for 0 <= t <= s
+        t = ((grown.max((-s).exp()).log() + s) / 2).min(s)
+        event = (1 - q) * (-t).exp() / 2 + q * (1 - (t - s).exp() / 2) - alpha * (-t).exp() * still / 2
+        return event.max(arb(0))
+
+    return mirrored(above)
+
+
+def concentrated_profile(rho: Fraction) -> Profile:
+    """(29) Whatever has Rényi divergences of at most λρ of every order λ, either way."""
+
+    def above(alpha: arb) -> arb:
+        loss, rough, near = alpha.log(), float(rho), float(alpha.log().mid())
+
+        def exponent(log_u: float) -> float:
+            u = math.exp(log_u)
+            return u * ((1 + u) * rough - near) - math.log1p(u) - u * math.log1p(1 / u)
+
+        low, high = -20.0, 40.0
+        for _ in range(90):  # it falls, then rises; any order will do
+            third = (high - low) / 3
+            low, high = (low, high - third) if exponent(low + third) < exponent(high - third) else (low + third, high)
+        u = arb(math.exp(low))
+        return (u * ((1 + u) * number(rho) - loss) - (1 + u).log() - u * (1 + 1 / u).log()).exp().min(arb(1))
+
+    return mirrored(above, exact=False)
 
 
 def zeroed_profile(squared_shift: Fraction, rate: Fraction | arb, order: str) -> Profile:
@@ -1524,15 +1577,7 @@ def zeroed_profile(squared_shift: Fraction, rate: Fraction | arb, order: str) ->
         event = gamma * (normal_tail(t - 2 * s) - alpha * normal_tail(t - s))
         return event - (alpha - 1) * (1 - gamma) * normal_tail(t)
 
-    straight, mirrored = (zeroed, restored) if order == "remove" else (restored, zeroed)
-
-    def value(alpha: arb) -> arb:
-        if alpha >= 1:
-            return straight(alpha)
-        require(alpha < 1, "α is told from 1")
-        return 1 - alpha + alpha * mirrored(1 / alpha)
-
-    return Profile(value)
+    return mirrored(*((zeroed, restored) if order == "remove" else (restored, zeroed)))
 
 
 def averaged(parts: list[tuple[Fraction, Profile]]) -> Profile:
@@ -1880,9 +1925,7 @@ def secret_costs(release: dict[str, Any], one: Fraction) -> Costs:
     rise, pieces = release["smoothness_step"] - release["weight_decay_step"], len(release["checkpoints"]) + 1
     several = (release["epochs"] - pieces) * window(rise, m)
     blocks = [(start, min(start + size, m)) for start in range(0, m, size)]
-    return [
-        (Fraction(end - start, m), one * (several + pieces * window(rise, m - end + 1))) for start, end in blocks
-    ]
+    return [(Fraction(end - start, m), one * (several + pieces * window(rise, m - end + 1))) for start, end in blocks]
 
 
 def blocks_of(batches: int, rise: float, most: int) -> list[tuple[int, int]]:
@@ -2052,7 +2095,9 @@ def allocated(bases: list[tuple[Fraction, int]], bins: int, order: str, aim: Aim
     key = (tuple(bases), bins, grid.half, grid.shift, grid.bits, grid.levels)
     if key not in aim.known:
         laws = [
-            repeated(grid.law(gaussian_profile(shift), aim.negligible), count, grid.sum) if shift else grid.constant(count)
+            repeated(grid.law(gaussian_profile(shift), aim.negligible), count, grid.sum)
+            if shift
+            else grid.constant(count)
             for shift, count in bases
             if count
         ]
@@ -2077,75 +2122,103 @@ def sampled_profile(order: str, rate: Fraction, squared_shift: Fraction) -> Prof
     return Profile(value)
 
 
-def displacing(order: str, relation: str, rate: Fraction, squared_shift: Fraction) -> Profile:
-    """(17), (18) A record that is in the batch with chance ``rate``, and then displaces another one."""
-    if relation == "zero-out-one":
-        return zeroed_profile(squared_shift, rate, order)
-    base = gaussian_profile(4 * squared_shift)
-    if relation == "replace-one":
-        return symmetrised(base, rate)
-    return thinned(base, rate) if order == "remove" else thinned(base, rate).reversed()
-
-
-def of_full_batch(release: dict[str, Any], order: str, relation: str) -> Profile:
-    """(15), (16) Noise on all records."""
-    noise, times = release["mechanism"], 2 if relation == "replace-one" else 1
+def noise_profile(noise: dict[str, Any], times: int) -> Profile:
+    """(15), (16), (29) Noise on all records, of which one moves by so many times its bound: 2 where it is replaced."""
     kind = noise["kind"]
+    if kind == "gaussian":
+        return gaussian_profile(times**2 * per_bound(noise))
     if kind == "laplace":
         multiplier, scale, distance = (noise[name] for name in ("noise_multiplier", "noise_scale", "sensitivity"))
         return laplace_profile(times / multiplier if multiplier is not None else distance / scale)
     if kind == "discrete-laplace":
         return discrete_laplace_profile(noise["noise_scale"], times * noise["bound"])
     if kind == "discrete-gaussian":
-        whole = math.floor(noise["bound"])
-        if noise["dimension"] != 1 and (times * noise["bound"]) ** 2 >= 2:
-            raise NotCovered("discrete Gaussian noise on vectors that move by two units or more, or on samples")
-        return discrete_gaussian_profile(noise["noise_stddev"] ** 2, times * whole)
+        variance, squared = noise["noise_stddev"] ** 2, (times * noise["bound"]) ** 2
+        if noise["dimension"] != 1 and squared >= 2:
+            return concentrated_profile(squared / (2 * variance))
+        return discrete_gaussian_profile(variance, times * math.floor(noise["bound"]))
     if kind == "randomized-response":
-        if relation != "replace-one":
+        if times != 2:
             raise Malformed("randomised response has a pair under replace-one only")
         return response_profile(noise["epsilon"], noise["options"])
-    mixture = mixture_profile(noise["norms"], noise["noise_stddev"], replaced=times == 2)
-    return mixture.reversed() if order == "add" else mixture
+    return mixture_profile(noise["norms"], noise["noise_stddev"], replaced=times == 2)
 
 
-def whole_ones(release: dict[str, Any], relation: str) -> int:
-    """(15) How many coordinates of whole vectors of squared length 2 or 3 move by 1; 0 for other noise."""
-    noise = release["mechanism"]
-    if noise["kind"] != "discrete-gaussian" or noise["dimension"] == 1:
-        return 0
-    squared = ((2 if relation == "replace-one" else 1) * noise["bound"]) ** 2
-    if not 2 <= squared < 4:
-        return 0
-    most: int = noise["dimension"] or 3
-    return min(int(squared), most)
+def per_bound(noise: dict[str, Any]) -> Fraction:
+    """The squared shift of Gaussian noise per unit of the per-record bound."""
+    if noise["kind"] != "gaussian" or noise["noise_multiplier"] is None:
+        raise NotCovered("other than Gaussian noise, given by its noise_multiplier, with records drawn so")
+    return 1 / Fraction(noise["noise_multiplier"]) ** 2
+
+
+def of_full_batch(release: dict[str, Any], order: str, relation: str) -> Profile:
+    """Noise on all records."""
+    found = noise_profile(release["mechanism"], 2 if relation == "replace-one" else 1)
+    return found.reversed() if order == "add" and release["mechanism"]["kind"] == "mixture-of-gaussians" else found
+
+
+def vectors(release: dict[str, Any], relation: str) -> Fraction | None:
+    """The squared distance of whole vectors, several coordinates of which may move; None for all else."""
+    noise = release.get("mechanism", {"kind": None})
+    if release["kind"] != "full-batch" or noise["kind"] != "discrete-gaussian" or noise["dimension"] == 1:
+        return None
+    squared: Fraction = ((2 if relation == "replace-one" else 1) * noise["bound"]) ** 2
+    return squared if squared >= 2 else None
+
+
+def joining(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
+    """(14), (30) A record that is in a Poisson sample with chance ``rate``, beside the others."""
+    if noise["kind"] == "gaussian":
+        return sampled_profile(order, rate, per_bound(noise))
+    if relation != "replace-one":
+        sample = thinned(noise_profile(noise, 1), rate)
+        return sample if order == "remove" else sample.reversed()
+    replaced = noise_profile(noise, 2)
+    if noise["kind"] == "randomized-response" or noise.get("sensitivity") is not None:  # of a replacement alone
+        q = number(rate)
+        return averaged([(1 - rate, gaussian_profile(Fraction(0))), (rate, replaced)]) if q < 1 else replaced
+    if noise["kind"] == "laplace" and noise["dimension"] == 1:
+        return sampled_laplace(rate, 1 / noise["noise_multiplier"])
+    return two_guarantees(noise_profile(noise, 1), replaced, rate)
+
+
+def displacing(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
+    """(17), (18) A record that is in the batch with chance ``rate``, and then displaces another one."""
+    if relation == "zero-out-one":
+        return zeroed_profile(per_bound(noise), rate, order)
+    if noise["kind"] not in ("gaussian", "laplace", "discrete-laplace", "discrete-gaussian") or noise.get(
+        "sensitivity"
+    ):
+        raise NotCovered(f"{noise['kind']} noise on batches of a fixed size, or given by its final distance")
+    base = noise_profile(noise, 2)
+    if relation == "replace-one":
+        return symmetrised(base, rate)
+    return thinned(base, rate) if order == "remove" else thinned(base, rate).reversed()
 
 
 def of_poisson(release: dict[str, Any], order: str, relation: str) -> Profile:
-    """(14) Noise other than Gaussian on a Poisson sample."""
-    if relation == "replace-one":
-        raise NotCovered("noise other than Gaussian on Poisson samples under replace-one")
-    full = {**release, "kind": "full-batch"}
-    sample = thinned(of_full_batch(full, "remove", relation), release["sample_rate"])
-    return sample if order == "remove" else sample.reversed()
+    """Noise other than Gaussian on a Poisson sample."""
+    return joining(release["mechanism"], order, relation, release["sample_rate"])
 
 
 def of_fixed_size(release: dict[str, Any], order: str, relation: str) -> Profile:
     """(17), (18) b of n records."""
-    rate, one = Fraction(release["batch_size"], release["dataset_size"]), per_bound(release)
+    rate = Fraction(release["batch_size"], release["dataset_size"])
     if rate == 1 and relation != "add-or-remove-one":
-        return gaussian_profile(one * (4 if relation == "replace-one" else 1))
+        return noise_profile(release["mechanism"], 2 if relation == "replace-one" else 1)
     if rate == 1:
         raise Malformed("under add-or-remove-one a batch is smaller than the data set")
-    return displacing(order, relation, rate, one)
+    return displacing(release["mechanism"], order, relation, rate)
 
 
 def of_truncated(
     release: dict[str, Any], order: str, relation: str, low: int, high: int, moved: Fraction = Fraction(0)
 ) -> Profile:
     """(19) A Poisson sample of at most B records, of data sets of ``low`` to ``high`` records."""
-    rate, most, one = release["sample_rate"], release["max_batch_size"], per_bound(release)
-    whole = sampled_profile(order, rate, one)
+    rate, most, noise = release["sample_rate"], release["max_batch_size"], release["mechanism"]
+    if noise["kind"] not in ("gaussian", "laplace"):
+        raise NotCovered(f"{noise['kind']} noise on truncated samples")
+    whole = joining(noise, order, relation, rate)
     if high <= most:
         return whole
     often, _ = cut_chances(rate, most, high)
@@ -2159,12 +2232,12 @@ def of_truncated(
     rest, share = often - seldom, moved / seldom if moved and by_size else Fraction(0)
     arrives = moved + share * rest
     parts = [(1 - often - just, 1 - often - just, whole)]
-    parts.append((rest * (1 - share), rest, displacing(order, relation, (rate - share) / (1 - share), one)))
+    parts.append((rest * (1 - share), rest, displacing(noise, order, relation, (rate - share) / (1 - share))))
     if seldom:
         chance = (seldom * kept - moved) / (seldom - moved)
-        parts.append((seldom - moved, seldom, displacing(order, relation, chance, one)))
+        parts.append((seldom - moved, seldom, displacing(noise, order, relation, chance)))
     if moved:
-        near = sampled_profile(order, (just * rate + arrives) / (just + arrives), one)
+        near = joining(noise, order, relation, (just * rate + arrives) / (just + arrives))
         parts.append((just + arrives, just, near))
     if not by_size:  # the tag has one law
         return averaged([(first, profile) for first, _, profile in parts])
@@ -2208,18 +2281,9 @@ def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) ->
     return chance, min(rate, Fraction(rounded_up(most * beyond / (size * tau), 200), scale))
 
 
-def per_bound(release: dict[str, Any]) -> Fraction:
-    """The squared shift of Gaussian noise per unit of the per-record bound, the only noise that some samples take."""
-    noise = release["mechanism"]
-    if noise["kind"] != "gaussian" or noise["noise_multiplier"] is None:
-        raise NotCovered(f"other than Gaussian noise, given by its noise_multiplier, with {release['kind']}")
-    multiplier: Fraction = noise["noise_multiplier"]
-    return 1 / multiplier**2
-
-
 def of_allocated(release: dict[str, Any], order: str, aim: Aim) -> Steps:
     """(20) k groups of steps, one step of each."""
-    t, k, one = release["steps"], release["participations"], per_bound(release)
+    t, k, one = release["steps"], release["participations"], per_bound(release["mechanism"])
     if k == t:
         return [(gaussian_profile(t * one * (4 if order == "replace" else 1)), 1)]
     groups = Counter({t // k + 1: t % k, t // k: k - t % k})
@@ -2228,7 +2292,7 @@ def of_allocated(release: dict[str, Any], order: str, aim: Aim) -> Steps:
 
 def of_bins(release: dict[str, Any], order: str, aim: Aim) -> Steps:
     """(20) Bins that are kept are one choice, bins drawn anew one in each epoch."""
-    bins, one = release["bins"], per_bound(release)
+    bins, one = release["bins"], per_bound(release["mechanism"])
     whole = math.floor(release["epochs"])
     last = math.ceil((release["epochs"] - whole) * bins)
     if bins == 1:
@@ -2258,7 +2322,7 @@ def of_binned_matrix(release: dict[str, Any], order: str, stride: int, aim: Aim)
 
 def of_draws(release: dict[str, Any], order: str, relation: str) -> Profile:
     """(27), (28) b draws with replacement: Σ p_k N(2k/z) against N(0) for records that come and go."""
-    draws, n, one = release["batch_size"], release["dataset_size"], per_bound(release)
+    draws, n, one = release["batch_size"], release["dataset_size"], per_bound(release["mechanism"])
     if draws == 1 and relation != "add-or-remove-one":
         return of_fixed_size(release, order, relation)
     chance, scale = number(Fraction(1, n)), 2**240
@@ -2288,13 +2352,10 @@ def zeroed_draws(chances: list[Fraction], one: Fraction, some: arb, order: str, 
         for way in (order, "add" if order == "remove" else "remove")
     ]
 
-    def value(alpha: arb) -> arb:
-        if alpha >= 1:
-            return sum((p * each(alpha) for p, each in both[0]), arb(0)) / some + lost
-        require(alpha < 1, "α is told from 1")
-        return 1 - alpha + alpha * sum((p * each(1 / alpha) for p, each in both[1]), arb(0)) / some + lost
+    def above(way: int, alpha: arb) -> arb:
+        return sum((p * each(alpha) for p, each in both[way]), arb(0)) / some + lost
 
-    return Profile(value, 1 + lost, exact=False)
+    return mirrored(partial(above, 0), partial(above, 1), total=1 + lost, exact=False)
 
 
 def replaced_draws(chances: list[Fraction], z: Fraction, lost: arb) -> Profile:
@@ -2339,20 +2400,14 @@ def replaced_draws(chances: list[Fraction], z: Fraction, lost: arb) -> Profile:
         for d, p in parts:
             y = (logarithm / d - d / 2).min(t).max(t - d)
             found += p * (normal_tail(y) - alpha * normal_tail(y + d))
-        return found + arb(0).union(slope.upper() * 2 * width)
+        return found + arb(0).union(slope.upper() * 2 * width) + lost
 
-    def value(alpha: arb) -> arb:
-        if alpha >= 1:
-            return above(alpha) + lost
-        require(alpha < 1, "α is told from 1")
-        return 1 - alpha + alpha * above(1 / alpha) + lost
-
-    return Profile(value, 1 + lost, exact=False)
+    return mirrored(above, total=1 + lost, exact=False)
 
 
 def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -> tuple[Profile, arb]:
     """(21) One epoch, and the total variation that its clones cost; without clones the record's batch is revealed."""
-    squared, batches = per_bound(release) * (4 if order == "replace" else 1), release["batches"]
+    squared, batches = per_bound(release["mechanism"]) * (4 if order == "replace" else 1), release["batches"]
     base = gaussian_profile(squared)
     if clones is None or batches == 1:
         return base, arb(0)
@@ -2368,7 +2423,7 @@ def steps_of(
     releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, sizes: tuple[int, int] | None
 ) -> tuple[Steps, arb]:
     """The profiles of a run, with multiplicities, and what is to be added for its clones, in total variation."""
-    shift, found, variation = Fraction(0), Steps(), arb(0)
+    shift, found, variation, rho = Fraction(0), Steps(), arb(0), Fraction(0)
     chosen = list(field(aim.hints, "clones", list)) if "clones" in aim.hints else []
     strides = list(field(aim.hints, "strides", list)) if "strides" in aim.hints else []
     for release in releases:
@@ -2396,8 +2451,13 @@ def steps_of(
             if type(stride) is not int:
                 raise Malformed(f"a stride of {quoted(stride)}")
             found += [(profile, times * count) for profile, times in of_binned_matrix(release, order, stride, aim)]
-        elif kind == "full-batch" and (ones := whole_ones(release, relation)):
-            found.append((discrete_gaussian_profile(release["mechanism"]["noise_stddev"] ** 2, 1), ones * count))
+        elif (squared := vectors(release, relation)) is not None:
+            variance, known = release["mechanism"]["noise_stddev"] ** 2, release["mechanism"]["dimension"]
+            if squared < 4:  # so many coordinates move by 1
+                ones = int(min(squared, known or 3))
+                found.append((discrete_gaussian_profile(variance, 1), ones * count))
+            else:
+                rho += count * squared / (2 * variance)
         elif kind == "random-allocation":
             found += [(profile, times * count) for profile, times in of_allocated(release, order, aim)]
         elif kind == "balls-in-bins":
@@ -2411,6 +2471,9 @@ def steps_of(
             made = {"full-batch": of_full_batch, "poisson": of_poisson, "without-replacement": of_fixed_size}
             made["with-replacement"] = of_draws
             found.append((made[kind](release, order, relation), count))
+    if rho and not found:  # divergences add up
+        return [(concentrated_profile(rho + shift / 2), 1)], variation
+    found += [(concentrated_profile(rho), 1)] if rho else []
     return ([(gaussian_profile(shift), 1)] if shift else []) + found, variation
 
 
@@ -2428,6 +2491,9 @@ def is_attained(release: dict[str, Any]) -> bool:
         given, how = release["matrix"], (release["participation"], release["sample_rate"])
         values = given.get("coefficients") or [value for row in given.get("rows", ()) for value in row]
         return how == ("fixed-order", None) and all(value >= 0 for value in values)
+    noise = release.get("mechanism", {"kind": None})
+    if noise["kind"] == "discrete-gaussian" and noise["dimension"] != 1 and noise["bound"] >= 2:
+        return False
     return release["batches"] == 1 if kind == "last-iterate" else kind not in ("shuffled", "truncated-poisson")
 
 
@@ -2501,7 +2567,7 @@ def demand_places(releases: list[dict[str, Any]], relation: str) -> None:
 def check_drawn(
     releases: list[dict[str, Any]], claim: dict[str, Any], proofs: dict[str, Any]
 ) -> list[tuple[Answer, Answer, str]]:
-    """(14) to (28): for each order, whether δ <= at the upper end and > at the lower one, and how."""
+    """(14) to (30): for each order, whether δ <= at the upper end and > at the lower one, and how."""
     relation, given, target, lower, upper = claim.values()
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
     demand_places(releases, relation)
