@@ -644,7 +644,7 @@ def is_scheduled(release: dict[str, Any]) -> bool:
 
 
 def windows_of(release: dict[str, Any]) -> Callable[[int, int], arb]:
-    """(11), (25) What a participation in step i costs, from above, up to the next, or to what is published, in step j."""
+    """(11), (25) What a participation in step i costs, from above, up to the next one, or to publication, in step j."""
     if not is_scheduled(release):
         rise = release["smoothness_step"] - release["weight_decay_step"]
         of_length = lru_cache(maxsize=None)(lambda steps: number(window(rise, steps)))
