@@ -121,7 +121,7 @@ def _tried(
     """The least of a few upper ends that these hints confirm."""
     given_delta = subject.given == "delta"
     delta = subject.target if given_delta else upper
-    curve = checker.curve_of(releases, order, str(subject.relation), hints, delta, known)
+    curve = checker.curve_of(releases, order, str(subject.relation), hints, delta, known, subject.group_size)
     at = checker.rational(hints["at"]) if "at" in hints else None
 
     def suffices(claim: Fraction) -> bool:

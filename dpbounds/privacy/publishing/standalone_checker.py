@@ -13,7 +13,7 @@ on trust beside Python and Arb.
 
 How. In ball arithmetic: an ``arb`` is an interval, and ``x < y`` is True only where it holds for all points of both.
 Everything in the certificate but the claim and the mechanism is a hint: a bad one makes this checker say that it could
-not confirm, never confirm wrongly. The inequalities (1) to (30) are proven in ``standalone_checker.md``.
+not confirm, never confirm wrongly. The inequalities (1) to (31) are proven in ``standalone_checker.md``.
 """
 
 from __future__ import annotations
@@ -310,7 +310,8 @@ def well_formed(document: Any) -> int:
         raise Malformed(f"the accounts have the roles {' and '.join(roles)}, one of each")
     for account in accounts:
         has_fields(account, "account", *(["digest"] if version > 1 else []))
-        has_fields(account["claim"], "claim")
+        several = isinstance(account["claim"], dict) and "group_size" in account["claim"]
+        has_fields(account["claim"], "claim", *(["group_size"] if several and version > 4 else []))
         releases, proofs = field(account, "mechanism", list), field(account, "proofs", list)
         if len(releases) > RELEASES or len(proofs) > len(ORDERS):
             raise Malformed(f"an account has at most {RELEASES} releases, and one proof of each order")
@@ -1283,7 +1284,8 @@ def composed(parts: list[tuple[Atoms, int]], delta: Fraction, bits: int) -> Atom
     def both(one: Atoms, other: Atoms) -> Atoms:
         return product(one, other, drop, bits)
 
-    return reduce(both, [repeated(atoms, count, both) for atoms, count in parts])
+    total: Atoms = reduce(both, [repeated(atoms, count, both) for atoms, count in parts])
+    return total
 
 
 def above(total: Atoms, spacing: Fraction, epsilon: Fraction, bits: int) -> arb:
@@ -2320,12 +2322,12 @@ def of_binned_matrix(release: dict[str, Any], order: str, stride: int, aim: Aim)
     return [(rest, 1), *([(gaussian_profile(ways * unit * common), 1)] if common else [])]
 
 
-def of_draws(release: dict[str, Any], order: str, relation: str) -> Profile:
-    """(27), (28) b draws with replacement: Σ p_k N(2k/z) against N(0) for records that come and go."""
+def of_draws(release: dict[str, Any], order: str, relation: str, group: int = 1) -> Profile:
+    """(27), (28), (31) b draws with replacement: Σ p_k N(2k/z) against N(0) for records that come and go."""
     draws, n, one = release["batch_size"], release["dataset_size"], per_bound(release["mechanism"])
     if draws == 1 and relation != "add-or-remove-one":
         return of_fixed_size(release, order, relation)
-    chance, scale = number(Fraction(1, n)), 2**240
+    chance, scale = number(Fraction(group, n)), 2**240
     tails = [Fraction(1)]  # P(k or more draws), from above
     while tails[-1] > Fraction(1, 2**200) and len(tails) <= draws:
         if len(tails) > 1000:
@@ -2405,6 +2407,40 @@ def replaced_draws(chances: list[Fraction], z: Fraction, lost: arb) -> Profile:
     return mirrored(above, total=1 + lost, exact=False)
 
 
+def of_group(release: dict[str, Any], order: str, relation: str, group: int) -> tuple[Fraction, Profile | None]:
+    """(31) What so many records spend at once: a squared shift, or a profile by how many of them a sample holds."""
+    kind = release["kind"]
+    if kind == "gaussian":
+        shift, sampled = gaussian(release, relation)
+        if not sampled:
+            return group**2 * shift, None
+        q, (z, _) = release["sample_rate"], of_noise(release, relation)
+        require(group <= 64, "a group on Poisson samples has at most 64 records")
+        law = [math.comb(group, j) * q**j * (1 - q) ** (group - j) for j in range(group + 1)]
+        return Fraction(0), mixed(law, z, order)
+    if kind not in ("without-replacement", "with-replacement") or relation == "zero-out-one":
+        raise NotCovered(f"groups of records with {kind} under {relation}")
+    b, n, z = release["batch_size"], release["dataset_size"], release["mechanism"]["noise_multiplier"]
+    per_bound(release["mechanism"])  # refuses other noise
+    one_by_one = kind == "with-replacement" and b > 1
+    if n - group < (1 if one_by_one else b):
+        raise NotCovered("a group without which no whole batch is left")
+    if one_by_one:
+        return Fraction(0), of_draws(release, order, relation, group)
+    require(min(group, b) <= 64, "a batch holds at most 64 records of a group")
+    ways = [math.comb(group, j) * math.comb(n - group, b - j) for j in range(min(group, b) + 1)]
+    law = [Fraction(each, math.comb(n, b)) for each in ways]
+    if relation == "replace-one":
+        return Fraction(0), replaced_draws(law, z, arb(0))
+    return Fraction(0), mixed(law, z / 2, order)
+
+
+def mixed(law: list[Fraction], z: Fraction, order: str) -> Profile:
+    """Σ p_j N(j/z) against N(0), or against Σ p_j N(-j/z) where records are replaced."""
+    found = mixture_profile([(Fraction(j), p) for j, p in enumerate(law)], z, replaced=order == "replace")
+    return found.reversed() if order == "add" else found
+
+
 def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -> tuple[Profile, arb]:
     """(21) One epoch, and the total variation that its clones cost; without clones the record's batch is revealed."""
     squared, batches = per_bound(release["mechanism"]) * (4 if order == "replace" else 1), release["batches"]
@@ -2420,10 +2456,16 @@ def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -
 
 
 def steps_of(
-    releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, sizes: tuple[int, int] | None
+    releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, sizes: tuple[int, int] | None, group: int = 1
 ) -> tuple[Steps, arb]:
     """The profiles of a run, with multiplicities, and what is to be added for its clones, in total variation."""
     shift, found, variation, rho = Fraction(0), Steps(), arb(0), Fraction(0)
+    if group > 1:
+        for release in releases:
+            one, profile = of_group(release, order, relation, group)
+            shift += release["count"] * one
+            found += [(profile, release["count"])] if profile is not None else []
+        return ([(gaussian_profile(shift), 1)] if shift else []) + found, variation
     chosen = list(field(aim.hints, "clones", list)) if "clones" in aim.hints else []
     strides = list(field(aim.hints, "strides", list)) if "strides" in aim.hints else []
     for release in releases:
@@ -2516,6 +2558,7 @@ def curve_of(
     hints: dict[str, Any],
     delta: Fraction,
     known: dict[Any, Any],
+    group: int = 1,
 ) -> DrawnCurve:
     """(23) ε -> δ(ε) of one order of the neighbours from above; from below as well where there is one exact pair."""
     total = sum(release["count"] for release in releases)
@@ -2533,7 +2576,7 @@ def curve_of(
         for sizes, amounts in zip(ranges, moved, strict=True):
             aim = Aim(delta, total, hints, known)
             aim.moved = list(amounts)
-            steps, variation = steps_of(releases, order, relation, aim, sizes)
+            steps, variation = steps_of(releases, order, relation, aim, sizes, group)
             one, atoms = (steps[0][0] if [count for _, count in steps] == [1] else None), None
             if one is None:
                 enough = number(delta / total) * arb(2) ** -22
@@ -2567,9 +2610,10 @@ def demand_places(releases: list[dict[str, Any]], relation: str) -> None:
 def check_drawn(
     releases: list[dict[str, Any]], claim: dict[str, Any], proofs: dict[str, Any]
 ) -> list[tuple[Answer, Answer, str]]:
-    """(14) to (30): for each order, whether δ <= at the upper end and > at the lower one, and how."""
-    relation, given, target, lower, upper = claim.values()
+    """(14) to (31): for each order, whether δ <= at the upper end and > at the lower one, and how."""
+    relation, given, target, lower, upper = (claim[name] for name in FIELDS["claim"])
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
+    group = claim.get("group_size", 1)
     demand_places(releases, relation)
     known: dict[Any, Any] = {}
     answers: list[tuple[Answer, Answer, str]] = []
@@ -2577,12 +2621,12 @@ def check_drawn(
         hints = field(proofs[order], "parameters", dict)
         above_low: Answer = None
         try:
-            if "halves" in hints:
+            if "halves" in hints and group == 1:
                 require(relation == "replace-one", "halves are for records that are replaced")
                 first = rational(field(hints, "first", str), 0)
                 found, exact, at = by_halves(*halves_of(releases, hints, *high, known), first, high[0]), None, high[0]
             else:
-                curve = curve_of(releases, order, relation, hints, high[1], known)
+                curve = curve_of(releases, order, relation, hints, high[1], known, group)
                 at = min(high[0], rational(hints["at"], 0)) if "at" in hints else high[0]  # δ(·) does not increase
                 found, exact = curve(at)
             suffices: Answer = True if found <= number(high[1]) else None
@@ -2744,18 +2788,23 @@ def read_claim(account: object) -> dict[str, Any]:
         raise Malformed("a claim needs given = delta or epsilon, its target in range, and lower <= upper")
     if relation not in RELATIONS:
         raise Malformed(f"relation {quoted(relation)}")
-    return {"relation": relation, "given": given, "target": target, "lower": lower, "upper": upper}
+    found = {"relation": relation, "given": given, "target": target, "lower": lower, "upper": upper}
+    if "group_size" in claim:
+        found["group_size"] = field(claim, "group_size", int)
+        if not 2 <= found["group_size"] <= 1000:
+            raise Malformed("a group has 2 to 1000 records")
+    return found
 
 
 def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]:
     """Check one claim: the status, what came of it, and how, line by line; and the claim."""
     claim = read_claim(account)
     effort.done = 0.0
-    relation, given, target, lower, upper = claim.values()
+    relation, given, target, lower, upper = (claim[name] for name in FIELDS["claim"])
     proofs = {field(proof, "order", str).split(" ")[0]: proof for proof in field(account, "proofs", list)}
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
     releases = [read_release(release) for release in field(account, "mechanism", list)]
-    drawn, shows = any(map(is_drawn, releases)), all(map(is_attained, releases))
+    drawn, shows = any(map(is_drawn, releases)) or "group_size" in claim, all(map(is_attained, releases))
     if drawn:
         names, products = list(RECORD[relation]), []
     else:
@@ -2801,7 +2850,15 @@ def claim_in_words(claim: dict[str, Any]) -> str:
     """What is claimed, rounded outwards."""
     other = "epsilon" if claim["given"] == "delta" else "delta"
     ends = f"[{shown(claim['lower'], ROUND_FLOOR)}, {shown(claim['upper'])}]"
-    return f"{other} in {ends} at {claim['given']} = {shown(claim['target'])} ({claim['relation']})"
+    group = f", groups of {claim['group_size']} records" if "group_size" in claim else ""
+    return f"{other} in {ends} at {claim['given']} = {shown(claim['target'])} ({claim['relation']}{group})"
+
+
+def relation_in_words(claim: dict[str, Any]) -> str:
+    """Which data sets are neighbours."""
+    group = claim.get("group_size", 1)
+    more = "" if group == 1 else f"; here for up to {group} records at once, the same throughout"
+    return RELATIONS[claim["relation"]] + more
 
 
 def release_in_words(release: dict[str, Any]) -> str:
@@ -2909,7 +2966,7 @@ def sheet(document: dict[str, Any]) -> list[str]:
         role = {"account": "", "suffices": " of the value", "fails": " of the value that fails"}[account["role"]]
         lines += [
             f"claim{role}: {claim_in_words(claim)}",
-            f"  relation: {claim['relation']}: {RELATIONS[claim['relation']]}",
+            f"  relation: {claim['relation']}: {relation_in_words(claim)}",
             *(f"  mechanism: {release_in_words(release)}" for release in releases[:20]),
             *([f"  mechanism: and {len(releases) - 20} more kinds of releases"] if len(releases) > 20 else []),
             f"  digest of the releases: {digest(releases)}",
@@ -2955,10 +3012,11 @@ def check_calibration(calibration: dict[str, Any], accounts: list[Any], claims: 
         wrong.append("the value spends more than the target epsilon")
     second = claims[-1]
     read = [read_release(release) for account in accounts for release in account["mechanism"]]
-    shows = all(is_attained(release) and not is_drawn(release) for release in read)
+    shows = all(is_attained(release) and not is_drawn(release) for release in read) and "group_size" not in claims[0]
     if fails_at is None and shows and not (solve == "sample-rate" and value == 1):
         wrong.append("there is no value that fails, and the value is not the largest sample rate")
-    if fails_at is not None and (second["lower"] <= budget or second["relation"] != claims[0]["relation"]):
+    alike = all(second.get(name) == claims[0].get(name) for name in ("relation", "group_size"))
+    if fails_at is not None and (second["lower"] <= budget or not alike):
         wrong.append("the value said to fail is not shown to spend more than the target epsilon")
     if not substituted(accounts[0]["mechanism"], accounts[-1]["mechanism"], fields[solve], value, fails_at or value):
         wrong.append("the two mechanisms do not differ by the value and the one that fails alone")

@@ -21,7 +21,9 @@ from scipy import stats
 import dpbounds as dp
 from dpbounds.cli import main
 from dpbounds.errors import CertificateError
+from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.certified import Account, account
+from dpbounds.privacy.accountants.groups import group_products
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.descriptions import digest
@@ -31,7 +33,12 @@ from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.truncation import Costs, cut_of, moved_of
 from dpbounds.privacy.publishing import standalone_checker as checker
-from dpbounds.privacy.publishing.certificates import certificate, check_certificate, write_certificate
+from dpbounds.privacy.publishing.certificates import (
+    account_of_group,
+    certificate,
+    check_certificate,
+    write_certificate,
+)
 from dpbounds.privacy.relations import Order, Relation
 from tests.privacy.publishing.test_standalone_checker import run as run_alone
 
@@ -235,6 +242,102 @@ def written(mechanism: Mechanism, relation: Relation) -> list[Any]:
     from dpbounds.privacy.publishing.certificates import release_of
 
     return [json.loads(json.dumps(release_of(*part, relation))) for part in parts_of(mechanism)]
+
+
+# --- Groups -----------------------------------------------------------------------------------------------------------
+
+GROUPS: dict[str, tuple[Mechanism, int, Relation]] = {
+    "all records": (G(9) ** 4, 3, ADD),
+    "a Poisson sample": (dp.PoissonSampled(G(4), "0.1"), 3, ADD),
+    "Poisson samples, replaced": (dp.PoissonSampled(G(4), "0.1") ** 5 @ G(20), 2, REPLACE),
+    "Poisson samples, zeroed": (dp.PoissonSampled(G(4), "0.1") ** 5, 2, ZERO),
+    "batches": (dp.SampledWithoutReplacement(G(8), 5, 50) ** 5, 3, ADD),
+    "batches, replaced": (dp.SampledWithoutReplacement(G(8), 5, 50) ** 5, 3, REPLACE),
+    "draws": (dp.SampledWithReplacement(G(8), 5, 50) ** 5, 2, ADD),
+    "draws, replaced": (dp.SampledWithReplacement(G(8), 5, 50) ** 5, 2, REPLACE),
+    "single draws, replaced": (dp.SampledWithReplacement(G(8), 1, 50) ** 5, 2, REPLACE),
+}
+
+
+@pytest.mark.thorough_cases("*samples*", "batches*", "draws*", "single*")
+@pytest.mark.parametrize("name", GROUPS)
+def test_groups_have_certificates(name: str) -> None:
+    mechanism, k, relation = GROUPS[name]
+    subject = account_of_group(mechanism, k, delta="1e-4", relation=relation)
+    document = plain(subject)
+    assert document["version"] == 5
+    claim = document["accounts"][0]["claim"]
+    proven = subject.enclosure.exact_upper
+    assert claim["group_size"] == k
+    assert proven <= checker.rational(claim["upper"]) <= proven * Fraction("1.002")
+    status, lines = checker.check(document)
+    assert status == checker.CONFIRMED, lines
+    assert f"groups of {k} records" in lines[1]
+    assert any(f"here for up to {k} records at once" in line for line in lines)
+    report = check_certificate(document)
+    assert report.holds
+    assert f"here for up to {k}" in str(report.claims[0]["relation_in_words"])
+    for changed in (k + 1, None, 1, True, "2"):  # more records spend more; fewer have no such field
+        wrong = copy.deepcopy(document)
+        wrong["accounts"][0]["claim"]["group_size"] = changed
+        assert checker.check(wrong)[0] == (checker.WRONG if changed == k + 1 else checker.MALFORMED), changed
+    del claim["group_size"]
+    assert account(mechanism, delta="1e-4", relation=relation).enclosure.exact_upper < proven
+    document["version"], document["assumptions"] = 4, list(checker.assumptions_of(4))
+    claim["group_size"] = k
+    assert checker.check(document)[0] == checker.MALFORMED
+
+
+def test_a_group_of_one_sample_against_sums_over_a_line() -> None:
+    """Profiles by how many of the group a sample holds, and that of a group replaced in a batch above its attacks."""
+    axis = np.linspace(-14, 16, 60_001)
+
+    def law(chances: Any, step: float) -> Any:
+        return sum(p * stats.norm.pdf(axis - step * j) for j, p in enumerate(chances)) * (axis[1] - axis[0])
+
+    def found(mechanism: Mechanism, relation: Relation, order: str, loss: Fraction) -> float:
+        (release,) = (checker.read_release(each) for each in written(mechanism, relation))
+        aim = checker.Aim(Fraction(1, 10**6), 1, {}, {})
+        with ctx.workprec(256):
+            ((own, _),), _ = checker.steps_of([release], order, str(relation), aim, None, 3)
+            return float(own(checker.number(loss).exp()).mid())
+
+    poisson, batch = stats.binom.pmf(range(4), 3, 0.2), stats.hypergeom.pmf(range(4), 12, 3, 4)
+    draws = stats.binom.pmf(range(5), 4, 0.25)
+    for loss in LOSSES:
+        alpha, still = math.exp(loss), law([1.0], 1)
+        for sample, chances, step in (
+            (dp.PoissonSampled(G(2), "0.2"), poisson, 0.5),
+            (dp.SampledWithoutReplacement(G(2), 4, 12), batch, 1.0),
+            (dp.SampledWithReplacement(G(2), 4, 12), draws, 1.0),
+        ):
+            moved = law(chances, step)
+            for order, one, other in (("remove", moved, still), ("add", still, moved)):
+                exact = np.maximum(one - alpha * other, 0).sum()
+                assert found(sample, ADD, order, loss) == pytest.approx(exact, abs=1e-6)
+            bound = found(sample, REPLACE, "replace", loss)
+            if isinstance(sample, dp.PoissonSampled):
+                exact = np.maximum(moved - alpha * law(chances, -step), 0).sum()
+                assert bound == pytest.approx(exact, abs=1e-6)
+                continue
+            attack = max(np.maximum(one - alpha * other, 0).sum() for one, other in ((moved, still), (still, moved)))
+            assert attack - 1e-7 <= bound <= attack + 0.02
+            ((pair, _),) = group_products(sample, REPLACE, 3)[0][0]
+            with working(160):  # the same bound, by its law
+                assert float(law_of(pair).delta(checker.number(loss)).mid()) == pytest.approx(bound, abs=1e-9)
+    for mechanism, relation in ((dp.SampledWithoutReplacement(G(2), 4, 6), ADD), (dp.Laplace(2), ADD)):
+        with pytest.raises(checker.NotCovered):
+            found(mechanism, relation, "remove", Fraction(1))
+
+
+def test_a_calibration_for_a_group_has_a_certificate() -> None:
+    found = calibrate(lambda z: G(z) ** 10, 1, "1e-4", group_size=3)
+    document = plain(found)
+    assert checker.check(document)[0] == checker.CONFIRMED
+    assert document["calibration"]["fails_at"] is None
+    assert check_certificate(document).holds
+    with pytest.raises(CertificateError, match=r"groups of records with .* has a certificate"):
+        certificate(account_of_group(dp.Laplace(9), 2, delta="1e-4"))
 
 
 # --- Tampering --------------------------------------------------------------------------------------------------------
@@ -857,6 +960,18 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any], Callable[[], None]]] = 
     "a displaced record does not move": (
         *(checker, "noise_profile", lambda true: lambda noise, times: true(noise, 1)),
         lambda: test_profiles_are_those_of_the_pairs("Laplace, fixed size"),
+    ),
+    "a group as one record": (
+        *(checker, "of_group", lambda true: lambda release, order, relation, group: true(release, order, relation, 2)),
+        lambda: test_a_group_of_one_sample_against_sums_over_a_line(),
+    ),
+    "a group that displaces nobody": (
+        *(checker, "mixed", lambda true: lambda law, z, order: true(law, max(z, Fraction(2)), order)),
+        lambda: test_a_group_of_one_sample_against_sums_over_a_line(),
+    ),
+    "a replaced group at half the distance": (
+        *(checker, "replaced_draws", lambda true: lambda law, z, lost: true(law, 2 * z, lost)),
+        lambda: test_a_group_of_one_sample_against_sums_over_a_line(),
     ),
     "a factor of the relation": (
         *(checker, "per_bound", lambda true: lambda noise: true(noise) / 4),
