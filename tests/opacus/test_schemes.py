@@ -14,7 +14,8 @@ import torch
 from opacus.utils.batch_memory_manager import BatchMemoryManager
 from torch.utils import data as torch_data
 
-from dpbounds.algorithms.ledger import Ledger, Truncated
+from dpbounds.algorithms.ledger import Ledger
+from dpbounds.algorithms.sampling import Truncated
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.opacus import PrivacyEngine, schemes
 from dpbounds.opacus.schemes import FIXED_SIZE, FRESH_BINS, KEPT_BINS, SCHEMES, SHUFFLED, TRUNCATED, SchemeSampler, Way

@@ -33,6 +33,7 @@ from dpbounds.privacy.accountants.questions import (
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.algebra import listed
 from dpbounds.privacy.pairs.domination import NeighbourClass, NeighbourClasses, neighbour_classes
+from dpbounds.privacy.pairs.many_choices import classes_with_gaussian_choices
 from dpbounds.privacy.pairs.pairs import Product, holds_allocation, holds_shuffling
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation
@@ -239,13 +240,15 @@ def delta_curve(
 
 def _accounted(mechanism: Mechanism, relation: Relation, questions: Sequence[Question]) -> list[Account]:
     with without_time_limit():
-        classes = neighbour_classes(mechanism, relation)
+        plain = neighbour_classes(mechanism, relation)
+        classes = classes_with_gaussian_choices(plain)
     proofs = _all_classes(classes, questions)
     attacks = _attacked(classes, questions, proofs)
     found = []
     for asked, known, attacked in zip(questions, proofs, attacks, strict=True):
         enclosure, moments = _together(classes, known, attacked), None
-        if asked.route == "auto" and not classes.tight and _moments_may_help(classes, known, enclosure):
+        worth = not classes.tight and (classes is not plain or _moments_may_help(classes, known, enclosure))
+        if asked.route == "auto" and worth:
             moments = _by_moments(enclosure, mechanism, asked.target, relation)
         best = enclosure if moments is None else moments.enclosure
         found.append(

@@ -144,7 +144,8 @@ class BoundedRangeProfile:
     """The least upper bound of all two-point pairs with losses t and t - η, 0 <= t <= η (exponential mechanism).
 
     H at α = e^ε is (1 - e^((ε-η)/2))² / (1 - e^(-η)) for |ε| <= η. Derived in ``losses.md``, section 2; attained at
-    each ε by one of the two-point pairs, not by one pair for all ε.
+    each ε by one of the two-point pairs, not by one pair for all ε. It stands for releases whose loss lies in such a
+    range, which is more than that it dominates them (``many_choices.md``).
     """
 
     span: Fraction

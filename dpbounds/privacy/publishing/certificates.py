@@ -167,11 +167,8 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
     demand("subject", subject, Account, Calibration)
     calibration: dict[str, object] | None = None
     if isinstance(subject, Calibration):
-        group, at = subject.group_size, {"delta": subject.target_delta, "relation": subject.relation}
-        subjects = [
-            account(subject.mechanism, **at) if group == 1 else account_of_group(subject.mechanism, group, **at)
-        ]
-        if group > 1 or not _shows_what_fails(subject.mechanism, subject.relation):
+        subjects = [_spent(subject)]
+        if subject.group_size > 1 or not _shows_what_fails(subject.mechanism, subject.relation):
             return _of_drawn_calibration(subject, subjects[0])
         roles = ["suffices", "fails"]
         if subject.failing is not None:
@@ -186,6 +183,13 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
     else:
         subjects, roles = [subject], ["account"]
     return _document_of([_account(entry, role) for entry, role in zip(subjects, roles, strict=False)], calibration)
+
+
+def _spent(found: Calibration) -> Account:
+    at_delta, relation = found.target_delta, found.relation
+    if found.group_size > 1:
+        return account_of_group(found.mechanism, found.group_size, delta=at_delta, relation=relation)
+    return account(found.mechanism, delta=at_delta, relation=relation)
 
 
 def _shows_what_fails(mechanism: Mechanism, relation: Relation) -> bool:
