@@ -39,6 +39,7 @@ from dpbounds.privacy.publishing.certificates import (
     check_certificate,
     write_certificate,
 )
+from dpbounds.privacy.publishing.hints import _least as least_confirmed
 from dpbounds.privacy.relations import Order, Relation
 from tests.privacy.publishing.test_standalone_checker import run as run_alone
 
@@ -1137,6 +1138,22 @@ def test_work_is_counted_before_it_is_done(monkeypatch: pytest.MonkeyPatch) -> N
     assert "accounted anew" in report.lines[-1]
     document["accounts"][0]["claim"]["upper"] = "1"
     assert not check_certificate(document).holds
+
+
+@pytest.mark.parametrize("least", ["1", "1.00000004", "1.0041", "1.029", "1.031"])
+def test_what_is_claimed_is_near_the_least_that_is_confirmed(least: str) -> None:
+    asked: list[Fraction] = []
+
+    def suffices(claim: Fraction) -> bool:
+        asked.append(claim)
+        return claim >= Fraction(least)
+
+    found = least_confirmed(Fraction(1), suffices)
+    if found is None:
+        assert Fraction(least) > Fraction("1.03")
+        return
+    assert Fraction(least) <= found <= Fraction(least) + (Fraction(least) - 1) / 2 + Fraction("1e-6")
+    assert len(asked) < 20
 
 
 # --- Calibrations, and the command line -------------------------------------------------------------------------------
