@@ -164,7 +164,7 @@ class Compiled:
             used = lowered.compile().memory_analysis()
         called = used.argument_size_in_bytes + used.output_size_in_bytes + used.temp_size_in_bytes
         held = sum(each.nbytes for each in self.resident)
-        outside = -held if held else sum(each[:rows].nbytes for each in leaves)
+        outside = -held if held else rows * sum(each[:1].nbytes for each in leaves)
         return int(called + outside + _DOUBLES * 8 * start.size)
 
     def _in_doubles(
