@@ -62,6 +62,7 @@ class Account(Displayed):
             any, the lower end of ``enclosure`` is theirs.
         moments: Where Rényi divergences prove a smaller upper end than the pairs, how; else None.
         complete: False where a time limit ended the proofs: what is here was proven by then.
+        group_size: How many records are protected together.
     """
 
     mechanism: Mechanism
@@ -73,10 +74,11 @@ class Account(Displayed):
     attacks: Named = ()
     moments: Proof | None = None
     complete: bool = True
+    group_size: int = 1
 
     def __post_init__(self) -> None:
         demand_fields(self, mechanism=Mechanism, relation=Relation, given=str, target=Fraction, enclosure=Enclosure)
-        demand_fields(self, proofs=tuple, attacks=tuple, moments=(Proof, NoneType), complete=bool)
+        demand_fields(self, proofs=tuple, attacks=tuple, moments=(Proof, NoneType), complete=bool, group_size=int)
 
     @property
     def tight(self) -> bool:
@@ -90,6 +92,7 @@ class Account(Displayed):
             ("proven to lie in" if self.tight else "attained by an attack, and proven to suffice", str(self.enclosure)),
             (self.given, number(self.target)),
             ("relation", str(self.relation)),
+            *(() if self.group_size == 1 else (("records protected together", str(self.group_size)),)),
             ("mechanism", shortened(repr(self.mechanism))),
             ("method", self.enclosure.method),
             *(() if self.complete else (("time limit", "it ended the proofs: this was proven by then"),)),

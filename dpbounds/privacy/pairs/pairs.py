@@ -261,6 +261,22 @@ class ReplacedGaussians:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplacedGroup:
+    """The same for a group in a batch of a fixed size, which holds j of it with the j-th of ``chances``.
+
+    They sum to 1. Derived in ``groups.md``.
+    """
+
+    chances: tuple[Fraction, ...]
+    squared_shift: Fraction
+
+    @property
+    def revealed(self) -> TaggedGaussians:
+        """How many it holds is known: which spends no less."""
+        return TaggedGaussians(tuple((j**2 * self.squared_shift, chance) for j, chance in enumerate(self.chances)))
+
+
+@dataclass(frozen=True, slots=True)
 class Zeroed:
     """A batch of fixed size in which a record is zeroed: the batch that holds it lacks some other record.
 
@@ -501,6 +517,7 @@ Pair = (
     | Sampled
     | DrawnGaussians
     | ReplacedGaussians
+    | ReplacedGroup
     | Zeroed
     | OpposedGaussians
     | TaggedGaussians

@@ -13,7 +13,7 @@ on trust beside Python and Arb.
 
 How. In ball arithmetic: an ``arb`` is an interval, and ``x < y`` is True only where it holds for all points of both.
 Everything in the certificate but the claim and the mechanism is a hint: a bad one makes this checker say that it could
-not confirm, never confirm wrongly. The inequalities (1) to (27) are proven in ``standalone_checker.md``.
+not confirm, never confirm wrongly. The inequalities (1) to (31) are proven in ``standalone_checker.md``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from collections import Counter
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from itertools import accumulate, pairwise, zip_longest
 from typing import Any
 
@@ -310,7 +310,8 @@ def well_formed(document: Any) -> int:
         raise Malformed(f"the accounts have the roles {' and '.join(roles)}, one of each")
     for account in accounts:
         has_fields(account, "account", *(["digest"] if version > 1 else []))
-        has_fields(account["claim"], "claim")
+        several = isinstance(account["claim"], dict) and "group_size" in account["claim"]
+        has_fields(account["claim"], "claim", *(["group_size"] if several and version > 4 else []))
         releases, proofs = field(account, "mechanism", list), field(account, "proofs", list)
         if len(releases) > RELEASES or len(proofs) > len(ORDERS):
             raise Malformed(f"an account has at most {RELEASES} releases, and one proof of each order")
@@ -386,7 +387,7 @@ NOISE = ("gaussian", "laplace", "discrete-laplace", "discrete-gaussian", "mixtur
 def read_noise(noise: object, sampling: str) -> dict[str, Any]:
     """What is released of each batch."""
     kind = field(noise, "kind", str)
-    if kind not in NOISE or (kind == "gaussian") == (sampling in ("full-batch", "poisson")):
+    if kind not in NOISE or (kind == "gaussian" and sampling in ("full-batch", "poisson")):
         raise Malformed(f"noise of kind {quoted(kind)} with records drawn by {sampling}")
     found = read_numbers(noise, has_fields(noise, f"noise {kind}"))
     if kind == "mixture-of-gaussians":
@@ -644,7 +645,7 @@ def is_scheduled(release: dict[str, Any]) -> bool:
 
 
 def windows_of(release: dict[str, Any]) -> Callable[[int, int], arb]:
-    """(11), (25) What a participation in step i costs, from above; the next, or what is published, follows in step j."""
+    """(11), (25) What a participation in step i costs, from above, up to the next one, or to publication, in step j."""
     if not is_scheduled(release):
         rise = release["smoothness_step"] - release["weight_decay_step"]
         of_length = lru_cache(maxsize=None)(lambda steps: number(window(rise, steps)))
@@ -864,35 +865,14 @@ REACHES = {"toeplitz": toeplitz_reach, "lower-triangular": dense_reach, "binary-
 
 
 def closed_form(order: str, squared_shift: Fraction, sampled: Sampled) -> Curve:
-    """δ(ε) = P(S) - e^ε Q(S) with S = {L > ε}, a half-line: L is monotone in the observation t (in units of z)."""
-
-    def tail(t: arb) -> arb:
-        return (t / arb(2).sqrt()).erfc() / 2
+    """δ(ε) = H_{e^ε} of one pair: the loss is monotone in the observation t, and {L > ε} a half-line."""
+    found = gaussian_profile(squared_shift)
+    if sampled:
+        ((q, variance),) = sampled
+        found = sampled_profile(order, q, 1 / variance)
 
     def curve(epsilon: Fraction) -> tuple[arb, arb]:
-        e = number(epsilon)
-        if not sampled:  # L = μt - μ²/2 under N(0), so S = {t > ε/μ + μ/2}
-            mu = number(squared_shift).sqrt()
-            value = tail(e / mu - mu / 2) - e.exp() * tail(e / mu + mu / 2)
-            return value, value
-        ((q_exact, variance),) = sampled
-        q, z = number(q_exact), number(variance).sqrt()
-        grown = e.expm1() + q  # (e^ε - (1-q)), accurate for small ε
-        if order == "remove":
-            if grown <= 0:
-                return -e.expm1(), -e.expm1()  # no loss is below log(1-q)
-            start = z * (grown / q).log() + 1 / (2 * z)  # A(t) > e^ε
-            value = q * tail(start - 1 / z) - grown * tail(start)
-        elif order == "add":
-            room = (-e).expm1() + q  # e^{-ε} - (1-q)
-            if room <= 0:
-                return arb(0), arb(0)  # no loss exceeds -log(1-q)
-            stop = z * (room / q).log() + 1 / (2 * z)  # A(t) < e^{-ε}
-            value = (1 - e.exp() * (1 - q)) * tail(-stop) - e.exp() * q * tail(1 / z - stop)
-        else:  # with y = e^{t/z}, b = q e^{-1/2z²}: 1-q + b y > e^ε (1-q + b/y)
-            b, c = q * (-1 / (2 * z * z)).exp(), (1 - q) * e.expm1()
-            start = z * ((c + (c * c + 4 * b * b * e.exp()).sqrt()) / (2 * b)).log()
-            value = q * (tail(start - 1 / z) - e.exp() * tail(start + 1 / z)) - c * tail(start)
+        value = found(number(epsilon).exp())
         return value, value
 
     return curve
@@ -1283,7 +1263,8 @@ def composed(parts: list[tuple[Atoms, int]], delta: Fraction, bits: int) -> Atom
     def both(one: Atoms, other: Atoms) -> Atoms:
         return product(one, other, drop, bits)
 
-    return reduce(both, [repeated(atoms, count, both) for atoms, count in parts])
+    total: Atoms = reduce(both, [repeated(atoms, count, both) for atoms, count in parts])
+    return total
 
 
 def above(total: Atoms, spacing: Fraction, epsilon: Fraction, bits: int) -> arb:
@@ -1334,6 +1315,21 @@ class Profile:
     def reversed(self) -> Profile:
         """(14) Of (Q, P), both of mass 1."""
         return Profile(lambda alpha: 1 - alpha + alpha * self(1 / alpha), exact=self.exact)
+
+
+def mirrored(straight: Callable[[arb], arb], other: Callable[[arb], arb] | None = None, **more: Any) -> Profile:
+    """A profile for α >= 1, and below the reversal of that of the other order (None: the same)."""
+    back = straight if other is None else other
+
+    def below(alpha: arb) -> arb:
+        return 1 - alpha + alpha * back(1 / alpha)
+
+    def value(alpha: arb) -> arb:
+        if alpha >= 1 or alpha < 1:
+            return straight(alpha) if alpha >= 1 else below(alpha)
+        return straight(alpha.max(arb(1))).union(below(alpha.min(arb(1))))
+
+    return Profile(value, **more)
 
 
 Steps = list[tuple[Profile, int]]
@@ -1499,14 +1495,52 @@ def thinned(base: Profile, rate: Fraction) -> Profile:
 def symmetrised(base: Profile, rate: Fraction) -> Profile:
     """(17) γ h(1 + (α-1)/γ) for α >= 1, mirrored below."""
     gamma = number(rate)
+    return mirrored(lambda alpha: gamma * base(1 + (alpha - 1) / gamma), exact=base.exact)
 
-    def value(alpha: arb) -> arb:
-        if alpha >= 1:
-            return gamma * base(1 + (alpha - 1) / gamma)
-        require(alpha < 1, "α is told from 1")
-        return 1 - alpha + alpha * gamma * base(1 + (1 / alpha - 1) / gamma)
 
-    return Profile(value)
+def two_guarantees(present: Profile, replaced: Profile, rate: Fraction) -> Profile:
+    """(30) A replaced record in a Poisson sample: q((1-s) h_1 + s h_2) at α' = 1 + (α-1)/q, s = α/α'."""
+    q = number(rate)
+
+    def above(alpha: arb) -> arb:
+        inner = 1 + (alpha - 1) / q
+        return q * ((1 - alpha / inner) * present(inner) + alpha / inner * replaced(inner))
+
+    return mirrored(above, exact=False)
+
+
+def sampled_laplace(rate: Fraction, shift: Fraction) -> Profile:
+    """(30) The same on the line, for Laplace noise: (1-q)f + qf(· - s) against (1-q)f + qf(· + s)."""
+    q, s = number(rate), number(shift)
+    still = 1 - q + q * (-s).exp()
+
+    def above(alpha: arb) -> arb:
+        grown = (alpha * still - (1 - q)) / q  # e^{2t - s} where the ratio is α, for 0 <= t <= s
+        t = ((grown.max((-s).exp()).log() + s) / 2).min(s)
+        event = (1 - q) * (-t).exp() / 2 + q * (1 - (t - s).exp() / 2) - alpha * (-t).exp() * still / 2
+        return event.max(arb(0))
+
+    return mirrored(above)
+
+
+def concentrated_profile(rho: Fraction) -> Profile:
+    """(29) Whatever has Rényi divergences of at most λρ of every order λ, either way."""
+
+    def above(alpha: arb) -> arb:
+        loss, rough, near = alpha.log(), float(rho), float(alpha.log().mid())
+
+        def exponent(log_u: float) -> float:
+            u = math.exp(log_u)
+            return u * ((1 + u) * rough - near) - math.log1p(u) - u * math.log1p(1 / u)
+
+        low, high = -20.0, 40.0
+        for _ in range(90):  # it falls, then rises; any order will do
+            third = (high - low) / 3
+            low, high = (low, high - third) if exponent(low + third) < exponent(high - third) else (low + third, high)
+        u = arb(math.exp(low))
+        return (u * ((1 + u) * number(rho) - loss) - (1 + u).log() - u * (1 + 1 / u).log()).exp().min(arb(1))
+
+    return mirrored(above, exact=False)
 
 
 def zeroed_profile(squared_shift: Fraction, rate: Fraction | arb, order: str) -> Profile:
@@ -1524,15 +1558,7 @@ def zeroed_profile(squared_shift: Fraction, rate: Fraction | arb, order: str) ->
         event = gamma * (normal_tail(t - 2 * s) - alpha * normal_tail(t - s))
         return event - (alpha - 1) * (1 - gamma) * normal_tail(t)
 
-    straight, mirrored = (zeroed, restored) if order == "remove" else (restored, zeroed)
-
-    def value(alpha: arb) -> arb:
-        if alpha >= 1:
-            return straight(alpha)
-        require(alpha < 1, "α is told from 1")
-        return 1 - alpha + alpha * mirrored(1 / alpha)
-
-    return Profile(value)
+    return mirrored(*((zeroed, restored) if order == "remove" else (restored, zeroed)))
 
 
 def averaged(parts: list[tuple[Fraction, Profile]]) -> Profile:
@@ -1880,9 +1906,7 @@ def secret_costs(release: dict[str, Any], one: Fraction) -> Costs:
     rise, pieces = release["smoothness_step"] - release["weight_decay_step"], len(release["checkpoints"]) + 1
     several = (release["epochs"] - pieces) * window(rise, m)
     blocks = [(start, min(start + size, m)) for start in range(0, m, size)]
-    return [
-        (Fraction(end - start, m), one * (several + pieces * window(rise, m - end + 1))) for start, end in blocks
-    ]
+    return [(Fraction(end - start, m), one * (several + pieces * window(rise, m - end + 1))) for start, end in blocks]
 
 
 def blocks_of(batches: int, rise: float, most: int) -> list[tuple[int, int]]:
@@ -2052,7 +2076,9 @@ def allocated(bases: list[tuple[Fraction, int]], bins: int, order: str, aim: Aim
     key = (tuple(bases), bins, grid.half, grid.shift, grid.bits, grid.levels)
     if key not in aim.known:
         laws = [
-            repeated(grid.law(gaussian_profile(shift), aim.negligible), count, grid.sum) if shift else grid.constant(count)
+            repeated(grid.law(gaussian_profile(shift), aim.negligible), count, grid.sum)
+            if shift
+            else grid.constant(count)
             for shift, count in bases
             if count
         ]
@@ -2069,7 +2095,7 @@ def sampled_profile(order: str, rate: Fraction, squared_shift: Fraction) -> Prof
         return thinned(base, rate) if order == "remove" else thinned(base, rate).reversed()
     q, z = number(rate), 1 / number(squared_shift).sqrt()
 
-    def value(alpha: arb) -> arb:  # as in ``closed_form``
+    def value(alpha: arb) -> arb:  # with y = e^{t/z}: 1-q + b y > α (1-q + b/y)
         b, c = q * (-1 / (2 * z * z)).exp(), (1 - q) * (alpha - 1)
         start = z * ((c + (c * c + 4 * b * b * alpha).sqrt()) / (2 * b)).log()
         return q * (normal_tail(start - 1 / z) - alpha * normal_tail(start + 1 / z)) - c * normal_tail(start)
@@ -2077,75 +2103,103 @@ def sampled_profile(order: str, rate: Fraction, squared_shift: Fraction) -> Prof
     return Profile(value)
 
 
-def displacing(order: str, relation: str, rate: Fraction, squared_shift: Fraction) -> Profile:
-    """(17), (18) A record that is in the batch with chance ``rate``, and then displaces another one."""
-    if relation == "zero-out-one":
-        return zeroed_profile(squared_shift, rate, order)
-    base = gaussian_profile(4 * squared_shift)
-    if relation == "replace-one":
-        return symmetrised(base, rate)
-    return thinned(base, rate) if order == "remove" else thinned(base, rate).reversed()
-
-
-def of_full_batch(release: dict[str, Any], order: str, relation: str) -> Profile:
-    """(15), (16) Noise on all records."""
-    noise, times = release["mechanism"], 2 if relation == "replace-one" else 1
+def noise_profile(noise: dict[str, Any], times: int) -> Profile:
+    """(15), (16), (29) Noise on all records, of which one moves by so many times its bound: 2 where it is replaced."""
     kind = noise["kind"]
+    if kind == "gaussian":
+        return gaussian_profile(times**2 * per_bound(noise))
     if kind == "laplace":
         multiplier, scale, distance = (noise[name] for name in ("noise_multiplier", "noise_scale", "sensitivity"))
         return laplace_profile(times / multiplier if multiplier is not None else distance / scale)
     if kind == "discrete-laplace":
         return discrete_laplace_profile(noise["noise_scale"], times * noise["bound"])
     if kind == "discrete-gaussian":
-        whole = math.floor(noise["bound"])
-        if noise["dimension"] != 1 and (times * noise["bound"]) ** 2 >= 2:
-            raise NotCovered("discrete Gaussian noise on vectors that move by two units or more, or on samples")
-        return discrete_gaussian_profile(noise["noise_stddev"] ** 2, times * whole)
+        variance, squared = noise["noise_stddev"] ** 2, (times * noise["bound"]) ** 2
+        if noise["dimension"] != 1 and squared >= 2:
+            return concentrated_profile(squared / (2 * variance))
+        return discrete_gaussian_profile(variance, times * math.floor(noise["bound"]))
     if kind == "randomized-response":
-        if relation != "replace-one":
+        if times != 2:
             raise Malformed("randomised response has a pair under replace-one only")
         return response_profile(noise["epsilon"], noise["options"])
-    mixture = mixture_profile(noise["norms"], noise["noise_stddev"], replaced=times == 2)
-    return mixture.reversed() if order == "add" else mixture
+    return mixture_profile(noise["norms"], noise["noise_stddev"], replaced=times == 2)
 
 
-def whole_ones(release: dict[str, Any], relation: str) -> int:
-    """(15) How many coordinates of whole vectors of squared length 2 or 3 move by 1; 0 for other noise."""
-    noise = release["mechanism"]
-    if noise["kind"] != "discrete-gaussian" or noise["dimension"] == 1:
-        return 0
-    squared = ((2 if relation == "replace-one" else 1) * noise["bound"]) ** 2
-    if not 2 <= squared < 4:
-        return 0
-    most: int = noise["dimension"] or 3
-    return min(int(squared), most)
+def per_bound(noise: dict[str, Any]) -> Fraction:
+    """The squared shift of Gaussian noise per unit of the per-record bound."""
+    if noise["kind"] != "gaussian" or noise["noise_multiplier"] is None:
+        raise NotCovered("other than Gaussian noise, given by its noise_multiplier, with records drawn so")
+    return 1 / Fraction(noise["noise_multiplier"]) ** 2
+
+
+def of_full_batch(release: dict[str, Any], order: str, relation: str) -> Profile:
+    """Noise on all records."""
+    found = noise_profile(release["mechanism"], 2 if relation == "replace-one" else 1)
+    return found.reversed() if order == "add" and release["mechanism"]["kind"] == "mixture-of-gaussians" else found
+
+
+def vectors(release: dict[str, Any], relation: str) -> Fraction | None:
+    """The squared distance of whole vectors, several coordinates of which may move; None for all else."""
+    noise = release.get("mechanism", {"kind": None})
+    if release["kind"] != "full-batch" or noise["kind"] != "discrete-gaussian" or noise["dimension"] == 1:
+        return None
+    squared: Fraction = ((2 if relation == "replace-one" else 1) * noise["bound"]) ** 2
+    return squared if squared >= 2 else None
+
+
+def joining(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
+    """(14), (30) A record that is in a Poisson sample with chance ``rate``, beside the others."""
+    if noise["kind"] == "gaussian":
+        return sampled_profile(order, rate, per_bound(noise))
+    if relation != "replace-one":
+        sample = thinned(noise_profile(noise, 1), rate)
+        return sample if order == "remove" else sample.reversed()
+    replaced = noise_profile(noise, 2)
+    if noise["kind"] == "randomized-response" or noise.get("sensitivity") is not None:  # of a replacement alone
+        q = number(rate)
+        return averaged([(1 - rate, gaussian_profile(Fraction(0))), (rate, replaced)]) if q < 1 else replaced
+    if noise["kind"] == "laplace" and noise["dimension"] == 1:
+        return sampled_laplace(rate, 1 / noise["noise_multiplier"])
+    return two_guarantees(noise_profile(noise, 1), replaced, rate)
+
+
+def displacing(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
+    """(17), (18) A record that is in the batch with chance ``rate``, and then displaces another one."""
+    if relation == "zero-out-one":
+        return zeroed_profile(per_bound(noise), rate, order)
+    if noise["kind"] not in ("gaussian", "laplace", "discrete-laplace", "discrete-gaussian") or noise.get(
+        "sensitivity"
+    ):
+        raise NotCovered(f"{noise['kind']} noise on batches of a fixed size, or given by its final distance")
+    base = noise_profile(noise, 2)
+    if relation == "replace-one":
+        return symmetrised(base, rate)
+    return thinned(base, rate) if order == "remove" else thinned(base, rate).reversed()
 
 
 def of_poisson(release: dict[str, Any], order: str, relation: str) -> Profile:
-    """(14) Noise other than Gaussian on a Poisson sample."""
-    if relation == "replace-one":
-        raise NotCovered("noise other than Gaussian on Poisson samples under replace-one")
-    full = {**release, "kind": "full-batch"}
-    sample = thinned(of_full_batch(full, "remove", relation), release["sample_rate"])
-    return sample if order == "remove" else sample.reversed()
+    """Noise other than Gaussian on a Poisson sample."""
+    return joining(release["mechanism"], order, relation, release["sample_rate"])
 
 
 def of_fixed_size(release: dict[str, Any], order: str, relation: str) -> Profile:
     """(17), (18) b of n records."""
-    rate, one = Fraction(release["batch_size"], release["dataset_size"]), per_bound(release)
+    rate = Fraction(release["batch_size"], release["dataset_size"])
     if rate == 1 and relation != "add-or-remove-one":
-        return gaussian_profile(one * (4 if relation == "replace-one" else 1))
+        return noise_profile(release["mechanism"], 2 if relation == "replace-one" else 1)
     if rate == 1:
         raise Malformed("under add-or-remove-one a batch is smaller than the data set")
-    return displacing(order, relation, rate, one)
+    return displacing(release["mechanism"], order, relation, rate)
 
 
 def of_truncated(
     release: dict[str, Any], order: str, relation: str, low: int, high: int, moved: Fraction = Fraction(0)
 ) -> Profile:
     """(19) A Poisson sample of at most B records, of data sets of ``low`` to ``high`` records."""
-    rate, most, one = release["sample_rate"], release["max_batch_size"], per_bound(release)
-    whole = sampled_profile(order, rate, one)
+    rate, most, noise = release["sample_rate"], release["max_batch_size"], release["mechanism"]
+    if noise["kind"] not in ("gaussian", "laplace"):
+        raise NotCovered(f"{noise['kind']} noise on truncated samples")
+    whole = joining(noise, order, relation, rate)
     if high <= most:
         return whole
     often, _ = cut_chances(rate, most, high)
@@ -2159,12 +2213,12 @@ def of_truncated(
     rest, share = often - seldom, moved / seldom if moved and by_size else Fraction(0)
     arrives = moved + share * rest
     parts = [(1 - often - just, 1 - often - just, whole)]
-    parts.append((rest * (1 - share), rest, displacing(order, relation, (rate - share) / (1 - share), one)))
+    parts.append((rest * (1 - share), rest, displacing(noise, order, relation, (rate - share) / (1 - share))))
     if seldom:
         chance = (seldom * kept - moved) / (seldom - moved)
-        parts.append((seldom - moved, seldom, displacing(order, relation, chance, one)))
+        parts.append((seldom - moved, seldom, displacing(noise, order, relation, chance)))
     if moved:
-        near = sampled_profile(order, (just * rate + arrives) / (just + arrives), one)
+        near = joining(noise, order, relation, (just * rate + arrives) / (just + arrives))
         parts.append((just + arrives, just, near))
     if not by_size:  # the tag has one law
         return averaged([(first, profile) for first, _, profile in parts])
@@ -2208,18 +2262,9 @@ def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) ->
     return chance, min(rate, Fraction(rounded_up(most * beyond / (size * tau), 200), scale))
 
 
-def per_bound(release: dict[str, Any]) -> Fraction:
-    """The squared shift of Gaussian noise per unit of the per-record bound, the only noise that some samples take."""
-    noise = release["mechanism"]
-    if noise["kind"] != "gaussian" or noise["noise_multiplier"] is None:
-        raise NotCovered(f"other than Gaussian noise, given by its noise_multiplier, with {release['kind']}")
-    multiplier: Fraction = noise["noise_multiplier"]
-    return 1 / multiplier**2
-
-
 def of_allocated(release: dict[str, Any], order: str, aim: Aim) -> Steps:
     """(20) k groups of steps, one step of each."""
-    t, k, one = release["steps"], release["participations"], per_bound(release)
+    t, k, one = release["steps"], release["participations"], per_bound(release["mechanism"])
     if k == t:
         return [(gaussian_profile(t * one * (4 if order == "replace" else 1)), 1)]
     groups = Counter({t // k + 1: t % k, t // k: k - t % k})
@@ -2228,7 +2273,7 @@ def of_allocated(release: dict[str, Any], order: str, aim: Aim) -> Steps:
 
 def of_bins(release: dict[str, Any], order: str, aim: Aim) -> Steps:
     """(20) Bins that are kept are one choice, bins drawn anew one in each epoch."""
-    bins, one = release["bins"], per_bound(release)
+    bins, one = release["bins"], per_bound(release["mechanism"])
     whole = math.floor(release["epochs"])
     last = math.ceil((release["epochs"] - whole) * bins)
     if bins == 1:
@@ -2256,12 +2301,12 @@ def of_binned_matrix(release: dict[str, Any], order: str, stride: int, aim: Aim)
     return [(rest, 1), *([(gaussian_profile(ways * unit * common), 1)] if common else [])]
 
 
-def of_draws(release: dict[str, Any], order: str, relation: str) -> Profile:
-    """(27), (28) b draws with replacement: Σ p_k N(2k/z) against N(0) for records that come and go."""
-    draws, n, one = release["batch_size"], release["dataset_size"], per_bound(release)
+def of_draws(release: dict[str, Any], order: str, relation: str, group: int = 1) -> Profile:
+    """(27), (28), (31) b draws with replacement: Σ p_k N(2k/z) against N(0) for records that come and go."""
+    draws, n, one = release["batch_size"], release["dataset_size"], per_bound(release["mechanism"])
     if draws == 1 and relation != "add-or-remove-one":
         return of_fixed_size(release, order, relation)
-    chance, scale = number(Fraction(1, n)), 2**240
+    chance, scale = number(Fraction(group, n)), 2**240
     tails = [Fraction(1)]  # P(k or more draws), from above
     while tails[-1] > Fraction(1, 2**200) and len(tails) <= draws:
         if len(tails) > 1000:
@@ -2288,13 +2333,10 @@ def zeroed_draws(chances: list[Fraction], one: Fraction, some: arb, order: str, 
         for way in (order, "add" if order == "remove" else "remove")
     ]
 
-    def value(alpha: arb) -> arb:
-        if alpha >= 1:
-            return sum((p * each(alpha) for p, each in both[0]), arb(0)) / some + lost
-        require(alpha < 1, "α is told from 1")
-        return 1 - alpha + alpha * sum((p * each(1 / alpha) for p, each in both[1]), arb(0)) / some + lost
+    def above(way: int, alpha: arb) -> arb:
+        return sum((p * each(alpha) for p, each in both[way]), arb(0)) / some + lost
 
-    return Profile(value, 1 + lost, exact=False)
+    return mirrored(partial(above, 0), partial(above, 1), total=1 + lost, exact=False)
 
 
 def replaced_draws(chances: list[Fraction], z: Fraction, lost: arb) -> Profile:
@@ -2339,20 +2381,48 @@ def replaced_draws(chances: list[Fraction], z: Fraction, lost: arb) -> Profile:
         for d, p in parts:
             y = (logarithm / d - d / 2).min(t).max(t - d)
             found += p * (normal_tail(y) - alpha * normal_tail(y + d))
-        return found + arb(0).union(slope.upper() * 2 * width)
+        return found + arb(0).union(slope.upper() * 2 * width) + lost
 
-    def value(alpha: arb) -> arb:
-        if alpha >= 1:
-            return above(alpha) + lost
-        require(alpha < 1, "α is told from 1")
-        return 1 - alpha + alpha * above(1 / alpha) + lost
+    return mirrored(above, total=1 + lost, exact=False)
 
-    return Profile(value, 1 + lost, exact=False)
+
+def of_group(release: dict[str, Any], order: str, relation: str, group: int) -> tuple[Fraction, Profile | None]:
+    """(31) What so many records spend at once: a squared shift, or a profile by how many of them a sample holds."""
+    kind = release["kind"]
+    if kind == "gaussian":
+        shift, sampled = gaussian(release, relation)
+        if not sampled:
+            return group**2 * shift, None
+        q, (z, _) = release["sample_rate"], of_noise(release, relation)
+        require(group <= 64, "a group on Poisson samples has at most 64 records")
+        law = [math.comb(group, j) * q**j * (1 - q) ** (group - j) for j in range(group + 1)]
+        return Fraction(0), mixed(law, z, order)
+    if kind not in ("without-replacement", "with-replacement") or relation == "zero-out-one":
+        raise NotCovered(f"groups of records with {kind} under {relation}")
+    b, n, z = release["batch_size"], release["dataset_size"], release["mechanism"]["noise_multiplier"]
+    per_bound(release["mechanism"])  # refuses other noise
+    one_by_one = kind == "with-replacement" and b > 1
+    if n - group < (1 if one_by_one else b):
+        raise NotCovered("a group without which no whole batch is left")
+    if one_by_one:
+        return Fraction(0), of_draws(release, order, relation, group)
+    require(min(group, b) <= 64, "a batch holds at most 64 records of a group")
+    ways = [math.comb(group, j) * math.comb(n - group, b - j) for j in range(min(group, b) + 1)]
+    law = [Fraction(each, math.comb(n, b)) for each in ways]
+    if relation == "replace-one":
+        return Fraction(0), replaced_draws(law, z, arb(0))
+    return Fraction(0), mixed(law, z / 2, order)
+
+
+def mixed(law: list[Fraction], z: Fraction, order: str) -> Profile:
+    """Σ p_j N(j/z) against N(0), or against Σ p_j N(-j/z) where records are replaced."""
+    found = mixture_profile([(Fraction(j), p) for j, p in enumerate(law)], z, replaced=order == "replace")
+    return found.reversed() if order == "add" else found
 
 
 def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -> tuple[Profile, arb]:
     """(21) One epoch, and the total variation that its clones cost; without clones the record's batch is revealed."""
-    squared, batches = per_bound(release) * (4 if order == "replace" else 1), release["batches"]
+    squared, batches = per_bound(release["mechanism"]) * (4 if order == "replace" else 1), release["batches"]
     base = gaussian_profile(squared)
     if clones is None or batches == 1:
         return base, arb(0)
@@ -2365,10 +2435,16 @@ def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -
 
 
 def steps_of(
-    releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, sizes: tuple[int, int] | None
+    releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, sizes: tuple[int, int] | None, group: int = 1
 ) -> tuple[Steps, arb]:
     """The profiles of a run, with multiplicities, and what is to be added for its clones, in total variation."""
-    shift, found, variation = Fraction(0), Steps(), arb(0)
+    shift, found, variation, rho = Fraction(0), Steps(), arb(0), Fraction(0)
+    if group > 1:
+        for release in releases:
+            one, profile = of_group(release, order, relation, group)
+            shift += release["count"] * one
+            found += [(profile, release["count"])] if profile is not None else []
+        return ([(gaussian_profile(shift), 1)] if shift else []) + found, variation
     chosen = list(field(aim.hints, "clones", list)) if "clones" in aim.hints else []
     strides = list(field(aim.hints, "strides", list)) if "strides" in aim.hints else []
     for release in releases:
@@ -2396,8 +2472,13 @@ def steps_of(
             if type(stride) is not int:
                 raise Malformed(f"a stride of {quoted(stride)}")
             found += [(profile, times * count) for profile, times in of_binned_matrix(release, order, stride, aim)]
-        elif kind == "full-batch" and (ones := whole_ones(release, relation)):
-            found.append((discrete_gaussian_profile(release["mechanism"]["noise_stddev"] ** 2, 1), ones * count))
+        elif (squared := vectors(release, relation)) is not None:
+            variance, known = release["mechanism"]["noise_stddev"] ** 2, release["mechanism"]["dimension"]
+            if squared < 4:  # so many coordinates move by 1
+                ones = int(min(squared, known or 3))
+                found.append((discrete_gaussian_profile(variance, 1), ones * count))
+            else:
+                rho += count * squared / (2 * variance)
         elif kind == "random-allocation":
             found += [(profile, times * count) for profile, times in of_allocated(release, order, aim)]
         elif kind == "balls-in-bins":
@@ -2411,6 +2492,9 @@ def steps_of(
             made = {"full-batch": of_full_batch, "poisson": of_poisson, "without-replacement": of_fixed_size}
             made["with-replacement"] = of_draws
             found.append((made[kind](release, order, relation), count))
+    if rho and not found:  # divergences add up
+        return [(concentrated_profile(rho + shift / 2), 1)], variation
+    found += [(concentrated_profile(rho), 1)] if rho else []
     return ([(gaussian_profile(shift), 1)] if shift else []) + found, variation
 
 
@@ -2428,6 +2512,9 @@ def is_attained(release: dict[str, Any]) -> bool:
         given, how = release["matrix"], (release["participation"], release["sample_rate"])
         values = given.get("coefficients") or [value for row in given.get("rows", ()) for value in row]
         return how == ("fixed-order", None) and all(value >= 0 for value in values)
+    noise = release.get("mechanism", {"kind": None})
+    if noise["kind"] == "discrete-gaussian" and noise["dimension"] != 1 and noise["bound"] >= 2:
+        return False
     return release["batches"] == 1 if kind == "last-iterate" else kind not in ("shuffled", "truncated-poisson")
 
 
@@ -2450,6 +2537,7 @@ def curve_of(
     hints: dict[str, Any],
     delta: Fraction,
     known: dict[Any, Any],
+    group: int = 1,
 ) -> DrawnCurve:
     """(23) ε -> δ(ε) of one order of the neighbours from above; from below as well where there is one exact pair."""
     total = sum(release["count"] for release in releases)
@@ -2467,7 +2555,7 @@ def curve_of(
         for sizes, amounts in zip(ranges, moved, strict=True):
             aim = Aim(delta, total, hints, known)
             aim.moved = list(amounts)
-            steps, variation = steps_of(releases, order, relation, aim, sizes)
+            steps, variation = steps_of(releases, order, relation, aim, sizes, group)
             one, atoms = (steps[0][0] if [count for _, count in steps] == [1] else None), None
             if one is None:
                 enough = number(delta / total) * arb(2) ** -22
@@ -2501,9 +2589,10 @@ def demand_places(releases: list[dict[str, Any]], relation: str) -> None:
 def check_drawn(
     releases: list[dict[str, Any]], claim: dict[str, Any], proofs: dict[str, Any]
 ) -> list[tuple[Answer, Answer, str]]:
-    """(14) to (28): for each order, whether δ <= at the upper end and > at the lower one, and how."""
-    relation, given, target, lower, upper = claim.values()
+    """(14) to (31): for each order, whether δ <= at the upper end and > at the lower one, and how."""
+    relation, given, target, lower, upper = (claim[name] for name in FIELDS["claim"])
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
+    group = claim.get("group_size", 1)
     demand_places(releases, relation)
     known: dict[Any, Any] = {}
     answers: list[tuple[Answer, Answer, str]] = []
@@ -2511,12 +2600,12 @@ def check_drawn(
         hints = field(proofs[order], "parameters", dict)
         above_low: Answer = None
         try:
-            if "halves" in hints:
+            if "halves" in hints and group == 1:
                 require(relation == "replace-one", "halves are for records that are replaced")
                 first = rational(field(hints, "first", str), 0)
                 found, exact, at = by_halves(*halves_of(releases, hints, *high, known), first, high[0]), None, high[0]
             else:
-                curve = curve_of(releases, order, relation, hints, high[1], known)
+                curve = curve_of(releases, order, relation, hints, high[1], known, group)
                 at = min(high[0], rational(hints["at"], 0)) if "at" in hints else high[0]  # δ(·) does not increase
                 found, exact = curve(at)
             suffices: Answer = True if found <= number(high[1]) else None
@@ -2626,7 +2715,10 @@ def check_order(
     if releases == 1:
         for precision in (128, 512, 2048, 8192, 32768):
             with ctx.workprec(precision):
-                first, second = decide(closed_form(order, squared_shift, sampled), high, low)
+                try:
+                    first, second = decide(closed_form(order, squared_shift, sampled), high, low)
+                except Unproven:  # told apart at more bits
+                    continue
             below, above = (first if below is None else below), (second if above is None else above)
             if below is not None and above is not None:
                 break
@@ -2678,18 +2770,23 @@ def read_claim(account: object) -> dict[str, Any]:
         raise Malformed("a claim needs given = delta or epsilon, its target in range, and lower <= upper")
     if relation not in RELATIONS:
         raise Malformed(f"relation {quoted(relation)}")
-    return {"relation": relation, "given": given, "target": target, "lower": lower, "upper": upper}
+    found = {"relation": relation, "given": given, "target": target, "lower": lower, "upper": upper}
+    if "group_size" in claim:
+        found["group_size"] = field(claim, "group_size", int)
+        if not 2 <= found["group_size"] <= 1000:
+            raise Malformed("a group has 2 to 1000 records")
+    return found
 
 
 def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]:
     """Check one claim: the status, what came of it, and how, line by line; and the claim."""
     claim = read_claim(account)
     effort.done = 0.0
-    relation, given, target, lower, upper = claim.values()
+    relation, given, target, lower, upper = (claim[name] for name in FIELDS["claim"])
     proofs = {field(proof, "order", str).split(" ")[0]: proof for proof in field(account, "proofs", list)}
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
     releases = [read_release(release) for release in field(account, "mechanism", list)]
-    drawn, shows = any(map(is_drawn, releases)), all(map(is_attained, releases))
+    drawn, shows = any(map(is_drawn, releases)) or "group_size" in claim, all(map(is_attained, releases))
     if drawn:
         names, products = list(RECORD[relation]), []
     else:
@@ -2735,7 +2832,15 @@ def claim_in_words(claim: dict[str, Any]) -> str:
     """What is claimed, rounded outwards."""
     other = "epsilon" if claim["given"] == "delta" else "delta"
     ends = f"[{shown(claim['lower'], ROUND_FLOOR)}, {shown(claim['upper'])}]"
-    return f"{other} in {ends} at {claim['given']} = {shown(claim['target'])} ({claim['relation']})"
+    group = f", groups of {claim['group_size']} records" if "group_size" in claim else ""
+    return f"{other} in {ends} at {claim['given']} = {shown(claim['target'])} ({claim['relation']}{group})"
+
+
+def relation_in_words(claim: dict[str, Any]) -> str:
+    """Which data sets are neighbours."""
+    group = claim.get("group_size", 1)
+    more = "" if group == 1 else f"; here for up to {group} records at once, the same throughout"
+    return RELATIONS[claim["relation"]] + more
 
 
 def release_in_words(release: dict[str, Any]) -> str:
@@ -2843,7 +2948,7 @@ def sheet(document: dict[str, Any]) -> list[str]:
         role = {"account": "", "suffices": " of the value", "fails": " of the value that fails"}[account["role"]]
         lines += [
             f"claim{role}: {claim_in_words(claim)}",
-            f"  relation: {claim['relation']}: {RELATIONS[claim['relation']]}",
+            f"  relation: {claim['relation']}: {relation_in_words(claim)}",
             *(f"  mechanism: {release_in_words(release)}" for release in releases[:20]),
             *([f"  mechanism: and {len(releases) - 20} more kinds of releases"] if len(releases) > 20 else []),
             f"  digest of the releases: {digest(releases)}",
@@ -2889,10 +2994,11 @@ def check_calibration(calibration: dict[str, Any], accounts: list[Any], claims: 
         wrong.append("the value spends more than the target epsilon")
     second = claims[-1]
     read = [read_release(release) for account in accounts for release in account["mechanism"]]
-    shows = all(is_attained(release) and not is_drawn(release) for release in read)
+    shows = all(is_attained(release) and not is_drawn(release) for release in read) and "group_size" not in claims[0]
     if fails_at is None and shows and not (solve == "sample-rate" and value == 1):
         wrong.append("there is no value that fails, and the value is not the largest sample rate")
-    if fails_at is not None and (second["lower"] <= budget or second["relation"] != claims[0]["relation"]):
+    alike = all(second.get(name) == claims[0].get(name) for name in ("relation", "group_size"))
+    if fails_at is not None and (second["lower"] <= budget or not alike):
         wrong.append("the value said to fail is not shown to spend more than the target epsilon")
     if not substituted(accounts[0]["mechanism"], accounts[-1]["mechanism"], fields[solve], value, fails_at or value):
         wrong.append("the two mechanisms do not differ by the value and the one that fails alone")

@@ -21,7 +21,9 @@ from scipy import stats
 import dpbounds as dp
 from dpbounds.cli import main
 from dpbounds.errors import CertificateError
+from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.certified import Account, account
+from dpbounds.privacy.accountants.groups import group_products
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.descriptions import digest
@@ -31,7 +33,13 @@ from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.truncation import Costs, cut_of, moved_of
 from dpbounds.privacy.publishing import standalone_checker as checker
-from dpbounds.privacy.publishing.certificates import certificate, check_certificate, write_certificate
+from dpbounds.privacy.publishing.certificates import (
+    account_of_group,
+    certificate,
+    check_certificate,
+    write_certificate,
+)
+from dpbounds.privacy.publishing.hints import _least as least_confirmed
 from dpbounds.privacy.relations import Order, Relation
 from tests.privacy.publishing.test_standalone_checker import run as run_alone
 
@@ -90,6 +98,17 @@ CASES: dict[str, tuple[Mechanism, Relation, str]] = {
     "draws, replaced": (dp.SampledWithReplacement(G(3), 5, 100) ** 5, REPLACE, "1e-4"),
     "draws, zeroed": (dp.SampledWithReplacement(G(3), 5, 100) ** 5, ZERO, "1e-4"),
     "vectors": (dp.DiscreteGaussian(3, "1.9", dimension=2) ** 3, ADD, "1e-4"),
+    "vectors that move far": (dp.DiscreteGaussian(3, 2) ** 3, ADD, "1e-4"),
+    "vectors, replaced": (dp.DiscreteGaussian(30, 2, dimension=5) ** 10 @ G(4), REPLACE, "1e-4"),
+    "vectors, fixed size": (dp.SampledWithoutReplacement(dp.DiscreteGaussian(6, 2), 5, 50) ** 3, REPLACE, "1e-4"),
+    "Laplace, sampled, replaced": (dp.PoissonSampled(dp.Laplace(2), "0.2") ** 5, REPLACE, "1e-4"),
+    "Laplace on a line, sampled": (dp.PoissonSampled(dp.Laplace(2, dimension=1), "0.2") ** 5, REPLACE, "1e-4"),
+    "Laplace, distance, sampled": (dp.PoissonSampled(dp.Laplace(noise_scale=3, sensitivity=1), "0.2"), REPLACE, "1e-4"),
+    "whole numbers, sampled": (dp.PoissonSampled(dp.DiscreteLaplace(2), "0.2") ** 3, REPLACE, "1e-4"),
+    "responses, sampled": (dp.PoissonSampled(dp.RandomizedResponse(1, options=3), "0.2") ** 4, REPLACE, "1e-4"),
+    "Laplace, fixed size": (dp.SampledWithoutReplacement(dp.Laplace(2), 5, 50) ** 5, ADD, "1e-4"),
+    "whole numbers, fixed size": (dp.SampledWithoutReplacement(dp.DiscreteLaplace(2), 5, 50) ** 3, REPLACE, "1e-4"),
+    "Laplace, truncated": (dp.TruncatedPoisson(dp.Laplace(2), "0.1", 10, 60) ** 5, REPLACE, "1e-4"),
     "composed": (dp.RandomlyAllocated(G(2), 9) @ G(5) @ dp.PoissonSampled(G(3), "0.1") ** 4, ADD, "1e-4"),
 }
 SLOW = {  # minutes, together
@@ -224,6 +243,102 @@ def written(mechanism: Mechanism, relation: Relation) -> list[Any]:
     from dpbounds.privacy.publishing.certificates import release_of
 
     return [json.loads(json.dumps(release_of(*part, relation))) for part in parts_of(mechanism)]
+
+
+# --- Groups -----------------------------------------------------------------------------------------------------------
+
+GROUPS: dict[str, tuple[Mechanism, int, Relation]] = {
+    "all records": (G(9) ** 4, 3, ADD),
+    "a Poisson sample": (dp.PoissonSampled(G(4), "0.1"), 3, ADD),
+    "Poisson samples, replaced": (dp.PoissonSampled(G(4), "0.1") ** 5 @ G(20), 2, REPLACE),
+    "Poisson samples, zeroed": (dp.PoissonSampled(G(4), "0.1") ** 5, 2, ZERO),
+    "batches": (dp.SampledWithoutReplacement(G(8), 5, 50) ** 5, 3, ADD),
+    "batches, replaced": (dp.SampledWithoutReplacement(G(8), 5, 50) ** 5, 3, REPLACE),
+    "draws": (dp.SampledWithReplacement(G(8), 5, 50) ** 5, 2, ADD),
+    "draws, replaced": (dp.SampledWithReplacement(G(8), 5, 50) ** 5, 2, REPLACE),
+    "single draws, replaced": (dp.SampledWithReplacement(G(8), 1, 50) ** 5, 2, REPLACE),
+}
+
+
+@pytest.mark.thorough_cases("*samples*", "batches*", "draws*", "single*")
+@pytest.mark.parametrize("name", GROUPS)
+def test_groups_have_certificates(name: str) -> None:
+    mechanism, k, relation = GROUPS[name]
+    subject = account_of_group(mechanism, k, delta="1e-4", relation=relation)
+    document = plain(subject)
+    assert document["version"] == 5
+    claim = document["accounts"][0]["claim"]
+    proven = subject.enclosure.exact_upper
+    assert claim["group_size"] == k
+    assert proven <= checker.rational(claim["upper"]) <= proven * Fraction("1.002")
+    status, lines = checker.check(document)
+    assert status == checker.CONFIRMED, lines
+    assert f"groups of {k} records" in lines[1]
+    assert any(f"here for up to {k} records at once" in line for line in lines)
+    report = check_certificate(document)
+    assert report.holds
+    assert f"here for up to {k}" in str(report.claims[0]["relation_in_words"])
+    for changed in (k + 1, None, 1, True, "2"):  # more records spend more; fewer have no such field
+        wrong = copy.deepcopy(document)
+        wrong["accounts"][0]["claim"]["group_size"] = changed
+        assert checker.check(wrong)[0] == (checker.WRONG if changed == k + 1 else checker.MALFORMED), changed
+    del claim["group_size"]
+    assert account(mechanism, delta="1e-4", relation=relation).enclosure.exact_upper < proven
+    document["version"], document["assumptions"] = 4, list(checker.assumptions_of(4))
+    claim["group_size"] = k
+    assert checker.check(document)[0] == checker.MALFORMED
+
+
+def test_a_group_of_one_sample_against_sums_over_a_line() -> None:
+    """Profiles by how many of the group a sample holds, and that of a group replaced in a batch above its attacks."""
+    axis = np.linspace(-14, 16, 60_001)
+
+    def law(chances: Any, step: float) -> Any:
+        return sum(p * stats.norm.pdf(axis - step * j) for j, p in enumerate(chances)) * (axis[1] - axis[0])
+
+    def found(mechanism: Mechanism, relation: Relation, order: str, loss: Fraction) -> float:
+        (release,) = (checker.read_release(each) for each in written(mechanism, relation))
+        aim = checker.Aim(Fraction(1, 10**6), 1, {}, {})
+        with ctx.workprec(256):
+            ((own, _),), _ = checker.steps_of([release], order, str(relation), aim, None, 3)
+            return float(own(checker.number(loss).exp()).mid())
+
+    poisson, batch = stats.binom.pmf(range(4), 3, 0.2), stats.hypergeom.pmf(range(4), 12, 3, 4)
+    draws = stats.binom.pmf(range(5), 4, 0.25)
+    for loss in LOSSES:
+        alpha, still = math.exp(loss), law([1.0], 1)
+        for sample, chances, step in (
+            (dp.PoissonSampled(G(2), "0.2"), poisson, 0.5),
+            (dp.SampledWithoutReplacement(G(2), 4, 12), batch, 1.0),
+            (dp.SampledWithReplacement(G(2), 4, 12), draws, 1.0),
+        ):
+            moved = law(chances, step)
+            for order, one, other in (("remove", moved, still), ("add", still, moved)):
+                exact = np.maximum(one - alpha * other, 0).sum()
+                assert found(sample, ADD, order, loss) == pytest.approx(exact, abs=1e-6)
+            bound = found(sample, REPLACE, "replace", loss)
+            if isinstance(sample, dp.PoissonSampled):
+                exact = np.maximum(moved - alpha * law(chances, -step), 0).sum()
+                assert bound == pytest.approx(exact, abs=1e-6)
+                continue
+            attack = max(np.maximum(one - alpha * other, 0).sum() for one, other in ((moved, still), (still, moved)))
+            assert attack - 1e-7 <= bound <= attack + 0.02
+            ((pair, _),) = group_products(sample, REPLACE, 3)[0][0]
+            with working(160):  # the same bound, by its law
+                assert float(law_of(pair).delta(checker.number(loss)).mid()) == pytest.approx(bound, abs=1e-9)
+    for mechanism, relation in ((dp.SampledWithoutReplacement(G(2), 4, 6), ADD), (dp.Laplace(2), ADD)):
+        with pytest.raises(checker.NotCovered):
+            found(mechanism, relation, "remove", Fraction(1))
+
+
+def test_a_calibration_for_a_group_has_a_certificate() -> None:
+    found = calibrate(lambda z: G(z) ** 10, 1, "1e-4", group_size=3)
+    document = plain(found)
+    assert checker.check(document)[0] == checker.CONFIRMED
+    assert document["calibration"]["fails_at"] is None
+    assert check_certificate(document).holds
+    with pytest.raises(CertificateError, match=r"groups of records with .* has a certificate"):
+        certificate(account_of_group(dp.Laplace(9), 2, delta="1e-4"))
 
 
 # --- Tampering --------------------------------------------------------------------------------------------------------
@@ -366,6 +481,8 @@ EXACT = [  # of one release: two derivations of one profile
     *("fixed size", "fixed size, added", "fixed size, zeroed", "truncated", "truncated, zeroed"),
     *("discrete Gaussian", "discrete Laplace", "discrete Laplace, sampled", "Laplace", "Laplace, distance"),
     *("Laplace, sampled", "mixture", "mixture, replaced", "responses", "last, secret"),
+    *("Laplace on a line, sampled", "responses, sampled", "Laplace, distance, sampled", "Laplace, fixed size"),
+    "whole numbers, fixed size",
 ]
 
 
@@ -390,6 +507,52 @@ def test_profiles_are_those_of_the_pairs(name: str) -> None:
                 theirs, ours = law.delta(checker.number(loss)), own(loss)
             assert abs(float(theirs.mid()) - float(ours.mid())) < 1e-9, (order, loss, theirs, ours)
             assert ours.rad() < 1e-20, (order, loss)
+
+
+def test_a_replaced_record_on_a_sample_against_sums_over_a_line() -> None:
+    """Laplace noise: what two records on either side attain; and the bound from what holds of one record."""
+    q, s = 0.2, 0.5
+    axis = np.linspace(-40, 40, 160_001)
+
+    def noise(at: float) -> Any:
+        return np.exp(-np.abs(axis - at)) / 2 * (axis[1] - axis[0])
+
+    line = profile(CASES["Laplace on a line, sampled"], "replace")
+    bound = profile(CASES["Laplace, sampled, replaced"], "replace")
+    for loss in LOSSES:
+        alpha = math.exp(loss)
+        exact = np.maximum((1 - q) * noise(0) + q * noise(s) - alpha * ((1 - q) * noise(0) + q * noise(-s)), 0).sum()
+        inner = 1 + (max(alpha, 1 / alpha) - 1) / q
+        one, two = (np.maximum(noise(k * s) - inner * noise(0), 0).sum() for k in (1, 2))
+        share = max(alpha, 1 / alpha) / inner
+        wide = q * ((1 - share) * one + share * two)
+        wide = wide if loss >= 0 else 1 - alpha + alpha * wide
+        assert float(line(loss).mid()) == pytest.approx(exact, abs=1e-6), loss
+        assert float(bound(loss).mid()) == pytest.approx(wide, abs=1e-6), loss
+        assert float(bound(loss).mid()) >= exact - 1e-7
+
+
+def test_the_bound_by_divergences_holds_of_all_vectors_and_is_the_best_of_its_kind() -> None:
+    sigma, squared = 1.5, 4
+    rho = Fraction(squared) / (2 * Fraction("2.25"))
+    with ctx.workprec(256):
+        found = checker.concentrated_profile(rho)
+        values = {loss: float(found(checker.number(loss).exp()).mid()) for loss in LOSSES}
+    axis = np.arange(-12, 13)
+    law = np.exp(-(axis**2) / (2 * sigma**2))
+    law /= law.sum()
+    orders = 1 + np.geomspace(1e-6, 1e4, 400_000)
+    for loss, value in values.items():
+        alpha = math.exp(loss)
+        for moved in ((2,), (1, 1), (1, 1, 1), (1, 1, 1, 1)):
+            p, q = np.ones(1), np.ones(1)
+            for k in moved:
+                p, q = np.outer(p, np.roll(law, k)).ravel(), np.outer(q, law).ravel()
+            assert np.maximum(p - alpha * q, 0).sum() <= value + 1e-9, (loss, moved)
+        u = orders - 1
+        logs = u * (orders * float(rho) - abs(float(loss))) - np.log1p(u) - u * np.log1p(1 / u)
+        best = min(1.0, float(np.exp(logs.min())))
+        assert value == pytest.approx(best if loss >= 0 else 1 - alpha + alpha * best, rel=1e-6)
 
 
 @pytest.mark.parametrize(("z", "bins", "order"), [(1.0, 3, "remove"), (1.0, 3, "add"), (2.0, 2, "remove")])
@@ -545,12 +708,19 @@ def test_a_draw_that_is_dropped_is_seen() -> None:
 
 
 def test_as_many_coordinates_move_as_may() -> None:
+    """So many releases of one coordinate each, or None: one profile for all that moves."""
     for bound, dimension, relation, many in (
         *(("1.9", None, ADD, 3), ("1.9", 2, ADD, 2), ("1.5", 9, ZERO, 2), ("1.9", 3, ZERO, 3)),
-        *(("1.4", None, ADD, 0), ("2", 5, ADD, 0), ("1.9", 1, ADD, 0)),
+        *(("1.4", None, ADD, 1), ("2", 5, ADD, None), ("1.9", 1, ADD, 1), ("1", 2, REPLACE, None)),
     ):
         (release,) = (checker.read_release(each) for each in written_freely(bound, dimension))
-        assert checker.whole_ones(release, str(relation)) == many
+        aim = checker.Aim(Fraction(1, 1000), 1, {}, {})
+        with ctx.workprec(200):
+            order = checker.RECORD[str(relation)][0]
+            ((found, count),), _ = checker.steps_of([release], order, str(relation), aim, None)
+        assert found.exact is (many is not None)
+        assert count == (many or 1)
+        assert checker.is_attained(release) or float(bound) >= 2
 
 
 def written_freely(bound: str, dimension: int | None) -> list[Any]:
@@ -614,7 +784,12 @@ CHANGING = ["0.1", "0.4", "0.02"], ["0.3", "0.1", "0.2", "0.5", "0.1", "0.1", "0
 @pytest.mark.parametrize(
     ("order", "sizes", "checkpoints"),
     [
-        *(("secret", ["0.1"], ()), ("shuffled", ["0.1"], ()), ("shuffled", ["0.1"], (1,)), ("shuffled", ["0.1"], (1, 2))),
+        *(
+            ("secret", ["0.1"], ()),
+            ("shuffled", ["0.1"], ()),
+            ("shuffled", ["0.1"], (1,)),
+            ("shuffled", ["0.1"], (1, 2)),
+        ),
         *(("shuffled", sizes, after) for sizes in CHANGING for after in ((), (2,), (1, 2))),
     ],
     ids=str,
@@ -652,7 +827,7 @@ def test_costs_of_secret_positions_against_all_of_them(order: str, sizes: list[s
 @pytest.mark.parametrize("sizes", [["0.1"], CHANGING[0]], ids=str)
 def test_blocks_of_positions_and_cuts_of_long_runs_only_add(sizes: list[str]) -> None:
     """Few blocks spend a little more than one position each; a run of 70 epochs is cut into three."""
-    m, epochs = 12, 3
+    m = 12
     run = walk("shuffled", batches=m, smoothness_step=sizes if len(sizes) > 1 else sizes[0])
     release = checker.read_release(written(run, ZERO)[0])
 
@@ -767,8 +942,40 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any], Callable[[], None]]] = 
         *(checker, "scheduled_costs", _a_window_to_the_end),
         lambda: test_costs_of_steps_that_change_against_plain_sums((1,)),
     ),
+    "divergences of half the vector": (
+        *(checker, "concentrated_profile", lambda true: lambda rho: true(rho / 4)),
+        test_the_bound_by_divergences_holds_of_all_vectors_and_is_the_best_of_its_kind,
+    ),
+    "vectors as one coordinate": (
+        *(checker, "vectors", lambda true: lambda *_: None),
+        test_as_many_coordinates_move_as_may,
+    ),
+    "a replaced record as one that leaves": (
+        *(checker, "two_guarantees", lambda true: lambda present, replaced, rate: true(present, present, rate)),
+        test_a_replaced_record_on_a_sample_against_sums_over_a_line,
+    ),
+    "a sample on a line, half the distance": (
+        *(checker, "sampled_laplace", lambda true: lambda rate, shift: true(rate, shift / 2)),
+        test_a_replaced_record_on_a_sample_against_sums_over_a_line,
+    ),
+    "a displaced record does not move": (
+        *(checker, "noise_profile", lambda true: lambda noise, times: true(noise, 1)),
+        lambda: test_profiles_are_those_of_the_pairs("Laplace, fixed size"),
+    ),
+    "a group as one record": (
+        *(checker, "of_group", lambda true: lambda release, order, relation, group: true(release, order, relation, 2)),
+        lambda: test_a_group_of_one_sample_against_sums_over_a_line(),
+    ),
+    "a group that displaces nobody": (
+        *(checker, "mixed", lambda true: lambda law, z, order: true(law, max(z, Fraction(2)), order)),
+        lambda: test_a_group_of_one_sample_against_sums_over_a_line(),
+    ),
+    "a replaced group at half the distance": (
+        *(checker, "replaced_draws", lambda true: lambda law, z, lost: true(law, 2 * z, lost)),
+        lambda: test_a_group_of_one_sample_against_sums_over_a_line(),
+    ),
     "a factor of the relation": (
-        *(checker, "per_bound", lambda true: lambda release: true(release) / 4),
+        *(checker, "per_bound", lambda true: lambda noise: true(noise) / 4),
         lambda: test_profiles_are_those_of_the_pairs("fixed size"),
     ),
     "no mirror": (
@@ -812,7 +1019,11 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any], Callable[[], None]]] = 
         lambda: test_costs_of_secret_positions_against_all_of_them("shuffled", CHANGING[1], (2,)),
     ),
     "a block as its cheapest position": (
-        *(checker.Shuffles, "dearest", lambda true: lambda self, e, block, to: true(self, e, (block[0], block[0] + 1), to)),
+        *(
+            checker.Shuffles,
+            "dearest",
+            lambda true: lambda self, e, block, to: true(self, e, (block[0], block[0] + 1), to),
+        ),
         lambda: test_blocks_of_positions_and_cuts_of_long_runs_only_add(["0.1"]),
     ),
     "a mass between two places to the lower one": (
@@ -929,6 +1140,22 @@ def test_work_is_counted_before_it_is_done(monkeypatch: pytest.MonkeyPatch) -> N
     assert not check_certificate(document).holds
 
 
+@pytest.mark.parametrize("least", ["1", "1.00000004", "1.0041", "1.029", "1.031"])
+def test_what_is_claimed_is_near_the_least_that_is_confirmed(least: str) -> None:
+    asked: list[Fraction] = []
+
+    def suffices(claim: Fraction) -> bool:
+        asked.append(claim)
+        return claim >= Fraction(least)
+
+    found = least_confirmed(Fraction(1), suffices)
+    if found is None:
+        assert Fraction(least) > Fraction("1.03")
+        return
+    assert Fraction(least) <= found <= Fraction(least) + (Fraction(least) - 1) / 2 + Fraction("1e-6")
+    assert len(asked) < 20
+
+
 # --- Calibrations, and the command line -------------------------------------------------------------------------------
 
 
@@ -955,11 +1182,13 @@ def test_the_command_line_writes_and_checks_them(tmp_path: Path, capsys: pytest.
 
 def test_what_is_refused_says_what_to_do() -> None:
     cases = {
-        dp.DiscreteGaussian(3, 2): "scale them so that they move by less than 2",
-        dp.PoissonSampled(dp.Laplace(2), "0.1"): "zero-out-one has a certificate",
-        dp.SampledWithoutReplacement(dp.Laplace(2), 1, 5): "Gaussian noise, given by noise_multiplier",
+        dp.SampledWithoutReplacement(
+            dp.MixtureOfGaussians(3, {1: 1}), 1, 5
+        ): "Gaussian noise, given by noise_multiplier",
+        dp.SampledWithoutReplacement(dp.Laplace(noise_scale=2, sensitivity=1), 1, 5): "given by noise_multiplier",
         dp.SampledWithReplacement(dp.Laplace(2), 2, 5): "Gaussian noise, given by noise_multiplier",
-        dp.PoissonSampled(dp.DiscreteGaussian(3, 2), "0.1"): "zero-out-one has a certificate",
+        dp.PoissonSampled(dp.DiscreteGaussian(3, 2), "0.1"): "bound each coordinate",
+        dp.RandomlyAllocated(dp.Laplace(2), 2): "Gaussian noise, given by noise_multiplier",
         dp.UniformBall(9, 3): "publish the command and what it says",
     }
     any_value = account(G(4), delta="1/20").enclosure
