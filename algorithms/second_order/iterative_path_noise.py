@@ -69,7 +69,7 @@ class IterativePathNoise(SecondOrderMethod):
 
     Outputs and what is measured are those of ``PathNoiseDescent``. Choices and Gaussian releases are asked for in an
     order that depends on answers; each kind has one size of noise, fixed in advance, and a number that caps keep. The
-    m points of a restart are kept in memory.
+    m points of a restart are kept in memory, so that below some 2000 parameters a Hessian takes less.
 
     Attributes:
         gradient_multiplier: z of the whole path: as one gradient, standard deviation on the sum in units of G.

@@ -40,6 +40,8 @@ def told_apart(
     for_epsilon: bool,
     width: float,
     prove: Callable[[Product, Sequence[Fraction], float], Sequence[Proof]],
+    *,
+    however_low: bool = False,
 ) -> list[Ends] | None:
     """Both ends at each target, or None where this says too little; of an attack the upper one is not proven.
 
@@ -49,6 +51,7 @@ def told_apart(
         for_epsilon: Which.
         width: As in ``enclosed``.
         prove: Proves what a Gaussian spends at targets.
+        however_low: Of an attack, whatever there is: others may promise more.
     """
     found = _steps(product)
     if found is None:
@@ -81,7 +84,7 @@ def told_apart(
             return [(Fraction(0), low) for low in lows]  # the other order spends that much at least
         attacked = any(isinstance(pair, AllocatedTo) for pair, _ in product)
         slack, rare = _reach(steps, _SELDOM if attacked else _SHARE * max(min(map(float, deltas)), 1e-300))
-        if slack > width * float(min(epsilons)):
+        if slack > width * float(min(epsilons)) and not (attacked and however_low):
             return None
         if attacked:
             return [(low, low) for low in lows]

@@ -478,7 +478,7 @@ def _published(
     highs: Sequence[End] = [math.inf if for_epsilon else Fraction(1)] * len(targets)
     with contextlib.suppress(Declined, NotCertified):
         lows = [each.enclosure.exact_lower for each in prove(_gathered(seen), targets, width)]
-    if attacked and (apart := told_apart(product, targets, for_epsilon, math.inf, prove)) is not None:
+    if attacked and (apart := told_apart(product, targets, for_epsilon, width, prove, however_low=True)):
         lows = [max(low, other) for low, (other, _) in zip(lows, apart, strict=True)]
     if not attacked:  # of an attack nothing is proven from above
         try:
