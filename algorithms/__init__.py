@@ -50,14 +50,9 @@ if TYPE_CHECKING:
     )
     from dpbounds.algorithms.frank_wolfe.gaussian_frank_wolfe import GaussianFrankWolfe as GaussianFrankWolfe
     from dpbounds.algorithms.frank_wolfe.vertex_frank_wolfe import VertexFrankWolfe as VertexFrankWolfe
-    from dpbounds.algorithms.ledger import (
-        Batch as Batch,
-        Ledger as Ledger,
-        Poisson as Poisson,
-        PrivacyBudget as PrivacyBudget,
-        Release as Release,
-    )
+    from dpbounds.algorithms.ledger import Ledger as Ledger, PrivacyBudget as PrivacyBudget, Release as Release
     from dpbounds.algorithms.run import Run as Run
+    from dpbounds.algorithms.sampling import Batch as Batch, Poisson as Poisson
     from dpbounds.algorithms.second_order.constrained_second_order import (
         ConstrainedSecondOrder as ConstrainedSecondOrder,
     )
