@@ -323,6 +323,7 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "ledger_format.described_entry": "writes down",
     "planning.multiplier_within": "budgets.calibration.calibrate, rounded",
     "accountants.groups.group_products": "accountants.groups.group_account, before any number",
+    "publishing.certificates.account_of_group": "accountants.groups.group_account, with what was asked",
     "accountants.groups.is_attained": "whether accountants.groups.group_account is attained",
     "accountants.certified.account_at": "accountants.certified.account, for values that were checked",
     "renyi.accountant.converted": "renyi.accountant.renyi_epsilon and renyi_delta, for values that were checked",
