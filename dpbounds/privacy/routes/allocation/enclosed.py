@@ -30,9 +30,9 @@ from dpbounds.privacy.pairs.pairs import (
     ShiftedGaussians,
 )
 from dpbounds.privacy.proofs import Declined, Proof
-from dpbounds.privacy.routes.allocation import above, below, replaced, shared
+from dpbounds.privacy.routes.allocation import above, below, replaced, shared, signed
 from dpbounds.privacy.routes.allocation.apart import told_apart
-from dpbounds.privacy.routes.allocation.rounding import UNIT
+from dpbounds.privacy.routes.allocation.rounding import UNIT, repeated
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.routes.lattice.steps import as_step
 
@@ -52,6 +52,8 @@ _NEARLY = 2  # times as wide as wanted, which will do for some of many targets
 _SUBTLE = 1e-7  # of δ: what may be given up beyond the grid
 _VERY_MANY, _MILD = 3_000, 5  # bins, and a squared shift, for which no grid holds the sum
 _HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
+_LOUD = 2  # a squared shift
+_LOSSES = 0.5  # per deviation and 1 / spacing, of thresholds on a signed grid
 # under replace-one, by the width from which they do; the last for all that is narrower
 _FINENESSES = (
     (5e-3, replaced.Fineness(cells=64, bits=16, losses=8)),
@@ -74,6 +76,7 @@ class Grid:
         fineness: How finely the profile is looked at under replace-one.
         least: The δ per epoch that may be given up there.
         by_threshold: Whether one of m Gaussian steps is looked at so under the other relations, too.
+        signed: How finely under replace-one on a geometric grid; None where one spacing holds the sum.
     """
 
     spacing: Fraction
@@ -81,6 +84,7 @@ class Grid:
     fineness: replaced.Fineness = _ROUGHLY_REPLACED
     least: float = 0.0
     by_threshold: bool = False
+    signed: signed.Fineness | None = None
 
     def looks_at_thresholds(self, pair: Allocated | AllocatedTo) -> bool:
         """Whether a pair is enclosed at thresholds, not on this grid."""
@@ -111,6 +115,11 @@ def _is_crowded(pair: Pair) -> bool:
     )
 
 
+def _is_loud(pair: Allocated) -> bool:
+    """Whether ratios span so many scales that one spacing shows few of them: a choice."""
+    return any(isinstance(base, ShiftedGaussians) and base.squared_shift >= _LOUD for base, _ in pair.shares)
+
+
 @dataclass(frozen=True, slots=True)
 class Dominating:
     """A pair that dominates up to a factor: δ(ε) of T of them is at most ``factor``^T times that of T of ``pair``."""
@@ -120,19 +129,6 @@ class Dominating:
 
 
 _M = TypeVar("_M", above.Above, below.Below)
-
-
-def _repeated(first: _M, times: int, both: Callable[[_M, _M], _M]) -> _M:
-    """So many independent copies joined, by doubling."""
-    doubled, found = first, None
-    while True:
-        if times & 1:
-            found = doubled if found is None else both(found, doubled)
-        times >>= 1
-        if not times:
-            assert found is not None
-            return found
-        doubled = both(doubled, doubled)
 
 
 def _parts(base: Pair) -> Product:
@@ -239,7 +235,7 @@ def _step_above(base: Pair, spacing: Fraction, negligible: float) -> above.Above
         return above.multiplied(one, other).trimmed(negligible)
 
     parts = (
-        _repeated(above.one_ratio(as_step(inner), spacing, _marks(inner, spacing, negligible)), times, both)
+        repeated(above.one_ratio(as_step(inner), spacing, _marks(inner, spacing, negligible)), times, both)
         for inner, times in resolved(_parts(base))
     )
     return reduce(both, parts)
@@ -250,7 +246,7 @@ def _sum_above(shares: Product, bins: int, grid: Grid) -> above.Above:
     terms = sum(count for _, count in shares)
     both = _on_grid(grid, terms, above.refined, above.added)
     finest = grid.for_terms(1, terms)
-    parts = [_repeated(_step_above(base, finest, grid.negligible), count, both) for base, count in shares]
+    parts = [repeated(_step_above(base, finest, grid.negligible), count, both) for base, count in shares]
     idle = bins - terms
     return reduce(both, [*parts, above.constant(idle, grid.spacing)] if idle else parts)
 
@@ -261,7 +257,7 @@ def _step_below(base: Pair, most: int, spacing: Fraction, negligible: float) -> 
         return below.multiplied(one, other).trimmed(negligible)
 
     parts = (
-        _repeated(below.one_step(inner, spacing, _marks(inner, spacing, negligible), most), times, both)
+        repeated(below.one_step(inner, spacing, _marks(inner, spacing, negligible), most), times, both)
         for inner, times in resolved(_parts(base))
     )
     return reduce(both, parts)
@@ -274,7 +270,7 @@ def _sum_below(shares: Product, most: int, grid: Grid) -> below.Below:
     finest = grid.for_terms(1, terms)
     return reduce(
         both,
-        (_repeated(_step_below(base, most, finest, grid.negligible), count, both) for base, count in shares),
+        (repeated(_step_below(base, most, finest, grid.negligible), count, both) for base, count in shares),
     )
 
 
@@ -306,6 +302,8 @@ def dominating(pair: Allocated, grid: Grid) -> Dominating:
 def _at_thresholds(pair: Allocated, grid: Grid) -> tuple[Discrete, Discrete]:
     if _is_crowded(pair):
         return shared.between(pair, grid.least)
+    if pair.direction is Direction.REPLACE and grid.signed is not None:
+        return signed.between(pair, grid.signed, grid.least)
     return replaced.between(pair, grid.fineness, grid.least)
 
 
@@ -373,8 +371,13 @@ def enclosed(
     spaced = [pair for pair in allocated if pair.direction is not Direction.REPLACE]
     if (apart := _apart(product, targets, for_epsilon, width, prove)) is not None:
         return apart
+    in_place = [pair for pair, _ in product if isinstance(pair, Allocated) and pair.direction is Direction.REPLACE]
+    by_signs = any(map(_is_loud, in_place))
     try:
-        spacing = min((first_spacing(pair, width) for pair in spaced), default=1.0)
+        spacing = min(
+            [first_spacing(pair, width) for pair in spaced]
+            + [signed.first_spacing(pair, width, count) for pair in in_place]
+        )
     except Declined:
         shown = _published(product, targets, for_epsilon, width, prove)
         if shown is None:
@@ -384,16 +387,22 @@ def enclosed(
     attacked = any(isinstance(pair, AllocatedTo) for pair in allocated)
     small = float(min(targets)) if for_epsilon else 1e-12
     found: dict[Fraction, Proof] = {}
+    any_declined = False
     rest = list(dict.fromkeys(targets))  # whose proofs are not narrow enough yet
-    by_threshold = all(map(_is_crowded, spaced))
+    by_threshold = bool(spaced) and all(map(_is_crowded, spaced))
     for _ in range(_ROUNDS):
         negligible = _round_number(small * _SUBTLE * min(1.0, width / 1e-3) / count)
-        grid = Grid(_dyadic(spacing), negligible, fineness, _round_number(small * _HARDLY / count), by_threshold)
+        least = _round_number(small * _HARDLY / count)
+        steps = signed.Fineness(_dyadic(spacing), _LOSSES / spacing) if by_signs else None
+        grid = Grid(_dyadic(spacing), negligible, fineness, least, by_threshold, steps)
         try:
             proofs = _between(product, rest, for_epsilon, grid, lambda few, at: prove(few, at, _SHARE * width))
         except Declined:
             if found:
                 break
+            if by_signs:  # the points of a grid would be too many
+                by_signs, any_declined = False, True
+                continue
             if by_threshold or not any(map(_is_gaussian, spaced)):
                 shown = _published(product, targets, for_epsilon, width, prove)
                 if shown is None:
@@ -406,7 +415,7 @@ def enclosed(
         if hidden:  # δ is below all masses
             shown = _published(product, hidden, for_epsilon, width, prove)
             _keep(found, hidden, shown or ())
-        if attacked or not spaced or by_threshold:  # of thresholds the number is bounded
+        if attacked or by_threshold:  # of thresholds the number is bounded
             break
         misses = {at: _miss(found[at], for_epsilon, width) for at in rest if at not in hidden}
         rest = [at for at, miss in misses.items() if miss > (1 if len(targets) == 1 else _NEARLY)]
@@ -414,6 +423,11 @@ def enclosed(
             break
         if not for_epsilon:
             small = min([small, *(float(found[at].enclosure.exact_upper) for at in rest)])
+        if in_place and not by_signs:  # one spacing did not do
+            if any_declined:
+                break
+            by_signs = True
+            continue
         worst = max(misses.values())
         spacing *= min(0.5, max(0.1, 0.8 / math.sqrt(worst))) if worst < math.inf else 0.5
     unseen = [
