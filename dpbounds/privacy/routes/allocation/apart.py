@@ -18,6 +18,8 @@ from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Direction, Pair
 from dpbounds.privacy.proofs import Declined, Proof
 
 _PRECISION, _SHARE = 128, 1e-5  # what may be given up, of δ
+_SLACK = 0.05  # of the width times the sum of all squared shifts: what may be given up
+_COARSE = 8.0  # the same for a squared spacing
 _WIDTH = 0.1  # of what is asked of a single Gaussian, in units of the width that is wanted
 
 Ends = tuple[Fraction, Fraction]
@@ -88,6 +90,66 @@ def told_apart(
         return [(low, min(Fraction(1), high + rare)) for low, high in zip(lows, highs, strict=True)]
     except (Declined, NotCertified):
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class InPlace:
+    """What bounds one of m steps under replace-one where the record's step is told apart (``proof.md``, 12).
+
+    Attributes:
+        product: What it is compared with: δ(ε) is δ of this at ε + ``shift`` but for what follows.
+        shift: Both ends of Σ log(m - 1).
+        more, less: In logarithms, what the ratio may be above, and below, that of the product.
+        rare: The chance that it is not.
+        spacing: Of a grid for it: a choice.
+    """
+
+    product: Product
+    shift: Ends
+    more: Fraction
+    less: Fraction
+    rare: Fraction
+    spacing: float
+
+
+def in_place(product: Product, width: float) -> InPlace | None:
+    """The same for a product of Gaussians, and of one of m steps under replace-one, all m alike; None for others."""
+    steps, plain = list[_Step](), Fraction(0)
+    for pair, count in product:
+        match pair:
+            case ShiftedGaussians(squared_shift=squared):
+                plain += count * squared
+            case Allocated(direction=Direction.REPLACE, bins=bins) if bins > 1 and (step := _step(pair, count)):
+                steps.append(step)
+            case _:
+                return None
+    if not steps:
+        return None
+    count = sum(step.count for step in steps)
+    plain += sum((step.count * step.squared_shift * (1 + (step.ways == 2)) for step in steps), Fraction(0))
+    others: list[tuple[Pair, int]] = [
+        (Allocated(Direction.ADD, step.ways - 1, ((ShiftedGaussians(step.squared_shift), step.ways - 1),)), step.count)
+        for step in steps
+        if step.ways > 2  # one other step alone: a Gaussian, which is counted above
+    ]
+    loss, most = sum(step.count * float(step.squared_shift) for step in steps), max(step.ways for step in steps)
+    with working(_PRECISION):
+        more = less = rare = shift = arb(0)
+        for step in steps:
+            mu = ball(step.squared_shift).sqrt()
+            slack = ball(Fraction(_SLACK * width * loss / count))
+            apart = ((step.ways - 1) / slack).log() / mu  # b: any number will do
+            smaller = (-mu * apart).exp()
+            more += step.count * ((step.ways - 1) * smaller).log1p()
+            less += step.count * (smaller / (step.ways - 1)).log1p()
+            rare += step.count * (step.ways - 1) * upper_tail((mu - apart) / arb(2).sqrt())
+            shift += step.count * arb(step.ways - 1).log()
+        return InPlace(
+            (((ShiftedGaussians(plain), 1)), *others),
+            (ball_end(shift, "down"), ball_end(shift, "up")),
+            *(ball_end(each, "up") for each in (more, less, rare)),
+            min(0.5, math.sqrt(_COARSE * width * loss / count / (1 + math.log2(most)))),
+        )
 
 
 def _steps(product: Product) -> tuple[list[_Step], Direction, Fraction] | None:

@@ -31,7 +31,7 @@ from dpbounds.privacy.pairs.pairs import (
 )
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.allocation import above, below, replaced, shared, signed
-from dpbounds.privacy.routes.allocation.apart import told_apart
+from dpbounds.privacy.routes.allocation.apart import in_place, told_apart
 from dpbounds.privacy.routes.allocation.rounding import UNIT, repeated
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.routes.lattice.steps import as_step
@@ -53,7 +53,8 @@ _SUBTLE = 1e-7  # of δ: what may be given up beyond the grid
 _VERY_MANY, _MILD = 3_000, 5  # bins, and a squared shift, for which no grid holds the sum
 _HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
 _LOUD = 2  # a squared shift
-_LOSSES = 0.5  # per deviation and 1 / spacing, of thresholds on a signed grid
+_IN_PLACE = 2.5  # times as wide as wanted, which will do under replace-one, whose grids are dear
+_LOSSES = 0.4  # per deviation and 1 / spacing, of thresholds on a signed grid
 # under replace-one, by the width from which they do; the last for all that is narrower
 _FINENESSES = (
     (5e-3, replaced.Fineness(cells=64, bits=16, losses=8)),
@@ -371,12 +372,12 @@ def enclosed(
     spaced = [pair for pair in allocated if pair.direction is not Direction.REPLACE]
     if (apart := _apart(product, targets, for_epsilon, width, prove)) is not None:
         return apart
-    in_place = [pair for pair, _ in product if isinstance(pair, Allocated) and pair.direction is Direction.REPLACE]
-    by_signs = any(map(_is_loud, in_place))
+    replaced_ones = [pair for pair, _ in product if isinstance(pair, Allocated) and pair.direction is Direction.REPLACE]
+    by_signs = any(map(_is_loud, replaced_ones))
     try:
         spacing = min(
             [first_spacing(pair, width) for pair in spaced]
-            + [signed.first_spacing(pair, width, count) for pair in in_place]
+            + [signed.first_spacing(pair, width, count) for pair in replaced_ones]
         )
     except Declined:
         shown = _published(product, targets, for_epsilon, width, prove)
@@ -386,7 +387,9 @@ def enclosed(
     fineness = next(each for least, each in _FINENESSES if width >= least)
     attacked = any(isinstance(pair, AllocatedTo) for pair in allocated)
     small = float(min(targets)) if for_epsilon else 1e-12
-    found: dict[Fraction, Proof] = {}
+    found = _apart_in_place(product, targets, for_epsilon, width, prove) if by_signs else {}
+    if found and all(_miss(proof, for_epsilon, width) <= _IN_PLACE for proof in found.values()):
+        return [found[at] for at in targets]
     any_declined = False
     rest = list(dict.fromkeys(targets))  # whose proofs are not narrow enough yet
     by_threshold = bool(spaced) and all(map(_is_crowded, spaced))
@@ -418,18 +421,20 @@ def enclosed(
         if attacked or by_threshold:  # of thresholds the number is bounded
             break
         misses = {at: _miss(found[at], for_epsilon, width) for at in rest if at not in hidden}
-        rest = [at for at, miss in misses.items() if miss > (1 if len(targets) == 1 else _NEARLY)]
+        enough = max(_NEARLY if len(targets) > 1 else 1.0, _IN_PLACE if replaced_ones else 1.0)
+        rest = [at for at, miss in misses.items() if miss > enough]
         if not rest:
             break
         if not for_epsilon:
             small = min([small, *(float(found[at].enclosure.exact_upper) for at in rest)])
-        if in_place and not by_signs:  # one spacing did not do
+        if replaced_ones and not by_signs:  # one spacing did not do
             if any_declined:
                 break
             by_signs = True
             continue
         worst = max(misses.values())
-        spacing *= min(0.5, max(0.1, 0.8 / math.sqrt(worst))) if worst < math.inf else 0.5
+        finer = 0.8 / math.sqrt(worst / enough) if worst < math.inf else 0.5
+        spacing *= min(0.8 if replaced_ones else 0.5, max(0.1, finer))
     unseen = [
         at for at in found if not attacked and found[at].enclosure.exact_lower <= 0 < found[at].enclosure.exact_upper
     ]
@@ -456,6 +461,38 @@ def _apart(
     if attacked or added or all(_miss(each, for_epsilon, width) <= 1 for each in found):
         return found
     return None
+
+
+def _apart_in_place(
+    product: Product, targets: Sequence[Fraction], for_epsilon: bool, width: float, prove: Prove
+) -> dict[Fraction, Proof]:
+    """The same under replace-one, by the law of the other steps' ratios on one grid; empty if that is not enough."""
+    bound = in_place(product, width)
+    if bound is None or (for_epsilon and bound.rare >= min(targets)):
+        return {}
+    low, high = bound.shift
+    negligible = _round_number(_SUBTLE * (float(min(targets)) if for_epsilon else 1e-12))
+    grid = Grid(_dyadic(bound.spacing), negligible)
+
+    def ends(at: list[Fraction], which: int) -> list[Fraction]:
+        proofs = _between(bound.product, at, for_epsilon, grid, lambda few, all_: prove(few, all_, _SHARE * width))
+        return [Fraction((each.enclosure.exact_lower, each.enclosure.exact_upper)[which]) for each in proofs]
+
+    zero = Fraction(0)
+    try:
+        if for_epsilon:
+            lows = [max(zero, end - high - bound.less) for end in ends([at + bound.rare for at in targets], 0)]
+            highs = [max(zero, end - low + bound.more) for end in ends([at - bound.rare for at in targets], 1)]
+        else:
+            lows = [max(zero, end - bound.rare) for end in ends([at + high + bound.less for at in targets], 0)]
+            beyond = [max(zero, at + low - bound.more) for at in targets]
+            highs = [min(Fraction(1), end + bound.rare) for end in ends(beyond, 1)]
+    except (Declined, NotCertified):
+        return {}
+    return {
+        at: Proof(Enclosure(min(a, b), b, ROUTE, _PRECISION), ROUTE, {"steps": "told apart"})
+        for at, a, b in zip(targets, lows, highs, strict=True)
+    }
 
 
 def _keep(found: dict[Fraction, Proof], targets: Sequence[Fraction], proofs: Sequence[Proof]) -> None:

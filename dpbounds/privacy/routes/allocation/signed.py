@@ -486,7 +486,7 @@ def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[P
 
 def first_spacing(pair: Allocated, width: float, count: int) -> float:
     """A spacing that should do for so many epochs."""
-    return 0.7 * math.sqrt(4 * width * (1 + 4 / math.sqrt(count)) / math.log2(max(2, pair.bins)))
+    return 0.8 * math.sqrt(4 * width * (1 + 2 / math.sqrt(count)) / (1 + math.log2(pair.bins)))
 
 
 def _shifts(pair: Allocated) -> list[float]:
