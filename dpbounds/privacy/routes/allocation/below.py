@@ -72,7 +72,9 @@ def one_step(pair: Pair, spacing: Fraction, ends: tuple[int, int], most: int) ->
     """
     lattice = Lattice(Fraction(0), spacing)
     step = LossStep(pair)
-    rare = math.ceil(_BITS * float(spacing) * max(map(abs, ends)))  # so rare is under one law what the other often shows
+    rare = math.ceil(
+        _BITS * float(spacing) * max(map(abs, ends))
+    )  # so rare is under one law what the other often shows
     with working(working_precision(spacing, step.extra_bits + rare)):
         law = step.law()
         cells = cut(step, lattice, range(ends[0], ends[1] + 1))

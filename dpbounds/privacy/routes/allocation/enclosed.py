@@ -54,7 +54,7 @@ _VERY_MANY, _MILD = 3_000, 5  # bins, and a squared shift, for which no grid hol
 _HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
 _LOUD = 2  # a squared shift
 _IN_PLACE = 2.5  # times as wide as wanted, which will do under replace-one, whose grids are dear
-_LOSSES = 0.4  # per deviation and 1 / spacing, of thresholds on a signed grid
+_LOSSES = 2.0  # per deviation and 1 / spacing, of thresholds on a signed grid
 # under replace-one, by the width from which they do; the last for all that is narrower
 _FINENESSES = (
     (5e-3, replaced.Fineness(cells=64, bits=16, losses=8)),

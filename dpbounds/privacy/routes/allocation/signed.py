@@ -207,13 +207,14 @@ def one_bin(cells: Cells, alphas: Sequence[float], frame: Frame) -> Laws:
         share = ((p - alpha * r) / q - g) / gap
         share = np.clip(share + 64 * UNIT * (size / gap + 1.0), LEAST_WEIGHT, 1.0)  # not below what keeps the mean
         share = np.where(raised, 1.0, np.where(capped, 0.0, share))
-        if np.any(capped & (under < 0)):
-            raise Declined("allocation: the grid does not hold the ratios of a bin")
-        spare = p[capped] - alpha * r[capped] - g[capped] * q[capped]
-        spare += 64 * UNIT * (p[capped] + alpha * r[capped] + np.abs(g[capped]) * q[capped])
-        lost[row] = float(np.maximum(spare, 0.0).sum()) * growth(len(q))
+        spare = p - alpha * r - g * q + 64 * UNIT * (p + alpha * r + np.abs(g) * q)
+        spare = np.where(
+            under < 0, p, spare
+        )  # a cell from below to above: put on the largest point, V - that is at most u
+        lost[row] = float(np.maximum(spare, 0.0)[capped].sum()) * growth(len(q))
+        under = np.where(capped & (under < 0), 2 * length, np.maximum(under, 0))
         for law, masses in enumerate(laws):
-            found[law, row] = np.bincount(np.maximum(under, 0), masses * (1.0 - share), 2 * length + 1)
+            found[law, row] = np.bincount(under, masses * (1.0 - share), 2 * length + 1)
             found[law, row] += np.bincount(np.minimum(over, 2 * length), masses * share, 2 * length + 1)
     return _kept(
         found[:, :, length + 1 :],
@@ -458,11 +459,6 @@ def _all_points(pair: Allocated, fineness: Fineness, negligible: float) -> tuple
 def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[Point]:
     """Thresholds from 1 on until the profile is negligible."""
     mu, h = math.sqrt(max(_shifts(pair))), float(fineness.spacing)
-    cells = []
-    for shift, (base, _) in zip(_shifts(pair), pair.shares, strict=True):
-        assert isinstance(base, ShiftedGaussians)  # the pair of ``pairs.md``, section 5, holds for no other noise
-        per_unit = max(_FEWEST_CELLS, math.ceil(_CELLS * math.sqrt(shift) / h))
-        cells.append(replaced.cells_of(base.squared_shift, per_unit, pair.direction, LARGEST_SHIFT))
     deviation = min(replaced.deviation_of(pair), math.sqrt(2) * mu)
     loss, least = 0.0, Fraction(1)
     while loss < _FARTHEST:
@@ -475,6 +471,7 @@ def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[P
         if length > LARGEST_GRID:
             raise Declined(f"allocation: a grid of {length} points of either sign is beyond the work limit")
         frame = Frame(fineness.spacing, tuple(math.ceil(top / h) - length + 2 for _, top in spans), length)
+        cells = _cells(pair, h)  # (cached)
         for found in at_thresholds(pair, [math.exp(each) for each in losses], frame, cells):
             least = min(least, found.profile)
             yield found
@@ -486,7 +483,16 @@ def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[P
 
 def first_spacing(pair: Allocated, width: float, count: int) -> float:
     """A spacing that should do for so many epochs."""
-    return 0.8 * math.sqrt(4 * width * (1 + 2 / math.sqrt(count)) / (1 + math.log2(pair.bins)))
+    return 1.5 * math.sqrt(4 * width * (1 + 2 / math.sqrt(count)) / (1 + math.log2(pair.bins)))
+
+
+def _cells(pair: Allocated, spacing: float) -> list[Cells]:
+    found = []
+    for base, _ in pair.shares:
+        assert isinstance(base, ShiftedGaussians)  # the pair of ``pairs.md``, section 5, holds for no other noise
+        per_unit = max(_FEWEST_CELLS, math.ceil(_CELLS * math.sqrt(base.squared_shift) / spacing))
+        found.append(replaced.cells_of(base.squared_shift, per_unit, pair.direction, LARGEST_SHIFT))
+    return found
 
 
 def _shifts(pair: Allocated) -> list[float]:
