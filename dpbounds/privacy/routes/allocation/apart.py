@@ -81,13 +81,12 @@ def told_apart(
                 return None
             return [(Fraction(0), low) for low in lows]  # the other order spends that much at least
         slack, rare = _reach(steps, min(map(float, deltas)))
-        if slack > width * float(min(epsilons)):
+        if for_epsilon and slack > width * float(min(epsilons)):
             return None
         if for_epsilon:
             highs = ends([at - rare for at in targets], 1)
             return [(low, max(low, high - least + slack)) for low, high in zip(lows, highs, strict=True)]
-        highs = ends([max(Fraction(0), at + least - slack) for at in targets], 1)
-        return [(low, min(Fraction(1), high + rare)) for low, high in zip(lows, highs, strict=True)]
+        return list(zip(lows, at_most(ends, [at + least - slack for at in targets], rare), strict=True))
     except (Declined, NotCertified):
         return None
 
@@ -150,6 +149,17 @@ def in_place(product: Product, width: float) -> InPlace | None:
             *(ball_end(each, "up") for each in (more, less, rare)),
             min(0.5, math.sqrt(_COARSE * width * loss / count / (1 + math.log2(most)))),
         )
+
+
+def at_most(
+    ends: Callable[[Sequence[Fraction], int], Sequence[Fraction]], epsilons: Sequence[Fraction], rare: Fraction
+) -> list[Fraction]:
+    """At least δ at each ε, of what is as asked but for a chance: (1 - e^ε A)_+ <= (1 - A)_+ - ε where ε < 0."""
+    zero = Fraction(0)
+    found = ends([max(zero, epsilon) for epsilon in epsilons], 1)
+    return [
+        min(Fraction(1), delta + rare + max(zero, -epsilon)) for delta, epsilon in zip(found, epsilons, strict=True)
+    ]
 
 
 def _steps(product: Product) -> tuple[list[_Step], Direction, Fraction] | None:

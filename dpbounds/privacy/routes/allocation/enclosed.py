@@ -31,7 +31,7 @@ from dpbounds.privacy.pairs.pairs import (
 )
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.allocation import above, below, replaced, shared, signed
-from dpbounds.privacy.routes.allocation.apart import in_place, told_apart
+from dpbounds.privacy.routes.allocation.apart import at_most, in_place, told_apart
 from dpbounds.privacy.routes.allocation.rounding import UNIT, repeated
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.routes.lattice.steps import as_step
@@ -474,7 +474,7 @@ def _apart_in_place(
     negligible = _round_number(_SUBTLE * (float(min(targets)) if for_epsilon else 1e-12))
     grid = Grid(_dyadic(bound.spacing), negligible)
 
-    def ends(at: list[Fraction], which: int) -> list[Fraction]:
+    def ends(at: Sequence[Fraction], which: int) -> list[Fraction]:
         proofs = _between(bound.product, at, for_epsilon, grid, lambda few, all_: prove(few, all_, _SHARE * width))
         return [Fraction((each.enclosure.exact_lower, each.enclosure.exact_upper)[which]) for each in proofs]
 
@@ -485,8 +485,7 @@ def _apart_in_place(
             highs = [max(zero, end - low + bound.more) for end in ends([at - bound.rare for at in targets], 1)]
         else:
             lows = [max(zero, end - bound.rare) for end in ends([at + high + bound.less for at in targets], 0)]
-            beyond = [max(zero, at + low - bound.more) for at in targets]
-            highs = [min(Fraction(1), end + bound.rare) for end in ends(beyond, 1)]
+            highs = at_most(ends, [at + low - bound.more for at in targets], bound.rare)
     except (Declined, NotCertified):
         return {}
     return {

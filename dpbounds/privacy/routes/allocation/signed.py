@@ -37,6 +37,7 @@ from dpbounds.privacy.routes.allocation.rounding import (
 LARGEST_GRID = 4_000  # points of one sign: a choice
 _PRECISION = 128
 _ACCURATE = 60  # bits, of every weight before it becomes a double
+_LEFT_OUT = 256.0  # times the largest point: what a point may add to (·)_+, its mass counted
 _LONGEST = 600  # logarithm of the largest by the smallest point
 _BATCH = 24  # thresholds at once: a choice
 _CELLS = 3  # per point of the grid: a choice
@@ -252,7 +253,7 @@ def _kept(positive: Floats, negative: Floats, zero: Floats, lost: Floats, roundi
     masses = [positive.copy(), negative.copy(), zero[:, :, None].copy()]
     for part in masses:
         tiny = part[0] < LEAST
-        lost = lost + 2 * LEAST * (largest + 1.0) * np.sum(tiny & (part[0] > 0), axis=1)
+        lost = lost + _LEFT_OUT * LEAST * (largest + 1.0) * np.sum(tiny & (part[0] > 0), axis=1)
         part[:, tiny] = 0.0
         part[1][part[1] < LEAST] = 0.0
         part[2][~tiny] = np.maximum(part[2][~tiny], LEAST)
@@ -269,7 +270,7 @@ def added(one: Laws, other: Laws, frame: Frame) -> Laws:
         found.append(_Signs(*(x + y for x, y in zip(parts, others, strict=True))))
         checkpoint()
     largest = frame.magnitudes()[1][:, -1]
-    roundings = one.roundings + other.roundings + 16 * frame.length + 64
+    roundings = _roundings(one, other, frame)
     positive, negative, zero, excess = _folded(found, frame, largest)
     lost = (one.lost + other.lost + excess * growth(roundings)) * growth(8)
     return _kept(positive, negative, zero, lost, roundings, largest)
@@ -392,7 +393,7 @@ def ends(one: Laws, other: Laws, frame: Frame) -> tuple[Floats, Floats, Floats]:
 
 
 def _roundings(one: Laws, other: Laws, frame: Frame) -> int:
-    return one.roundings + other.roundings + 16 * frame.length + 64
+    return one.roundings + other.roundings + 16 * frame.length + 8 * sum(_room(frame)) + 64
 
 
 def _from(masses: Floats) -> Floats:
@@ -408,6 +409,8 @@ def _until(masses: Floats) -> Floats:
 
 def at_thresholds(pair: Allocated, alphas: Sequence[float], frame: Frame, cells: Sequence[Cells]) -> list[Point]:
     """What is proven at so many thresholds, at least 1 each; ``cells``: of each kind of bin."""
+    if not np.all(frame.magnitudes()[0][:, -1] + 2 >= pair.bins):
+        raise Declined("allocation: the grid does not hold the sum of all bins")
     (_, most), *others = pair.shares
     leaf = one_bin(cells[0], alphas, frame)
 
