@@ -18,8 +18,8 @@ from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Direction, Pair
 from dpbounds.privacy.proofs import Declined, Proof
 
 _PRECISION, _SHARE = 128, 1e-5  # what may be given up, of δ
-_SLACK = 0.05  # of the width times the sum of all squared shifts: what may be given up
-_COARSE = 8.0  # the same for a squared spacing
+_SLACK = 0.02  # of the width times the loss: what may be given up
+_COARSE = 3.0  # the same for a squared spacing
 _WIDTH = 0.1  # of what is asked of a single Gaussian, in units of the width that is wanted
 
 Ends = tuple[Fraction, Fraction]
@@ -111,7 +111,7 @@ class InPlace:
     spacing: float
 
 
-def in_place(product: Product, width: float) -> InPlace | None:
+def in_place(product: Product, width: float, *, for_epsilon: bool = True) -> InPlace | None:
     """The same for a product of Gaussians, and of one of m steps under replace-one, all m alike; None for others."""
     steps, plain = list[_Step](), Fraction(0)
     for pair, count in product:
@@ -131,7 +131,8 @@ def in_place(product: Product, width: float) -> InPlace | None:
         for step in steps
         if step.ways > 2  # one other step alone: a Gaussian, which is counted above
     ]
-    loss, most = sum(step.count * float(step.squared_shift) for step in steps), max(step.ways for step in steps)
+    whole, most = sum(step.count * float(step.squared_shift) for step in steps), max(step.ways for step in steps)
+    loss = whole if for_epsilon else math.sqrt(whole)  # to which the width refers: δ falls with a deviation's scale
     with working(_PRECISION):
         more = less = rare = shift = arb(0)
         for step in steps:
@@ -144,10 +145,12 @@ def in_place(product: Product, width: float) -> InPlace | None:
             rare += step.count * (step.ways - 1) * upper_tail((mu - apart) / arb(2).sqrt())
             shift += step.count * arb(step.ways - 1).log()
         return InPlace(
-            (((ShiftedGaussians(plain), 1)), *others),
-            (ball_end(shift, "down"), ball_end(shift, "up")),
-            *(ball_end(each, "up") for each in (more, less, rare)),
-            min(0.5, math.sqrt(_COARSE * width * loss / count / (1 + math.log2(most)))),
+            product=((ShiftedGaussians(plain), 1), *others),
+            shift=(ball_end(shift, "down"), ball_end(shift, "up")),
+            more=ball_end(more, "up"),
+            less=ball_end(less, "up"),
+            rare=ball_end(rare, "up"),
+            spacing=min(0.5, math.sqrt(_COARSE * width * loss / count / (1 + math.log2(most)))),
         )
 
 

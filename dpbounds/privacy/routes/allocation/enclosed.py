@@ -54,6 +54,7 @@ _VERY_MANY, _MILD = 3_000, 5  # bins, and a squared shift, for which no grid hol
 _HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
 _LOUD = 2  # a squared shift
 _IN_PLACE = 2.5  # times as wide as wanted, which will do under replace-one, whose grids are dear
+_NARROW = 7.5e-4  # at most as narrow as this
 _LOSSES = 2.0  # per deviation and 1 / spacing, of thresholds on a signed grid
 # under replace-one, by the width from which they do; the last for all that is narrower
 _FINENESSES = (
@@ -374,10 +375,11 @@ def enclosed(
         return apart
     replaced_ones = [pair for pair, _ in product if isinstance(pair, Allocated) and pair.direction is Direction.REPLACE]
     by_signs = any(map(_is_loud, replaced_ones))
+    aim = max(_IN_PLACE * width, _NARROW) if replaced_ones else width
     try:
         spacing = min(
             [first_spacing(pair, width) for pair in spaced]
-            + [signed.first_spacing(pair, width, count) for pair in replaced_ones]
+            + [signed.first_spacing(pair, aim / _IN_PLACE, count) for pair in replaced_ones]
         )
     except Declined:
         shown = _published(product, targets, for_epsilon, width, prove)
@@ -387,8 +389,8 @@ def enclosed(
     fineness = next(each for least, each in _FINENESSES if width >= least)
     attacked = any(isinstance(pair, AllocatedTo) for pair in allocated)
     small = float(min(targets)) if for_epsilon else 1e-12
-    found = _apart_in_place(product, targets, for_epsilon, width, prove) if by_signs else {}
-    if found and all(_miss(proof, for_epsilon, width) <= _IN_PLACE for proof in found.values()):
+    found = _apart_in_place(product, targets, for_epsilon, aim, prove) if by_signs else {}
+    if found and all(_miss(proof, for_epsilon, aim) <= 1 for proof in found.values()):
         return [found[at] for at in targets]
     any_declined = False
     rest = list(dict.fromkeys(targets))  # whose proofs are not narrow enough yet
@@ -420,9 +422,8 @@ def enclosed(
             _keep(found, hidden, shown or ())
         if attacked or by_threshold:  # of thresholds the number is bounded
             break
-        misses = {at: _miss(found[at], for_epsilon, width) for at in rest if at not in hidden}
-        enough = max(_NEARLY if len(targets) > 1 else 1.0, _IN_PLACE if replaced_ones else 1.0)
-        rest = [at for at, miss in misses.items() if miss > enough]
+        misses = {at: _miss(found[at], for_epsilon, aim) for at in rest if at not in hidden}
+        rest = [at for at, miss in misses.items() if miss > (1 if len(targets) == 1 else _NEARLY)]
         if not rest:
             break
         if not for_epsilon:
@@ -433,7 +434,7 @@ def enclosed(
             by_signs = True
             continue
         worst = max(misses.values())
-        finer = 0.8 / math.sqrt(worst / enough) if worst < math.inf else 0.5
+        finer = 0.8 / math.sqrt(worst) if worst < math.inf else 0.5
         spacing *= min(0.8 if replaced_ones else 0.5, max(0.1, finer))
     unseen = [
         at for at in found if not attacked and found[at].enclosure.exact_lower <= 0 < found[at].enclosure.exact_upper
@@ -467,7 +468,7 @@ def _apart_in_place(
     product: Product, targets: Sequence[Fraction], for_epsilon: bool, width: float, prove: Prove
 ) -> dict[Fraction, Proof]:
     """The same under replace-one, by the law of the other steps' ratios on one grid; empty if that is not enough."""
-    bound = in_place(product, width)
+    bound = in_place(product, width, for_epsilon=for_epsilon)
     if bound is None or (for_epsilon and bound.rare >= min(targets)):
         return {}
     low, high = bound.shift
@@ -475,7 +476,9 @@ def _apart_in_place(
     grid = Grid(_dyadic(bound.spacing), negligible)
 
     def ends(at: Sequence[Fraction], which: int) -> list[Fraction]:
-        proofs = _between(bound.product, at, for_epsilon, grid, lambda few, all_: prove(few, all_, _SHARE * width))
+        proofs = _between(
+            bound.product, at, for_epsilon, grid, lambda few, all_: prove(few, all_, _SHARE * width / _IN_PLACE)
+        )
         return [Fraction((each.enclosure.exact_lower, each.enclosure.exact_upper)[which]) for each in proofs]
 
     zero = Fraction(0)

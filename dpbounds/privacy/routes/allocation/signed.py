@@ -486,7 +486,8 @@ def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[P
 
 def first_spacing(pair: Allocated, width: float, count: int) -> float:
     """A spacing that should do for so many epochs."""
-    return 1.5 * math.sqrt(4 * width * (1 + 2 / math.sqrt(count)) / (1 + math.log2(pair.bins)))
+    spent = max(1 + 2 / math.sqrt(count), math.sqrt(max(_shifts(pair)) / 2))  # of an epoch's deviation, by each epoch
+    return 1.5 * math.sqrt(4 * width * spent / (1 + math.log2(pair.bins)))
 
 
 def _cells(pair: Allocated, spacing: float) -> list[Cells]:
