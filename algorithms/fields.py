@@ -15,7 +15,8 @@ from typing import Any, Literal, TypeVar, cast, get_args
 
 import attrs
 
-from dpbounds.algorithms.ledger import Poisson, PrivacyBudget, checked_budget
+from dpbounds.algorithms.ledger import PrivacyBudget, checked_budget
+from dpbounds.algorithms.sampling import Poisson
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.relations import Relation

@@ -7,11 +7,9 @@ says: k of them are k ledgers one after the other.
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, cast, get_args
@@ -21,6 +19,18 @@ import numpy as np
 from scipy import special
 
 from dpbounds.algorithms import ledger_format
+from dpbounds.algorithms.planned import demand_within_plan
+from dpbounds.algorithms.sampling import (
+    Batch,
+    Bins,
+    Correlated,
+    CyclicOrder,
+    Poisson,
+    Sampling,
+    Truncated,
+    Visited,
+    sampled,
+)
 from dpbounds.displayed import Displayed, Sheet
 from dpbounds.errors import (
     BudgetExceeded,
@@ -34,28 +44,21 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.privacy.mechanisms import (
-    ZCDP,
-    BallsInBins,
     Composed,
-    ExponentialMechanism,
     Gaussian,
-    Laplace,
     LastIterate,
     MatrixMechanism,
     Mechanism,
     PoissonSampled,
-    PureDP,
-    RandomlyAllocated,
     SampledWithoutReplacement,
     SampledWithReplacement,
     Shuffled,
     TruncatedPoisson,
-    UniformBall,
     parts_of,
 )
 from dpbounds.privacy.mechanisms.descriptions import JsonObject, described
 from dpbounds.privacy.mechanisms.last_iterate import BatchOrder
-from dpbounds.privacy.mechanisms.matrices import Encoder, Toeplitz
+from dpbounds.privacy.mechanisms.matrices import Toeplitz
 from dpbounds.privacy.relations import Relation, as_relation
 
 if TYPE_CHECKING:
@@ -63,7 +66,6 @@ if TYPE_CHECKING:
 
 # How often a right run may be refused because its noise happened to be small: never, for all practical purposes.
 FALSE_ALARM = 1e-12
-_GRID = 1 << 53  # a generator's uniform doubles are the multiples of 2^-53 in [0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,319 +99,6 @@ def checked_budget(budget: PrivacyBudget | None) -> PrivacyBudget | None:
     if budget is None or isinstance(budget, PrivacyBudget):
         return budget
     raise InvalidValue("budget", repr(budget), "a PrivacyBudget or None", "PrivacyBudget.of(epsilon, delta, relation)")
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Of how many records a random batch of a fixed size consists, and how they are drawn.
-
-    Attributes:
-        size: b, the number of draws.
-        records: n, public, out of which they are drawn.
-        replacement: Whether each draw is from all n records, so that one may occur several times.
-    """
-
-    size: int
-    records: int
-    replacement: bool
-
-    def __post_init__(self) -> None:
-        self.sample(Gaussian(1))  # raises where a size is not allowed
-
-    def sample(self, mechanism: Mechanism) -> Mechanism:
-        """The mechanism on such a batch."""
-        scheme = SampledWithReplacement if self.replacement else SampledWithoutReplacement
-        return scheme(mechanism, self.size, self.records)
-
-    def __str__(self) -> str:
-        return f"{self.size} of {self.records} records {'with' if self.replacement else 'without'} replacement"
-
-
-def _drawn_rate(sample_rate: ExactLike) -> Fraction:
-    drawn = Fraction(math.floor(exact(sample_rate, "sample_rate") * _GRID), _GRID)
-    if not 0 < drawn <= 1:
-        raise InvalidValue("sample_rate", sample_rate, "a number of at least 2^-53 and at most 1")
-    return drawn
-
-
-@attrs.frozen
-class Poisson:
-    """Each record is in the sample with a probability of its own.
-
-    Attributes:
-        sample_rate: In (0, 1]. A generator's uniform numbers are multiples of 2^-53, so the rate is rounded down to
-            one: what the ledger gets is the rate at which records really are drawn.
-
-    Raises:
-        InvalidValue: The rate is not in (0, 1], or below 2^-53.
-    """
-
-    sample_rate: Fraction = attrs.field(converter=_drawn_rate)
-
-    def sample(self, mechanism: Mechanism) -> Mechanism:
-        """The mechanism on such a sample."""
-        return PoissonSampled(mechanism, self.sample_rate)
-
-
-@attrs.frozen
-class Truncated:
-    """A Poisson sample, or, where that holds more than B records, a uniform choice of B among them.
-
-    Attributes:
-        sample_rate: As of ``Poisson``, rounded down in the same way.
-        size: B, a positive whole number.
-        records: n, public, out of which they are drawn.
-
-    Raises:
-        InvalidValue: A number is out of its domain.
-    """
-
-    sample_rate: Fraction = attrs.field(converter=_drawn_rate)
-    size: int
-    records: int
-
-    def __attrs_post_init__(self) -> None:
-        self.sample(Gaussian(1))  # raises where a size is not allowed
-
-    def sample(self, mechanism: Mechanism) -> Mechanism:
-        """The mechanism on such a batch."""
-        return TruncatedPoisson(mechanism, self.sample_rate, self.size, self.records)
-
-    def __str__(self) -> str:
-        return f"Poisson sample, rate {float(self.sample_rate):g}, at most {self.size} of {self.records} records"
-
-
-@attrs.frozen
-class Bins:
-    """Every record is thrown into one of m bins, in secret; each step answers about one bin, in order, epoch by epoch.
-
-    With ``redraw`` that is random allocation: one of the m steps of every epoch, fresh each epoch.
-
-    Attributes:
-        bins: m, a positive whole number.
-        redraw: Whether every epoch throws anew; else the records stay in their bins, which costs far more.
-
-    Raises:
-        InvalidValue: m is not a positive whole number, or ``redraw`` neither True nor False.
-    """
-
-    bins: int
-    redraw: bool = True
-
-    def __attrs_post_init__(self) -> None:
-        BallsInBins(Gaussian(1), self.bins, 1, redraw=self.redraw)  # raises where a field is not allowed
-
-    def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """The first so many steps, all together; a last epoch may be cut short."""
-        return BallsInBins(mechanism, self.bins, Fraction(steps, self.bins), redraw=self.redraw)
-
-    def divisor(self, records: int) -> Fraction:
-        """By what the sum over a bin is divided: n/m, whatever the bin holds."""
-        return Fraction(records, self.bins)
-
-
-@attrs.frozen
-class Allocated:
-    """Every record is in K of the m batches of an epoch, all K-subsets equally likely, drawn in secret anew each epoch.
-
-    K = 1 has the law of ``Bins(m)``; the entry of a ledger is another, in which an epoch counts as soon as it is begun.
-
-    Attributes:
-        bins: m, a positive whole number.
-        participations: K, from 1 to m.
-
-    Raises:
-        InvalidValue: A number is out of its domain.
-    """
-
-    bins: int
-    participations: int
-
-    def __attrs_post_init__(self) -> None:
-        RandomlyAllocated(Gaussian(1), self.bins, self.participations)  # raises where a field is not allowed
-
-    @property
-    def redraw(self) -> bool:
-        """Every epoch draws anew."""
-        return True
-
-    def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """The first so many steps: whole epochs, as an epoch that is cut short is a whole one of which less is told."""
-        return RandomlyAllocated(mechanism, self.bins, self.participations) ** -(-steps // self.bins)
-
-    def divisor(self, records: int) -> Fraction:
-        """By what the sum over a batch is divided: Kn/m, whatever the batch holds."""
-        return Fraction(records * self.participations, self.bins)
-
-
-@attrs.frozen
-class Shuffle:
-    """Every epoch shuffles the records anew, in secret, and cuts them into m batches of one size, ⌊n/m⌋.
-
-    What is left over, fewer than m records, sits out the epoch; what has no batch spends nothing in it.
-
-    Attributes:
-        bins: m, a positive whole number.
-
-    Raises:
-        InvalidValue: m is not a positive whole number.
-    """
-
-    bins: int
-
-    def __attrs_post_init__(self) -> None:
-        Shuffled(Gaussian(1), self.bins)  # raises where m is not allowed
-
-    @property
-    def redraw(self) -> bool:
-        """Every epoch has an order of its own."""
-        return True
-
-    def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """The first so many steps: whole epochs, as an epoch that is cut short is a whole one of which less is told."""
-        return Shuffled(mechanism, self.bins) ** -(-steps // self.bins)
-
-    def divisor(self, records: int) -> Fraction:
-        """⌊n/m⌋, what each batch holds."""
-        if records < self.bins:
-            raise InvalidValue("bins", self.bins, f"at most the number of records, {records}")
-        return Fraction(records // self.bins)
-
-
-CyclicOrder = Literal["fixed", "secret"]
-
-
-@attrs.frozen
-class Cyclic:
-    """The same m batches in every epoch, in the same order: batch j holds the records at places j, j + m, j + 2m, ....
-
-    Attributes:
-        bins: m, a positive whole number.
-        order: "fixed": places are the public positions of the records. "secret": one secret shuffle comes first, and
-            is kept: it hides nothing where every answer is published, and a little where the last iterate alone is.
-
-    Raises:
-        InvalidValue: m is not a positive whole number, or there is no such order.
-    """
-
-    bins: int
-    order: CyclicOrder = "fixed"
-
-    def __attrs_post_init__(self) -> None:
-        self.visited(Gaussian(1), 1)  # raises where m is not allowed
-        demand_one_of("order", self.order, get_args(CyclicOrder))
-
-    @property
-    def redraw(self) -> bool:
-        """Batches are kept."""
-        return False
-
-    def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """The first so many steps: the matrix mechanism of independent noise, records in a fixed order.
-
-        Given the order it is a composition of releases of which a record is in every m-th one.
-        """
-        assert isinstance(mechanism, Gaussian)
-        assert mechanism.noise_multiplier is not None
-        return MatrixMechanism(
-            mechanism.noise_multiplier, Toeplitz([1], steps), "fixed-order", separation=self.bins, groups="position"
-        )
-
-    def divisor(self, records: int) -> Fraction:
-        """⌈n/m⌉, as many as the largest batch holds."""
-        if records < self.bins:
-            raise InvalidValue("bins", self.bins, f"at most the number of records, {records}")
-        return Fraction(-(-records // self.bins))
-
-
-def _drawn_rate_if_any(sample_rate: ExactLike | None) -> Fraction | None:
-    return None if sample_rate is None else _drawn_rate(sample_rate)
-
-
-CorrelatedDraws = Literal["fixed-order", "cyclic-poisson", "balls-in-bins"]
-
-
-@attrs.frozen
-class Correlated:
-    """Batches of m groups in turn, epoch by epoch, under noise that a matrix correlates from step to step.
-
-    Attributes:
-        matrix: C, a row per step: what is released is C x + noise, x the sums of the batches.
-        bins: m, a positive whole number; "separation" of the mechanism.
-        draws: "fixed-order": group j holds the records at places j, j + m, .... "cyclic-poisson": of that group each
-            record with chance ``sample_rate``, drawn anew at each step, in secret. "balls-in-bins": every record is
-            thrown into one of the groups, uniformly, in secret, once.
-        sample_rate: As of ``Poisson``, with "cyclic-poisson"; else None.
-
-    Raises:
-        InvalidValue: A value is out of its domain, or they do not go together.
-    """
-
-    matrix: Encoder
-    bins: int
-    draws: CorrelatedDraws = "fixed-order"
-    sample_rate: Fraction | None = attrs.field(default=None, converter=_drawn_rate_if_any)
-
-    def __attrs_post_init__(self) -> None:
-        demand_one_of("draws", self.draws, get_args(CorrelatedDraws))
-        self.visited(Gaussian(1), 1)  # raises where a field is not allowed
-
-    @property
-    def redraw(self) -> bool:
-        """Groups are kept."""
-        return False
-
-    @property
-    def order(self) -> str:
-        """Of the groups, see ``Cyclic``."""
-        return "drawn" if self.draws == "balls-in-bins" else "fixed"
-
-    def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """All rows of the matrix, of which so many were released: a run that is cut short tells less.
-
-        Raises:
-            UnsupportedMechanism: There are fewer rows.
-        """
-        assert isinstance(mechanism, Gaussian)
-        assert mechanism.noise_multiplier is not None
-        if steps > self.matrix.steps:
-            raise UnsupportedMechanism(f"the matrix has {self.matrix.steps} rows, and another step was asked for")
-        return _encoded(self, mechanism.noise_multiplier)
-
-    def divisor(self, records: int) -> Fraction:
-        """⌈n/m⌉, as many as the largest group holds, times the sample rate; n/m for groups that are drawn."""
-        if records < self.bins:
-            raise InvalidValue("bins", self.bins, f"at most the number of records, {records}")
-        if self.draws == "balls-in-bins":
-            return Fraction(records, self.bins)
-        return -(-records // self.bins) * (self.sample_rate or Fraction(1))
-
-
-@lru_cache(maxsize=64)
-def _encoded(scheme: Correlated, noise_multiplier: Fraction) -> MatrixMechanism:
-    return MatrixMechanism(
-        noise_multiplier,
-        scheme.matrix,
-        scheme.draws,
-        separation=scheme.bins,
-        sample_rate=scheme.sample_rate,
-        groups="independent" if scheme.draws == "balls-in-bins" else "position",
-    )
-
-
-Sampling = Batch | Poisson | Truncated | None
-"""Which records an answer is about: a random batch, or (None) all of them."""
-
-Visited = Bins | Allocated | Shuffle | Cyclic
-"""Batches that depend on each other: their answers are one entry of a ledger, that grows."""
-
-Scheme = Sampling | Visited
-"""Any way to draw the batches of a descent."""
-
-
-def sampled(mechanism: Mechanism, sampling: Sampling) -> Mechanism:
-    """The mechanism on a batch, or on all records."""
-    return mechanism if sampling is None else sampling.sample(mechanism)
 
 
 @dataclass(frozen=True, slots=True)
@@ -672,12 +361,7 @@ class Ledger(Displayed):
             UnsupportedMechanism: There is a release of a family of which nothing was planned: ``check`` with a budget
                 can tell.
         """
-        made, allowed = _by_family(self.mechanism()), _by_family(planned)
-        for key, family in made.items():
-            if key not in allowed:
-                why = f"nothing like {family.example!r} is in the plan {planned!r}: use check(budget)"
-                raise UnsupportedMechanism(why)
-            _demand_within(family, allowed[key].losses, self)
+        demand_within_plan(self.mechanism(), planned, self)
 
     def _demand_fixed_in_advance(self) -> None:
         if self.adaptive:
@@ -995,101 +679,6 @@ class BudgetedLedger(OpenLedger):
         if isinstance(entry, Release):
             return self._filter.spend(self._step(entry))
         return self._filter.spend(entry.described**entry.count)
-
-
-# --- what was made against what was planned ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Family:
-    """Releases that differ in one number, their loss: the larger, the less private.
-
-    Attributes:
-        example: One of them.
-        adds_up: Whether only the sum of the losses counts.
-        losses: How often each occurs.
-    """
-
-    example: Mechanism
-    adds_up: bool
-    losses: Counter[Fraction] = field(default_factory=Counter)
-
-
-def _by_family(mechanism: Mechanism) -> dict[tuple[object, ...], _Family]:
-    families: dict[tuple[object, ...], _Family] = {}
-    for part, count in parts_of(mechanism):
-        key, loss, adds_up = _placed(part)
-        families.setdefault(key, _Family(part, adds_up)).losses[loss] += count
-    return families
-
-
-def _placed(mechanism: Mechanism) -> tuple[tuple[object, ...], Fraction, bool]:
-    """The family's key, the loss, and whether losses add up."""
-    if isinstance(mechanism, BallsInBins):
-        key, loss, _ = _placed_inside(mechanism.mechanism)
-        return (BallsInBins, mechanism.bins, mechanism.epochs, mechanism.redraw, *key), loss, False
-    if isinstance(mechanism, RandomlyAllocated):
-        key, loss, _ = _placed_inside(mechanism.mechanism)
-        return (RandomlyAllocated, mechanism.steps, mechanism.participations, *key), loss, False
-    if isinstance(mechanism, Shuffled):
-        key, loss, _ = _placed_inside(mechanism.mechanism)
-        return (Shuffled, mechanism.batches, mechanism.rest, *key), loss, False
-    if isinstance(mechanism, TruncatedPoisson):
-        key, loss, _ = _placed_inside(mechanism.mechanism)
-        cut = mechanism.sample_rate, mechanism.max_batch_size, mechanism.dataset_size
-        return (TruncatedPoisson, *cut, *key), loss, False
-    if isinstance(mechanism, MatrixMechanism):
-        return (mechanism.with_noise(1),), 1 / mechanism.noise_multiplier, False
-    if not isinstance(mechanism, PoissonSampled | SampledWithoutReplacement | SampledWithReplacement):
-        return _placed_inside(mechanism)
-    key, loss, _ = _placed_inside(mechanism.mechanism)
-    if isinstance(mechanism, PoissonSampled):
-        return (PoissonSampled, mechanism.sample_rate, *key), loss, False
-    return (type(mechanism), mechanism.batch_size, mechanism.dataset_size, *key), loss, False
-
-
-def _placed_inside(mechanism: Mechanism) -> tuple[tuple[object, ...], Fraction, bool]:
-    if isinstance(mechanism, Gaussian):
-        # per unit of the per-record bound, or of the final distance: these two do not compare
-        if mechanism.noise_multiplier is not None:
-            return (Gaussian, "per record"), 1 / mechanism.noise_multiplier**2, True
-        assert mechanism.noise_stddev is not None
-        assert mechanism.sensitivity is not None
-        return (Gaussian, "distance"), (mechanism.sensitivity / mechanism.noise_stddev) ** 2, True
-    if isinstance(mechanism, ZCDP):
-        return (ZCDP, mechanism.relation), mechanism.rho, True
-    if isinstance(mechanism, Laplace) and mechanism.noise_multiplier is not None:
-        return (Laplace, mechanism.dimension), 1 / mechanism.noise_multiplier, False
-    if isinstance(mechanism, UniformBall) and mechanism.sensitivity is None:
-        # all that a ball gives away is its total variation, which falls as the radius grows
-        return (UniformBall, mechanism.dimension), 1 / mechanism.radius, False
-    if isinstance(mechanism, PureDP | ExponentialMechanism):
-        monotone = getattr(mechanism, "monotone", None)
-        return (type(mechanism), mechanism.relation, monotone), mechanism.epsilon, False
-    return (mechanism,), Fraction(0), False  # the very same or nothing
-
-
-def _demand_within(family: _Family, allowed: Counter[Fraction], ledger: Ledger) -> None:
-    made = family.losses
-    if family.adds_up:
-        shift, planned = (sum(loss * count for loss, count in losses.items()) for losses in (made, allowed))
-        if shift > planned:
-            what = "rho" if isinstance(family.example, ZCDP) else "(sensitivity / stddev)²"
-            raise BudgetExceeded(
-                f"the sum of {what} over the ledger is {float(shift):.9g}, more than the planned "
-                f"{float(planned):.9g}: less noise was drawn than planned, or more releases were made; "
-                f"do not publish the output\n{ledger}"
-            )
-        return
-    # for every loss level: no more releases at least as lossy as it than were planned at least as lossy
-    total = 0
-    for loss, count in sorted(made.items(), reverse=True):
-        total += count
-        if total > sum(times for other, times in allowed.items() if other >= loss):
-            raise BudgetExceeded(
-                f"the ledger holds {total} releases like {family.example!r} or with less noise, more than planned: "
-                f"less noise was drawn than planned, or more releases were made; do not publish the output\n{ledger}"
-            )
 
 
 # --- as JSON ----------------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from dpbounds.algorithms.fields import WhichNoise
 from dpbounds.algorithms.guards.counting import counted
 from dpbounds.algorithms.guards.plain import Plain, PlainStep
 from dpbounds.algorithms.iterates import uniform_steps
-from dpbounds.algorithms.ledger import Correlated, OpenLedger, PrivacyBudget, Visited, WhichRelease
+from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget, WhichRelease
 from dpbounds.algorithms.noise import Array, Kind, Records, checked_seed, drawn_by, streams
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
@@ -56,6 +56,7 @@ from dpbounds.algorithms.problems.domain import hessian_rank
 from dpbounds.algorithms.problems.finite_sum import FiniteSum
 from dpbounds.algorithms.progress import told
 from dpbounds.algorithms.run import NO_UTILITY, Gathering, Recorder, Run, Trace, is_shadow, settled
+from dpbounds.algorithms.sampling import Correlated, Visited
 from dpbounds.algorithms.unreleased import computed as computed, demand_released, opened
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import to_float

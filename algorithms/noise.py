@@ -34,7 +34,7 @@ from dpbounds.privacy.mechanisms import ApproximateDP, Gaussian, Mechanism, Unif
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
-    from dpbounds.algorithms.ledger import Sampling
+    from dpbounds.algorithms.sampling import Sampling
 
 Array = NDArray[np.float64]
 Kind = Literal["gaussian", "ball", "sphere", "secure"]

@@ -14,11 +14,11 @@ from scipy.optimize import minimize_scalar
 
 from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import demand_short_step, no_more_than_slope, promised, squared_norms
-from dpbounds.algorithms.ledger import Poisson
 from dpbounds.algorithms.method import FiniteSum, Method, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
+from dpbounds.algorithms.sampling import Poisson
 from dpbounds.expressions import symbols
 from dpbounds.papers.ours import noisy_descent_batches as theorem
 from dpbounds.papers.ours.noisy_descent_exact import root

@@ -18,13 +18,13 @@ from attrs import field, frozen
 
 from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import squared_norms
-from dpbounds.algorithms.ledger import Correlated, CorrelatedDraws
 from dpbounds.algorithms.method import FiniteSum, InvalidValue, Method, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.oracles.correlated import noise_of_sums
 from dpbounds.algorithms.planning import ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_no_regulariser
 from dpbounds.algorithms.problems.sets import L2Ball
+from dpbounds.algorithms.sampling import Correlated, CorrelatedDraws
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
 

@@ -20,12 +20,12 @@ from attrs import field, frozen
 
 from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import no_more_than_slope, promised, squared_norms
-from dpbounds.algorithms.ledger import Batch
 from dpbounds.algorithms.method import FiniteSum, InvalidValue, Method, OpenRun, Outcome, stddev_of_batches
 from dpbounds.algorithms.noise import PSEUDO_RANDOM, described
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
+from dpbounds.algorithms.sampling import Batch
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.tholeti_kalyani_2020 import algorithm_1_explicit, theorem_1_explicit
 from dpbounds.privacy.budgets.ball_noise import BallDescent

@@ -22,13 +22,13 @@ from dpbounds.algorithms import fields, planning, progress
 from dpbounds.algorithms.checkpoints import Checkpoint, Saved, reseeded
 from dpbounds.algorithms.descents.stochastic_gradient_descent import released
 from dpbounds.algorithms.iterates import norms, squared_norms
-from dpbounds.algorithms.ledger import Batch, Correlated, Visited
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome
 from dpbounds.algorithms.oracles import QuantileClippedOracle, Scheme, VisitGradientOracle, at_least
 from dpbounds.algorithms.oracles.batches import demand_all_records, valid_scheme
 from dpbounds.algorithms.planning import ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, radius_of_domain
 from dpbounds.algorithms.run import Run
+from dpbounds.algorithms.sampling import Batch, Correlated, Visited
 from dpbounds.expressions.exact import positive_integer
 from dpbounds.privacy.mechanisms import Gaussian
 

@@ -26,7 +26,7 @@ from attrs import field, frozen
 from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.guards.plain import PlainStep
 from dpbounds.algorithms.iterates import no_more_than_range, squared_norms
-from dpbounds.algorithms.ledger import Cyclic, OpenLedger, PlainDescent, Shuffle, Truncated, Visited, WhichRelease
+from dpbounds.algorithms.ledger import OpenLedger, PlainDescent, WhichRelease
 from dpbounds.algorithms.method import (
     Array,
     FiniteSum,
@@ -44,6 +44,7 @@ from dpbounds.algorithms.problems.clipped import smoothness_of_gradients
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, radius_of_domain
 from dpbounds.algorithms.problems.linear_model import LinearModel
 from dpbounds.algorithms.problems.sets import L2Ball
+from dpbounds.algorithms.sampling import Cyclic, Shuffle, Truncated, Visited
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import exact

@@ -25,11 +25,11 @@ from attrs import Attribute, field, frozen
 from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.estimators import scores
 from dpbounds.algorithms.estimators.scores import LinearScores, Records
-from dpbounds.algorithms.ledger import Poisson, sampled
 from dpbounds.algorithms.method import InvalidValue, Method, OpenRun, Outcome
 from dpbounds.algorithms.oracles import PaidTogether, choice, in_batches
 from dpbounds.algorithms.planning import ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.sampling import Poisson, sampled
 from dpbounds.privacy.mechanisms import Gaussian
 
 TUNED_ON = (

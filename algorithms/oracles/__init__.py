@@ -11,7 +11,6 @@
 - ``choose``: one of finitely many candidates, by their scores
 """
 
-from dpbounds.algorithms.ledger import Allocated, Bins, Cyclic, Poisson, Sampling, Scheme, Shuffle, Truncated
 from dpbounds.algorithms.oracles.batches import BatchGradientOracle
 from dpbounds.algorithms.oracles.choices import PaidTogether, Scored, WhichChoice, choice, choose
 from dpbounds.algorithms.oracles.constants import at_least, rational
@@ -29,6 +28,7 @@ from dpbounds.algorithms.oracles.hessians import HessianOracle, HessianProductOr
 from dpbounds.algorithms.oracles.paths import PathGradientOracle
 from dpbounds.algorithms.oracles.quantiles import QuantileClippedOracle
 from dpbounds.algorithms.oracles.visits import VisitGradientOracle
+from dpbounds.algorithms.sampling import Allocated, Bins, Cyclic, Poisson, Sampling, Scheme, Shuffle, Truncated
 
 __all__ = [
     "GradientOracle",

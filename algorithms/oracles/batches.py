@@ -13,7 +13,10 @@ from attrs import Attribute
 from numpy.typing import NDArray
 
 from dpbounds.algorithms import noise, secure_noise
-from dpbounds.algorithms.ledger import (
+from dpbounds.algorithms.noise import Array, Kind
+from dpbounds.algorithms.oracles.constants import at_least
+from dpbounds.algorithms.oracles.perturbation import Answer, HasRecords, Perturbing, asked_at, demand_points
+from dpbounds.algorithms.sampling import (
     Batch,
     Poisson,
     Sampling as Sampling,
@@ -22,9 +25,6 @@ from dpbounds.algorithms.ledger import (
     Visited,
     sampled as sampled,
 )
-from dpbounds.algorithms.noise import Array, Kind
-from dpbounds.algorithms.oracles.constants import at_least
-from dpbounds.algorithms.oracles.perturbation import Answer, HasRecords, Perturbing, asked_at, demand_points
 from dpbounds.algorithms.unreleased import closed
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 

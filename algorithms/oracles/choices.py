@@ -27,8 +27,9 @@ WhichChoice = Literal["exponential", "concentrated", "noisy-max"]
 def choice(epsilon: ExactLike, relation: Relation, method: WhichChoice = "exponential") -> Mechanism:
     """One choice as a mechanism: the exponential mechanism is of bounded range, which composes better than its ε says.
 
-    "concentrated" is the same draw, of which no more is told than ρ = ε²/8 of zCDP (Cesar & Rogers 2021, Lemma 3.4): a
-    few per cent more where many choices precede other releases, whose exact composition takes long.
+    "concentrated" is the same draw, of which no more is told than ρ = ε²/8 of zCDP (Cesar & Rogers 2021, Lemma 3.4),
+    for a few choices beside other releases, whose exact composition takes long; 20 and more count as Gaussian noise,
+    which spends less (``many_choices.md``).
 
     Of report noisy max with Laplace noise of scale β = 2Δ/ε no more is said than that it is ε-private. Proof: fix all
     noises but candidate y's. With the best of the others at m on one side and m' on the other, |m - m'| <= Δ, y is

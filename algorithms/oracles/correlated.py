@@ -16,11 +16,11 @@ from typing import Protocol
 import numpy as np
 
 from dpbounds.algorithms import noise
-from dpbounds.algorithms.ledger import Correlated
 from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.oracles.batches import BatchAnswer, Rows, batch_means
 from dpbounds.algorithms.oracles.perturbation import count_noise, demand_points, not_finite
 from dpbounds.algorithms.oracles.visits import Visiting
+from dpbounds.algorithms.sampling import Correlated
 from dpbounds.algorithms.unreleased import closed
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz

@@ -11,7 +11,6 @@ import numpy as np
 import sympy
 
 from dpbounds.algorithms import noise
-from dpbounds.algorithms.ledger import Batch, Sampling, sampled
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.batches import (
     HasBatchGradients,
@@ -31,6 +30,7 @@ from dpbounds.algorithms.oracles.perturbation import (
     not_finite,
 )
 from dpbounds.algorithms.oracles.secured import Rows, secured_means
+from dpbounds.algorithms.sampling import Batch, Sampling, sampled
 from dpbounds.algorithms.unreleased import closed
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import to_float

@@ -13,11 +13,11 @@ import numpy as np
 import sympy
 
 from dpbounds.algorithms import noise
-from dpbounds.algorithms.ledger import Sampling
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.constants import at_least
 from dpbounds.algorithms.oracles.secured import Rows, secured_means
 from dpbounds.algorithms.oracles.watching import Question, answered
+from dpbounds.algorithms.sampling import Sampling
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import to_float
 

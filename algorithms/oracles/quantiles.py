@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpbounds.algorithms import noise
-from dpbounds.algorithms.ledger import Sampling
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.batches import BatchAnswer, demand_all_records, divisor, draw_rows
 from dpbounds.algorithms.oracles.perturbation import Perturbing, asked_at, demand_points
+from dpbounds.algorithms.sampling import Sampling
 from dpbounds.algorithms.unreleased import closed
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import to_float

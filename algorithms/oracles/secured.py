@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbounds.algorithms import noise, secure_noise
-from dpbounds.algorithms.ledger import Sampling, sampled
 from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.oracles.choices import WhichChoice, choice
 from dpbounds.algorithms.problems.finite_sum import record_gradients
+from dpbounds.algorithms.sampling import Sampling, sampled
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.relations import Relation
 

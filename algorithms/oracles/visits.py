@@ -10,12 +10,13 @@ from typing import ClassVar
 import numpy as np
 
 from dpbounds.algorithms import secure_noise
-from dpbounds.algorithms.ledger import Allocated, Bins, Correlated, Cyclic, OpenLedger, Visited, Visits
+from dpbounds.algorithms.ledger import OpenLedger, Visits
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.batches import BatchAnswer, HasBatchGradients, Rows, batch_means
 from dpbounds.algorithms.oracles.constants import at_least
 from dpbounds.algorithms.oracles.perturbation import Perturbing, asked_at, demand_points, perturbed
 from dpbounds.algorithms.oracles.secured import secured_means
+from dpbounds.algorithms.sampling import Allocated, Bins, Correlated, Cyclic, Visited
 from dpbounds.algorithms.unreleased import closed
 from dpbounds.errors import InvalidValue
 

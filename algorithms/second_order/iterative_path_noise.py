@@ -21,6 +21,7 @@ from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.ledger import DescribedRelease
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, OpenRun, Outcome
 from dpbounds.algorithms.oracles import choice
+from dpbounds.algorithms.oracles.choices import WhichChoice
 from dpbounds.algorithms.oracles.rows import asked, of_some
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space
@@ -34,6 +35,7 @@ from dpbounds.algorithms.second_order.guarantees import (
 )
 from dpbounds.algorithms.second_order.path_walk import Caps, Found, Rows, walked
 from dpbounds.algorithms.second_order.reserved import ReservedLedger, reserved
+from dpbounds.errors import MISSING
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.ours import (
@@ -42,11 +44,13 @@ from dpbounds.papers.ours import (
     second_order_path_noise_iterative as theorem,
 )
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian
+from dpbounds.privacy.pairs.many_choices import FEWEST, WIDEST, with_reserve
 
 Values = Mapping[sympy.Symbol, sympy.Expr]
 
 _SLACK = Fraction(1, 2**28)  # of the noise that is drawn over the noise that is planned
-_DIGITS = 10**7  # parameters are rounded to so many parts
+_DIGITS = 10**7  # parameters are rounded to so many parts,
+_SHARES = 10**11  # and the budget is divided into so many
 
 
 @frozen(field_transformer=fields.named)
@@ -65,7 +69,7 @@ class IterativePathNoise(SecondOrderMethod):
 
     Outputs and what is measured are those of ``PathNoiseDescent``. Choices and Gaussian releases are asked for in an
     order that depends on answers; each kind has one size of noise, fixed in advance, and a number that caps keep. The
-    m points of a restart are kept in memory.
+    m points of a restart are kept in memory, so that below some 2000 parameters a Hessian takes less.
 
     Attributes:
         gradient_multiplier: z of the whole path: as one gradient, standard deviation on the sum in units of G.
@@ -123,14 +127,26 @@ class IterativePathNoise(SecondOrderMethod):
         searches: int | None = None,
         restarts: int | None = None,
         power_steps: int | None = None,
+        curvature_kept: ExactLike | None = None,
+        curvature_length: ExactLike | None = None,
+        gradient_error: ExactLike | None = None,
+        window: ExactLike | None = None,
+        small_ball: ExactLike | None = None,
+        overgrowth: ExactLike | None = None,
+        power_noise: ExactLike | None = None,
+        selection_error: ExactLike | None = None,
+        check_error: ExactLike | None = None,
+        restart_ratio: ExactLike | None = None,
     ) -> IterativePathNoise:
         """Plan for a budget, see ``Method``: caps and noise of the theorem, at parameters that ask for few records.
 
-        Of the choices no more is told than their zCDP, so that all that is planned is of zCDP.
+        Choices count as Gaussian noise (``many_choices.md``) or, if they are few, by their zCDP.
 
         - ``stationarity`` None: the smallest α that n records are enough for; at most L²/ρ_H
         - ``searches``, ``restarts``, ``power_steps`` None: K, N and m of the theorem; with fewer the budget buys less
           noise, and no bound applies
+        - ``curvature_kept``, ``curvature_length``, ..., ``restart_ratio``: the theorem's free parameters, all of them;
+          None: a search finds them
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         zeta = fields.share(failure_probability, "failure_probability")
@@ -138,16 +154,17 @@ class IterativePathNoise(SecondOrderMethod):
         known = constants(problem) | {symbols.failure_probability: sympy.Rational(zeta)}
         if known[symbols.lipschitz].is_zero:
             raise InvalidValue("problem.lipschitz", 0, "greater than 0", "the clock of a path is L/G")
-        factor = budget.relation.sensitivity_factor
-        single = planning.multiplier_within(
-            budget, lambda z: ZCDP(Fraction(factor**2) / (2 * z**2), relation=budget.relation)
+        own_choice = _chosen(
+            *(curvature_kept, curvature_length, gradient_error, window, small_ball),
+            *(overgrowth, power_noise, selection_error, check_error, restart_ratio),
         )
+        factor = budget.relation.sensitivity_factor
 
         def at(alpha: Fraction) -> IterativePathNoise:
             demand_curvature(alpha, problem)
             values = {**known, symbols.stationarity: sympy.Rational(alpha)}
             public = tuple(float(values[symbol]) for symbol in _PUBLIC)
-            chosen = tuple(Fraction(round(each * _DIGITS) or 1, _DIGITS) for each in _parameters(public))
+            chosen = own_choice or tuple(Fraction(round(each * _DIGITS) or 1, _DIGITS) for each in _parameters(public))
             values |= {symbol: sympy.Rational(value) for symbol, value in zip(_FREE, chosen, strict=True)}
             length = Fraction(value_of(full.least_path, values))
             values[full.path] = sympy.Rational(length)
@@ -165,14 +182,20 @@ class IterativePathNoise(SecondOrderMethod):
             moves = math.ceil(evaluate(full.moves.subs(values), {}).exact_upper)
             K, m, R, N = caps.values()
             parts = _accounts(values)
-            shares = [max(1, math.floor(_DIGITS * part / sum(parts))) for part in parts]
-            shares[0] += _DIGITS - sum(shares)
-            path, step, check, selection = (Fraction(share, _DIGITS) for share in shares)
+            shares = [max(1, math.floor(_SHARES * part / sum(parts))) for part in parts]
+            shares[0] += _SHARES - sum(shares)
+            path, step, check, selection = (Fraction(share, _SHARES) for share in shares)
+            single, choices = planning.multiplier_of_one(budget), with_reserve(N)
+            each = 2 * factor / (single * planning.root_above(choices / selection))  # ε²/8 = factor²/(2z²)
+            if N < FEWEST or each > WIDEST:
+                single, choices = (
+                    planning.multiplier_within(budget, partial(_concentrated, factor, budget)),
+                    Fraction(N),
+                )
             z_path, z_step, z_check, z_choice = (
                 single * planning.root_above(count / part)
-                for count, part in ((1, path), (N * max(m - 1, 1), step), (N, check), (N, selection))
+                for count, part in ((1, path), (N * max(m - 1, 1), step), (N, check), (choices, selection))
             )
-            # ε²/8 = factor²/(2z²)
             return cls(
                 gradient_multiplier=z_path,
                 step_multiplier=z_step,
@@ -195,9 +218,15 @@ class IterativePathNoise(SecondOrderMethod):
         return at_the_smallest(at, problem, largest_stationarity(problem))
 
     @property
+    def told(self) -> WhichChoice:
+        """What is told of the choices: as they are if they count as Gaussian noise, else their zCDP."""
+        many = self.restarts >= FEWEST and self.selection_epsilon <= WIDEST
+        return "exponential" if many else "concentrated"
+
+    @property
     def planned(self) -> Mechanism:
         """What a run releases at most: the gradients of a path, power steps, checks and choices."""
-        each = choice(self.selection_epsilon, self.relation, "concentrated")
+        each = choice(self.selection_epsilon, self.relation, self.told)
         last = Gaussian(self.check_multiplier) ** self.restarts @ each**self.restarts
         between = self.restarts * (self.power_steps - 1)
         steps = Gaussian(self.step_multiplier) ** between @ last if between else last
@@ -300,7 +329,7 @@ class _Search:
         self._checks = reserved(run.hessian_products(method.check_multiplier), method.restarts)
         if method.power_steps > 1:
             self._steps = reserved(self._steps, method.restarts * (method.power_steps - 1))
-        each = choice(method.selection_epsilon, method.relation, "concentrated")
+        each = choice(method.selection_epsilon, method.relation, method.told)
         self._ledger.reserve(DescribedRelease(each, method.restarts))
 
     def __call__(self, flat: Rows, w: Array) -> Found:
@@ -340,7 +369,7 @@ class _Search:
                 np.stack(scores, axis=1),
                 self._method.selection_epsilon,
                 sensitivity,
-                "concentrated",
+                self._method.told,
                 rows=looking,
             )
         found = np.zeros_like(w)
@@ -350,10 +379,30 @@ class _Search:
 
 # --- what a plan chooses
 
+
+def _concentrated(factor: int, budget: PrivacyBudget, multiplier: Fraction) -> Mechanism:
+    return ZCDP(Fraction(factor**2) / (2 * multiplier**2), relation=budget.relation)
+
+
+def _chosen(*given: ExactLike | None) -> tuple[Fraction, ...] | None:
+    """The free parameters, checked; None where none is given."""
+    if all(each is None for each in given):
+        return None
+    missing = [name for name, each in zip(_NAMES, given, strict=True) if each is None]
+    if missing:
+        raise InvalidValue(", ".join(missing), MISSING, "a value for each", "give all free parameters, or none")
+    return tuple(
+        (fields.positive if name in _POSITIVE else fields.share)(each, name)
+        for name, each in zip(_NAMES, given, strict=True)
+        if each is not None
+    )
+
+
 _NAMES = (
     *("curvature_kept", "curvature_length", "gradient_error", "window", "small_ball"),
     *("overgrowth", "power_noise", "selection_error", "check_error", "restart_ratio"),
 )
+_POSITIVE = ("curvature_length", "window", "power_noise")
 _FREE = (
     *(full.c, full.s, full.w, full.window, theorem.small),
     *(theorem.overgrown, theorem.nu, theorem.w_1, theorem.w_2, theorem.b),
@@ -367,7 +416,7 @@ _PUBLIC = (
     symbols.failure_probability,
     symbols.stationarity,
 )
-_SELECTIONS = 2 * theorem.N * theorem.scale**2
+_SELECTIONS = 2 * theorem.choices * theorem.scale**2
 _CHECKED = 2 * theorem.N / theorem.check_stddev**2
 _POWERS = 2 * theorem.N * (theorem.m - 1) / theorem.step_stddev**2
 

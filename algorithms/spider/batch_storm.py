@@ -16,11 +16,11 @@ from scipy.special import expit
 
 from dpbounds.algorithms import fields, planning
 from dpbounds.algorithms.iterates import no_more_than_slope, squared_norms
-from dpbounds.algorithms.ledger import Poisson
 from dpbounds.algorithms.method import Array, FiniteSum, InvalidValue, Method, OpenRun, Outcome
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.oracles.constants import per_distance
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
+from dpbounds.algorithms.sampling import Poisson
 from dpbounds.algorithms.spider.spider import demand_differences, demand_smooth, enclosed, initial_gap_of
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import decide, evaluate

@@ -17,7 +17,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger, Sampling
+from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger
+from dpbounds.algorithms.sampling import Sampling
 from dpbounds.errors import BudgetExceeded
 from dpbounds.expressions.exact import positive_integer
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism

@@ -22,13 +22,13 @@ from opacus.optimizers import DPOptimizer, get_optimizer_class
 from torch.utils.data import BatchSampler, IterableDataset, RandomSampler, SequentialSampler
 
 from dpbounds.algorithms.ledger import DescribedRelease, Ledger
-from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand_one_of
+from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
+from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer, to_float
 from dpbounds.opacus.schemes import SCHEMES, Drawn, SchemeAccounting, SchemeSampler, Way
 from dpbounds.opacus.watching import OPTIMIZERS, PoissonLoader, PoissonSampler, Watch, sum_of_squares
-from dpbounds.privacy.accountants.certified import Account
-from dpbounds.privacy.budgets.calibration import calibrate
+from dpbounds.privacy.accountants.certified import Account, account
+from dpbounds.privacy.budgets.calibration import Calibration, calibrate
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled, parts_of
 from dpbounds.privacy.mechanisms.additive import positive
 from dpbounds.privacy.publishing import certificates, statements
@@ -36,6 +36,7 @@ from dpbounds.privacy.publishing.interoperability.opacus_accountant import NAME,
 from dpbounds.privacy.publishing.interoperability.opacus_sampler import demand_known_sampler, drawn_rate
 from dpbounds.privacy.relations import Relation, as_relation
 
+_RAISED = 12  # how often noise is raised: by what is missing, then twice as much, ...
 _NOISE_DRAWN = (
     "pseudo-random Gaussian numbers of PyTorch, in the precision of the parameters; whoever knows the seed of its "
     "generators can subtract them"
@@ -176,6 +177,8 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
     ) -> Any:
         """The same with the least noise that keeps a budget, by our own calibration.
 
+        Where that proves δ at the target, and ε at δ comes out a little above it, noise is raised until it does not.
+
         Args:
             target_epsilon: At least 0, under the engine's relation. It bounds all steps of this engine: those that were
                 taken before, too.
@@ -202,7 +205,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
             return Composed((*before, *parts_of(planned(z))))
 
         found = calibrate(training, target_epsilon, target_delta, relation)
-        return self.make_private(**options, noise_multiplier=to_float(found.value, "up"))
+        return self.make_private(**options, noise_multiplier=_noise_that_reports(training, found))
 
     def _planned(self, sampling: Sampling, epochs: Fraction, held: int) -> Callable[[Fraction], Mechanism]:
         """What passes over a loader will spend, by the noise."""
@@ -401,6 +404,18 @@ class SchemeAccountant(SchemeAccounting, EngineAccountant):
 
 
 # --- options and loaders ----------------------------------------------------------------------------------------------
+
+
+def _noise_that_reports(training: Callable[[Fraction], Mechanism], found: Calibration) -> float:
+    """At least the noise that was found, such that ε at the target δ, as it will be reported, is within the target."""
+    noise, target = to_float(found.value, "up"), found.target_epsilon
+    for attempt in range(_RAISED):
+        spent = account(training(Fraction(noise)), delta=found.target_delta, relation=found.relation).enclosure
+        if spent.at_most(target):
+            return noise
+        excess = (exact(spent.upper, "epsilon") - target) / target if target else Fraction(1, 2**20)
+        noise = to_float(Fraction(noise) * (1 + min(excess, 1) * 2**attempt), "up")
+    raise NotCertified(f"no noise was found that reports at most the target, {brief(target)}: ask for a larger one")
 
 
 def _demand_decided(options: Mapping[str, Any]) -> None:

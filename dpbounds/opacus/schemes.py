@@ -17,9 +17,9 @@ import numpy as np
 import torch
 from torch.utils.data import Sampler
 
-from dpbounds.algorithms.ledger import Allocated, Batch, Bins, Shuffle, Truncated
 from dpbounds.algorithms.oracles.batches import draw_rows
 from dpbounds.algorithms.oracles.visits import dealt
+from dpbounds.algorithms.sampling import Allocated, Batch, Bins, Shuffle, Truncated
 from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand_one_of
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.opacus.watching import Watch

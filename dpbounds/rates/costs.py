@@ -84,6 +84,7 @@ def cost_of(
     dimension: int,
     steps: int | None = None,
     counted: int | None = None,
+    held: int | None = None,
 ) -> Cost:
     """The cost of a statement's algorithm as prescribed.
 
@@ -94,8 +95,9 @@ def cost_of(
         dimension: d.
         steps: How many it takes, if that is known.
         counted: Gradients at most, as the statement itself counts them, if it does.
+        held: Numbers beside the data, likewise.
     """
-    memory = _memory(theorem, dimension)
+    memory = _memory(theorem, dimension) if held is None else held
     if mechanism is None:
         return Cost(counted, memory, "not stated" if counted is None else "at most")
     releases = parts_of(mechanism)

@@ -432,7 +432,7 @@ def _distinct(theorem: Theorem, parts: Sequence[Part], given: Mapping[str, Fract
     """Without bounds that are another one with what is prescribed put in: found once, they are found for all."""
     seen = set()
     for part in parts:
-        if not theorem.free:
+        if not theorem.free or len(parts) == 1:
             yield part
             continue
         formula = inlined(theorem, part.expression, given)
@@ -548,14 +548,14 @@ def _bounded(
         steps = settled.values["steps"]
         parameters = (Prescribed("steps", steps, "as many as you would run: more would only help"), *parameters)
     taken = settled.values.get(step_count.name)
-    own_count = _named(theorem, "gradients")
     cost = cost_of(
         theorem,
         mechanism,
         int(given["dataset_size"]),
         int(given["dimension"]),
         None if taken is None else int(taken),
-        None if own_count is None else math.floor(value_of(own_count.expression, settled.values).exact_upper),
+        _counted(theorem, "gradients", settled),
+        _counted(theorem, "memory", settled),
     )
     _refuse_costly(cost, limits)
     guarantee = Guarantee(
@@ -632,7 +632,8 @@ def _tuned(theorem: Theorem, part: Bound, values: Mapping[str, Fraction], where:
     if theorem.reaches is not None:
         conditions.append(goal <= records)
         goal = stationarity
-    for name, most in (("steps", where.most.steps), ("gradients", where.most.gradients)):
+    most_of = (("steps", where.most.steps), ("gradients", where.most.gradients), ("memory", where.most.memory))
+    for name, most in most_of:
         counted = _named(theorem, name)
         if counted is not None and most is not None:
             conditions.append(counted.expression <= most)
@@ -645,8 +646,13 @@ def _tuned(theorem: Theorem, part: Bound, values: Mapping[str, Fraction], where:
 
 
 def _named(theorem: Theorem, name: str) -> Bound | None:
-    """A bound on the number of "steps", where that is not chosen, or of "gradients"."""
+    """A bound on the number of "steps", where that is not chosen, of "gradients", or of numbers in "memory"."""
     return next((one for one in theorem.parts if isinstance(one, Bound) and one.name == name), None)
+
+
+def _counted(theorem: Theorem, name: str, settled: Settled) -> int | None:
+    bound = _named(theorem, name)
+    return None if bound is None else math.floor(value_of(bound.expression, settled.values).exact_upper)
 
 
 def _value(theorem: Theorem, found: Evaluation, settled: Settled) -> Enclosure | None:

@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
 from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import And, Expr, Ge, Gt, Le, Lt, Symbol, ceiling, erfc, floor, lambdify, log
+from sympy import And, Expr, Function, Ge, Gt, Le, Lt, Max, Min, Symbol, ceiling, erfc, floor, lambdify, log
 from sympy.logic.boolalg import Boolean, BooleanTrue
 
 from dpbounds.errors import InvalidValue
@@ -29,7 +29,8 @@ _Array: TypeAlias = NDArray[np.float64]
 _ROOM = 1e-6  # relative, that every condition is kept away from its boundary: parameters are rounded afterwards
 _FEWEST_DIGITS, _MOST_DIGITS = 4, 17  # significant, of a parameter
 _POINTS, _STARTS = 2000, 3
-_FEW_AXES, _MORE_POINTS, _MORE_STARTS = 4, 20_000, 8  # where there are more axes, descents end early more often
+_FEW_AXES, _MORE_POINTS = 4, 20_000  # where there are more axes, descents end early more often,
+_STARTS_PER_AXIS = 3
 _WIDE = 14.0  # powers of e around the natural scale of a quantity
 _STEP = 1e-6  # of a derivative, in logarithms
 _HUGE = 10**101
@@ -195,7 +196,8 @@ def _scattered(where: Search) -> _Array:
     """The best of random points, those first that satisfy all; the same ones each time."""
     low, high = (np.array([getattr(axis, end) for axis in where.axes]) for end in ("low", "high"))
     whole = [axis.whole for axis in where.axes]
-    points_drawn, starts = (_POINTS, _STARTS) if len(low) <= _FEW_AXES else (_MORE_POINTS, _MORE_STARTS)
+    few = len(low) <= _FEW_AXES
+    points_drawn, starts = (_POINTS, _STARTS) if few else (_MORE_POINTS, _STARTS_PER_AXIS * len(low))
     drawn = np.random.default_rng(0).random((points_drawn, len(low)))
     central = (1 + (2 * drawn - 1) ** 3) / 2  # more around natural scales, and the middle of intervals
     points = low + (high - low) * np.where(whole, drawn, central)
@@ -342,24 +344,37 @@ def _compiled(
     """The names of its arguments, the function for NumPy, and the number of conditions that depend on what is free."""
     guess = theorem.privacy.guess if theorem.privacy is not None else None
     likely = {} if guess is None else {rho: guess}
-    prescribed = _without({**prescriptions(theorem), **likely}, {*fixed, *(one.name for one in free)})
-    inner = _inlined(goal, prescribed)
+    own = {symbol: _uncompared(formula) for symbol, formula in {**prescriptions(theorem), **likely}.items()}
+    prescribed = _without(own, {*fixed, *(one.name for one in free)})
+    inner = _inlined(_uncompared(goal), prescribed)
     gaps = []
     for condition in conditions:
         for less, more in _sides(condition):
             if {less, more} & prescribed.keys():  # what is prescribed is prescribed so that it holds
                 continue
-            small, large = _inlined(less, prescribed), _inlined(more, prescribed)
+            small, large = (_inlined(_uncompared(each), prescribed) for each in (less, more))
             if set(free) & (small.free_symbols | large.free_symbols):
                 gaps.append((large - small) / (abs(large) + abs(small)))
     arguments = sorted(set().union(inner.free_symbols, *(gap.free_symbols for gap in gaps)), key=str)
     compiled = lambdify(
         arguments,
         [_smooth(one, free) for one in (log(inner), *gaps)],
-        modules="scipy" if inner.has(erfc) else "numpy",
+        modules=[_BROADCAST, "scipy" if any(one.has(erfc) for one in (inner, *gaps)) else "numpy"],
         cse=True,
     )
     return tuple(one.name for one in arguments), compiled, len(gaps)
+
+
+_LEAST, _LARGEST = Function("least"), Function("largest")
+_BROADCAST = {
+    "least": lambda *sides: reduce(np.minimum, sides),
+    "largest": lambda *sides: reduce(np.maximum, sides),
+}
+
+
+def _uncompared(formula: Expr) -> Expr:
+    """With other names for Min and Max, whose sides SymPy compares whenever something is put into them."""
+    return formula.replace(Min, _LEAST).replace(Max, _LARGEST)
 
 
 def _inlined(formula: Expr, prescribed: Prescriptions) -> Expr:

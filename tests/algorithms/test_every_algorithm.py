@@ -15,9 +15,10 @@ import pytest
 
 from dpbounds import algorithms
 from dpbounds.algorithms import method as frame, noise, secure_noise
-from dpbounds.algorithms.ledger import Batch, Ledger, PrivacyBudget
+from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
 from dpbounds.algorithms.ledger_format import CONDITION
 from dpbounds.algorithms.oracles import BATCH_WIDTH, choices
+from dpbounds.algorithms.sampling import Batch
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
 from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.algorithms.verification.catalogue import all_examples, example

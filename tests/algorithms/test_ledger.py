@@ -6,17 +6,9 @@ import pytest
 from scipy import optimize, stats
 
 from dpbounds.algorithms import ledger as ledgers, noise
-from dpbounds.algorithms.ledger import (
-    Batch,
-    BudgetedLedger,
-    DescribedRelease,
-    Ledger,
-    OpenLedger,
-    Poisson,
-    PrivacyBudget,
-    Release,
-)
+from dpbounds.algorithms.ledger import BudgetedLedger, DescribedRelease, Ledger, OpenLedger, PrivacyBudget, Release
 from dpbounds.algorithms.oracles.perturbation import perturbed
+from dpbounds.algorithms.sampling import Batch, Poisson
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants import certified as accountants

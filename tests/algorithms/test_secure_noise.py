@@ -13,7 +13,7 @@ import sympy
 from scipy import stats
 
 from dpbounds.algorithms import noise, problems, secure_noise
-from dpbounds.algorithms.ledger import Batch, OpenLedger, Poisson
+from dpbounds.algorithms.ledger import OpenLedger
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
     GradientDifferenceOracle,
@@ -25,6 +25,7 @@ from dpbounds.algorithms.oracles import (
 from dpbounds.algorithms.oracles.batches import draw_rows
 from dpbounds.algorithms.oracles.secured import secured_choice
 from dpbounds.algorithms.problems.finite_sum import record_gradients
+from dpbounds.algorithms.sampling import Batch, Poisson
 from dpbounds.algorithms.spider.population_stochastic_spider import Block, OnBlock
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism

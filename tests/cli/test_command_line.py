@@ -117,9 +117,9 @@ BAD_INPUT = [
     (
         [
             *("epsilon", "--delta", "1e-6", *FIXED, "--noise", "laplace", "--steps", "3"),
-            *("--relation", "replace-one", "--certificate", "c"),
+            *("--relation", "zero-out-one", "--certificate", "c"),
         ],
-        ["--certificate", "not possible", "given by noise_multiplier, has a certificate"],
+        ["--certificate", "not possible", "replace-one has a certificate"],
     ),
     (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "0"], ["--group-size", "0"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "2", "--statement"], ["--statement", "--group-size"]),

@@ -91,11 +91,11 @@ def test_every_command_has_the_plan_s_bound(metric, words, data):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "words", [options(n="5000", d="2"), options(n="100000", smoothness="2", lipschitz="1/3")], ids=str
+    ("words", "ends"), [(options(n="5000", d="2"), {""}), (options(n="30000", d="40"), {"", "/iterative"})], ids=str
 )
-def test_a_second_order_point_is_run_for(words, data):
+def test_a_second_order_point_is_run_for(words, ends, data):
     found = held(data, "--metric", "sosp", *words, "--hessian-lipschitz", "1", *CHANCE, *BUDGET)
-    assert found == {"dpbounds/second-order-path-noise"}
+    assert found == {f"dpbounds/second-order-path-noise{end}" for end in ends}
 
 
 @pytest.mark.thorough
@@ -115,7 +115,9 @@ def test_every_statement_of_the_table_has_a_command(data):
     found = [
         held(data, "--metric", metric, *options(), *BUDGET) for metric in ("gradient-norm", "projected-gradient-norm")
     ]
-    second_order = {f"dpbounds/second-order-path-noise{end}" for end in ("", "/warm-start", "/population")}
+    second_order = {
+        f"dpbounds/second-order-path-noise{end}" for end in ("", "/iterative", "/warm-start", "/population")
+    }
     assert set().union(second_order, *found) == set(ALGORITHMS)
 
 

@@ -8,19 +8,19 @@ import pytest
 import dpbounds as dp
 from dpbounds.algorithms import MatrixDescent, PrivateTraining, problems
 from dpbounds.algorithms.descents.private_training import GradientSteps
-from dpbounds.algorithms.ledger import (
+from dpbounds.algorithms.ledger import Ledger
+from dpbounds.algorithms.method import OpenRun
+from dpbounds.algorithms.sampling import (
     Allocated,
     Batch,
     Bins,
     Correlated,
     Cyclic,
-    Ledger,
     Poisson,
     Shuffle,
     Truncated,
     Visited,
 )
-from dpbounds.algorithms.method import OpenRun
 from dpbounds.cli import main
 from dpbounds.cli.questions.drawing import read_drawing
 from dpbounds.cli.verbs.run import command

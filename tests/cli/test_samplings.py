@@ -323,6 +323,19 @@ def test_delta_of_a_group(answer):
     assert found["delta"]["upper"] == pytest.approx(dp.delta(dp.Gaussian(5), 1).upper, rel=1e-9)
 
 
+def test_a_group_has_a_certificate_and_no_statement(tmp_path, said, capsys):
+    file = str(tmp_path / "it.json")
+    run = ["epsilon", "--noise-multiplier", "15", "--steps", "1", "--delta", "1e-5", "--group-size", "3"]
+    said(*run, "--certificate", file)
+    assert "groups of 3 records" in said("check", file)
+    for more, why in (
+        (["--statement"], "--statement is not possible with --group-size above 1"),
+        (["--noise", "laplace", "--certificate", file], "groups of records with Laplace"),
+    ):
+        assert main([*run, *more]) == 2
+        assert why in capsys.readouterr().err
+
+
 def test_a_chain_of_neighbours_is_explained(monkeypatch, said):
     def chain(mechanism, group_size, **question):
         return Enclosure(Fraction(3, 10), Fraction(2, 3), "group privacy")

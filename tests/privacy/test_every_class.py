@@ -20,7 +20,7 @@ from types import ModuleType
 import pytest
 
 import dpbounds.privacy
-from dpbounds.algorithms import ledger, ledger_format, planning
+from dpbounds.algorithms import ledger, ledger_format, planned, planning, sampling
 from dpbounds.errors import DpboundsError
 from dpbounds.privacy import mechanisms
 from dpbounds.privacy.accountants import groups as group_accounts, side_by_side as methods, trade_off, tuning
@@ -304,17 +304,18 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "accountants.certified.chosen_attacks_overspend": "an attack: what it finds is too little for any class",
     "accountants.probable.probable_epsilon": "of two kinds without blocks, the largest shift of all classes",
     "accountants.probable.probable_delta": "the same",
-    "ledger.Bins.visited": "makes a mechanism of one",
-    "ledger.Allocated.visited": "makes a mechanism of one",
+    "sampling.Bins.visited": "makes a mechanism of one",
+    "sampling.Allocated.visited": "makes a mechanism of one",
     "ledger.OpenLedger.visit": "writes it down",
-    "ledger.Shuffle.visited": "makes a mechanism of one",
-    "ledger.Cyclic.visited": "makes a mechanism of one",
-    "ledger.Correlated.visited": "makes a mechanism of one",
-    "ledger.Truncated.sample": "wraps",
+    "sampling.Shuffle.visited": "makes a mechanism of one",
+    "sampling.Cyclic.visited": "makes a mechanism of one",
+    "sampling.Correlated.visited": "makes a mechanism of one",
+    "sampling.Truncated.sample": "wraps",
     "ledger.Visits.release": "writes it down",
-    "ledger.Batch.sample": "wraps",
-    "ledger.Poisson.sample": "wraps",
-    "ledger.sampled": "wraps",
+    "sampling.Batch.sample": "wraps",
+    "sampling.Poisson.sample": "wraps",
+    "sampling.sampled": "wraps",
+    "planned.demand_within_plan": "compares descriptions, and asks no classes",
     "ledger.Ledger.check_plan": "compares descriptions, and asks no classes",
     "ledger.OpenLedger.release": "writes down",
     "ledger_format.demand_one_size": "compares numbers of records",
@@ -359,7 +360,7 @@ def _modules() -> Iterator[ModuleType]:
     for found in pkgutil.walk_packages(dpbounds.privacy.__path__, "dpbounds.privacy."):
         if not found.name.endswith("opacus_accountant"):
             yield importlib.import_module(found.name)
-    yield from (spending, ledger, ledger_format, planning)
+    yield from (spending, ledger, ledger_format, planned, planning, sampling)
 
 
 def _short(name: str) -> str:

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpbounds.rates.tightness import rows
+from dpbounds.rates.tightness import rows, single_records
 
 ONE_OF = {f"{one.statement} {one.part}": one for one in rows.INSTANCES}
 
@@ -83,6 +83,21 @@ def test_noise_in_a_ball():
         w = w - at["step_size"] * (huber(w, at["lipschitz"]) + at["radius"] * ball)
     assert max(each.max() for each in seen) <= 1 + 1e-12
     assert agrees(np.mean(seen, axis=0), ends)
+
+
+@pytest.mark.thorough
+def test_single_records_that_pull_both_ways():
+    at, ends = claimed("dpbounds/ball-noise-at-fixed-delta bound")
+    steps, slope = single_records.steps_of(ONE_OF["dpbounds/ball-noise-at-fixed-delta bound"].values), 0.23
+    assert steps == 20_000
+    step = math.sqrt(2 * at["initial_gap"] / (steps * (1 + at["radius"] ** 2 / 3)))
+    draw, w, total = np.random.default_rng(3), np.full(500, 0.04), np.zeros(500)
+    for _ in range(steps):
+        gradient = np.clip(w, -slope, slope)
+        total += gradient**2
+        own = np.where(draw.random(500) < 0.5, slope - 1, 1 - slope)
+        w = w - step * (gradient + own + draw.uniform(-at["radius"], at["radius"], 500))
+    assert agrees(total / steps, ends)
 
 
 def test_falling_noise_and_langevin_steps():

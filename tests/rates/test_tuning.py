@@ -11,7 +11,7 @@ from dpbounds.privacy.accountants.certified import delta as certified_delta
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled, parts_of
 from dpbounds.privacy.relations import Relation
-from dpbounds.rates.budgets import Budget, gaussian_rho
+from dpbounds.rates.budgets import EXACT, Budget, gaussian_rho
 from dpbounds.rates.plan import plan
 from dpbounds.rates.tuning import freedom, likely_rho, search, tuned
 from dpbounds.theorems.record import Bound, Parameter
@@ -141,6 +141,23 @@ def test_second_order_points_count_their_gradients():
     tight = plan("sosp", gradients_limit=enough // 10, **values)
     for one in tight.ranking:
         assert one.id != found.id or (one.cost.gradients <= enough // 10 and one.value > found.value)
+
+
+@pytest.mark.thorough
+def test_memory_tells_searches_with_hessians_from_those_without():
+    values = NUMBERS | {"n": 10**7, "d": 1000, "hessian_lipschitz": 1, "failure_probability": "0.1"}
+    full, iterative = "dpbounds/second-order-path-noise", "dpbounds/second-order-path-noise/iterative"
+    found = plan("sosp", memory_limit=500_000, **values)
+    first = found.ranking[0]
+    assert first.id == iterative
+    told = {each.name: each.value for each in first.parameters}
+    assert first.cost.memory == (told["power_steps"] + 8) * 1000 <= 500_000
+    assert first.privacy == EXACT
+    assert dict(found.left_out)[full] == "takes 1004000 numbers in memory, more than the limit of 500000"
+    free = plan("sosp", **values).ranking
+    assert [one.id for one in free[:2]] == [iterative, full]
+    assert free[0].value <= first.value < free[1].value
+    assert free[0].cost.memory > 500_000
 
 
 @pytest.mark.thorough

@@ -15,11 +15,12 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbounds.algorithms.ledger import Batch, OpenLedger, PrivacyBudget
+from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
 from dpbounds.algorithms.noise import Array, Kind, standard_gaussian, streams
 from dpbounds.algorithms.oracles import GradientDifferenceOracle, GradientOracle
 from dpbounds.algorithms.planning import multiplier_of_steps, root_above
 from dpbounds.algorithms.problems.problem import Problem
+from dpbounds.algorithms.sampling import Batch
 from dpbounds.algorithms.verification.attacks.audits import Audit
 from dpbounds.algorithms.verification.attacks.experiments import attacked
 from dpbounds.algorithms.verification.attacks.neighbours import Pair, Shape, worst_pair

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from dpbounds.algorithms.guards.residuals import row_of
-from dpbounds.algorithms.ledger import Allocated, Batch, Bins, Correlated, Cyclic, Shuffle, Truncated, Visited
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
@@ -38,6 +37,7 @@ from dpbounds.algorithms.oracles import (
 )
 from dpbounds.algorithms.oracles.watching import Question, watched_by
 from dpbounds.algorithms.problems.finite_sum import mean_products
+from dpbounds.algorithms.sampling import Allocated, Batch, Bins, Correlated, Cyclic, Shuffle, Truncated, Visited
 from dpbounds.algorithms.verification.attacks.neighbours import Pair
 
 _IMPOSSIBLE = -1e6  # log-likelihood of an answer that a ball or a sphere cannot give: finite, so that sums are

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 _PATH = "dpbounds/second-order-path-noise"
 _OF_PATH = ("stationarity", "failure_probability", "curvature_kept", "curvature_length", "gradient_error", "window")
+_OF_SEARCHES = (
+    *(*_OF_PATH, "small_ball", "overgrowth", "power_noise"),
+    *("selection_error", "check_error", "restart_ratio"),
+)
 # Statements whose value is what the algorithm's own ``bound`` says at the same parameters, or its root; of second-order
 # points the α that is missed with at most the probability of ``bound``. For the population, α is that of the records:
 # it is missed with at most half of the probability, and the statement says what that is worth.
@@ -22,6 +26,7 @@ ALGORITHMS = {
     f"{_PATH}/warm-start": ("warm-path-noise", _OF_PATH),
     f"{_PATH}/population": ("warm-path-noise", _OF_PATH),
     _PATH: ("path-noise", _OF_PATH),
+    f"{_PATH}/iterative": ("iterative-path-noise", _OF_SEARCHES),
     "dpbounds/noisy-descent-batches": ("dp-sgd-weighted", ("steps", "step_size", "sample_rate")),
     "dpbounds/noisy-descent-exact": ("dp-gd-weighted", ("steps", "step_size")),
     "dpbounds/storm": ("dp-storm", ("steps", "step_size", "momentum", "first_share")),

@@ -29,6 +29,7 @@ from dpbounds.privacy.mechanisms import (
 )
 from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.pairs.domination import NeighbourClass, neighbour_classes
+from dpbounds.privacy.pairs.many_choices import classes_with_gaussian_choices
 from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.relations import Relation
 
@@ -94,11 +95,13 @@ def _of_group(question: Question, answer: Answer) -> Iterator[tuple[str, str]]:
 
 
 def _of_account(question: Question, answer: Answer, found: Account) -> Iterator[tuple[str, str]]:
-    classes = neighbour_classes(found.mechanism, found.relation)
+    plain = neighbour_classes(found.mechanism, found.relation)
+    classes = classes_with_gaussian_choices(plain)
     for each, (name, proof) in zip(classes.every(), found.proofs, strict=True):
         yield name, f"neighbours are no easier to tell apart than {product_in_words(each.product)}"
         hidden = any(isinstance(part, LastIterate) for part, _ in parts_of(found.mechanism))
-        yield "", f"because: {'; '.join([*_sources(each), *(['last_iterate.md'] if hidden else [])])}"
+        choices = ["many_choices.md"] if each.product not in [one.product for one in plain.every()] else []
+        yield "", f"because: {'; '.join([*_sources(each), *choices, *(['last_iterate.md'] if hidden else [])])}"
         yield "", _proved(proof)
     if found.moments is not None:
         order = found.moments.parameters.get("order")

@@ -45,6 +45,13 @@ class Question:
         """What δ is spent at ε = 0: the total variation distance."""
         return replace(self, wanted="delta", target=Fraction(0))
 
+    def of_group(self, found: Enclosure) -> Account:
+        """What was found for several records, as certificates take it."""
+        from dpbounds.privacy.accountants.certified import Account
+
+        given: Literal["delta", "epsilon"] = "delta" if self.wanted == "epsilon" else "epsilon"
+        return Account(self.mechanism, self.relation, given, self.target, found, (), group_size=self.group_size)
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

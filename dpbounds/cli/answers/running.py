@@ -230,7 +230,7 @@ def _drawn(
     draws: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The arguments that say how batches are drawn and what is published of them; with them ``notes``."""
-    from dpbounds.algorithms.ledger import Bins, Correlated, Truncated, Visited
+    from dpbounds.algorithms.sampling import Bins, Correlated, Truncated, Visited
     from dpbounds.cli.questions.drawing import is_drawn, read_drawing
 
     found: dict[str, Any] = {"notes": ()}

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from dpbounds.privacy.accountants.certified import Account
     from dpbounds.privacy.budgets.calibration import Calibration
 
-_ONE_RECORD_ONLY = ("tolerance", "time_limit", "curve", "trade_off", "certificate", "statement", "report", "plot")
-_CERTIFIED_ONLY = (*_ONE_RECORD_ONLY, "explain", "group_size")
+_ONE_RECORD_ONLY = ("tolerance", "time_limit", "curve", "trade_off", "statement", "report", "plot")
+_CERTIFIED_ONLY = (*_ONE_RECORD_ONLY, "certificate", "explain", "group_size")
 
 SPENDING_OPTIONS = given_options.options(
     TRAINING_OPTIONS,
@@ -112,7 +112,7 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
     found = certified(question)
     _warn(question, found, subject, given["digits"])
     curve = _write_files(question, found, given)
-    statement = None if found.account is None else write_publications(found.account, given, subject.condition)
+    statement = write_publications(found.account or question.of_group(found.enclosure), given, subject.condition)
     if given["report"] is not None and found.account is not None:
         _write_report(question, found.account, subject, given, curve)
     advantage = certified(question.at_zero()).enclosure if given["explain"] else None

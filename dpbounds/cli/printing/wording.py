@@ -227,6 +227,11 @@ def pair_in_words(pair: Pair) -> str:
                 f"three Gaussian laws, each ks from the others at most, s² = {plain(squared)}, k the draws of a record "
                 f"{_draws(draws)}"
             )
+        case pairs.ReplacedGroup(chances=chances, squared_shift=squared):
+            return (
+                f"three Gaussian laws, each js from the others at most, s² = {plain(squared)}, j of 0 to "
+                f"{len(chances) - 1} the number of a group's records in a batch"
+            )
         case pairs.Zeroed(draws=draws, base=base):
             return f"[{pair_in_words(base)}] zeroed for a record {_draws(draws)}, in whose place another stands else"
         case pairs.OpposedGaussians(rate=rate, squared_shift=squared):
@@ -342,6 +347,8 @@ def source_of(pair: Pair) -> str:
             return "allocation.md, section 6 (Gaussian comparison, pairs.md, section 5)"
         case pairs.Allocated() | pairs.AllocatedTo():
             return "allocation.md (any secret choice of steps, derived there)"
+        case pairs.ReplacedGroup():
+            return "groups.md (three laws, how many of the group are in the batch hidden, derived there)"
         case pairs.ReplacedGaussians():
             return "sampling.md, section 6 (three laws, the number of draws hidden, derived there)"
         case pairs.DrawnGaussians():

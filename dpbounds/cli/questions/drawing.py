@@ -31,8 +31,8 @@ from dpbounds.errors import InvalidValue
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
-    from dpbounds.algorithms.ledger import Correlated, Visited
     from dpbounds.algorithms.oracles import Scheme
+    from dpbounds.algorithms.sampling import Correlated, Visited
     from dpbounds.privacy.mechanisms import MatrixMechanism
 
 CYCLIC = "cyclic"
@@ -125,7 +125,7 @@ def read_drawing(given: Mapping[str, Any], records: int, relation: Relation, ste
 
 def _by_epochs(given: Mapping[str, Any], records: int, relation: Relation, steps: int | None) -> Drawing:
     """Shuffled and cyclic batches: so many per epoch."""
-    from dpbounds.algorithms.ledger import Cyclic, Shuffle
+    from dpbounds.algorithms.sampling import Cyclic, Shuffle
     from dpbounds.privacy.mechanisms.refusals import refuse_without_positions
 
     name = given["sampling"]
@@ -159,7 +159,7 @@ def _steps(given: Mapping[str, Any], batches: int, steps: int | None) -> int | N
 
 
 def _drawn(training: Training, records: int) -> Scheme:
-    from dpbounds.algorithms.ledger import Allocated, Batch, Bins, Poisson, Truncated
+    from dpbounds.algorithms.sampling import Allocated, Batch, Bins, Poisson, Truncated
 
     if training.allocation is not None:
         assert training.allocation.batches is not None
@@ -179,7 +179,7 @@ def _drawn(training: Training, records: int) -> Scheme:
 
 
 def _correlated(stream: MatrixMechanism) -> Drawing:
-    from dpbounds.algorithms.ledger import Correlated
+    from dpbounds.algorithms.sampling import Correlated
 
     draws = stream.participation
     if draws not in ("fixed-order", "cyclic-poisson", "balls-in-bins"):

@@ -164,7 +164,7 @@ def demand_publishable(mechanism: Mechanism, relation: Relation, given: dict[str
         from dpbounds.privacy.publishing.certificates import why_no_certificate
 
         for part, _ in parts_of(mechanism):
-            if (reason := why_no_certificate(part, relation)) is not None:
+            if (reason := why_no_certificate(part, relation, int(given["group_size"]))) is not None:
                 raise click.UsageError(f"--certificate is not possible here: {reason}, or leave the option out")
 
 

@@ -33,6 +33,7 @@ from dpbounds.privacy.accountants.questions import (
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.algebra import listed
 from dpbounds.privacy.pairs.domination import NeighbourClass, NeighbourClasses, neighbour_classes
+from dpbounds.privacy.pairs.many_choices import classes_with_gaussian_choices
 from dpbounds.privacy.pairs.pairs import Product, holds_allocation, holds_shuffling
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation
@@ -61,6 +62,7 @@ class Account(Displayed):
             any, the lower end of ``enclosure`` is theirs.
         moments: Where Rényi divergences prove a smaller upper end than the pairs, how; else None.
         complete: False where a time limit ended the proofs: what is here was proven by then.
+        group_size: How many records are protected together.
     """
 
     mechanism: Mechanism
@@ -72,10 +74,11 @@ class Account(Displayed):
     attacks: Named = ()
     moments: Proof | None = None
     complete: bool = True
+    group_size: int = 1
 
     def __post_init__(self) -> None:
         demand_fields(self, mechanism=Mechanism, relation=Relation, given=str, target=Fraction, enclosure=Enclosure)
-        demand_fields(self, proofs=tuple, attacks=tuple, moments=(Proof, NoneType), complete=bool)
+        demand_fields(self, proofs=tuple, attacks=tuple, moments=(Proof, NoneType), complete=bool, group_size=int)
 
     @property
     def tight(self) -> bool:
@@ -89,6 +92,7 @@ class Account(Displayed):
             ("proven to lie in" if self.tight else "attained by an attack, and proven to suffice", str(self.enclosure)),
             (self.given, number(self.target)),
             ("relation", str(self.relation)),
+            *(() if self.group_size == 1 else (("records protected together", str(self.group_size)),)),
             ("mechanism", shortened(repr(self.mechanism))),
             ("method", self.enclosure.method),
             *(() if self.complete else (("time limit", "it ended the proofs: this was proven by then"),)),
@@ -236,13 +240,15 @@ def delta_curve(
 
 def _accounted(mechanism: Mechanism, relation: Relation, questions: Sequence[Question]) -> list[Account]:
     with without_time_limit():
-        classes = neighbour_classes(mechanism, relation)
+        plain = neighbour_classes(mechanism, relation)
+        classes = classes_with_gaussian_choices(plain)
     proofs = _all_classes(classes, questions)
     attacks = _attacked(classes, questions, proofs)
     found = []
     for asked, known, attacked in zip(questions, proofs, attacks, strict=True):
         enclosure, moments = _together(classes, known, attacked), None
-        if asked.route == "auto" and not classes.tight and _moments_may_help(classes, known, enclosure):
+        worth = not classes.tight and (classes is not plain or _moments_may_help(classes, known, enclosure))
+        if asked.route == "auto" and worth:
             moments = _by_moments(enclosure, mechanism, asked.target, relation)
         best = enclosure if moments is None else moments.enclosure
         found.append(

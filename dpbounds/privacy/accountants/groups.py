@@ -5,7 +5,8 @@ that are all replaced (replace-one).
 
 Full-batch releases are enlarged k-fold and composed as usual. How many of the group a sample holds is Binomial(k, q)
 (Poisson), hypergeometric (fixed size) or Binomial(b, k/n) (b draws with replacement), which gives pairs, too
-(``pairs/groups.md``). For Gaussian noise nothing is lost, except where records are replaced in batches of a fixed size.
+(``pairs/groups.md``). For Gaussian noise nothing is lost, except that records replaced in batches of a fixed size have
+one bound and an attack.
 Blocks in parallel share the group out in every possible way, of which the dearest counts (``pairs.md``, section 6).
 Anything else goes by a chain of k neighbours (``group_privacy.py``) whose links have the certified profile of one
 record: where ε is best cut into links is searched for with estimates, and the profile then certified at those points.
@@ -56,6 +57,7 @@ from dpbounds.privacy.pairs.pairs import (
     Pair,
     Product,
     ReplacedGaussians,
+    ReplacedGroup,
     Responses,
     Sampled,
     SampledGaussians,
@@ -306,7 +308,7 @@ def _on_a_batch(part: SampledWithReplacement | SampledWithoutReplacement, order:
         return _mixed(Direction.of(order), _hypergeometric(n, k, b), base.squared_shift)
     if order is Order.REPLACE and one_by_one and b > 1:
         return ReplacedGaussians(Draws(Fraction(k, n), b), base.squared_shift)
-    return None
+    return ReplacedGroup(tuple(_hypergeometric(n, k, b)), base.squared_shift) if order is Order.REPLACE else None
 
 
 def _mixed(direction: Direction, chances: Sequence[Fraction], squared_shift: Fraction) -> Pair:
@@ -352,19 +354,23 @@ def _is_exact(product: Product) -> bool:
 
 
 def _attacks(mechanism: Mechanism, ways: Iterable[Product]) -> tuple[Product, ...]:
-    """What replaced records attain in draws with replacement, where all others act like those that take their place."""
-    if not all(isinstance(part, Gaussian | SampledWithReplacement) for part, _ in parts_of(mechanism)):
+    """What replaced records attain in batches of a fixed size, where all others act like those in their places."""
+    drawn = Gaussian | SampledWithReplacement | SampledWithoutReplacement
+    if not all(isinstance(part, drawn) for part, _ in parts_of(mechanism)):
         return ()
+
+    def attained(pair: Pair, way: Direction) -> Pair:
+        match pair:
+            case ReplacedGaussians(draws=draws, squared_shift=squared):
+                return DrawnGaussians(way, draws, squared)
+            case ReplacedGroup(chances=chances, squared_shift=squared):
+                return _mixed(way, chances, squared)
+        return pair
+
     return tuple(
-        tuple(
-            (
-                DrawnGaussians(way, pair.draws, pair.squared_shift) if isinstance(pair, ReplacedGaussians) else pair,
-                count,
-            )
-            for pair, count in product
-        )
+        tuple((attained(pair, way), count) for pair, count in product)
         for product in ways
-        if any(isinstance(pair, ReplacedGaussians) for pair, _ in product)
+        if any(isinstance(pair, ReplacedGaussians | ReplacedGroup) for pair, _ in product)
         for way in (Direction.REMOVE, Direction.ADD)
     )
 

@@ -40,6 +40,7 @@ from dpbounds.privacy.budgets.crossing import (
 )
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.pairs.domination import Key, NeighbourClass, NeighbourClasses, neighbour_classes
+from dpbounds.privacy.pairs.many_choices import with_gaussian_choices
 from dpbounds.privacy.pairs.pairs import Product, as_gaussian, holds_shuffling
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.relations import Relation
@@ -237,7 +238,7 @@ def _by_delta(
         return neighbour_classes(factory(value), budget.relation)
 
     def dominating(value: Fraction) -> tuple[Product, ...]:
-        return tuple(resolved(each.product) for each in classes(value).every())
+        return tuple(resolved(with_gaussian_choices(each.product)) for each in classes(value).every())
 
     def attained(value: Fraction) -> tuple[Product, ...]:
         return tuple(resolved(attack) for each in classes(value).every() for attack in each.attacks)

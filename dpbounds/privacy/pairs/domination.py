@@ -719,7 +719,7 @@ def _cut(
     return StepBound(pair, attacks, size=size)
 
 
-def _tagged_cut(inner: Mechanism, rate: Fraction, order: Order, cut: Cut, moved: Fraction) -> Pair:
+def _tagged_cut(inner: Mechanism, rate: Fraction, order: Order, cut: Cut, moved: Fraction) -> Tagged:
     """The pair for a range of sizes; ``moved`` of the mass is compared with batches that just are not cut.
 
     Any ``moved`` from 0 to below ``cut.surely`` will do (``truncated.md``, section 3).
@@ -746,8 +746,11 @@ def _tagged_cut(inner: Mechanism, rate: Fraction, order: Order, cut: Cut, moved:
     if order is Order.ADD:
         parts = [(second, first, part) for first, second, part in parts]
     kept = [each for each in parts if each[0]]
-    seconds = tuple(second for _, second, _ in kept) if moved else ()
-    return Tagged(tuple((first, part) for first, _, part in kept), seconds)
+    of_first = tuple((first, part) for first, _, part in kept)
+    if not moved:
+        return Tagged(of_first)
+    alike = _tagged_cut(inner, rate, order, cut, Fraction(0))
+    return Tagged(of_first, tuple(second for _, second, _ in kept), alike)
 
 
 def _costs_of(inner: Mechanism, order: Order, count: int) -> Costs:

@@ -147,7 +147,11 @@ def law_of(pair: pairs.Pair) -> LossDistribution:
         case pairs.DrawnGaussians(direction=order, draws=draws, squared_shift=squared):
             return _drawn_gaussians(order, draws, squared)
         case pairs.ReplacedGaussians(draws=draws, squared_shift=squared):
-            return _replaced_gaussians(draws, ball(squared).sqrt())
+            absent = (draws.slots * (-ball(draws.rate)).log1p()).exp()
+            return _replaced_gaussians(absent, *_counts(draws), ball(squared).sqrt())
+        case pairs.ReplacedGroup(chances=chances, squared_shift=squared):
+            absent, *weights = map(ball, chances)
+            return _replaced_gaussians(absent, weights, arb(0), ball(squared).sqrt())
         case pairs.Zeroed(direction=order, draws=draws, base=base):
             law = _zeroed(draws, base)
             return _swapped(law) if order is pairs.Direction.ADD else law
@@ -788,10 +792,15 @@ _TERM_BITS = 48  # of a term, beyond what its weight makes visible
 _MOST_LOG = 600.0
 
 
-def _replaced_gaussians(draws: pairs.Draws, shift: arb) -> LossDistribution:
-    """What lies above a loss is seen where a sum that grows with t reaches (α-1) p_0 (``sampling.md``, section 6)."""
-    weights, rest = _counts(draws)
-    absent = (draws.slots * (-ball(draws.rate)).log1p()).exp()
+def _replaced_gaussians(absent: arb, weights: Sequence[arb], rest: arb, shift: arb) -> LossDistribution:
+    """What lies above a loss is seen where a sum that grows with t reaches (α-1) p_0 (``sampling.md``, section 6).
+
+    Args:
+        absent: p_0.
+        weights: p_1, p_2, ..., all positive.
+        rest: An upper bound on the sum of those that are left out.
+        shift: s.
+    """
     terms = [(weight, k * shift, (-k * k * shift * shift / 2).exp()) for k, weight in enumerate(weights, start=1)]
     logs = np.array([float(weight.log()) for weight in weights])
     steps = np.arange(1, len(weights) + 1) * float(shift)

@@ -144,7 +144,8 @@ class BoundedRangeProfile:
     """The least upper bound of all two-point pairs with losses t and t - η, 0 <= t <= η (exponential mechanism).
 
     H at α = e^ε is (1 - e^((ε-η)/2))² / (1 - e^(-η)) for |ε| <= η. Derived in ``losses.md``, section 2; attained at
-    each ε by one of the two-point pairs, not by one pair for all ε.
+    each ε by one of the two-point pairs, not by one pair for all ε. It stands for releases whose loss lies in such a
+    range, which is more than that it dominates them (``many_choices.md``).
     """
 
     span: Fraction
@@ -257,6 +258,22 @@ class ReplacedGaussians:
 
     draws: Draws
     squared_shift: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacedGroup:
+    """The same for a group in a batch of a fixed size, which holds j of it with the j-th of ``chances``.
+
+    They sum to 1. Derived in ``groups.md``.
+    """
+
+    chances: tuple[Fraction, ...]
+    squared_shift: Fraction
+
+    @property
+    def revealed(self) -> TaggedGaussians:
+        """How many it holds is known: which spends no less."""
+        return TaggedGaussians(tuple((j**2 * self.squared_shift, chance) for j, chance in enumerate(self.chances)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,11 +396,13 @@ class Tagged:
 
     Attributes:
         parts: w_k, all positive, with the parts.
-        others: v_k under the second law, all positive, where they differ from w_k; else empty. Of cut samples alone.
+        others: v_k under the second law, all positive, where they differ from w_k; else empty.
+        alike: Where they differ, a pair with one law of the tag that dominates the same releases, if one is known.
     """
 
     parts: tuple[tuple[Fraction, Pair], ...]
     others: tuple[Fraction, ...] = ()
+    alike: Tagged | None = None
 
     @property
     def weighed(self) -> tuple[tuple[Fraction, Fraction, Pair], ...]:
@@ -498,6 +517,7 @@ Pair = (
     | Sampled
     | DrawnGaussians
     | ReplacedGaussians
+    | ReplacedGroup
     | Zeroed
     | OpposedGaussians
     | TaggedGaussians

@@ -59,20 +59,40 @@ class Cut:
     surely: Fraction = Fraction(0)
 
 
+@dataclass(frozen=True, slots=True)
+class _Chances:
+    """Of one n: a chance, and that of a record to be kept given that B or more of the others are sampled.
+
+    Attributes:
+        at_most: Not less than τ, the chance that B or more of the others are sampled.
+        at_least: Not more than τ.
+        kept_at_most: Not less than the chance to be kept; at most q.
+        kept_at_least: Not more than it.
+        just: Not more than the chance that B - 1 of the others are sampled.
+    """
+
+    at_most: Fraction
+    at_least: Fraction
+    kept_at_most: Fraction
+    kept_at_least: Fraction
+    just: Fraction
+
+
 def cut_of(rate: Fraction, most: int, smallest: int, largest: int) -> Cut:
     """The cut to B = ``most`` records for data sets of ``smallest`` to ``largest`` records (the larger neighbour)."""
     first, last = _chances(rate, most, smallest), _chances(rate, most, largest)
     just = min(first.just, last.just, 1 - last.at_most)  # it grows with n, then falls
-    return Cut(last.at_most, first.at_least, first.kept, just, first.at_least * last.surely)
+    surely = first.at_least * last.kept_at_least  # τ grows with n, the chance to be kept falls
+    return Cut(last.at_most, first.at_least, first.kept_at_most, just, surely)
 
 
 @lru_cache(maxsize=256)
-def _chances(rate: Fraction, most: int, size: int) -> Cut:
-    """The same for one n, but that ``surely`` is the chance to be kept given that so many others are sampled."""
+def _chances(rate: Fraction, most: int, size: int) -> _Chances:
+    none, one = Fraction(0), Fraction(1)
     if size <= most:
-        return Cut(Fraction(0), Fraction(0), rate)
+        return _Chances(none, none, rate, none, none)
     if rate == 1:
-        return Cut(Fraction(1), Fraction(1), Fraction(most, size), Fraction(0), Fraction(most, size))
+        return _Chances(one, one, Fraction(most, size), Fraction(most, size), none)
     precision = _PRECISION
     while precision <= _LARGEST_PRECISION:
         with working(precision):
@@ -80,11 +100,11 @@ def _chances(rate: Fraction, most: int, size: int) -> Cut:
             kept = most * beyond / (size * tau)
             if kept.is_finite() and min(tau.rel_accuracy_bits(), kept.rel_accuracy_bits()) >= _ACCURACY:
                 if tau < ball(_SELDOM):
-                    return Cut(_SELDOM, Fraction(0), rate)
-                low, high = max(Fraction(0), ball_end(tau, "down")), min(Fraction(1), ball_end(tau, "up"))
-                just = max(Fraction(0), ball_end(_binomial_mass(size - 1, rate, most - 1), "down"))
-                surely = min(rate, max(Fraction(0), ball_end(kept, "down")))
-                return Cut(high, low, min(rate, ball_end(kept, "up")), just, surely)
+                    return _Chances(_SELDOM, none, rate, none, none)
+                low, high = max(none, ball_end(tau, "down")), min(one, ball_end(tau, "up"))
+                just = max(none, ball_end(_binomial_mass(size - 1, rate, most - 1), "down"))
+                seldom, often = (min(rate, max(none, ball_end(kept, way))) for way in ("down", "up"))
+                return _Chances(high, low, often, seldom, just)
         precision *= 2
     raise NotCertified(f"the chance that more than {most} of {size} records are sampled lost all accuracy")
 

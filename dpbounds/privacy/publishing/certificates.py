@@ -16,15 +16,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import flint
 
 from dpbounds import documents
 from dpbounds.errors import CertificateError, DpboundsError, InvalidValue, NotCertified, demand
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import to_decimal
+from dpbounds.expressions.exact import ExactLike, to_decimal
 from dpbounds.privacy.accountants.certified import Account, account, account_at, prove_delta, prove_epsilon
+from dpbounds.privacy.accountants.groups import group_account
 from dpbounds.privacy.budgets.calibration import Calibration
 from dpbounds.privacy.mechanisms import (
     BallsInBins,
@@ -163,11 +164,11 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
             stand in its mechanism, so that a checker could not see what the value is.
         NotCertified: The account of a calibration's mechanism could not be proven again.
     """
-    demand_one_record(subject, "certificate")
+    demand("subject", subject, Account, Calibration)
     calibration: dict[str, object] | None = None
     if isinstance(subject, Calibration):
-        subjects = [account(subject.mechanism, delta=subject.target_delta, relation=subject.relation)]
-        if not _shows_what_fails(subject.mechanism, subject.relation):
+        subjects = [_spent(subject)]
+        if subject.group_size > 1 or not _shows_what_fails(subject.mechanism, subject.relation):
             return _of_drawn_calibration(subject, subjects[0])
         roles = ["suffices", "fails"]
         if subject.failing is not None:
@@ -182,6 +183,13 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
     else:
         subjects, roles = [subject], ["account"]
     return _document_of([_account(entry, role) for entry, role in zip(subjects, roles, strict=False)], calibration)
+
+
+def _spent(found: Calibration) -> Account:
+    at_delta, relation = found.target_delta, found.relation
+    if found.group_size > 1:
+        return account_of_group(found.mechanism, found.group_size, delta=at_delta, relation=relation)
+    return account(found.mechanism, delta=at_delta, relation=relation)
 
 
 def _shows_what_fails(mechanism: Mechanism, relation: Relation) -> bool:
@@ -205,8 +213,27 @@ def _of_drawn_calibration(subject: Calibration, spent: Account) -> dict[str, obj
     return _document_of([entry], calibration)
 
 
+def account_of_group(
+    mechanism: Mechanism,
+    group_size: int,
+    *,
+    delta: ExactLike | None = None,
+    epsilon: ExactLike | None = None,
+    relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
+) -> Account:
+    """What so many records spend at once, as an account that :func:`certificate` takes.
+
+    Arguments and errors as for :func:`dpbounds.privacy.accountants.groups.group_account`.
+    """
+    found = group_account(mechanism, group_size, delta=delta, epsilon=epsilon, relation=relation)
+    target = Target.of(delta, epsilon)
+    given: Literal["delta", "epsilon"] = "delta" if target.for_epsilon else "epsilon"
+    return Account(mechanism, as_relation(relation), given, target.value, found, (), group_size=group_size)
+
+
 def _document_of(accounts: list[dict[str, Any]], calibration: dict[str, object] | None) -> dict[str, object]:
-    format_version = _version_of([release for entry in accounts for release in entry["mechanism"]])
+    of_groups = any("group_size" in entry["claim"] for entry in accounts)
+    format_version = 5 if of_groups else _version_of([each for entry in accounts for each in entry["mechanism"]])
     document = {
         "format": FORMAT,
         "version": format_version,
@@ -230,10 +257,9 @@ def _document_of(accounts: list[dict[str, Any]], calibration: dict[str, object] 
 def demand_one_record(subject: Account | Calibration, what: str) -> None:
     """Refuse what is not about one record."""
     demand("subject", subject, Account, Calibration)
-    if isinstance(subject, Calibration) and subject.group_size > 1:
+    if subject.group_size > 1:
         raise CertificateError(
-            f"no {what} for groups of {subject.group_size} records: it speaks of one record; publish the account of "
-            "the calibrated mechanism, and what `group_account` says of it"
+            f"no {what} for groups of {subject.group_size} records: it speaks of one record; publish a certificate"
         )
 
 
@@ -249,8 +275,8 @@ def write_certificate(path: str | Path, subject: Account | Calibration) -> None:
 
 
 def _account(subject: Account, role: str, budget: Fraction | None = None) -> dict[str, Any]:
-    releases = [release_of(*part, subject.relation) for part in parts_of(subject.mechanism)]
-    if _version_of(releases) > 4:
+    releases = [release_of(*part, subject.relation, subject.group_size) for part in parts_of(subject.mechanism)]
+    if subject.group_size > 1 or _version_of(releases) > 4:
         return _drawn_account(subject, role, releases, budget)
     proofs = [
         {
@@ -283,6 +309,7 @@ def _as_account(
             "target": exact_text(subject.target),
             "lower": exact_text(ends[0]),
             "upper": exact_text(ends[1]),
+            **({"group_size": subject.group_size} if subject.group_size > 1 else {}),
         },
         "mechanism": releases,
         "digest": standalone_checker.digest(releases),
@@ -341,54 +368,56 @@ _DRAWN: dict[type[Mechanism], str] = {
     RandomlyAllocated: "random-allocation",
     BallsInBins: "balls-in-bins",
 }
+_BESIDE_GAUSSIAN: dict[type[Mechanism], tuple[type[Mechanism], ...]] = {
+    SampledWithoutReplacement: (Laplace, DiscreteLaplace, DiscreteGaussian),
+    TruncatedPoisson: (Laplace,),
+}
 _NO_PAIR = "the stand-alone checker does not re-derive"
 
 
-def why_no_certificate(part: Mechanism, relation: Relation) -> str | None:
+def why_no_certificate(part: Mechanism, relation: Relation, group_size: int = 1) -> str | None:
     """Why certificates cannot describe a part of a composition, and what to do; None where they can."""
     inner = part.mechanism if type(part) in _DRAWN else part  # type: ignore[attr-defined]
-    replaced = relation is Relation.REPLACE_ONE
-    match part:
-        case LastIterate(schedule=schedule, order=order):
-            shuffled = bool(schedule) and order == "shuffled"
-            told = (
-                f"{_NO_PAIR} step sizes that change in shuffled orders: the orders fixed and secret have a certificate"
+    if group_size > 1:
+        batch = isinstance(part, SampledWithoutReplacement | SampledWithReplacement)
+        known = isinstance(part, Gaussian | PoissonSampled) or (batch and relation is not Relation.ZERO_OUT_ONE)
+        if not (known and isinstance(inner, Gaussian)):
+            return (
+                f"{_NO_PAIR} groups of records with {part!r} under {relation}: Gaussian noise on all records, on "
+                "Poisson samples, and (but for zero-out-one) on batches of a fixed size has a certificate"
             )
-            return told if shuffled else None
+    match part:
         case MatrixMechanism(participation="minimum-separation", sample_rate=Fraction()):
             told = (
                 "steps drawn apart at a sample rate: leave the rate out, the certificate without it holds for them, too"
             )
             return f"{_NO_PAIR} {told}"
-        case MatrixMechanism():
+        case LastIterate() | MatrixMechanism():
             return None
     if type(inner) not in _NOISE:
         return f"{_NO_PAIR} {part!r}: publish the command and what it says"
     if type(part) not in _DRAWN:
-        if isinstance(part, DiscreteGaussian) and part.dimension != 1 and (part.bound * (1 + replaced)) ** 2 >= 4:
-            return (
-                f"{_NO_PAIR} discrete Gaussian noise on vectors that move by {part.bound * (1 + replaced)}, as no one "
-                "pair is the worst at every epsilon: scale them so that they move by less than 2"
-            )
         return None
+    given_finally = getattr(inner, "sensitivity", None) is not None
     if isinstance(part, PoissonSampled):
-        if not isinstance(inner, Gaussian) and replaced:
-            return f"{_NO_PAIR} {inner!r} on Poisson samples under replace-one: zero-out-one has a certificate"
-        if isinstance(inner, Gaussian) and inner.sensitivity is not None and replaced and part.sample_rate < 1:
+        if isinstance(inner, Gaussian) and given_finally and relation is Relation.REPLACE_ONE and part.sample_rate < 1:
             return f"{_NO_PAIR} noise with its final distance on a sample under replace-one: give noise_multiplier"
         if isinstance(inner, DiscreteGaussian) and inner.dimension != 1 and inner.bound**2 >= 2:
             return (
                 f"{_NO_PAIR} discrete Gaussian noise on samples of vectors of norm {inner.bound}: bound each coordinate"
             )
         return None
-    if not isinstance(inner, Gaussian) or inner.noise_multiplier is None:
+    kinds = (Gaussian, *_BESIDE_GAUSSIAN.get(type(part), ()))
+    if type(inner) not in kinds or given_finally:
         return f"{_NO_PAIR} {inner!r} on such samples: Gaussian noise, given by noise_multiplier, has a certificate"
+    if not isinstance(inner, Gaussian) and relation is Relation.ZERO_OUT_ONE:
+        return f"{_NO_PAIR} {inner!r} on such samples, a record being zeroed: replace-one has a certificate"
     return None
 
 
-def release_of(mechanism: Mechanism, count: int, relation: Relation) -> dict[str, Any]:
+def release_of(mechanism: Mechanism, count: int, relation: Relation, group_size: int = 1) -> dict[str, Any]:
     """Equal releases as a certificate writes them, or ``CertificateError`` where it cannot."""
-    reason = why_no_certificate(mechanism, relation)
+    reason = why_no_certificate(mechanism, relation, group_size)
     if reason is not None:
         raise CertificateError(f"no certificate: {reason}")
     match mechanism:
@@ -486,6 +515,7 @@ class _Claim:
     upper: Fraction
     routes: Mapping[str, str]
     source: dict[str, Any]
+    group_size: int = 1
 
     @property
     def high(self) -> tuple[Fraction, Fraction]:
@@ -548,7 +578,7 @@ def _as_data(claim: _Claim) -> dict[str, object]:
     return {
         "role": claim.source["role"],
         "relation": str(claim.relation),
-        "relation_in_words": standalone_checker.RELATIONS[str(claim.relation)],
+        "relation_in_words": standalone_checker.relation_in_words(standalone_checker.read_claim(claim.source)),
         **{name: read[name] for name in ("given", "target", "lower", "upper")},
         "releases": [standalone_checker.release_in_words(release) for release in claim.source["mechanism"]],
         "digest": standalone_checker.digest(claim.source["mechanism"]),
@@ -652,11 +682,15 @@ def _check_drawn(claim: _Claim) -> tuple[bool, list[str]]:
 
 def _accounted_anew(claim: _Claim) -> tuple[Fraction, Fraction]:
     target = Target("delta" if claim.given == "delta" else "epsilon", claim.target)
+    if claim.group_size > 1:
+        given: dict[str, Any] = {claim.given: claim.target, "relation": claim.relation}
+        return finite_ends(group_account(claim.mechanism, claim.group_size, **given))
     return finite_ends(account_at(claim.mechanism, target, claim.relation).enclosure)
 
 
 def _check_claim(claim: _Claim) -> tuple[bool, list[str]]:
-    if any(map(standalone_checker.is_drawn, map(standalone_checker.read_release, claim.source["mechanism"]))):
+    releases = map(standalone_checker.read_release, claim.source["mechanism"])
+    if claim.group_size > 1 or any(map(standalone_checker.is_drawn, releases)):
         return _check_drawn(claim)
     if claim.lower > 0 and not _attained(claim.source["mechanism"]):
         return _check_attacked(claim)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from flint import arb
@@ -33,7 +34,7 @@ _CLOSE, _CLOSE_SUMS, _ROUNDS, _DIGITS = Fraction("1e-4"), Fraction("2e-3"), 16, 
 _LEAST_GRID = 512, 2  # points, and the logarithm of how many lie between 0 and 1
 _SHARE = 3  # of the work that the checker may do, at most one in so many parts is one attempt's
 _NEGLIGIBLE = 1e-9  # of δ
-_HALVINGS = 20
+_HALVINGS, _CLOSER = 20, 3
 _NAMES = {"replace": ("replace", "both orders"), "remove": ("remove", "zero"), "add": ("add", "restore")}
 
 
@@ -86,17 +87,19 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
     if upper == 0:
         upper = Fraction(1, 10**9)  # δ = 0, or no ε at all, is nothing that is shown by rounding up
     best: _Found | None = None
-    reason = "none of the attempts came within 3 % of what is proven"
+    reason = far = "none of the attempts came within 3 % of what is proven"
     known: dict[Any, Any] = {}
+    tried = False
     for hints in _attempts(subject, order, upper, releases):
         checker.effort.done = 0.0
         try:
             found = (_tried_halves if "halves" in hints else _tried)(subject, releases, order, hints, upper, known)
         except (checker.NotCovered, checker.Unproven) as why:
-            reason = str(why)  # a grid that is too coarse, perhaps
-            if reason == checker.TOO_MUCH:
+            reason = reason if tried else str(why)  # a grid that is too coarse, perhaps
+            if str(why) == checker.TOO_MUCH:
                 break
             continue
+        tried, reason = True, far
         if found is not None and (best is None or found.upper < best.upper):
             best = found
         if best is not None and best.upper <= upper * (1 + (_CLOSE_SUMS if "exchange" in hints else _CLOSE)):
@@ -118,19 +121,32 @@ def _tried(
     """The least of a few upper ends that these hints confirm."""
     given_delta = subject.given == "delta"
     delta = subject.target if given_delta else upper
-    curve = checker.curve_of(releases, order, str(subject.relation), hints, delta, known)
+    curve = checker.curve_of(releases, order, str(subject.relation), hints, delta, known, subject.group_size)
     at = checker.rational(hints["at"]) if "at" in hints else None
-    for claim in _candidates(upper):
+
+    def suffices(claim: Fraction) -> bool:
         epsilon, allowed = (claim, subject.target) if given_delta else (subject.target, claim)
-        if curve(epsilon if at is None else min(at, epsilon))[0] <= checker.number(allowed):
-            return _Found(hints, claim, curve)
+        return (curve(epsilon if at is None else min(at, epsilon))[0] <= checker.number(allowed)) is True
+
+    claim = _least(upper, suffices)
+    return None if claim is None else _Found(hints, claim, curve)
+
+
+def _least(upper: Fraction, suffices: Callable[[Fraction], bool]) -> Fraction | None:
+    """An end that suffices: ``upper``, or one near the least above it; None where none within 3 % does."""
+
+    def wider(by: Fraction) -> Fraction:
+        return Fraction(to_decimal(upper * (1 + by), _DIGITS, "up"))
+
+    if suffices(upper):
+        return upper
+    for short, enough in pairwise(map(Fraction, _WIDER)):
+        if suffices(wider(enough)):
+            for _ in range(_CLOSER):
+                middle = (short + enough) / 2
+                short, enough = (short, middle) if suffices(wider(middle)) else (middle, enough)
+            return wider(enough)
     return None
-
-
-def _candidates(upper: Fraction) -> Iterator[Fraction]:
-    yield upper
-    for wider in _WIDER[1:]:
-        yield Fraction(to_decimal(upper * (1 + Fraction(wider)), _DIGITS, "up"))
 
 
 def _tried_halves(
@@ -145,10 +161,13 @@ def _tried_halves(
     for _ in range(_HALVINGS):
         middle = Fraction(round((low + first) / 2 * 2**40), 2**40)
         low, first = (low, middle) if way_out(middle)[0] <= split else (middle, first)
-    for claim in _candidates(upper):
-        if first <= claim and checker.by_halves(way_out, way_back, first, claim) <= checker.number(subject.target):
-            return _Found({"halves": [there, back], "first": str(first)}, claim, None)
-    return None
+    target = checker.number(subject.target)
+
+    def suffices(claim: Fraction) -> bool:
+        return first <= claim and (checker.by_halves(way_out, way_back, first, claim) <= target) is True
+
+    found = _least(upper, suffices)
+    return None if found is None else _Found({"halves": [there, back], "first": str(first)}, found, None)
 
 
 def _attempts(subject: Account, order: str, upper: Fraction, releases: list[dict[str, Any]]) -> Iterator[Hints]:

@@ -13,7 +13,7 @@ on trust beside Python and Arb.
 
 How. In ball arithmetic: an ``arb`` is an interval, and ``x < y`` is True only where it holds for all points of both.
 Everything in the certificate but the claim and the mechanism is a hint: a bad one makes this checker say that it could
-not confirm, never confirm wrongly. The inequalities (1) to (27) are proven in ``standalone_checker.md``.
+not confirm, never confirm wrongly. The inequalities (1) to (31) are proven in ``standalone_checker.md``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from collections import Counter
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
 from itertools import accumulate, pairwise, zip_longest
 from typing import Any
 
@@ -200,6 +200,17 @@ TOO_MUCH = "so much work (hours, or gigabytes) is not done here; `dpbounds check
 effort = Effort()
 
 
+def repeated(one: Any, times: int, both: Callable[[Any, Any], Any]) -> Any:
+    """One and itself put together, so many times (at least once), by doubling."""
+    total = None
+    while times:
+        if times & 1:
+            total = one if total is None else both(total, one)
+        times >>= 1
+        one = both(one, one) if times else one
+    return total
+
+
 def require(condition: object, what: str) -> None:
     """Go on only where the condition is proven."""
     if condition is not True:
@@ -299,7 +310,8 @@ def well_formed(document: Any) -> int:
         raise Malformed(f"the accounts have the roles {' and '.join(roles)}, one of each")
     for account in accounts:
         has_fields(account, "account", *(["digest"] if version > 1 else []))
-        has_fields(account["claim"], "claim")
+        several = isinstance(account["claim"], dict) and "group_size" in account["claim"]
+        has_fields(account["claim"], "claim", *(["group_size"] if several and version > 4 else []))
         releases, proofs = field(account, "mechanism", list), field(account, "proofs", list)
         if len(releases) > RELEASES or len(proofs) > len(ORDERS):
             raise Malformed(f"an account has at most {RELEASES} releases, and one proof of each order")
@@ -336,8 +348,8 @@ def read_release(release: object, version: int = VERSION) -> dict[str, Any]:
         if found["smoothness_step"] is None or found["weight_decay_step"] > 1:
             raise Malformed("a last iterate needs a smoothness_step, and a weight_decay_step of at most 1")
         if is_scheduled(found):
-            if version < 5 or found["order"] == "shuffled" or found["weight_decay_step"]:
-                raise Malformed("step sizes that change go with version 5, no weight decay, and one order of batches")
+            if version < 5 or found["weight_decay_step"]:
+                raise Malformed("step sizes that change go with version 5 and no weight decay")
             if len(found["smoothness_step"]) not in (found["epochs"], found["epochs"] * found["batches"]):
                 raise Malformed("step sizes that change are one per epoch, or one per step")
             if len(set(found["smoothness_step"])) == 1:
@@ -375,7 +387,7 @@ NOISE = ("gaussian", "laplace", "discrete-laplace", "discrete-gaussian", "mixtur
 def read_noise(noise: object, sampling: str) -> dict[str, Any]:
     """What is released of each batch."""
     kind = field(noise, "kind", str)
-    if kind not in NOISE or (kind == "gaussian") == (sampling in ("full-batch", "poisson")):
+    if kind not in NOISE or (kind == "gaussian" and sampling in ("full-batch", "poisson")):
         raise Malformed(f"noise of kind {quoted(kind)} with records drawn by {sampling}")
     found = read_numbers(noise, has_fields(noise, f"noise {kind}"))
     if kind == "mixture-of-gaussians":
@@ -632,30 +644,40 @@ def is_scheduled(release: dict[str, Any]) -> bool:
     return isinstance(release.get("smoothness_step"), list)
 
 
-def scheduled_costs(release: dict[str, Any]) -> list[Fraction]:
-    """(25) For each position, kept in every epoch: Σ η_i² / Σ_{i <= j < i+g} λ_j² η_j² from above."""
-    m, epochs = release["batches"], release["epochs"]
-    times = m * epochs // len(release["smoothness_step"])
-    effort.spend(3 * m * epochs, 2 * m * epochs)
+def windows_of(release: dict[str, Any]) -> Callable[[int, int], arb]:
+    """(11), (25) What a participation in step i costs, from above, up to the next one, or to publication, in step j."""
+    if not is_scheduled(release):
+        rise = release["smoothness_step"] - release["weight_decay_step"]
+        of_length = lru_cache(maxsize=None)(lambda steps: number(window(rise, steps)))
+        return lambda i, j: of_length(j - i)
+    steps = release["batches"] * release["epochs"]
+    times = steps // len(release["smoothness_step"])
+    effort.spend(3 * steps, 2 * steps)
     with ctx.workprec(512):
         sizes = [number(each) for each in release["smoothness_step"] for _ in range(times)]
-        rest = [arb(0)] * (m * epochs + 1)  # Σ_{j >= i} λ_j² η_j², from the last step on
-        shrink = [arb(1)] * (m * epochs + m + 1)  # Λ_j: the product of c_k² over k < j
-        for i in reversed(range(m * epochs)):
-            follows = (1 + sizes[i + 1]) ** -2 if i + 1 < m * epochs else arb(0)
+        rest = [arb(0)] * (steps + 1)  # Σ_{j >= i} λ_j² η_j², from the last step on
+        shrink = [arb(1)] * (steps + 2)  # the product of c_k² over k < j
+        for i in reversed(range(steps)):
+            follows = (1 + sizes[i + 1]) ** -2 if i + 1 < steps else arb(0)
             rest[i] = sizes[i] ** 2 + follows * rest[i + 1]
-        for i in range(m * epochs):
+        for i in range(steps):
             shrink[i + 1] = shrink[i] * (1 + sizes[i]) ** 2
-        ends, costs = {*release["checkpoints"], epochs}, []
-        for place in range(m):
-            cost = arb(0)
-            for epoch in range(epochs):
-                i = epoch * m + place
-                j = (epoch + 1) * m if epoch + 1 in ends else i + m
-                # λ_j = 1/(c_{i+1} … c_j)
-                beyond = rest[j] * shrink[i + 1] / shrink[j + 1] if j < m * epochs else arb(0)
-                cost += (sizes[i] ** 2 / (rest[i] - beyond)).min(arb(1))
-            costs.append(min(Fraction(epochs), Fraction(rounded_up(cost, 300), 2**300)))
+
+    def cost(i: int, j: int) -> arb:
+        beyond = rest[j] * shrink[i + 1] / shrink[j + 1]  # λ_j = 1/(c_{i+1} … c_j)
+        return (sizes[i] ** 2 / (rest[i] - beyond)).min(arb(1))
+
+    return cost
+
+
+def scheduled_costs(release: dict[str, Any]) -> list[Fraction]:
+    """(25) For each position, kept in every epoch: windows up to the next participation, or to what is published."""
+    m, epochs, cost = release["batches"], release["epochs"], windows_of(release)
+    ends, costs = {*release["checkpoints"], epochs}, []
+    with ctx.workprec(512):
+        for p in range(m):
+            total = sum((cost(e * m + p, (e + 1) * m + (0 if e + 1 in ends else p)) for e in range(epochs)), arb(0))
+            costs.append(min(Fraction(epochs), Fraction(rounded_up(total, 300), 2**300)))
     return costs
 
 
@@ -843,35 +865,14 @@ REACHES = {"toeplitz": toeplitz_reach, "lower-triangular": dense_reach, "binary-
 
 
 def closed_form(order: str, squared_shift: Fraction, sampled: Sampled) -> Curve:
-    """δ(ε) = P(S) - e^ε Q(S) with S = {L > ε}, a half-line: L is monotone in the observation t (in units of z)."""
-
-    def tail(t: arb) -> arb:
-        return (t / arb(2).sqrt()).erfc() / 2
+    """δ(ε) = H_{e^ε} of one pair: the loss is monotone in the observation t, and {L > ε} a half-line."""
+    found = gaussian_profile(squared_shift)
+    if sampled:
+        ((q, variance),) = sampled
+        found = sampled_profile(order, q, 1 / variance)
 
     def curve(epsilon: Fraction) -> tuple[arb, arb]:
-        e = number(epsilon)
-        if not sampled:  # L = μt - μ²/2 under N(0), so S = {t > ε/μ + μ/2}
-            mu = number(squared_shift).sqrt()
-            value = tail(e / mu - mu / 2) - e.exp() * tail(e / mu + mu / 2)
-            return value, value
-        ((q_exact, variance),) = sampled
-        q, z = number(q_exact), number(variance).sqrt()
-        grown = e.expm1() + q  # (e^ε - (1-q)), accurate for small ε
-        if order == "remove":
-            if grown <= 0:
-                return -e.expm1(), -e.expm1()  # no loss is below log(1-q)
-            start = z * (grown / q).log() + 1 / (2 * z)  # A(t) > e^ε
-            value = q * tail(start - 1 / z) - grown * tail(start)
-        elif order == "add":
-            room = (-e).expm1() + q  # e^{-ε} - (1-q)
-            if room <= 0:
-                return arb(0), arb(0)  # no loss exceeds -log(1-q)
-            stop = z * (room / q).log() + 1 / (2 * z)  # A(t) < e^{-ε}
-            value = (1 - e.exp() * (1 - q)) * tail(-stop) - e.exp() * q * tail(1 / z - stop)
-        else:  # with y = e^{t/z}, b = q e^{-1/2z²}: 1-q + b y > e^ε (1-q + b/y)
-            b, c = q * (-1 / (2 * z * z)).exp(), (1 - q) * e.expm1()
-            start = z * ((c + (c * c + 4 * b * b * e.exp()).sqrt()) / (2 * b)).log()
-            value = q * (tail(start - 1 / z) - e.exp() * tail(start + 1 / z)) - c * tail(start)
+        value = found(number(epsilon).exp())
         return value, value
 
     return curve
@@ -1257,14 +1258,12 @@ def product(first: Atoms, second: Atoms, drop: int, bits: int) -> Atoms:
 
 def composed(parts: list[tuple[Atoms, int]], delta: Fraction, bits: int) -> Atoms:
     """The law of a sum of independent losses, each of them so many times."""
-    drop, total = rounded_up(number(delta), bits) >> 30, None
-    for power, count in parts:
-        while count:
-            if count & 1:
-                total = power if total is None else product(total, power, drop, bits)
-            count >>= 1
-            power = product(power, power, drop, bits) if count else power
-    assert total is not None
+    drop = rounded_up(number(delta), bits) >> 30
+
+    def both(one: Atoms, other: Atoms) -> Atoms:
+        return product(one, other, drop, bits)
+
+    total: Atoms = reduce(both, [repeated(atoms, count, both) for atoms, count in parts])
     return total
 
 
@@ -1316,6 +1315,21 @@ class Profile:
     def reversed(self) -> Profile:
         """(14) Of (Q, P), both of mass 1."""
         return Profile(lambda alpha: 1 - alpha + alpha * self(1 / alpha), exact=self.exact)
+
+
+def mirrored(straight: Callable[[arb], arb], other: Callable[[arb], arb] | None = None, **more: Any) -> Profile:
+    """A profile for α >= 1, and below the reversal of that of the other order (None: the same)."""
+    back = straight if other is None else other
+
+    def below(alpha: arb) -> arb:
+        return 1 - alpha + alpha * back(1 / alpha)
+
+    def value(alpha: arb) -> arb:
+        if alpha >= 1 or alpha < 1:
+            return straight(alpha) if alpha >= 1 else below(alpha)
+        return straight(alpha.max(arb(1))).union(below(alpha.min(arb(1))))
+
+    return Profile(value, **more)
 
 
 Steps = list[tuple[Profile, int]]
@@ -1481,14 +1495,52 @@ def thinned(base: Profile, rate: Fraction) -> Profile:
 def symmetrised(base: Profile, rate: Fraction) -> Profile:
     """(17) γ h(1 + (α-1)/γ) for α >= 1, mirrored below."""
     gamma = number(rate)
+    return mirrored(lambda alpha: gamma * base(1 + (alpha - 1) / gamma), exact=base.exact)
 
-    def value(alpha: arb) -> arb:
-        if alpha >= 1:
-            return gamma * base(1 + (alpha - 1) / gamma)
-        require(alpha < 1, "α is told from 1")
-        return 1 - alpha + alpha * gamma * base(1 + (1 / alpha - 1) / gamma)
 
-    return Profile(value)
+def two_guarantees(present: Profile, replaced: Profile, rate: Fraction) -> Profile:
+    """(30) A replaced record in a Poisson sample: q((1-s) h_1 + s h_2) at α' = 1 + (α-1)/q, s = α/α'."""
+    q = number(rate)
+
+    def above(alpha: arb) -> arb:
+        inner = 1 + (alpha - 1) / q
+        return q * ((1 - alpha / inner) * present(inner) + alpha / inner * replaced(inner))
+
+    return mirrored(above, exact=False)
+
+
+def sampled_laplace(rate: Fraction, shift: Fraction) -> Profile:
+    """(30) The same on the line, for Laplace noise: (1-q)f + qf(· - s) against (1-q)f + qf(· + s)."""
+    q, s = number(rate), number(shift)
+    still = 1 - q + q * (-s).exp()
+
+    def above(alpha: arb) -> arb:
+        grown = (alpha * still - (1 - q)) / q  # e^{2t - s} where the ratio is α, for 0 <= t <= s
+        t = ((grown.max((-s).exp()).log() + s) / 2).min(s)
+        event = (1 - q) * (-t).exp() / 2 + q * (1 - (t - s).exp() / 2) - alpha * (-t).exp() * still / 2
+        return event.max(arb(0))
+
+    return mirrored(above)
+
+
+def concentrated_profile(rho: Fraction) -> Profile:
+    """(29) Whatever has Rényi divergences of at most λρ of every order λ, either way."""
+
+    def above(alpha: arb) -> arb:
+        loss, rough, near = alpha.log(), float(rho), float(alpha.log().mid())
+
+        def exponent(log_u: float) -> float:
+            u = math.exp(log_u)
+            return u * ((1 + u) * rough - near) - math.log1p(u) - u * math.log1p(1 / u)
+
+        low, high = -20.0, 40.0
+        for _ in range(90):  # it falls, then rises; any order will do
+            third = (high - low) / 3
+            low, high = (low, high - third) if exponent(low + third) < exponent(high - third) else (low + third, high)
+        u = arb(math.exp(low))
+        return (u * ((1 + u) * number(rho) - loss) - (1 + u).log() - u * (1 + 1 / u).log()).exp().min(arb(1))
+
+    return mirrored(above, exact=False)
 
 
 def zeroed_profile(squared_shift: Fraction, rate: Fraction | arb, order: str) -> Profile:
@@ -1506,15 +1558,7 @@ def zeroed_profile(squared_shift: Fraction, rate: Fraction | arb, order: str) ->
         event = gamma * (normal_tail(t - 2 * s) - alpha * normal_tail(t - s))
         return event - (alpha - 1) * (1 - gamma) * normal_tail(t)
 
-    straight, mirrored = (zeroed, restored) if order == "remove" else (restored, zeroed)
-
-    def value(alpha: arb) -> arb:
-        if alpha >= 1:
-            return straight(alpha)
-        require(alpha < 1, "α is told from 1")
-        return 1 - alpha + alpha * mirrored(1 / alpha)
-
-    return Profile(value)
+    return mirrored(*((zeroed, restored) if order == "remove" else (restored, zeroed)))
 
 
 def averaged(parts: list[tuple[Fraction, Profile]]) -> Profile:
@@ -1714,22 +1758,15 @@ class Exchanged:
         grid, step = Grid(half, shift, levels, bits), 1 << levels
         first = math.ceil(start * 2**shift / step) * step  # values begin at -first units
         enough = max(first, math.ceil((start + math.exp(self.most)) * 2**shift / step) * step)  # and sums at -enough
-        total: tuple[Ratios, int] | None = None
 
         def added(one: tuple[Ratios, int], other: tuple[Ratios, int]) -> tuple[Ratios, int]:
             offset = one[1] + other[1]
             return grid.lowered(grid.sum(one[0], other[0]), max(0, offset - enough)), min(offset, enough)
 
-        for squared, count in self.moving:
-            law = grid.law(self.value_above(squared, alpha, number(Fraction(first, 2**shift))), self.aim.negligible)
-            power, times = (law, first), count
-            while times:
-                if times & 1:
-                    total = power if total is None else added(total, power)
-                times >>= 1
-                power = added(power, power) if times else power
-        assert total is not None
-        found, offset = total
+        values = [self.value_above(squared, alpha, number(Fraction(first, 2**shift))) for squared, _ in self.moving]
+        laws = [(grid.law(value, self.aim.negligible), first) for value in values]
+        sums = [repeated(law, count, added) for law, (_, count) in zip(laws, self.moving, strict=True)]
+        found, offset = reduce(added, sums)
         edge = offset + self.idle * (alpha - 1) * 2**shift  # those that are not run add 1 - α each
         above = only_whole(edge.lower().floor(), "a threshold between points of the grid")
         mass = mean = 0
@@ -1854,60 +1891,136 @@ def binomial(trials: int, chance: arb) -> tuple[list[arb], list[arb]]:
     return masses, list(accumulate(reversed(masses), initial=arb(0)))[::-1]
 
 
-def secret_costs(release: dict[str, Any], one: Fraction) -> list[tuple[Fraction, Fraction]]:
-    """(22) (chance, squared shift) of a last iterate whose record has a position drawn once, or anew in each epoch."""
+Costs = list[tuple[Fraction, Fraction]]  # chances, rounded up, with squared shifts
+
+
+def secret_costs(release: dict[str, Any], one: Fraction) -> Costs:
+    """(22) Of a last iterate whose record has a position drawn once, or anew in each epoch; ``one`` is S."""
     m = release["batches"]
+    if release["order"] == "shuffled":
+        return Shuffles(release, one).law()
+    size = -(-m // 400)
     if is_scheduled(release):  # positions that cost alike in groups, each as its dearest
         costs = sorted(scheduled_costs(release), reverse=True)
-        size = -(-m // 400)
         return [(Fraction(min(size, m - at), m), one * costs[at]) for at in range(0, m, size)]
-    rise = release["smoothness_step"] - release["weight_decay_step"]
-    epochs = [b - a for a, b in pairwise((0, *release["checkpoints"], release["epochs"]))]
-    # positions in blocks; a window from one block to another counts as its shortest
-    size = -(-m // (400 if release["order"] == "secret" else 200))
-    blocks = [(start, min(start + size, m)) for start in range(0, m, size)]  # positions start, ..., end - 1
-    chances = [Fraction(end - start, m) for start, end in blocks]
-    to_end = [window(rise, m - end + 1) for _, end in blocks]
-    if release["order"] == "secret":
-        several = (sum(epochs) - len(epochs)) * window(rise, m)
-        return [(chance, one * (several + len(epochs) * last)) for chance, last in zip(chances, to_end, strict=True)]
-    between = [[window(rise, max(1, m - end + 1 + start)) for start, _ in blocks] for _, end in blocks]
-    # costs on multiples of a unit, masses in units of 2^-96, rounded up (together a little more than 1)
-    mean = sum((chance * sum(row, Fraction(0)) for chance, row in zip(chances, between, strict=True)), Fraction(0))
-    unit = mean / len(blocks) / 24
-    most = math.ceil(min(Fraction(sum(epochs)), 4 + 4 * sum(epochs) * mean / len(blocks)) / unit)
-    effort.spend(sum(epochs) * len(blocks) ** 2 * most / 100, most * len(blocks))
-    steps = [[divided(cost, unit, one) for cost in row] for row in between]
-    ends = [divided(cost, unit, one) for cost in to_end]
-    start = [math.ceil(chance * 2**64) for chance in chances]
-    beyond, total = 0, fmpz_poly([1 << 96])
-    for count in epochs:
-        laws = [fmpz_poly([mass << 32]) for mass in start]
-        for _ in range(count - 1):
-            gathered = [fmpz_poly([0])] * len(blocks)
-            for law, row in zip(laws, steps, strict=True):
-                for j, (k, two) in enumerate(row):
-                    gathered[j] = gathered[j] + law.left_shift(k) * two
-            kept = [rounded_poly(law * mass, 96, most) for law, mass in zip(gathered, start, strict=True)]
+    rise, pieces = release["smoothness_step"] - release["weight_decay_step"], len(release["checkpoints"]) + 1
+    several = (release["epochs"] - pieces) * window(rise, m)
+    blocks = [(start, min(start + size, m)) for start in range(0, m, size)]
+    return [(Fraction(end - start, m), one * (several + pieces * window(rise, m - end + 1))) for start, end in blocks]
+
+
+def blocks_of(batches: int, rise: float, most: int) -> list[tuple[int, int]]:
+    """Positions in about so many blocks, narrow where costs change quickly: at either end of an epoch."""
+    effort.spend(batches / 4)
+    power = -2 * math.log1p(rise)
+    costs = [math.expm1(power) / math.expm1(power * g) if rise else 1 / g for g in range(1, batches + 1)]
+    changes = [math.sqrt(max(0.0, one - two)) for one, two in pairwise(costs)]
+    sums = list(accumulate(map(max, changes, reversed(changes)), initial=0.0))
+    groups = [math.floor(each * most / sums[-1]) if batches > most else k for k, each in enumerate(sums)]
+    starts = [0, *(k + 1 for k, (one, two) in enumerate(pairwise(groups)) if one != two), batches]
+    return list(pairwise(starts))
+
+
+class Shuffles:
+    """(22) Positions drawn anew in each epoch, in blocks; costs on multiples of a unit, masses in units of 2^-96.
+
+    Unit, blocks and places are choices. A run of many epochs is cut, as if iterates between had been published.
+    """
+
+    def __init__(self, release: dict[str, Any], one: Fraction) -> None:
+        self.m, self.epochs, self.one = release["batches"], release["epochs"], one
+        self.cost, self.changing = windows_of(release), is_scheduled(release)
+        self.pieces = Counter[tuple[int, int]]()  # first epoch (0 where all are alike) and length
+        for start, end in pairwise((0, *release["checkpoints"], self.epochs)):
+            parts = -(-(end - start) // 32)
+            short, longer = divmod(end - start, parts)
+            if not self.changing:
+                self.pieces += Counter({(0, short): parts - longer, (0, short + 1): longer})
+                continue
+            for part in range(parts):
+                self.pieces[start, short + (part < longer)] += 1
+                start += short + (part < longer)
+        grid = range(0, self.m, -(-self.m // 12))
+        looked_at = range(self.epochs if self.changing else 1)
+        effort.spend(len(looked_at) * len(grid) ** 2)
+        rough = sum(float(self.window(e, p, q).mid()) for e in looked_at for p in grid for q in grid) / len(grid) ** 2
+        mean = rough * self.epochs / len(looked_at)
+        self.unit = Fraction(2) ** math.floor(math.log2(mean / 256))
+        self.most = math.ceil(min(Fraction(self.epochs), 4 + 4 * Fraction(mean)) / self.unit)
+        self.fall = (-number(self.unit * one) / 8).exp()
+        taken, sizes = sum(count for _, count in self.pieces), release["smoothness_step"]
+        rise = float(sum(sizes) / len(sizes) if self.changing else sizes - release["weight_decay_step"])
+        self.blocks = blocks_of(self.m, rise, min(200, max(8, math.isqrt(MOST_WORK * 60 // (taken * self.most)))))
+        effort.spend(taken * len(self.blocks) ** 2 * self.most / 100, self.most * len(self.blocks))
+        effort.spend(taken * self.m * len(self.blocks) / 10 if self.changing else 0)
+        self.chances = [math.ceil(Fraction(end - start, self.m) * 2**64) for start, end in self.blocks]
+        self.known: dict[int, list[list[tuple[int, fmpz_poly]]]] = {}
+
+    def window(self, epoch: int, first: int, second: int) -> arb:
+        """From a position to one in the next epoch (0 where an iterate is published between), or to the end."""
+        return self.cost(epoch * self.m + first, min((epoch + 1) * self.m + second, self.m * self.epochs))
+
+    def dearest(self, epoch: int, block: tuple[int, int], second: int) -> tuple[int, fmpz_poly]:
+        """Of a block's positions, between two multiples of the unit: the lower, and the shares of 2^32 of both."""
+        places = range(block[0] if self.changing else block[1] - 1, block[1])
+        found = reduce(arb.max, (self.window(epoch, p, second) for p in places)) / number(self.unit)
+        k, rest = divmod(rounded_up(found, 40), 1 << 40)
+        if not k or not rest:
+            return max(k, 1), fmpz_poly([1 << 32])
+        up = self.moved_up(k + arb(rest) / 2**40, k, k + 1)
+        return k, fmpz_poly([(1 << 32) - up, up])
+
+    def moved_up(self, at: arb, low: int, high: int) -> int:
+        """How much, in units of 2^-32, of a mass between two places goes to the higher one."""
+        low_root, root, high_root = arb(low).sqrt(), at.sqrt(), arb(high).sqrt()
+        share = 1 / (1 + self.fall ** (high - low) * (high_root - root) / (root - low_root))
+        return min(1 << 32, rounded_up(share, 32))
+
+    def steps(self, epoch: int) -> list[list[tuple[int, fmpz_poly]]]:
+        """From every block to every block in the next epoch."""
+        key = epoch if self.changing else 0
+        if key not in self.known:
+            with ctx.workprec(512):
+                self.known = {key: [[self.dearest(key, block, to) for to, _ in self.blocks] for block in self.blocks]}
+        return self.known[key]
+
+    def piece(self, first: int, count: int) -> tuple[fmpz_poly, int]:
+        """The masses of so many epochs, of which the last is followed by what is published; and what lies beyond."""
+        laws, beyond, nothing = [fmpz_poly([mass << 32]) for mass in self.chances], 0, fmpz_poly([0])
+        for epoch in range(first, first + count - 1):
+            gathered = [nothing] * len(self.blocks)
+            for law, row in zip(laws, self.steps(epoch), strict=True):
+                for j, (k, shares) in enumerate(row):
+                    gathered[j] = gathered[j] + law.left_shift(k) * shares
+            kept = [rounded_poly(law * mass, 96, self.most) for law, mass in zip(gathered, self.chances, strict=True)]
             laws, beyond = [law for law, _ in kept], beyond + sum(over for _, over in kept)
-        segment = fmpz_poly([0])
-        for law, (k, two) in zip(laws, ends, strict=True):
-            segment = segment + law.left_shift(k) * two
-        total, over = rounded_poly(total * segment, 128, most)
-        beyond += over
-    found = [(Fraction(int(c), 2**96), one * unit * k) for k, c in enumerate(total.coeffs()) if c]
-    return [*found, (Fraction(2 * beyond, 2**96), one * sum(epochs))]
+        last = [self.dearest(first + count - 1, block, 0) for block in self.blocks]
+        total = sum((law.left_shift(k) * shares for law, (k, shares) in zip(laws, last, strict=True)), nothing)
+        found, over = rounded_poly(total, 32, self.most)
+        return found, beyond + over
 
+    def both(self, one: tuple[fmpz_poly, int], other: tuple[fmpz_poly, int]) -> tuple[fmpz_poly, int]:
+        """The law of a sum."""
+        found, over = rounded_poly(one[0] * other[0], 96, self.most)
+        return found, one[1] + other[1] + over
 
-def divided(cost: Fraction, unit: Fraction, one: Fraction) -> tuple[int, fmpz_poly]:
-    """(22) A cost between k and k + 1 units: k, and the shares of 2^32 that go to either."""
-    k = math.floor(cost / unit)
-    low, at, high = number(k * unit * one), number(cost * one), number((k + 1) * unit * one)
-    if not k or cost == k * unit:
-        return (k, fmpz_poly([1 << 32])) if k else (1, fmpz_poly([1 << 32]))
-    share = 1 / (1 + (-(high - low) / 8).exp() * (high.sqrt() - at.sqrt()) / (at.sqrt() - low.sqrt()))
-    up = min(1 << 32, rounded_up(share, 32))
-    return k, fmpz_poly([(1 << 32) - up, up])
+    def law(self) -> Costs:
+        """On few places, farther apart where costs are large; what lies beyond costs the most there is."""
+        parts = [repeated(self.piece(*each), times, self.both) for each, times in self.pieces.items()]
+        total, beyond = reduce(self.both, parts)
+        masses = [int(mass) for mass in total.coeffs()]
+        low, high = next(k for k, mass in enumerate(masses) if mass), len(masses) - 1
+        roots = [math.sqrt(low) + (math.sqrt(high) - math.sqrt(low)) * i / 255 for i in range(256)]
+        places = sorted({low, high, *(min(high, max(low, round(root**2))) for root in roots)})
+        found = Counter[int]()
+        for k in range(low, high + 1):
+            at = bisect_right(places, k) - 1
+            up = self.moved_up(arb(k), places[at], places[at + 1]) if places[at] < k else 0
+            found[places[at]] += -(-masses[k] * ((1 << 32) - up) >> 32)
+            if up:
+                found[places[at + 1]] += -(-masses[k] * up >> 32)
+        costs = [(Fraction(mass, 2**96), self.one * self.unit * k) for k, mass in sorted(found.items()) if mass]
+        return [*costs, (Fraction(2 * beyond, 2**96), self.one * self.epochs)]
 
 
 def rounded_poly(masses: fmpz_poly, bits: int, most: int) -> tuple[fmpz_poly, int]:
@@ -1962,19 +2075,14 @@ def allocated(bases: list[tuple[Fraction, int]], bins: int, order: str, aim: Aim
     grid = aim.grid(bases, bins)
     key = (tuple(bases), bins, grid.half, grid.shift, grid.bits, grid.levels)
     if key not in aim.known:
-        total: Ratios | None = None
-        for shift, count in bases:
-            if shift and count:
-                power, times = grid.law(gaussian_profile(shift), aim.negligible), count
-            else:
-                power, times = grid.constant(count), 1 if count else 0
-            while times:
-                if times & 1:
-                    total = power if total is None else grid.sum(total, power)
-                times >>= 1
-                power = grid.sum(power, power) if times else power
-        assert total is not None
-        aim.known[key] = total
+        laws = [
+            repeated(grid.law(gaussian_profile(shift), aim.negligible), count, grid.sum)
+            if shift
+            else grid.constant(count)
+            for shift, count in bases
+            if count
+        ]
+        aim.known[key] = reduce(grid.sum, laws)
     return mean_profile(grid, aim.known[key], bins, order)
 
 
@@ -1987,7 +2095,7 @@ def sampled_profile(order: str, rate: Fraction, squared_shift: Fraction) -> Prof
         return thinned(base, rate) if order == "remove" else thinned(base, rate).reversed()
     q, z = number(rate), 1 / number(squared_shift).sqrt()
 
-    def value(alpha: arb) -> arb:  # as in ``closed_form``
+    def value(alpha: arb) -> arb:  # with y = e^{t/z}: 1-q + b y > α (1-q + b/y)
         b, c = q * (-1 / (2 * z * z)).exp(), (1 - q) * (alpha - 1)
         start = z * ((c + (c * c + 4 * b * b * alpha).sqrt()) / (2 * b)).log()
         return q * (normal_tail(start - 1 / z) - alpha * normal_tail(start + 1 / z)) - c * normal_tail(start)
@@ -1995,75 +2103,103 @@ def sampled_profile(order: str, rate: Fraction, squared_shift: Fraction) -> Prof
     return Profile(value)
 
 
-def displacing(order: str, relation: str, rate: Fraction, squared_shift: Fraction) -> Profile:
-    """(17), (18) A record that is in the batch with chance ``rate``, and then displaces another one."""
-    if relation == "zero-out-one":
-        return zeroed_profile(squared_shift, rate, order)
-    base = gaussian_profile(4 * squared_shift)
-    if relation == "replace-one":
-        return symmetrised(base, rate)
-    return thinned(base, rate) if order == "remove" else thinned(base, rate).reversed()
-
-
-def of_full_batch(release: dict[str, Any], order: str, relation: str) -> Profile:
-    """(15), (16) Noise on all records."""
-    noise, times = release["mechanism"], 2 if relation == "replace-one" else 1
+def noise_profile(noise: dict[str, Any], times: int) -> Profile:
+    """(15), (16), (29) Noise on all records, of which one moves by so many times its bound: 2 where it is replaced."""
     kind = noise["kind"]
+    if kind == "gaussian":
+        return gaussian_profile(times**2 * per_bound(noise))
     if kind == "laplace":
         multiplier, scale, distance = (noise[name] for name in ("noise_multiplier", "noise_scale", "sensitivity"))
         return laplace_profile(times / multiplier if multiplier is not None else distance / scale)
     if kind == "discrete-laplace":
         return discrete_laplace_profile(noise["noise_scale"], times * noise["bound"])
     if kind == "discrete-gaussian":
-        whole = math.floor(noise["bound"])
-        if noise["dimension"] != 1 and (times * noise["bound"]) ** 2 >= 2:
-            raise NotCovered("discrete Gaussian noise on vectors that move by two units or more, or on samples")
-        return discrete_gaussian_profile(noise["noise_stddev"] ** 2, times * whole)
+        variance, squared = noise["noise_stddev"] ** 2, (times * noise["bound"]) ** 2
+        if noise["dimension"] != 1 and squared >= 2:
+            return concentrated_profile(squared / (2 * variance))
+        return discrete_gaussian_profile(variance, times * math.floor(noise["bound"]))
     if kind == "randomized-response":
-        if relation != "replace-one":
+        if times != 2:
             raise Malformed("randomised response has a pair under replace-one only")
         return response_profile(noise["epsilon"], noise["options"])
-    mixture = mixture_profile(noise["norms"], noise["noise_stddev"], replaced=times == 2)
-    return mixture.reversed() if order == "add" else mixture
+    return mixture_profile(noise["norms"], noise["noise_stddev"], replaced=times == 2)
 
 
-def whole_ones(release: dict[str, Any], relation: str) -> int:
-    """(15) How many coordinates of whole vectors of squared length 2 or 3 move by 1; 0 for other noise."""
-    noise = release["mechanism"]
-    if noise["kind"] != "discrete-gaussian" or noise["dimension"] == 1:
-        return 0
-    squared = ((2 if relation == "replace-one" else 1) * noise["bound"]) ** 2
-    if not 2 <= squared < 4:
-        return 0
-    most: int = noise["dimension"] or 3
-    return min(int(squared), most)
+def per_bound(noise: dict[str, Any]) -> Fraction:
+    """The squared shift of Gaussian noise per unit of the per-record bound."""
+    if noise["kind"] != "gaussian" or noise["noise_multiplier"] is None:
+        raise NotCovered("other than Gaussian noise, given by its noise_multiplier, with records drawn so")
+    return 1 / Fraction(noise["noise_multiplier"]) ** 2
+
+
+def of_full_batch(release: dict[str, Any], order: str, relation: str) -> Profile:
+    """Noise on all records."""
+    found = noise_profile(release["mechanism"], 2 if relation == "replace-one" else 1)
+    return found.reversed() if order == "add" and release["mechanism"]["kind"] == "mixture-of-gaussians" else found
+
+
+def vectors(release: dict[str, Any], relation: str) -> Fraction | None:
+    """The squared distance of whole vectors, several coordinates of which may move; None for all else."""
+    noise = release.get("mechanism", {"kind": None})
+    if release["kind"] != "full-batch" or noise["kind"] != "discrete-gaussian" or noise["dimension"] == 1:
+        return None
+    squared: Fraction = ((2 if relation == "replace-one" else 1) * noise["bound"]) ** 2
+    return squared if squared >= 2 else None
+
+
+def joining(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
+    """(14), (30) A record that is in a Poisson sample with chance ``rate``, beside the others."""
+    if noise["kind"] == "gaussian":
+        return sampled_profile(order, rate, per_bound(noise))
+    if relation != "replace-one":
+        sample = thinned(noise_profile(noise, 1), rate)
+        return sample if order == "remove" else sample.reversed()
+    replaced = noise_profile(noise, 2)
+    if noise["kind"] == "randomized-response" or noise.get("sensitivity") is not None:  # of a replacement alone
+        q = number(rate)
+        return averaged([(1 - rate, gaussian_profile(Fraction(0))), (rate, replaced)]) if q < 1 else replaced
+    if noise["kind"] == "laplace" and noise["dimension"] == 1:
+        return sampled_laplace(rate, 1 / noise["noise_multiplier"])
+    return two_guarantees(noise_profile(noise, 1), replaced, rate)
+
+
+def displacing(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
+    """(17), (18) A record that is in the batch with chance ``rate``, and then displaces another one."""
+    if relation == "zero-out-one":
+        return zeroed_profile(per_bound(noise), rate, order)
+    if noise["kind"] not in ("gaussian", "laplace", "discrete-laplace", "discrete-gaussian") or noise.get(
+        "sensitivity"
+    ):
+        raise NotCovered(f"{noise['kind']} noise on batches of a fixed size, or given by its final distance")
+    base = noise_profile(noise, 2)
+    if relation == "replace-one":
+        return symmetrised(base, rate)
+    return thinned(base, rate) if order == "remove" else thinned(base, rate).reversed()
 
 
 def of_poisson(release: dict[str, Any], order: str, relation: str) -> Profile:
-    """(14) Noise other than Gaussian on a Poisson sample."""
-    if relation == "replace-one":
-        raise NotCovered("noise other than Gaussian on Poisson samples under replace-one")
-    full = {**release, "kind": "full-batch"}
-    sample = thinned(of_full_batch(full, "remove", relation), release["sample_rate"])
-    return sample if order == "remove" else sample.reversed()
+    """Noise other than Gaussian on a Poisson sample."""
+    return joining(release["mechanism"], order, relation, release["sample_rate"])
 
 
 def of_fixed_size(release: dict[str, Any], order: str, relation: str) -> Profile:
     """(17), (18) b of n records."""
-    rate, one = Fraction(release["batch_size"], release["dataset_size"]), per_bound(release)
+    rate = Fraction(release["batch_size"], release["dataset_size"])
     if rate == 1 and relation != "add-or-remove-one":
-        return gaussian_profile(one * (4 if relation == "replace-one" else 1))
+        return noise_profile(release["mechanism"], 2 if relation == "replace-one" else 1)
     if rate == 1:
         raise Malformed("under add-or-remove-one a batch is smaller than the data set")
-    return displacing(order, relation, rate, one)
+    return displacing(release["mechanism"], order, relation, rate)
 
 
 def of_truncated(
     release: dict[str, Any], order: str, relation: str, low: int, high: int, moved: Fraction = Fraction(0)
 ) -> Profile:
     """(19) A Poisson sample of at most B records, of data sets of ``low`` to ``high`` records."""
-    rate, most, one = release["sample_rate"], release["max_batch_size"], per_bound(release)
-    whole = sampled_profile(order, rate, one)
+    rate, most, noise = release["sample_rate"], release["max_batch_size"], release["mechanism"]
+    if noise["kind"] not in ("gaussian", "laplace"):
+        raise NotCovered(f"{noise['kind']} noise on truncated samples")
+    whole = joining(noise, order, relation, rate)
     if high <= most:
         return whole
     often, _ = cut_chances(rate, most, high)
@@ -2077,12 +2213,12 @@ def of_truncated(
     rest, share = often - seldom, moved / seldom if moved and by_size else Fraction(0)
     arrives = moved + share * rest
     parts = [(1 - often - just, 1 - often - just, whole)]
-    parts.append((rest * (1 - share), rest, displacing(order, relation, (rate - share) / (1 - share), one)))
+    parts.append((rest * (1 - share), rest, displacing(noise, order, relation, (rate - share) / (1 - share))))
     if seldom:
         chance = (seldom * kept - moved) / (seldom - moved)
-        parts.append((seldom - moved, seldom, displacing(order, relation, chance, one)))
+        parts.append((seldom - moved, seldom, displacing(noise, order, relation, chance)))
     if moved:
-        near = sampled_profile(order, (just * rate + arrives) / (just + arrives), one)
+        near = joining(noise, order, relation, (just * rate + arrives) / (just + arrives))
         parts.append((just + arrives, just, near))
     if not by_size:  # the tag has one law
         return averaged([(first, profile) for first, _, profile in parts])
@@ -2126,18 +2262,9 @@ def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) ->
     return chance, min(rate, Fraction(rounded_up(most * beyond / (size * tau), 200), scale))
 
 
-def per_bound(release: dict[str, Any]) -> Fraction:
-    """The squared shift of Gaussian noise per unit of the per-record bound, the only noise that some samples take."""
-    noise = release["mechanism"]
-    if noise["kind"] != "gaussian" or noise["noise_multiplier"] is None:
-        raise NotCovered(f"other than Gaussian noise, given by its noise_multiplier, with {release['kind']}")
-    multiplier: Fraction = noise["noise_multiplier"]
-    return 1 / multiplier**2
-
-
 def of_allocated(release: dict[str, Any], order: str, aim: Aim) -> Steps:
     """(20) k groups of steps, one step of each."""
-    t, k, one = release["steps"], release["participations"], per_bound(release)
+    t, k, one = release["steps"], release["participations"], per_bound(release["mechanism"])
     if k == t:
         return [(gaussian_profile(t * one * (4 if order == "replace" else 1)), 1)]
     groups = Counter({t // k + 1: t % k, t // k: k - t % k})
@@ -2146,7 +2273,7 @@ def of_allocated(release: dict[str, Any], order: str, aim: Aim) -> Steps:
 
 def of_bins(release: dict[str, Any], order: str, aim: Aim) -> Steps:
     """(20) Bins that are kept are one choice, bins drawn anew one in each epoch."""
-    bins, one = release["bins"], per_bound(release)
+    bins, one = release["bins"], per_bound(release["mechanism"])
     whole = math.floor(release["epochs"])
     last = math.ceil((release["epochs"] - whole) * bins)
     if bins == 1:
@@ -2174,12 +2301,12 @@ def of_binned_matrix(release: dict[str, Any], order: str, stride: int, aim: Aim)
     return [(rest, 1), *([(gaussian_profile(ways * unit * common), 1)] if common else [])]
 
 
-def of_draws(release: dict[str, Any], order: str, relation: str) -> Profile:
-    """(27), (28) b draws with replacement: Σ p_k N(2k/z) against N(0) for records that come and go."""
-    draws, n, one = release["batch_size"], release["dataset_size"], per_bound(release)
+def of_draws(release: dict[str, Any], order: str, relation: str, group: int = 1) -> Profile:
+    """(27), (28), (31) b draws with replacement: Σ p_k N(2k/z) against N(0) for records that come and go."""
+    draws, n, one = release["batch_size"], release["dataset_size"], per_bound(release["mechanism"])
     if draws == 1 and relation != "add-or-remove-one":
         return of_fixed_size(release, order, relation)
-    chance, scale = number(Fraction(1, n)), 2**240
+    chance, scale = number(Fraction(group, n)), 2**240
     tails = [Fraction(1)]  # P(k or more draws), from above
     while tails[-1] > Fraction(1, 2**200) and len(tails) <= draws:
         if len(tails) > 1000:
@@ -2206,13 +2333,10 @@ def zeroed_draws(chances: list[Fraction], one: Fraction, some: arb, order: str, 
         for way in (order, "add" if order == "remove" else "remove")
     ]
 
-    def value(alpha: arb) -> arb:
-        if alpha >= 1:
-            return sum((p * each(alpha) for p, each in both[0]), arb(0)) / some + lost
-        require(alpha < 1, "α is told from 1")
-        return 1 - alpha + alpha * sum((p * each(1 / alpha) for p, each in both[1]), arb(0)) / some + lost
+    def above(way: int, alpha: arb) -> arb:
+        return sum((p * each(alpha) for p, each in both[way]), arb(0)) / some + lost
 
-    return Profile(value, 1 + lost, exact=False)
+    return mirrored(partial(above, 0), partial(above, 1), total=1 + lost, exact=False)
 
 
 def replaced_draws(chances: list[Fraction], z: Fraction, lost: arb) -> Profile:
@@ -2257,20 +2381,48 @@ def replaced_draws(chances: list[Fraction], z: Fraction, lost: arb) -> Profile:
         for d, p in parts:
             y = (logarithm / d - d / 2).min(t).max(t - d)
             found += p * (normal_tail(y) - alpha * normal_tail(y + d))
-        return found + arb(0).union(slope.upper() * 2 * width)
+        return found + arb(0).union(slope.upper() * 2 * width) + lost
 
-    def value(alpha: arb) -> arb:
-        if alpha >= 1:
-            return above(alpha) + lost
-        require(alpha < 1, "α is told from 1")
-        return 1 - alpha + alpha * above(1 / alpha) + lost
+    return mirrored(above, total=1 + lost, exact=False)
 
-    return Profile(value, 1 + lost, exact=False)
+
+def of_group(release: dict[str, Any], order: str, relation: str, group: int) -> tuple[Fraction, Profile | None]:
+    """(31) What so many records spend at once: a squared shift, or a profile by how many of them a sample holds."""
+    kind = release["kind"]
+    if kind == "gaussian":
+        shift, sampled = gaussian(release, relation)
+        if not sampled:
+            return group**2 * shift, None
+        q, (z, _) = release["sample_rate"], of_noise(release, relation)
+        require(group <= 64, "a group on Poisson samples has at most 64 records")
+        law = [math.comb(group, j) * q**j * (1 - q) ** (group - j) for j in range(group + 1)]
+        return Fraction(0), mixed(law, z, order)
+    if kind not in ("without-replacement", "with-replacement") or relation == "zero-out-one":
+        raise NotCovered(f"groups of records with {kind} under {relation}")
+    b, n, z = release["batch_size"], release["dataset_size"], release["mechanism"]["noise_multiplier"]
+    per_bound(release["mechanism"])  # refuses other noise
+    one_by_one = kind == "with-replacement" and b > 1
+    if n - group < (1 if one_by_one else b):
+        raise NotCovered("a group without which no whole batch is left")
+    if one_by_one:
+        return Fraction(0), of_draws(release, order, relation, group)
+    require(min(group, b) <= 64, "a batch holds at most 64 records of a group")
+    ways = [math.comb(group, j) * math.comb(n - group, b - j) for j in range(min(group, b) + 1)]
+    law = [Fraction(each, math.comb(n, b)) for each in ways]
+    if relation == "replace-one":
+        return Fraction(0), replaced_draws(law, z, arb(0))
+    return Fraction(0), mixed(law, z / 2, order)
+
+
+def mixed(law: list[Fraction], z: Fraction, order: str) -> Profile:
+    """Σ p_j N(j/z) against N(0), or against Σ p_j N(-j/z) where records are replaced."""
+    found = mixture_profile([(Fraction(j), p) for j, p in enumerate(law)], z, replaced=order == "replace")
+    return found.reversed() if order == "add" else found
 
 
 def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -> tuple[Profile, arb]:
     """(21) One epoch, and the total variation that its clones cost; without clones the record's batch is revealed."""
-    squared, batches = per_bound(release) * (4 if order == "replace" else 1), release["batches"]
+    squared, batches = per_bound(release["mechanism"]) * (4 if order == "replace" else 1), release["batches"]
     base = gaussian_profile(squared)
     if clones is None or batches == 1:
         return base, arb(0)
@@ -2283,10 +2435,16 @@ def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -
 
 
 def steps_of(
-    releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, sizes: tuple[int, int] | None
+    releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, sizes: tuple[int, int] | None, group: int = 1
 ) -> tuple[Steps, arb]:
     """The profiles of a run, with multiplicities, and what is to be added for its clones, in total variation."""
-    shift, found, variation = Fraction(0), Steps(), arb(0)
+    shift, found, variation, rho = Fraction(0), Steps(), arb(0), Fraction(0)
+    if group > 1:
+        for release in releases:
+            one, profile = of_group(release, order, relation, group)
+            shift += release["count"] * one
+            found += [(profile, release["count"])] if profile is not None else []
+        return ([(gaussian_profile(shift), 1)] if shift else []) + found, variation
     chosen = list(field(aim.hints, "clones", list)) if "clones" in aim.hints else []
     strides = list(field(aim.hints, "strides", list)) if "strides" in aim.hints else []
     for release in releases:
@@ -2314,8 +2472,13 @@ def steps_of(
             if type(stride) is not int:
                 raise Malformed(f"a stride of {quoted(stride)}")
             found += [(profile, times * count) for profile, times in of_binned_matrix(release, order, stride, aim)]
-        elif kind == "full-batch" and (ones := whole_ones(release, relation)):
-            found.append((discrete_gaussian_profile(release["mechanism"]["noise_stddev"] ** 2, 1), ones * count))
+        elif (squared := vectors(release, relation)) is not None:
+            variance, known = release["mechanism"]["noise_stddev"] ** 2, release["mechanism"]["dimension"]
+            if squared < 4:  # so many coordinates move by 1
+                ones = int(min(squared, known or 3))
+                found.append((discrete_gaussian_profile(variance, 1), ones * count))
+            else:
+                rho += count * squared / (2 * variance)
         elif kind == "random-allocation":
             found += [(profile, times * count) for profile, times in of_allocated(release, order, aim)]
         elif kind == "balls-in-bins":
@@ -2329,6 +2492,9 @@ def steps_of(
             made = {"full-batch": of_full_batch, "poisson": of_poisson, "without-replacement": of_fixed_size}
             made["with-replacement"] = of_draws
             found.append((made[kind](release, order, relation), count))
+    if rho and not found:  # divergences add up
+        return [(concentrated_profile(rho + shift / 2), 1)], variation
+    found += [(concentrated_profile(rho), 1)] if rho else []
     return ([(gaussian_profile(shift), 1)] if shift else []) + found, variation
 
 
@@ -2346,6 +2512,9 @@ def is_attained(release: dict[str, Any]) -> bool:
         given, how = release["matrix"], (release["participation"], release["sample_rate"])
         values = given.get("coefficients") or [value for row in given.get("rows", ()) for value in row]
         return how == ("fixed-order", None) and all(value >= 0 for value in values)
+    noise = release.get("mechanism", {"kind": None})
+    if noise["kind"] == "discrete-gaussian" and noise["dimension"] != 1 and noise["bound"] >= 2:
+        return False
     return release["batches"] == 1 if kind == "last-iterate" else kind not in ("shuffled", "truncated-poisson")
 
 
@@ -2368,6 +2537,7 @@ def curve_of(
     hints: dict[str, Any],
     delta: Fraction,
     known: dict[Any, Any],
+    group: int = 1,
 ) -> DrawnCurve:
     """(23) ε -> δ(ε) of one order of the neighbours from above; from below as well where there is one exact pair."""
     total = sum(release["count"] for release in releases)
@@ -2385,7 +2555,7 @@ def curve_of(
         for sizes, amounts in zip(ranges, moved, strict=True):
             aim = Aim(delta, total, hints, known)
             aim.moved = list(amounts)
-            steps, variation = steps_of(releases, order, relation, aim, sizes)
+            steps, variation = steps_of(releases, order, relation, aim, sizes, group)
             one, atoms = (steps[0][0] if [count for _, count in steps] == [1] else None), None
             if one is None:
                 enough = number(delta / total) * arb(2) ** -22
@@ -2419,9 +2589,10 @@ def demand_places(releases: list[dict[str, Any]], relation: str) -> None:
 def check_drawn(
     releases: list[dict[str, Any]], claim: dict[str, Any], proofs: dict[str, Any]
 ) -> list[tuple[Answer, Answer, str]]:
-    """(14) to (28): for each order, whether δ <= at the upper end and > at the lower one, and how."""
-    relation, given, target, lower, upper = claim.values()
+    """(14) to (31): for each order, whether δ <= at the upper end and > at the lower one, and how."""
+    relation, given, target, lower, upper = (claim[name] for name in FIELDS["claim"])
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
+    group = claim.get("group_size", 1)
     demand_places(releases, relation)
     known: dict[Any, Any] = {}
     answers: list[tuple[Answer, Answer, str]] = []
@@ -2429,12 +2600,12 @@ def check_drawn(
         hints = field(proofs[order], "parameters", dict)
         above_low: Answer = None
         try:
-            if "halves" in hints:
+            if "halves" in hints and group == 1:
                 require(relation == "replace-one", "halves are for records that are replaced")
                 first = rational(field(hints, "first", str), 0)
                 found, exact, at = by_halves(*halves_of(releases, hints, *high, known), first, high[0]), None, high[0]
             else:
-                curve = curve_of(releases, order, relation, hints, high[1], known)
+                curve = curve_of(releases, order, relation, hints, high[1], known, group)
                 at = min(high[0], rational(hints["at"], 0)) if "at" in hints else high[0]  # δ(·) does not increase
                 found, exact = curve(at)
             suffices: Answer = True if found <= number(high[1]) else None
@@ -2544,7 +2715,10 @@ def check_order(
     if releases == 1:
         for precision in (128, 512, 2048, 8192, 32768):
             with ctx.workprec(precision):
-                first, second = decide(closed_form(order, squared_shift, sampled), high, low)
+                try:
+                    first, second = decide(closed_form(order, squared_shift, sampled), high, low)
+                except Unproven:  # told apart at more bits
+                    continue
             below, above = (first if below is None else below), (second if above is None else above)
             if below is not None and above is not None:
                 break
@@ -2596,18 +2770,23 @@ def read_claim(account: object) -> dict[str, Any]:
         raise Malformed("a claim needs given = delta or epsilon, its target in range, and lower <= upper")
     if relation not in RELATIONS:
         raise Malformed(f"relation {quoted(relation)}")
-    return {"relation": relation, "given": given, "target": target, "lower": lower, "upper": upper}
+    found = {"relation": relation, "given": given, "target": target, "lower": lower, "upper": upper}
+    if "group_size" in claim:
+        found["group_size"] = field(claim, "group_size", int)
+        if not 2 <= found["group_size"] <= 1000:
+            raise Malformed("a group has 2 to 1000 records")
+    return found
 
 
 def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]:
     """Check one claim: the status, what came of it, and how, line by line; and the claim."""
     claim = read_claim(account)
     effort.done = 0.0
-    relation, given, target, lower, upper = claim.values()
+    relation, given, target, lower, upper = (claim[name] for name in FIELDS["claim"])
     proofs = {field(proof, "order", str).split(" ")[0]: proof for proof in field(account, "proofs", list)}
     high, low = ((upper, target), (lower, target)) if given == "delta" else ((target, upper), (target, lower))
     releases = [read_release(release) for release in field(account, "mechanism", list)]
-    drawn, shows = any(map(is_drawn, releases)), all(map(is_attained, releases))
+    drawn, shows = any(map(is_drawn, releases)) or "group_size" in claim, all(map(is_attained, releases))
     if drawn:
         names, products = list(RECORD[relation]), []
     else:
@@ -2653,7 +2832,15 @@ def claim_in_words(claim: dict[str, Any]) -> str:
     """What is claimed, rounded outwards."""
     other = "epsilon" if claim["given"] == "delta" else "delta"
     ends = f"[{shown(claim['lower'], ROUND_FLOOR)}, {shown(claim['upper'])}]"
-    return f"{other} in {ends} at {claim['given']} = {shown(claim['target'])} ({claim['relation']})"
+    group = f", groups of {claim['group_size']} records" if "group_size" in claim else ""
+    return f"{other} in {ends} at {claim['given']} = {shown(claim['target'])} ({claim['relation']}{group})"
+
+
+def relation_in_words(claim: dict[str, Any]) -> str:
+    """Which data sets are neighbours."""
+    group = claim.get("group_size", 1)
+    more = "" if group == 1 else f"; here for up to {group} records at once, the same throughout"
+    return RELATIONS[claim["relation"]] + more
 
 
 def release_in_words(release: dict[str, Any]) -> str:
@@ -2761,7 +2948,7 @@ def sheet(document: dict[str, Any]) -> list[str]:
         role = {"account": "", "suffices": " of the value", "fails": " of the value that fails"}[account["role"]]
         lines += [
             f"claim{role}: {claim_in_words(claim)}",
-            f"  relation: {claim['relation']}: {RELATIONS[claim['relation']]}",
+            f"  relation: {claim['relation']}: {relation_in_words(claim)}",
             *(f"  mechanism: {release_in_words(release)}" for release in releases[:20]),
             *([f"  mechanism: and {len(releases) - 20} more kinds of releases"] if len(releases) > 20 else []),
             f"  digest of the releases: {digest(releases)}",
@@ -2807,10 +2994,11 @@ def check_calibration(calibration: dict[str, Any], accounts: list[Any], claims: 
         wrong.append("the value spends more than the target epsilon")
     second = claims[-1]
     read = [read_release(release) for account in accounts for release in account["mechanism"]]
-    shows = all(is_attained(release) and not is_drawn(release) for release in read)
+    shows = all(is_attained(release) and not is_drawn(release) for release in read) and "group_size" not in claims[0]
     if fails_at is None and shows and not (solve == "sample-rate" and value == 1):
         wrong.append("there is no value that fails, and the value is not the largest sample rate")
-    if fails_at is not None and (second["lower"] <= budget or second["relation"] != claims[0]["relation"]):
+    alike = all(second.get(name) == claims[0].get(name) for name in ("relation", "group_size"))
+    if fails_at is not None and (second["lower"] <= budget or not alike):
         wrong.append("the value said to fail is not shown to spend more than the target epsilon")
     if not substituted(accounts[0]["mechanism"], accounts[-1]["mechanism"], fields[solve], value, fails_at or value):
         wrong.append("the two mechanisms do not differ by the value and the one that fails alone")

@@ -112,8 +112,10 @@ def _rho(pair: Pair) -> Fraction:
             return _rho(base)
         case TwoGuarantees(replaced=replaced):
             return _rho(replaced)
-        case Tagged(parts=parts):  # E e^((λ-1)L) is a mean of theirs; weights that differ are a cut sample's, which the
-            return max(_rho(part) for _, part in parts)  # pair with nothing moved dominates, of the same parts' kinds
+        case Tagged(parts=parts, others=()):  # E e^((λ-1)L) is a mean of theirs
+            return max(_rho(part) for _, part in parts)
+        case Tagged(alike=Tagged() as alike):
+            return _rho(alike)
         case ShuffledBatches(base=base) | Diluted(base=base):
             return _rho(base)
         case Combined(product=product):

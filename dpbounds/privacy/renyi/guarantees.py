@@ -120,8 +120,10 @@ def mirrored(pair: Pair) -> Pair:
         case Combined(product=product):
             return Combined(tuple((mirrored(inner), count) for inner, count in product))
         case Tagged(others=others):
-            swapped = tuple((second if others else first, mirrored(part)) for first, second, part in pair.weighed)
-            return Tagged(swapped, tuple(weight for weight, _ in pair.parts) if others else ())
+            swapped = tuple((second, mirrored(part)) for _, second, part in pair.weighed)
+            alike = None if pair.alike is None else mirrored(pair.alike)
+            assert alike is None or isinstance(alike, Tagged)
+            return Tagged(swapped, tuple(weight for weight, _ in pair.parts) if others else (), alike)
     return pair
 
 

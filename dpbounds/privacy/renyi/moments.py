@@ -32,6 +32,7 @@ from dpbounds.privacy.pairs.pairs import (
     Product,
     RenyiProfile,
     ReplacedGaussians,
+    ReplacedGroup,
     Sampled,
     SampledGaussians,
     SampledLaplaces,
@@ -160,7 +161,15 @@ def has_exact_moments(pair: Pair) -> bool:
     if isinstance(pair, Diluted):
         return has_exact_moments(pair.base)
     return not isinstance(
-        pair, RenyiProfile | Combined | TwoGuarantees | Zeroed | MixedGaussians | ShuffledBatches | ReplacedGaussians
+        pair,
+        RenyiProfile
+        | Combined
+        | TwoGuarantees
+        | Zeroed
+        | MixedGaussians
+        | ShuffledBatches
+        | ReplacedGaussians
+        | ReplacedGroup,
     )
 
 
@@ -169,7 +178,9 @@ def has_moments_of_its_own(pair: Pair) -> bool:
 
     Not so where a class of pairs stands behind one profile, whose divergences can be smaller than the profile's.
     """
-    if isinstance(pair, ShuffledBatches | ReplacedGaussians):  # those of a pair that spends no less than what is known
+    if isinstance(
+        pair, ShuffledBatches | ReplacedGaussians | ReplacedGroup
+    ):  # those of a pair that spends no less than what is known
         return True
     if isinstance(pair, BoundedRangeProfile):
         return False
@@ -223,6 +234,8 @@ def _log_moment(pair: Pair, order: Fraction) -> arb:
             return _replaced_gaussians(draws, ball(squared), a)
         case ReplacedGaussians(draws=draws, squared_shift=squared):  # the same, the number of draws revealed
             return _log_moment(Sampled(Direction.REPLACE, draws, ShiftedGaussians(squared)), order)
+        case ReplacedGroup():
+            return _log_moment(pair.revealed, order)
         case Sampled(base=base) if has_integral(base):
             return _integrated(pair, a)
         case Sampled(direction=way, draws=draws, base=base):

@@ -41,6 +41,6 @@ def _resolved(pair: Pair) -> Pair:
             return replace(pair, base=_resolved(base))
         case TwoGuarantees(present=present, replaced=replaced):
             return replace(pair, present=_resolved(present), replaced=_resolved(replaced))
-        case Tagged(parts=parts, others=others):
-            return Tagged(tuple((weight, _resolved(part)) for weight, part in parts), others)
+        case Tagged(parts=parts):
+            return replace(pair, parts=tuple((weight, _resolved(part)) for weight, part in parts))
     return pair

@@ -29,6 +29,7 @@ from dpbounds.privacy.pairs.pairs import (
     Product,
     RenyiProfile,
     ReplacedGaussians,
+    ReplacedGroup,
     Responses,
     Sampled,
     SampledBalls,
@@ -68,6 +69,7 @@ _FIELDS: dict[type[Pair], tuple[str, ...]] = {
     Responses: ("epsilon",),
     TwoResponses: ("epsilon",),
     FourPoints: ("epsilon", "delta"),
+    ReplacedGroup: ("squared_shift",),
     RenyiProfile: ("rho",),
 }
 

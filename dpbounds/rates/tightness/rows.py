@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpbounds.rates.promises import GOALS
-from dpbounds.rates.tightness import choices, descents, frank_wolfe, sampled, spider, subgradients
+from dpbounds.rates.tightness import choices, descents, frank_wolfe, sampled, single_records, spider, subgradients
 from dpbounds.rates.tightness.instances import Finding, Instance, compare
 from dpbounds.theorems.parts import Bound
 from dpbounds.theorems.record import Metric, Side, Theorem
@@ -17,6 +17,7 @@ INSTANCES = (
     *descents.INSTANCES,
     *spider.INSTANCES,
     *sampled.INSTANCES,
+    *single_records.INSTANCES,
     *subgradients.INSTANCES,
     *choices.INSTANCES,
     *frank_wolfe.INSTANCES,
@@ -27,8 +28,6 @@ _STEPS = "every step is charged with its worst case; no problem that is bad in a
 _TAIL = "an instance needs a quantile of a largest norm, of which only the mean is computed so far"
 _UNIFORM = "pays for uniform convergence, of which no instance with this link is computed"
 OPEN = {
-    "dpbounds/ball-noise-at-fixed-delta": "needs a loss whose records' gradients stay as long as G while the mean's is "
-    "small; at the bound's own step size none is computed",
     "dpbounds/negative-curvature-descent": _STEPS,
     "dpbounds/population-tree-spider/explicit": "moves of one length have no recursion of moments; none is computed",
     "dpbounds/second-order-path-noise": _STEPS,

@@ -11,10 +11,11 @@ import pytest
 import dpbounds as dp
 from dpbounds.algorithms import GradientSteps, PrivateTraining, QuantileClipping, problems
 from dpbounds.algorithms.guards.residuals import NoiseWrong
-from dpbounds.algorithms.ledger import Correlated, Ledger
+from dpbounds.algorithms.ledger import Ledger
 from dpbounds.algorithms.noise import standard_gaussian, streams
 from dpbounds.algorithms.oracles import correlated
 from dpbounds.algorithms.oracles.correlated import dense
+from dpbounds.algorithms.sampling import Correlated
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy.mechanisms import MatrixMechanism
 from dpbounds.privacy.mechanisms.matrices import BinaryTree, Toeplitz

@@ -12,9 +12,10 @@ from scipy import stats
 import dpbounds as dp
 from dpbounds.algorithms import MatrixDescent, noise
 from dpbounds.algorithms.guards.residuals import row_of
-from dpbounds.algorithms.ledger import Correlated, Ledger, OpenLedger, PrivacyBudget
+from dpbounds.algorithms.ledger import Ledger, OpenLedger, PrivacyBudget
 from dpbounds.algorithms.oracles import CorrelatedGradientOracle, correlated
 from dpbounds.algorithms.oracles.correlated import dense, encoding, noise_of_sums
+from dpbounds.algorithms.sampling import Correlated
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.algorithms.verification.catalogue import example
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism

@@ -16,24 +16,13 @@ from dpbounds.algorithms.checkpoints import Checkpoint
 from dpbounds.algorithms.descents import private_training as page
 from dpbounds.algorithms.guards.residuals import NoiseWrong
 from dpbounds.algorithms.guards.shadow import DataLeaked
-from dpbounds.algorithms.ledger import (
-    Allocated,
-    Batch,
-    Bins,
-    Cyclic,
-    DescribedRelease,
-    Ledger,
-    OpenLedger,
-    Poisson,
-    PrivacyBudget,
-    Shuffle,
-    Visits,
-)
+from dpbounds.algorithms.ledger import DescribedRelease, Ledger, OpenLedger, PrivacyBudget, Visits
 from dpbounds.algorithms.method import Outcome
 from dpbounds.algorithms.noise import streams
 from dpbounds.algorithms.oracles.quantiles import QuantileClippedOracle
 from dpbounds.algorithms.oracles.watching import watched_by
 from dpbounds.algorithms.progress import followed_by
+from dpbounds.algorithms.sampling import Allocated, Batch, Bins, Cyclic, Poisson, Shuffle
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms import Gaussian, LastIterate, PoissonSampled, parts_of

@@ -7,9 +7,10 @@ import pytest
 
 from dpbounds.algorithms import noise, oracles, problems
 from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
-from dpbounds.algorithms.ledger import Batch, OpenLedger
+from dpbounds.algorithms.ledger import OpenLedger
 from dpbounds.algorithms.oracles import Poisson
 from dpbounds.algorithms.oracles.batches import draw_rows
+from dpbounds.algorithms.sampling import Batch
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.algorithms.verification import Verdict, noise_check
 from dpbounds.algorithms.verification.studies.stochastic import realisable

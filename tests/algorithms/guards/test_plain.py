@@ -11,21 +11,12 @@ import pytest
 import dpbounds as dp
 from dpbounds.algorithms.descents.langevin_dynamics import LangevinDynamics
 from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
-from dpbounds.algorithms.ledger import (
-    Bins,
-    Cyclic,
-    DescribedRelease,
-    Ledger,
-    PlainDescent,
-    PrivacyBudget,
-    Release,
-    Shuffle,
-    Truncated,
-)
+from dpbounds.algorithms.ledger import DescribedRelease, Ledger, PlainDescent, PrivacyBudget, Release
 from dpbounds.algorithms.method import Outcome
 from dpbounds.algorithms.oracles import Poisson
 from dpbounds.algorithms.problems import Clipped
 from dpbounds.algorithms.problems.sets import L2Ball
+from dpbounds.algorithms.sampling import Bins, Cyclic, Shuffle, Truncated
 from dpbounds.algorithms.verification.attacks.experiments import audit_algorithm
 from dpbounds.algorithms.verification.studies.stochastic import realisable
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism

@@ -10,7 +10,7 @@ import pytest
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.guards.guarded import examined
 from dpbounds.algorithms.guards.residuals import FALSE_ALARM, NoiseWrong, Residuals
-from dpbounds.algorithms.ledger import Batch, OpenLedger, PrivacyBudget
+from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
     GradientDifferenceOracle,
@@ -20,6 +20,7 @@ from dpbounds.algorithms.oracles import (
     choose,
 )
 from dpbounds.algorithms.oracles.watching import watched_by
+from dpbounds.algorithms.sampling import Batch
 from dpbounds.algorithms.verification.catalogue import example
 from dpbounds.privacy.relations import Relation
 from tests.algorithms.oracles.test_oracles import PROBLEM, N, P

@@ -13,10 +13,11 @@ from scipy import stats
 import dpbounds as dp
 from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
 from dpbounds.algorithms.guards.residuals import NoiseWrong
-from dpbounds.algorithms.ledger import Allocated, Bins, BudgetedLedger, Ledger, OpenLedger, PrivacyBudget
+from dpbounds.algorithms.ledger import BudgetedLedger, Ledger, OpenLedger, PrivacyBudget
 from dpbounds.algorithms.noise import streams
 from dpbounds.algorithms.oracles import VisitGradientOracle
 from dpbounds.algorithms.oracles.visits import dealt, in_batch
+from dpbounds.algorithms.sampling import Allocated, Bins
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.algorithms.verification.studies.stochastic import realisable
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism

@@ -11,9 +11,10 @@ import pytest
 import dpbounds as dp
 from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
 from dpbounds.algorithms.guards.residuals import NoiseWrong
-from dpbounds.algorithms.ledger import Bins, BudgetedLedger, Ledger, OpenLedger, PrivacyBudget
+from dpbounds.algorithms.ledger import BudgetedLedger, Ledger, OpenLedger, PrivacyBudget
 from dpbounds.algorithms.noise import streams
 from dpbounds.algorithms.oracles import VisitGradientOracle
+from dpbounds.algorithms.sampling import Bins
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.algorithms.verification.studies.stochastic import realisable

@@ -10,7 +10,7 @@ from scipy import stats
 
 import dpbounds as dp
 from dpbounds.algorithms import noise, problems
-from dpbounds.algorithms.ledger import Batch, OpenLedger
+from dpbounds.algorithms.ledger import OpenLedger
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
     GradientDifferenceOracle,
@@ -26,6 +26,7 @@ from dpbounds.algorithms.oracles import (
 )
 from dpbounds.algorithms.oracles.batches import draw_rows
 from dpbounds.algorithms.oracles.differences import distances
+from dpbounds.algorithms.sampling import Batch
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy.mechanisms import (

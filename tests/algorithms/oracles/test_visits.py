@@ -13,11 +13,12 @@ from scipy import stats
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
 from dpbounds.algorithms.guards.residuals import NoiseWrong
-from dpbounds.algorithms.ledger import BudgetedLedger, Cyclic, Ledger, OpenLedger, Release, Shuffle, Truncated
+from dpbounds.algorithms.ledger import BudgetedLedger, Ledger, OpenLedger, Release
 from dpbounds.algorithms.noise import streams
 from dpbounds.algorithms.oracles import BatchGradientOracle, VisitGradientOracle
 from dpbounds.algorithms.oracles.batches import draw_rows
 from dpbounds.algorithms.oracles.visits import dealt
+from dpbounds.algorithms.sampling import Cyclic, Shuffle, Truncated
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.algorithms.verification.studies.stochastic import realisable

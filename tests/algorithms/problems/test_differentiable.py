@@ -25,13 +25,14 @@ from dpbounds.algorithms import (
     problems,
 )
 from dpbounds.algorithms.guards.residuals import NoiseWrong, Residuals
-from dpbounds.algorithms.ledger import Batch, OpenLedger, Poisson, PrivacyBudget
+from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
 from dpbounds.algorithms.noise import streams
 from dpbounds.algorithms.oracles import GradientDifferenceOracle, HessianProductOracle
 from dpbounds.algorithms.oracles.watching import watched_by
 from dpbounds.algorithms.problems import Clipped, differentiable
 from dpbounds.algorithms.problems.differentiable_losses import margins, problem as asked, programs as made, sums
 from dpbounds.algorithms.progress import followed_by
+from dpbounds.algorithms.sampling import Batch, Poisson
 from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
 from dpbounds.algorithms.second_order.iterative_path_noise import IterativePathNoise
 from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent

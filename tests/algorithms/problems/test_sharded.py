@@ -14,7 +14,7 @@ BEGIN = """
 import dataclasses
 import jax, jax.numpy as jnp, numpy as np, pytest
 from dpbounds.algorithms import StochasticGradientDescent
-from dpbounds.algorithms.ledger import Poisson
+from dpbounds.algorithms.sampling import Poisson
 from dpbounds.algorithms.problems import differentiable, sharded
 from dpbounds.algorithms.problems.differentiable_losses.sharding import Sharded
 from dpbounds.errors import BudgetExceeded, InvalidValue

@@ -8,8 +8,8 @@ import sympy
 from attrs import evolve
 
 from dpbounds.algorithms import PrivacyBudget, noise, problems
-from dpbounds.algorithms.ledger import Batch
 from dpbounds.algorithms.planning import multiplier_of_one
+from dpbounds.algorithms.sampling import Batch
 from dpbounds.algorithms.spider.restarted_spider import THEOREMS, Growth, RestartedSpider, growth_of
 from dpbounds.algorithms.spider.spider import Spider, enclosed
 from dpbounds.algorithms.verification import Verdict

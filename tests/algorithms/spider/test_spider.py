@@ -5,9 +5,10 @@ import pytest
 import sympy
 
 from dpbounds.algorithms import noise
-from dpbounds.algorithms.ledger import Batch, OpenLedger
+from dpbounds.algorithms.ledger import OpenLedger
 from dpbounds.algorithms.method import OpenRun
 from dpbounds.algorithms.oracles import Poisson
+from dpbounds.algorithms.sampling import Batch
 from dpbounds.algorithms.spider.spider import Spider, anchors, starts
 from dpbounds.algorithms.verification.studies.spider import regression
 from dpbounds.errors import BudgetExceeded, InvalidValue

@@ -12,18 +12,10 @@ from scipy import stats
 from dpbounds.algorithms import MatrixDescent
 from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
 from dpbounds.algorithms.guards.residuals import row_of
-from dpbounds.algorithms.ledger import (
-    Allocated,
-    Bins,
-    Correlated,
-    Cyclic,
-    OpenLedger,
-    PrivacyBudget,
-    Shuffle,
-    Truncated,
-)
+from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
 from dpbounds.algorithms.noise import streams
 from dpbounds.algorithms.oracles import BatchGradientOracle, CorrelatedGradientOracle, VisitGradientOracle
+from dpbounds.algorithms.sampling import Allocated, Bins, Correlated, Cyclic, Shuffle, Truncated
 from dpbounds.algorithms.verification.attacks.experiments import audit_algorithm
 from dpbounds.algorithms.verification.attacks.neighbours import worst_pair
 from dpbounds.algorithms.verification.attacks.transcripts import Witness, listening

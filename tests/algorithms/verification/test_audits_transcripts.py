@@ -12,7 +12,7 @@ from dpbounds.algorithms import problems
 from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent
 from dpbounds.algorithms.estimators.scores import LOGISTIC, MULTINOMIAL, Records
 from dpbounds.algorithms.frank_wolfe.bounded_entries import bounded_entries
-from dpbounds.algorithms.ledger import Batch, OpenLedger, PrivacyBudget
+from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
 from dpbounds.algorithms.method import OpenRun
 from dpbounds.algorithms.noise import streams
 from dpbounds.algorithms.oracles import (
@@ -26,6 +26,7 @@ from dpbounds.algorithms.oracles import (
 )
 from dpbounds.algorithms.oracles.watching import watchers
 from dpbounds.algorithms.problems.domain import hessian_rank
+from dpbounds.algorithms.sampling import Batch
 from dpbounds.algorithms.selection.above_threshold import AboveThresholdSelection, stationarity
 from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
 from dpbounds.algorithms.verification.attacks.neighbours import pairs_of_norms, worst_pair

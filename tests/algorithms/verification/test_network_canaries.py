@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from dpbounds.algorithms import StochasticGradientDescent
-from dpbounds.algorithms.ledger import Poisson
 from dpbounds.algorithms.oracles import BatchGradientOracle
 from dpbounds.algorithms.problems import differentiable
+from dpbounds.algorithms.sampling import Poisson
 from dpbounds.algorithms.verification.attacks.network_canaries import audit_network
 from dpbounds.errors import BudgetExceeded, InvalidValue
 

@@ -23,8 +23,9 @@ from dpbounds.algorithms import (
     planning,
 )
 from dpbounds.algorithms.descents.private_training import GradientSteps
-from dpbounds.algorithms.ledger import Batch, Bins, Poisson, PrivacyBudget, Truncated
+from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.method import Array, FiniteSum, Method, OpenRun, Outcome, stddev_of_gradients
+from dpbounds.algorithms.sampling import Batch, Bins, Poisson, Truncated
 from dpbounds.algorithms.spider.spider import anchors
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 

@@ -163,7 +163,8 @@ def path_noise_searches(q):
     # 2/n is the sensitivity of power steps and checks; a selection's losses lie in an interval of length 4η/n
     steps = (q.power_steps - 1) * 2**2 / (2 * path_noise_room(q)[1] * path_noise_lambda(q) / q.d)
     check = 2**2 / (2 * path_noise_check(q) ** 2)
-    return q.restarts * (steps + (4 * path_noise_scale(q)) ** 2 / 8 + check)
+    alike = q.restarts * (1 + (3 + ln(q.restarts)) / q.restarts)
+    return q.restarts * (steps + check) + alike * (4 * path_noise_scale(q)) ** 2 / 8
 
 
 def halved(q):
@@ -457,7 +458,12 @@ TWINS = {
         "search_account": path_noise_searches,
         "miss": path_noise_miss,
         "power_steps": path_noise_power_steps,
-        "restarts_of_a_search": lambda q: ceil(ln(q.zeta / (4 * q.searches)) / ln(path_noise_miss(q))),
+        "steps": lambda q: PATH_NOISE["steps"](q),
+        "gradients": lambda q: q.n * (PATH_NOISE["steps"](q) + 1 + q.restarts * q.power_steps + q.restarts),
+        "memory": lambda q: q.d * q.power_steps + 8 * q.d,
+        "path_length": lambda q: PATH_NOISE["path_length"](q),
+        "searches": lambda q: PATH_NOISE["searches"](q),
+        "restarts_of_a_search": lambda q: max(2, ceil(ln(q.zeta / (4 * q.searches)) / ln(path_noise_miss(q)))),
         "restarts": path_noise_restarts,
         "noise_stddev": lambda q: q.gradient_error * q.alpha / path_noise_radius(q, 4),
         "step_noise_stddev": path_noise_step,

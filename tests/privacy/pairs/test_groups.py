@@ -26,6 +26,7 @@ from dpbounds.privacy.pairs.pairs import (
     MixedGaussians,
     Pair,
     ReplacedGaussians,
+    ReplacedGroup,
     SampledGaussians,
 )
 from dpbounds.privacy.relations import Relation
@@ -124,6 +125,34 @@ def test_a_group_replaced_in_draws_with_replacement() -> None:
     assert both.lower > dp.delta(mechanism, 0, RE).upper
 
 
+@pytest.mark.parametrize(("batch", "size", "k"), [(2, 4, 2), (1, 4, 2), (2, 5, 2), (2, 5, 3)])
+def test_a_group_replaced_in_batches_of_a_fixed_size(batch: int, size: int, k: int) -> None:
+    """An upper bound, above every small data set; the group's own attack is the lower end."""
+    mechanism = dp.SampledWithoutReplacement(NOISE, batch, size)
+    found = claimed(mechanism, RE, k)
+    most = worst(replaced(k, size - k), samplings.WithoutReplacement(batch))
+    assert (found >= most - 1e-6).all()
+    assert (found <= most + 4e-3).all()
+    if batch == 1:  # one release: attained at each threshold by one of two attacks
+        assert found == pytest.approx(most, abs=1e-6)
+    assert not is_attained(mechanism, RE, k)
+    with pytest.raises(UnsupportedMechanism):
+        group_products(dp.SampledWithoutReplacement(NOISE, 3, size), RE, size - 2)
+
+
+@pytest.mark.thorough
+def test_a_group_replaced_in_many_batches_beside_another_accountant() -> None:
+    """Whose mixture is the lower end; the upper one lies 3 % above, and a chain of neighbours says 2.9."""
+    from scipy.stats import hypergeom
+
+    found = dp.group_account(dp.SampledWithoutReplacement(dp.Gaussian(4), 10, 100) ** 10, 3, delta="1e-5", relation=RE)
+    chances = [float(chance) for chance in hypergeom.pmf(range(4), 100, 3, 10)]
+    event = dpa.dp_event.MixtureOfGaussiansDpEvent(4, [2 * j for j in range(4)], chances)
+    attack = dpa.pld.PLDAccountant().compose(event, 10).get_epsilon(1e-5)
+    assert found.lower == pytest.approx(attack, rel=1e-2)
+    assert attack < found.upper < 1.03 * attack < 2.9
+
+
 def mixture(direction: Direction, chances: Iterable[Fraction], step: Fraction) -> Pair:
     return MixedGaussians(direction, tuple((j**2 * step, chance) for j, chance in enumerate(chances)))
 
@@ -149,6 +178,14 @@ PLANTED: dict[str, tuple[Pair, Callable[[], Array]]] = {
     "the size without the group's larger data set": (
         mixture(Direction.REMOVE, [Fraction(3, 10), Fraction(3, 5), Fraction(1, 10)], Fraction(1)),  # 2 of 5, not of 4
         lambda: worst(leaving(2, 2), samplings.WithoutReplacement(2)),
+    ),
+    "replaced in a batch, a shift by one record": (
+        ReplacedGroup((Fraction(1, 6), Fraction(2, 3), Fraction(1, 6)), QUARTER),
+        lambda: worst(replaced(2, 2), samplings.WithoutReplacement(2)),
+    ),
+    "replaced in a batch, as if at most one were in it": (
+        ReplacedGroup((Fraction(1, 6), Fraction(5, 6)), Fraction(1)),
+        lambda: worst(replaced(2, 2), samplings.WithoutReplacement(2)),
     ),
     "draws with replacement shift by one record": (
         ReplacedGaussians(Draws(HALF, 2), QUARTER),

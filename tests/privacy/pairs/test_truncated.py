@@ -17,6 +17,7 @@ from dp_accounting.pld import PLDAccountant
 from flint import arb
 
 import dpbounds as dp
+from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs import domination, truncation
 from dpbounds.privacy.pairs.domination import neighbour_classes
@@ -32,6 +33,7 @@ from dpbounds.privacy.pairs.pairs import (
     UniformBalls,
 )
 from dpbounds.privacy.pairs.truncation import Cut, cut_of, least_rate, size_ranges
+from dpbounds.privacy.renyi import concentrated_accounts
 from dpbounds.privacy.renyi.guarantees import mirrored
 from dpbounds.privacy.renyi.moments import log_moment
 from dpbounds.privacy.routes.combined import resolved
@@ -352,6 +354,28 @@ def test_what_is_moved_lowers_what_a_run_spends(most: int, count: int) -> None:
         return log_moment(pair, 4)
 
     assert spent(moved) < spent(Fraction(0)) * 0.9
+
+
+def test_rho_is_read_off_a_pair_with_one_law_of_the_tag() -> None:
+    """Where weights differ the parts alone say nothing: two that spend nothing, told apart by their tag."""
+    mechanism = dp.TruncatedPoisson(dp.Gaussian(2), "1/10", 8, 60)
+    found = [pair for each in neighbour_classes(mechanism, AR).every() for pair, _ in each.product]
+    cut = [pair for pair in found if isinstance(pair, Tagged) and pair.others]
+    assert cut
+    for pair in (*cut, *map(mirrored, cut)):
+        assert isinstance(pair, Tagged)
+        assert isinstance(pair.alike, Tagged)
+        assert not pair.alike.others
+        rho = concentrated_accounts._rho(pair)
+        assert rho == concentrated_accounts._rho(pair.alike) <= concentrated_accounts.zcdp_rho(mechanism)
+        assert all(log_moment(pair.alike, order) <= order * (order - 1) * float(rho) for order in (2, 20))
+        with pytest.raises(UnsupportedMechanism, match="no ρ is proven"):
+            concentrated_accounts._rho(replace(pair, alike=None))
+    nothing = ShiftedGaussians(Fraction(0))
+    told = Tagged(tuple((Fraction(1, 2), nothing) for _ in range(2)), (Fraction(1, 4), Fraction(3, 4)))
+    assert log_moment(told, 2) > 0
+    with pytest.raises(UnsupportedMechanism, match="no ρ is proven"):
+        concentrated_accounts._rho(told)
 
 
 @pytest.mark.parametrize("order", [2, 4, Fraction(7, 2)])

@@ -21,7 +21,9 @@ from scipy import stats
 import dpbounds as dp
 from dpbounds.cli import main
 from dpbounds.errors import CertificateError
+from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.certified import Account, account
+from dpbounds.privacy.accountants.groups import group_products
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.descriptions import digest
@@ -31,7 +33,13 @@ from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.truncation import Costs, cut_of, moved_of
 from dpbounds.privacy.publishing import standalone_checker as checker
-from dpbounds.privacy.publishing.certificates import certificate, check_certificate, write_certificate
+from dpbounds.privacy.publishing.certificates import (
+    account_of_group,
+    certificate,
+    check_certificate,
+    write_certificate,
+)
+from dpbounds.privacy.publishing.hints import _least as least_confirmed
 from dpbounds.privacy.relations import Order, Relation
 from tests.privacy.publishing.test_standalone_checker import run as run_alone
 
@@ -82,10 +90,25 @@ CASES: dict[str, tuple[Mechanism, Relation, str]] = {
     "rows in bins": (in_bins([[1], ["-1/2", 1], [0, "1/3", 1], ["1/4", "-1/2", "1/2", "1/3"]], 3), ZERO, "1e-4"),
     "last, scheduled": (walk("fixed", smoothness_step=["0.1", "0.2", "0.05"], checkpoints=(1,)), REPLACE, "1e-4"),
     "last, scheduled in secret": (walk("secret", smoothness_step=["0.1", "0.2", "0.05"]), ZERO, "1e-4"),
+    "last, shuffled, scheduled": (
+        *(walk("shuffled", smoothness_step=["0.1", "0.2", "0.05"], checkpoints=(1,)), REPLACE),
+        "1e-4",
+    ),
     "draws": (dp.SampledWithReplacement(G(3), 5, 100) ** 5, ADD, "1e-4"),
     "draws, replaced": (dp.SampledWithReplacement(G(3), 5, 100) ** 5, REPLACE, "1e-4"),
     "draws, zeroed": (dp.SampledWithReplacement(G(3), 5, 100) ** 5, ZERO, "1e-4"),
     "vectors": (dp.DiscreteGaussian(3, "1.9", dimension=2) ** 3, ADD, "1e-4"),
+    "vectors that move far": (dp.DiscreteGaussian(3, 2) ** 3, ADD, "1e-4"),
+    "vectors, replaced": (dp.DiscreteGaussian(30, 2, dimension=5) ** 10 @ G(4), REPLACE, "1e-4"),
+    "vectors, fixed size": (dp.SampledWithoutReplacement(dp.DiscreteGaussian(6, 2), 5, 50) ** 3, REPLACE, "1e-4"),
+    "Laplace, sampled, replaced": (dp.PoissonSampled(dp.Laplace(2), "0.2") ** 5, REPLACE, "1e-4"),
+    "Laplace on a line, sampled": (dp.PoissonSampled(dp.Laplace(2, dimension=1), "0.2") ** 5, REPLACE, "1e-4"),
+    "Laplace, distance, sampled": (dp.PoissonSampled(dp.Laplace(noise_scale=3, sensitivity=1), "0.2"), REPLACE, "1e-4"),
+    "whole numbers, sampled": (dp.PoissonSampled(dp.DiscreteLaplace(2), "0.2") ** 3, REPLACE, "1e-4"),
+    "responses, sampled": (dp.PoissonSampled(dp.RandomizedResponse(1, options=3), "0.2") ** 4, REPLACE, "1e-4"),
+    "Laplace, fixed size": (dp.SampledWithoutReplacement(dp.Laplace(2), 5, 50) ** 5, ADD, "1e-4"),
+    "whole numbers, fixed size": (dp.SampledWithoutReplacement(dp.DiscreteLaplace(2), 5, 50) ** 3, REPLACE, "1e-4"),
+    "Laplace, truncated": (dp.TruncatedPoisson(dp.Laplace(2), "0.1", 10, 60) ** 5, REPLACE, "1e-4"),
     "composed": (dp.RandomlyAllocated(G(2), 9) @ G(5) @ dp.PoissonSampled(G(3), "0.1") ** 4, ADD, "1e-4"),
 }
 SLOW = {  # minutes, together
@@ -222,6 +245,102 @@ def written(mechanism: Mechanism, relation: Relation) -> list[Any]:
     return [json.loads(json.dumps(release_of(*part, relation))) for part in parts_of(mechanism)]
 
 
+# --- Groups -----------------------------------------------------------------------------------------------------------
+
+GROUPS: dict[str, tuple[Mechanism, int, Relation]] = {
+    "all records": (G(9) ** 4, 3, ADD),
+    "a Poisson sample": (dp.PoissonSampled(G(4), "0.1"), 3, ADD),
+    "Poisson samples, replaced": (dp.PoissonSampled(G(4), "0.1") ** 5 @ G(20), 2, REPLACE),
+    "Poisson samples, zeroed": (dp.PoissonSampled(G(4), "0.1") ** 5, 2, ZERO),
+    "batches": (dp.SampledWithoutReplacement(G(8), 5, 50) ** 5, 3, ADD),
+    "batches, replaced": (dp.SampledWithoutReplacement(G(8), 5, 50) ** 5, 3, REPLACE),
+    "draws": (dp.SampledWithReplacement(G(8), 5, 50) ** 5, 2, ADD),
+    "draws, replaced": (dp.SampledWithReplacement(G(8), 5, 50) ** 5, 2, REPLACE),
+    "single draws, replaced": (dp.SampledWithReplacement(G(8), 1, 50) ** 5, 2, REPLACE),
+}
+
+
+@pytest.mark.thorough_cases("*samples*", "batches*", "draws*", "single*")
+@pytest.mark.parametrize("name", GROUPS)
+def test_groups_have_certificates(name: str) -> None:
+    mechanism, k, relation = GROUPS[name]
+    subject = account_of_group(mechanism, k, delta="1e-4", relation=relation)
+    document = plain(subject)
+    assert document["version"] == 5
+    claim = document["accounts"][0]["claim"]
+    proven = subject.enclosure.exact_upper
+    assert claim["group_size"] == k
+    assert proven <= checker.rational(claim["upper"]) <= proven * Fraction("1.002")
+    status, lines = checker.check(document)
+    assert status == checker.CONFIRMED, lines
+    assert f"groups of {k} records" in lines[1]
+    assert any(f"here for up to {k} records at once" in line for line in lines)
+    report = check_certificate(document)
+    assert report.holds
+    assert f"here for up to {k}" in str(report.claims[0]["relation_in_words"])
+    for changed in (k + 1, None, 1, True, "2"):  # more records spend more; fewer have no such field
+        wrong = copy.deepcopy(document)
+        wrong["accounts"][0]["claim"]["group_size"] = changed
+        assert checker.check(wrong)[0] == (checker.WRONG if changed == k + 1 else checker.MALFORMED), changed
+    del claim["group_size"]
+    assert account(mechanism, delta="1e-4", relation=relation).enclosure.exact_upper < proven
+    document["version"], document["assumptions"] = 4, list(checker.assumptions_of(4))
+    claim["group_size"] = k
+    assert checker.check(document)[0] == checker.MALFORMED
+
+
+def test_a_group_of_one_sample_against_sums_over_a_line() -> None:
+    """Profiles by how many of the group a sample holds, and that of a group replaced in a batch above its attacks."""
+    axis = np.linspace(-14, 16, 60_001)
+
+    def law(chances: Any, step: float) -> Any:
+        return sum(p * stats.norm.pdf(axis - step * j) for j, p in enumerate(chances)) * (axis[1] - axis[0])
+
+    def found(mechanism: Mechanism, relation: Relation, order: str, loss: Fraction) -> float:
+        (release,) = (checker.read_release(each) for each in written(mechanism, relation))
+        aim = checker.Aim(Fraction(1, 10**6), 1, {}, {})
+        with ctx.workprec(256):
+            ((own, _),), _ = checker.steps_of([release], order, str(relation), aim, None, 3)
+            return float(own(checker.number(loss).exp()).mid())
+
+    poisson, batch = stats.binom.pmf(range(4), 3, 0.2), stats.hypergeom.pmf(range(4), 12, 3, 4)
+    draws = stats.binom.pmf(range(5), 4, 0.25)
+    for loss in LOSSES:
+        alpha, still = math.exp(loss), law([1.0], 1)
+        for sample, chances, step in (
+            (dp.PoissonSampled(G(2), "0.2"), poisson, 0.5),
+            (dp.SampledWithoutReplacement(G(2), 4, 12), batch, 1.0),
+            (dp.SampledWithReplacement(G(2), 4, 12), draws, 1.0),
+        ):
+            moved = law(chances, step)
+            for order, one, other in (("remove", moved, still), ("add", still, moved)):
+                exact = np.maximum(one - alpha * other, 0).sum()
+                assert found(sample, ADD, order, loss) == pytest.approx(exact, abs=1e-6)
+            bound = found(sample, REPLACE, "replace", loss)
+            if isinstance(sample, dp.PoissonSampled):
+                exact = np.maximum(moved - alpha * law(chances, -step), 0).sum()
+                assert bound == pytest.approx(exact, abs=1e-6)
+                continue
+            attack = max(np.maximum(one - alpha * other, 0).sum() for one, other in ((moved, still), (still, moved)))
+            assert attack - 1e-7 <= bound <= attack + 0.02
+            ((pair, _),) = group_products(sample, REPLACE, 3)[0][0]
+            with working(160):  # the same bound, by its law
+                assert float(law_of(pair).delta(checker.number(loss)).mid()) == pytest.approx(bound, abs=1e-9)
+    for mechanism, relation in ((dp.SampledWithoutReplacement(G(2), 4, 6), ADD), (dp.Laplace(2), ADD)):
+        with pytest.raises(checker.NotCovered):
+            found(mechanism, relation, "remove", Fraction(1))
+
+
+def test_a_calibration_for_a_group_has_a_certificate() -> None:
+    found = calibrate(lambda z: G(z) ** 10, 1, "1e-4", group_size=3)
+    document = plain(found)
+    assert checker.check(document)[0] == checker.CONFIRMED
+    assert document["calibration"]["fails_at"] is None
+    assert check_certificate(document).holds
+    with pytest.raises(CertificateError, match=r"groups of records with .* has a certificate"):
+        certificate(account_of_group(dp.Laplace(9), 2, delta="1e-4"))
+
+
 # --- Tampering --------------------------------------------------------------------------------------------------------
 
 DEARER: dict[str, tuple[dict[str, Any], ...]] = {  # each spends more; fields of the noise under "mechanism"
@@ -233,6 +352,7 @@ DEARER: dict[str, tuple[dict[str, Any], ...]] = {  # each spends more; fields of
     "responses": ({"mechanism": {"epsilon": "11/10"}}, {"count": 5}),
     "last, secret": ({"batches": 5}, {"smoothness_step": "1/5"}, {"order": "fixed"}),
     "last, scheduled": ({"batches": 5}, {"smoothness_step": ["1/10", "1/5", "1/1000"]}, {"checkpoints": [1, 2]}),
+    "last, shuffled, scheduled": ({"batches": 5}, {"smoothness_step": ["1/10", "1/5", "1/1000"]}, {"order": "fixed"}),
     "allocation, replaced": ({"steps": 2}, {"participations": 2}, {"count": 2}),
     "rows in bins": ({"noise_multiplier": "2"}, {"separation": 2}, {"participation": "fixed-order"}),
     "draws": ({"batch_size": 6}, {"dataset_size": 90}, {"mechanism": {"noise_multiplier": "14/5"}}, {"count": 6}),
@@ -266,7 +386,7 @@ MALFORMED: dict[str, tuple[dict[str, Any], ...]] = {
     "last, secret": ({"order": "other"}, {"order": None}),
     "last, scheduled": (
         *({"smoothness_step": steps} for steps in ([], ["0", "1", "2"], ["1", "2"], ["1", "1", "1"], ["1", None, "2"])),
-        *({"order": "shuffled"}, {"weight_decay_step": "1/2"}),
+        {"weight_decay_step": "1/2"},
     ),
     "draws": ({"dataset_size": 1}, {"sample_rate": "1"}),
     "matrix in bins": ({"sample_rate": "1/2"}, {"groups": "position"}, {"separation": None}),
@@ -361,6 +481,8 @@ EXACT = [  # of one release: two derivations of one profile
     *("fixed size", "fixed size, added", "fixed size, zeroed", "truncated", "truncated, zeroed"),
     *("discrete Gaussian", "discrete Laplace", "discrete Laplace, sampled", "Laplace", "Laplace, distance"),
     *("Laplace, sampled", "mixture", "mixture, replaced", "responses", "last, secret"),
+    *("Laplace on a line, sampled", "responses, sampled", "Laplace, distance, sampled", "Laplace, fixed size"),
+    "whole numbers, fixed size",
 ]
 
 
@@ -385,6 +507,52 @@ def test_profiles_are_those_of_the_pairs(name: str) -> None:
                 theirs, ours = law.delta(checker.number(loss)), own(loss)
             assert abs(float(theirs.mid()) - float(ours.mid())) < 1e-9, (order, loss, theirs, ours)
             assert ours.rad() < 1e-20, (order, loss)
+
+
+def test_a_replaced_record_on_a_sample_against_sums_over_a_line() -> None:
+    """Laplace noise: what two records on either side attain; and the bound from what holds of one record."""
+    q, s = 0.2, 0.5
+    axis = np.linspace(-40, 40, 160_001)
+
+    def noise(at: float) -> Any:
+        return np.exp(-np.abs(axis - at)) / 2 * (axis[1] - axis[0])
+
+    line = profile(CASES["Laplace on a line, sampled"], "replace")
+    bound = profile(CASES["Laplace, sampled, replaced"], "replace")
+    for loss in LOSSES:
+        alpha = math.exp(loss)
+        exact = np.maximum((1 - q) * noise(0) + q * noise(s) - alpha * ((1 - q) * noise(0) + q * noise(-s)), 0).sum()
+        inner = 1 + (max(alpha, 1 / alpha) - 1) / q
+        one, two = (np.maximum(noise(k * s) - inner * noise(0), 0).sum() for k in (1, 2))
+        share = max(alpha, 1 / alpha) / inner
+        wide = q * ((1 - share) * one + share * two)
+        wide = wide if loss >= 0 else 1 - alpha + alpha * wide
+        assert float(line(loss).mid()) == pytest.approx(exact, abs=1e-6), loss
+        assert float(bound(loss).mid()) == pytest.approx(wide, abs=1e-6), loss
+        assert float(bound(loss).mid()) >= exact - 1e-7
+
+
+def test_the_bound_by_divergences_holds_of_all_vectors_and_is_the_best_of_its_kind() -> None:
+    sigma, squared = 1.5, 4
+    rho = Fraction(squared) / (2 * Fraction("2.25"))
+    with ctx.workprec(256):
+        found = checker.concentrated_profile(rho)
+        values = {loss: float(found(checker.number(loss).exp()).mid()) for loss in LOSSES}
+    axis = np.arange(-12, 13)
+    law = np.exp(-(axis**2) / (2 * sigma**2))
+    law /= law.sum()
+    orders = 1 + np.geomspace(1e-6, 1e4, 400_000)
+    for loss, value in values.items():
+        alpha = math.exp(loss)
+        for moved in ((2,), (1, 1), (1, 1, 1), (1, 1, 1, 1)):
+            p, q = np.ones(1), np.ones(1)
+            for k in moved:
+                p, q = np.outer(p, np.roll(law, k)).ravel(), np.outer(q, law).ravel()
+            assert np.maximum(p - alpha * q, 0).sum() <= value + 1e-9, (loss, moved)
+        u = orders - 1
+        logs = u * (orders * float(rho) - abs(float(loss))) - np.log1p(u) - u * np.log1p(1 / u)
+        best = min(1.0, float(np.exp(logs.min())))
+        assert value == pytest.approx(best if loss >= 0 else 1 - alpha + alpha * best, rel=1e-6)
 
 
 @pytest.mark.parametrize(("z", "bins", "order"), [(1.0, 3, "remove"), (1.0, 3, "add"), (2.0, 2, "remove")])
@@ -540,12 +708,19 @@ def test_a_draw_that_is_dropped_is_seen() -> None:
 
 
 def test_as_many_coordinates_move_as_may() -> None:
+    """So many releases of one coordinate each, or None: one profile for all that moves."""
     for bound, dimension, relation, many in (
         *(("1.9", None, ADD, 3), ("1.9", 2, ADD, 2), ("1.5", 9, ZERO, 2), ("1.9", 3, ZERO, 3)),
-        *(("1.4", None, ADD, 0), ("2", 5, ADD, 0), ("1.9", 1, ADD, 0)),
+        *(("1.4", None, ADD, 1), ("2", 5, ADD, None), ("1.9", 1, ADD, 1), ("1", 2, REPLACE, None)),
     ):
         (release,) = (checker.read_release(each) for each in written_freely(bound, dimension))
-        assert checker.whole_ones(release, str(relation)) == many
+        aim = checker.Aim(Fraction(1, 1000), 1, {}, {})
+        with ctx.workprec(200):
+            order = checker.RECORD[str(relation)][0]
+            ((found, count),), _ = checker.steps_of([release], order, str(relation), aim, None)
+        assert found.exact is (many is not None)
+        assert count == (many or 1)
+        assert checker.is_attained(release) or float(bound) >= 2
 
 
 def written_freely(bound: str, dimension: int | None) -> list[Any]:
@@ -594,34 +769,84 @@ def test_what_clones_cost_is_counted() -> None:
         both.profile(10, "replace", arb(2) ** -60)
 
 
-@pytest.mark.parametrize("order", ["secret", "shuffled"])
-def test_costs_of_secret_positions_against_all_of_them(order: str) -> None:
-    m, epochs, rise = 4, 3, Fraction(1, 10)
-    release = checker.read_release({**written(walk(order, batches=m, epochs=epochs), ZERO)[0]})
+def profile_of(law: list[tuple[float, float]], alpha: float) -> float:
+    total = 0.0
+    for chance, cost in law:
+        mu = math.sqrt(cost)
+        near = math.log(alpha) / mu
+        total += chance * (stats.norm.sf(near - mu / 2) - alpha * stats.norm.sf(near + mu / 2))
+    return total
+
+
+CHANGING = ["0.1", "0.4", "0.02"], ["0.3", "0.1", "0.2", "0.5", "0.1", "0.1", "0.4", "0.2", "0.6", "0.1", "0.02", "0.3"]
+
+
+@pytest.mark.parametrize(
+    ("order", "sizes", "checkpoints"),
+    [
+        *(
+            ("secret", ["0.1"], ()),
+            ("shuffled", ["0.1"], ()),
+            ("shuffled", ["0.1"], (1,)),
+            ("shuffled", ["0.1"], (1, 2)),
+        ),
+        *(("shuffled", sizes, after) for sizes in CHANGING for after in ((), (2,), (1, 2))),
+    ],
+    ids=str,
+)
+def test_costs_of_secret_positions_against_all_of_them(order: str, sizes: list[str], checkpoints: Any) -> None:
+    """Every permutation, each window step by step."""
+    m, epochs = 4, 3
+    run = walk(order, batches=m, smoothness_step=sizes if len(sizes) > 1 else sizes[0], checkpoints=checkpoints)
+    release = checker.read_release(written(run, ZERO)[0])
     one = Fraction(1, 4)
     with ctx.workprec(256):
         found = checker.secret_costs(release, one)
     assert 1 <= sum(chance for chance, _ in found) <= 1 + Fraction(1, 10**6)
+    steps = [float(size) for size in sizes for _ in range(m * epochs // len(sizes))]
 
-    def profile_of(law: list[tuple[float, float]], alpha: float) -> float:
-        total = 0.0
-        for chance, cost in law:
-            mu = math.sqrt(cost)
-            near = math.log(alpha) / mu
-            total += chance * (stats.norm.sf(near - mu / 2) - alpha * stats.norm.sf(near + mu / 2))
-        return total
-
-    def window(steps: int) -> float:
-        return 1 / sum(float(1 + rise) ** (-2 * k) for k in range(steps))
+    def window(first: int, end: int) -> float:
+        held, scale = 0.0, 1.0
+        for j in range(first, end):
+            scale /= 1 + steps[j] if j > first else 1
+            held += (scale * steps[j] / steps[first]) ** 2
+        return 1 / held
 
     exact = []
-    for places in itertools.product(range(1, m + 1), repeat=epochs if order == "shuffled" else 1):
-        p = places if order == "shuffled" else places * epochs
-        cost = sum(window(m - a + b) for a, b in itertools.pairwise(p)) + window(m - p[-1] + 1)
+    for places in itertools.product(range(m), repeat=epochs if order == "shuffled" else 1):
+        p, cost = places if order == "shuffled" else places * epochs, 0.0
+        for e in range(epochs):
+            published = e + 1 in (*checkpoints, epochs)
+            cost += window(e * m + p[e], (e + 1) * m + (0 if published else p[e + 1]))
         exact.append((m ** -float(len(places)), float(one) * cost))
     for alpha in (1.0, 1.3, 2.0):
         true, got = profile_of(exact, alpha), profile_of([(float(a), float(b)) for a, b in found], alpha)
-        assert true - 1e-12 <= got <= true * (1 + (1e-12 if order == "secret" else 1e-2)), alpha
+        assert true - 1e-12 <= got <= true * (1 + (1e-12 if order == "secret" else 1e-3)), alpha
+
+
+@pytest.mark.parametrize("sizes", [["0.1"], CHANGING[0]], ids=str)
+def test_blocks_of_positions_and_cuts_of_long_runs_only_add(sizes: list[str]) -> None:
+    """Few blocks spend a little more than one position each; a run of 70 epochs is cut into three."""
+    m = 12
+    run = walk("shuffled", batches=m, smoothness_step=sizes if len(sizes) > 1 else sizes[0])
+    release = checker.read_release(written(run, ZERO)[0])
+
+    def spent(alpha: float) -> float:
+        with ctx.workprec(256):
+            return profile_of([(float(a), float(b)) for a, b in checker.secret_costs(release, Fraction(1, 4))], alpha)
+
+    true = spent(1.3)
+    blocks = checker.blocks_of(m, 0.1, 5)
+    assert [start for start, _ in blocks] == [0, *(end for _, end in blocks[:-1])]
+    assert blocks[-1][1] == m
+    assert len(blocks) < m
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(checker, "blocks_of", lambda *_: blocks)
+        assert true < spent(1.3) < true * 1.5
+    long = walk("shuffled", batches=m, epochs=70, checkpoints=(1,))
+    with ctx.workprec(256):
+        found = checker.Shuffles(checker.read_release(written(long, ZERO)[0]), Fraction(1, 4))
+    assert sorted(found.pieces.items()) == [((0, 1), 1), ((0, 23), 3)]
 
 
 @pytest.mark.parametrize("size", [5, 10, 11, 40])
@@ -717,8 +942,40 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any], Callable[[], None]]] = 
         *(checker, "scheduled_costs", _a_window_to_the_end),
         lambda: test_costs_of_steps_that_change_against_plain_sums((1,)),
     ),
+    "divergences of half the vector": (
+        *(checker, "concentrated_profile", lambda true: lambda rho: true(rho / 4)),
+        test_the_bound_by_divergences_holds_of_all_vectors_and_is_the_best_of_its_kind,
+    ),
+    "vectors as one coordinate": (
+        *(checker, "vectors", lambda true: lambda *_: None),
+        test_as_many_coordinates_move_as_may,
+    ),
+    "a replaced record as one that leaves": (
+        *(checker, "two_guarantees", lambda true: lambda present, replaced, rate: true(present, present, rate)),
+        test_a_replaced_record_on_a_sample_against_sums_over_a_line,
+    ),
+    "a sample on a line, half the distance": (
+        *(checker, "sampled_laplace", lambda true: lambda rate, shift: true(rate, shift / 2)),
+        test_a_replaced_record_on_a_sample_against_sums_over_a_line,
+    ),
+    "a displaced record does not move": (
+        *(checker, "noise_profile", lambda true: lambda noise, times: true(noise, 1)),
+        lambda: test_profiles_are_those_of_the_pairs("Laplace, fixed size"),
+    ),
+    "a group as one record": (
+        *(checker, "of_group", lambda true: lambda release, order, relation, group: true(release, order, relation, 2)),
+        lambda: test_a_group_of_one_sample_against_sums_over_a_line(),
+    ),
+    "a group that displaces nobody": (
+        *(checker, "mixed", lambda true: lambda law, z, order: true(law, max(z, Fraction(2)), order)),
+        lambda: test_a_group_of_one_sample_against_sums_over_a_line(),
+    ),
+    "a replaced group at half the distance": (
+        *(checker, "replaced_draws", lambda true: lambda law, z, lost: true(law, 2 * z, lost)),
+        lambda: test_a_group_of_one_sample_against_sums_over_a_line(),
+    ),
     "a factor of the relation": (
-        *(checker, "per_bound", lambda true: lambda release: true(release) / 4),
+        *(checker, "per_bound", lambda true: lambda noise: true(noise) / 4),
         lambda: test_profiles_are_those_of_the_pairs("fixed size"),
     ),
     "no mirror": (
@@ -747,7 +1004,31 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any], Callable[[], None]]] = 
     ),
     "a window too long": (
         *(checker, "window", _one_step_too_many),
-        lambda: test_costs_of_secret_positions_against_all_of_them("shuffled"),
+        lambda: test_costs_of_secret_positions_against_all_of_them("shuffled", ["0.1"], ()),
+    ),
+    "of step sizes that change, a window too long": (
+        *(checker, "windows_of", lambda true: lambda release: lambda i, j: true(release)(i, min(j + 1, 12))),
+        lambda: test_costs_of_secret_positions_against_all_of_them("shuffled", CHANGING[0], ()),
+    ),
+    "the step sizes of the first epoch in all": (
+        *(checker.Shuffles, "steps", lambda true: lambda self, epoch: true(self, 0)),
+        lambda: test_costs_of_secret_positions_against_all_of_them("shuffled", CHANGING[0], ()),
+    ),
+    "checkpoints forgotten in shuffled orders": (
+        *(checker, "Shuffles", lambda true: lambda release, one: true({**release, "checkpoints": []}, one)),
+        lambda: test_costs_of_secret_positions_against_all_of_them("shuffled", CHANGING[1], (2,)),
+    ),
+    "a block as its cheapest position": (
+        *(
+            checker.Shuffles,
+            "dearest",
+            lambda true: lambda self, e, block, to: true(self, e, (block[0], block[0] + 1), to),
+        ),
+        lambda: test_blocks_of_positions_and_cuts_of_long_runs_only_add(["0.1"]),
+    ),
+    "a mass between two places to the lower one": (
+        *(checker.Shuffles, "moved_up", lambda true: lambda *_: 0),
+        lambda: test_costs_of_secret_positions_against_all_of_them("shuffled", ["0.1"], ()),
     ),
     "clones too few by one": (
         *(checker, "binomial", lambda true: lambda trials, chance: true(trials + 1, chance)),
@@ -859,6 +1140,22 @@ def test_work_is_counted_before_it_is_done(monkeypatch: pytest.MonkeyPatch) -> N
     assert not check_certificate(document).holds
 
 
+@pytest.mark.parametrize("least", ["1", "1.00000004", "1.0041", "1.029", "1.031"])
+def test_what_is_claimed_is_near_the_least_that_is_confirmed(least: str) -> None:
+    asked: list[Fraction] = []
+
+    def suffices(claim: Fraction) -> bool:
+        asked.append(claim)
+        return claim >= Fraction(least)
+
+    found = least_confirmed(Fraction(1), suffices)
+    if found is None:
+        assert Fraction(least) > Fraction("1.03")
+        return
+    assert Fraction(least) <= found <= Fraction(least) + (Fraction(least) - 1) / 2 + Fraction("1e-6")
+    assert len(asked) < 20
+
+
 # --- Calibrations, and the command line -------------------------------------------------------------------------------
 
 
@@ -885,12 +1182,13 @@ def test_the_command_line_writes_and_checks_them(tmp_path: Path, capsys: pytest.
 
 def test_what_is_refused_says_what_to_do() -> None:
     cases = {
-        walk("shuffled", smoothness_step=["0.1", "0.2", "0.3"]): "fixed and secret have a certificate",
-        dp.DiscreteGaussian(3, 2): "scale them so that they move by less than 2",
-        dp.PoissonSampled(dp.Laplace(2), "0.1"): "zero-out-one has a certificate",
-        dp.SampledWithoutReplacement(dp.Laplace(2), 1, 5): "Gaussian noise, given by noise_multiplier",
+        dp.SampledWithoutReplacement(
+            dp.MixtureOfGaussians(3, {1: 1}), 1, 5
+        ): "Gaussian noise, given by noise_multiplier",
+        dp.SampledWithoutReplacement(dp.Laplace(noise_scale=2, sensitivity=1), 1, 5): "given by noise_multiplier",
         dp.SampledWithReplacement(dp.Laplace(2), 2, 5): "Gaussian noise, given by noise_multiplier",
-        dp.PoissonSampled(dp.DiscreteGaussian(3, 2), "0.1"): "zero-out-one has a certificate",
+        dp.PoissonSampled(dp.DiscreteGaussian(3, 2), "0.1"): "bound each coordinate",
+        dp.RandomlyAllocated(dp.Laplace(2), 2): "Gaussian noise, given by noise_multiplier",
         dp.UniformBall(9, 3): "publish the command and what it says",
     }
     any_value = account(G(4), delta="1/20").enclosure

@@ -415,3 +415,11 @@ def test_the_spacing_is_found_in_two_attempts(monkeypatch, noise, rate, steps):
     proof = epsilon_bounds(((pair, steps),), Fraction(1, 10**5), tolerance=1e-5)
     assert proof.enclosure.width <= 1e-5 * proof.enclosure.upper
     assert counted.call_count <= 2
+
+
+@pytest.mark.parametrize("scale", ["1/100", "1/1000"])
+def test_losses_that_lie_far_apart(scale):
+    """Nearly all mass at one loss, and 1 of e^100 far below it: where the lattice begins was once the log of 0."""
+    pair = Sampled(Direction.REMOVE, Draws(Fraction(1, 2)), ShiftedLaplaces(1 / Fraction(scale)))
+    proof = delta_bounds(((pair, 10),), Fraction(0), tolerance=1e-2)
+    assert proof.enclosure.contains(1 - Fraction(1, 2**10))  # to within e^-100: the record shows once it is drawn

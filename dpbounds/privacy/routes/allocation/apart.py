@@ -20,6 +20,7 @@ from dpbounds.privacy.proofs import Declined, Proof
 _PRECISION, _SHARE = 128, 1e-5  # what may be given up, of δ
 _SLACK = 0.02  # of the width times the loss: what may be given up
 _COARSE = 3.0  # the same for a squared spacing
+_SELDOM = 1e-2  # the same of an attack, which gives up nothing: how often it may promise less than it could
 _WIDTH = 0.1  # of what is asked of a single Gaussian, in units of the width that is wanted
 
 Ends = tuple[Fraction, Fraction]
@@ -41,6 +42,8 @@ def told_apart(
     for_epsilon: bool,
     width: float,
     prove: Callable[[Product, Sequence[Fraction], float], Sequence[Proof]],
+    *,
+    however_low: bool = False,
 ) -> list[Ends] | None:
     """Both ends at each target, or None where this says too little; of an attack the upper one is not proven.
 
@@ -50,6 +53,7 @@ def told_apart(
         for_epsilon: Which.
         width: As in ``enclosed``.
         prove: Proves what a Gaussian spends at targets.
+        however_low: Of an attack, whatever there is: others may promise more.
     """
     found = _steps(product)
     if found is None:
@@ -80,9 +84,12 @@ def told_apart(
             if any(_added(steps, at) > delta for at, delta in zip(epsilons, deltas, strict=True)):
                 return None
             return [(Fraction(0), low) for low in lows]  # the other order spends that much at least
-        slack, rare = _reach(steps, min(map(float, deltas)))
-        if for_epsilon and slack > width * float(min(epsilons)):
+        attacked = any(isinstance(pair, AllocatedTo) for pair, _ in product)
+        slack, rare = _reach(steps, _SELDOM if attacked else _SHARE * max(min(map(float, deltas)), 1e-300))
+        if slack > width * float(min(epsilons)) and (not however_low if attacked else for_epsilon):
             return None
+        if attacked:
+            return [(low, low) for low in lows]
         if for_epsilon:
             highs = ends([at - rare for at in targets], 1)
             return [(low, max(low, high - least + slack)) for low, high in zip(lows, highs, strict=True)]
@@ -205,10 +212,13 @@ def _added(steps: Sequence[_Step], epsilon: Fraction) -> Fraction:
         return ball_end(found, "up")
 
 
-def _reach(steps: Sequence[_Step], delta: float) -> tuple[Fraction, Fraction]:
-    """(how much less than its own ratio over m a whole one may be, in logarithms; the chance that it is more)."""
+def _reach(steps: Sequence[_Step], rarely: float) -> tuple[Fraction, Fraction]:
+    """(how much more than its own ratio over m a whole one may be, in logarithms; the chance that it is even more).
+
+    The chance is to be about ``rarely``.
+    """
     terms = sum(step.count * step.ways for step in steps)
-    wanted = math.log(terms) - math.log(_SHARE) - math.log(max(delta, 1e-300))
+    wanted = math.log(terms) - math.log(rarely)
     far = math.sqrt(2 * wanted)
     for _ in range(4):
         far = math.sqrt(2 * max(1.0, wanted - math.log(far * math.sqrt(2 * math.pi))))

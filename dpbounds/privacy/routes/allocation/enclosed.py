@@ -436,9 +436,7 @@ def enclosed(
         worst = max(misses.values())
         finer = 0.8 / math.sqrt(worst) if worst < math.inf else 0.5
         spacing *= min(0.8 if replaced_ones else 0.5, max(0.1, finer))
-    unseen = [
-        at for at in found if not attacked and found[at].enclosure.exact_lower <= 0 < found[at].enclosure.exact_upper
-    ]
+    unseen = [at for at in found if found[at].enclosure.exact_lower <= 0 < found[at].enclosure.exact_upper]
     if unseen:  # masses that doubles do not hold were left out from below
         _keep(found, unseen, _published(product, unseen, for_epsilon, width, prove) or ())
     return [found[at] for at in targets]
@@ -533,6 +531,8 @@ def _published(
     highs: Sequence[End] = [math.inf if for_epsilon else Fraction(1)] * len(targets)
     with contextlib.suppress(Declined, NotCertified):
         lows = [each.enclosure.exact_lower for each in prove(_gathered(seen), targets, width)]
+    if attacked and (apart := told_apart(product, targets, for_epsilon, width, prove, however_low=True)):
+        lows = [max(low, other) for low, (other, _) in zip(lows, apart, strict=True)]
     if not attacked:  # of an attack nothing is proven from above
         try:
             highs = [each.enclosure.exact_upper for each in prove(_gathered(revealed), targets, width)]

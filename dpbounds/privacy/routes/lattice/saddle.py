@@ -346,7 +346,11 @@ def _centroid(loss: Floats, masses: Floats, first: int, last: int) -> float:
     part = masses[first:last]
     if not part.any():  # between two lumps that lie far apart
         return origin
-    return origin - math.log1p(_mean(part / part.sum(), np.expm1(origin - loss[first:last])))
+    near = _mean(part / part.sum(), np.expm1(origin - loss[first:last]))
+    if near > -0.5:
+        return origin - math.log1p(near)
+    known = np.log(part[part > 0])  # far apart, where 1 + near would be nothing
+    return float(np.logaddexp.reduce(known) - np.logaddexp.reduce(known - loss[first:last][part > 0]))
 
 
 def added_variance(part: Sketch, weights: Floats, start: float, spacing: float) -> float:
