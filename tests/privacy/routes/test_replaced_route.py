@@ -404,6 +404,7 @@ def test_hulls_of_few_points() -> None:
             assert profile_at(upper, -loss) == pytest.approx(profile_at(lower, -loss), rel=1e-9)
 
 
+@pytest.mark.thorough
 def test_more_than_the_bin_published_is_never_said() -> None:
     """Far out the transform says nothing, and a published bin, of the replacement another one, bounds what is spent."""
     pair = pair_of(3, ("1", 3))
@@ -462,6 +463,7 @@ def test_what_the_pair_is_for() -> None:
 # --- What is spent --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_between_what_it_must_lie() -> None:
     """No less than adding or removing the record, no more than knowing the step."""
     mechanism = dp.RandomlyAllocated(dp.Gaussian(2), 3)
@@ -471,6 +473,7 @@ def test_between_what_it_must_lie() -> None:
     assert by_quadrature([0.5] * 3, 0, math.exp(0.5)) == pytest.approx(found.lower, rel=2e-2)
 
 
+@pytest.mark.thorough
 def test_beside_other_releases_of_either_kind() -> None:
     mechanism = dp.RandomlyAllocated(dp.Gaussian(2), 3)
     both = dp.epsilon(mechanism @ dp.Gaussian(4), "0.01", RE, tolerance=1e-2)
