@@ -405,6 +405,10 @@ def enclosed(
         except Declined:
             if found:
                 break
+            if by_signs and not any_declined and any(map(_is_loud, replaced_ones)):  # coarser, once
+                any_declined = True
+                spacing *= 3
+                continue
             if by_signs:  # the points of a grid would be too many
                 by_signs, any_declined = False, True
                 continue
@@ -429,7 +433,7 @@ def enclosed(
         if not for_epsilon:
             small = min([small, *(float(found[at].enclosure.exact_upper) for at in rest)])
         if replaced_ones and not by_signs:  # one spacing did not do
-            if any_declined:
+            if any_declined or max(pair.bins for pair in replaced_ones) >= _VERY_MANY:
                 break
             by_signs = True
             continue

@@ -39,6 +39,8 @@ _PRECISION = 128
 _ACCURATE = 60  # bits, of every weight before it becomes a double
 _LEFT_OUT = 256.0  # times the largest point: what a point may add to (·)_+, its mass counted
 _LONGEST = 600  # logarithm of the largest by the smallest point
+_WORK = 8e8  # products in all, some twenty seconds: a choice
+_AT_LEAST = 4  # deviations of the loss that are looked at: a choice
 _BATCH = 24  # thresholds at once: a choice
 _CELLS = 3  # per point of the grid: a choice
 _RARE = 1e-2  # of what is negligible, that may lie beyond the grid: a choice
@@ -463,7 +465,7 @@ def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[P
     """Thresholds from 1 on until the profile is negligible."""
     mu, h = math.sqrt(max(_shifts(pair))), float(fineness.spacing)
     deviation = min(replaced.deviation_of(pair), math.sqrt(2) * mu)
-    loss, least = 0.0, Fraction(1)
+    loss, least, work = 0.0, Fraction(1), 0.0
     while loss < _FARTHEST:
         losses = []
         for _ in range(_BATCH):
@@ -473,6 +475,10 @@ def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[P
         length = max(math.ceil((top - bottom) / h) for bottom, top in spans) + 4
         if length > LARGEST_GRID:
             raise Declined(f"allocation: a grid of {length} points of either sign is beyond the work limit")
+        batch = _BATCH * length * splits(fineness.spacing)[0].settled * math.log2(pair.bins)
+        work += batch
+        if max(work, batch * _AT_LEAST * fineness.losses / _BATCH) > _WORK:
+            raise Declined("allocation: a signed grid for so many bins is beyond the work limit")
         frame = Frame(fineness.spacing, tuple(math.ceil(top / h) - length + 2 for _, top in spans), length)
         cells = _cells(pair, h)  # (cached)
         for found in at_thresholds(pair, [math.exp(each) for each in losses], frame, cells):
