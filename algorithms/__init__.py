@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from dpbounds.algorithms.frank_wolfe.vertex_frank_wolfe import VertexFrankWolfe as VertexFrankWolfe
     from dpbounds.algorithms.ledger import Ledger as Ledger, PrivacyBudget as PrivacyBudget, Release as Release
     from dpbounds.algorithms.run import Run as Run
+    from dpbounds.algorithms.sampling import Batch as Batch, Poisson as Poisson
     from dpbounds.algorithms.second_order.constrained_second_order import (
         ConstrainedSecondOrder as ConstrainedSecondOrder,
     )

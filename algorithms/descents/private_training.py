@@ -283,6 +283,7 @@ class PrivateTraining(Method[FiniteSum]):
             if isinstance(gradient, VisitGradientOracle) and place is not None and done < self.steps:
                 keeps, shape = gradient.keeps, (len(x), problem.records)
                 gradient.resume(done, place.hidden(shape, gradient.scheme.bins) if keeps else None)
+        measure = run.measured_by(_lengths)
         for t in run.steps(self.steps - done, first=done + 1):
             if quantile is not None and self.clipping is not None:
                 answer = quantile(x, clips)
@@ -293,9 +294,9 @@ class PrivateTraining(Method[FiniteSum]):
                 assert gradient is not None
                 one = gradient(x)
                 g, exact, following = one.noisy, one.exact, clips
-            run.measure(noise=squared_norms(g - exact), step=squared_norms(exact))
+            measure(g, exact)
             moved = [step(*each) for each in zip(x, g, states, strict=True)]
-            x, states, clips = np.stack([row for row, _ in moved]), [state for _, state in moved], following
+            x, states, clips = np.array([row for row, _ in moved]), [state for _, state in moved], following
             if place is not None and (t % between == 0 or t == self.steps):
                 if isinstance(gradient, VisitGradientOracle) and gradient.keeps and saved is None and t == between:
                     gradient.hand_over(place.hide)
@@ -340,6 +341,11 @@ class PrivateTraining(Method[FiniteSum]):
             "repetitions": str(repetitions),
         }
         return Checkpoint(path, about)
+
+
+def _lengths(noisy: Array, exact: Array) -> dict[str, Array]:
+    """Squares of the noise and of the exact gradient, of every row."""
+    return {"noise": squared_norms(noisy - exact), "step": squared_norms(exact)}
 
 
 def _released(noise_multiplier: Fraction, sampling: Draws, steps: int) -> Mechanism:

@@ -71,7 +71,7 @@ class CutGradients(FiniteSum):
         """The mean of the cut gradients of each repetition's own records, ``rows`` of shape (R, b)."""
         points = checked_points(X, self.dimension)
         chosen = checked_rows(rows, len(points), self.records)
-        return np.stack([self._mean(x, own) for x, own in zip(points, chosen, strict=True)])
+        return np.array([self._mean(x, own) for x, own in zip(points, chosen, strict=True)])
 
     def _mean(self, x: Array, rows: Indices) -> Array:
         return self.summed_gradients(x, rows) / len(rows)

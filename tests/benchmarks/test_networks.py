@@ -31,12 +31,16 @@ jnp = jax.numpy
 RUNS = 25
 
 
-def _medians(calls: dict[str, Callable[[], Any]], rounds: int = RUNS) -> dict[str, tuple[float, Any]]:
+def _medians(
+    calls: dict[str, Callable[[], Any]], rounds: int = RUNS, warm: bool = True
+) -> dict[str, tuple[float, Any]]:
     """CPU milliseconds of each, and what it returns; the first round is not counted."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     values = {}
     for _ in range(1 + rounds):
         for name, call in calls.items():
+            if warm:  # as in training: the turns of others leave nothing of it in the processor's caches
+                call()
             began = time.process_time()
             values[name] = call()
             times[name].append(time.process_time() - began)
@@ -211,7 +215,7 @@ def test_whole_steps(size: int, shape: tuple[int, int, int]) -> None:
         "Opacus": (_steps_by_opacus, 20),
     }
     calls = {name: make(parameters, x, y, size, steps) for name, (make, steps) in made.items()}
-    found = {name: took / made[name][1] for name, (took, _) in _medians(calls, 5).items()}
+    found = {name: took / made[name][1] for name, (took, _) in _medians(calls, 5, warm=False).items()}
     ours = found.pop("dpbounds")
     told = [f"{name} {each:.2f} ms, ratio {ours / each:.2f}" for name, each in found.items()]
     name = "-".join(map(str, shape))

@@ -272,6 +272,9 @@ def check(seed: int) -> str:
         return "refused"
     lower, upper = float(found.enclosure.exact_lower), float(found.enclosure.exact_upper)
     assert 0 <= lower <= upper <= 1, (seed, case.run, lower, upper)
+    uppers = {name: proof.enclosure.exact_upper for name, proof in found.proofs}
+    for name, proof in found.attacks:  # the account would cut it off there
+        assert proof.enclosure.exact_lower <= uppers[name], (seed, case.run, case.relation, case.epsilon, name)
     lost = [[losses(attack, generator, times) for attack in attacks] for attacks, times in case.parts]
     best = (0.0, 0.0)
     combinations = list(itertools.product(*lost))

@@ -11,7 +11,7 @@ from dpbounds.privacy.mechanisms import Gaussian, parts_of
 from tests.privacy import drawn_attacks
 from tests.privacy.drawn_attacks import check, drawn
 
-SOME = 20
+SOME = 14
 ONCE = 3  # a seed with batches cut to a size beside kept bins
 
 

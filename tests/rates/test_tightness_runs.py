@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpbounds.errors import NotCertified
 from dpbounds.rates.tightness import rows, single_records
 
 ONE_OF = {f"{one.statement} {one.part}": one for one in rows.INSTANCES}
@@ -98,6 +99,18 @@ def test_single_records_that_pull_both_ways():
         own = np.where(draw.random(500) < 0.5, slope - 1, 1 - slope)
         w = w - step * (gradient + own + draw.uniform(-at["radius"], at["radius"], 500))
     assert agrees(total / steps, ends)
+
+
+def test_moves_on_a_slope():
+    one = ONE_OF["dpbounds/population-tree-spider/explicit bound"]
+    with pytest.raises(NotCertified, match="may leave the slope"):
+        one.measured({**one.values, "segments": Fraction(101)})
+    draw, w = np.random.default_rng(0), np.zeros((20, 10))
+    w[:, 0] = float(one.start)
+    for _ in range(3200):
+        assert (square(huber(w, 4)) > 16 - 1e-9).all()
+        estimate = huber(w, 4) + draw.normal(size=w.shape)  # whatever it is
+        w -= 0.1 * estimate / np.sqrt(square(estimate))[:, None]
 
 
 def test_falling_noise_and_langevin_steps():

@@ -12,7 +12,9 @@ from typing import Any
 
 
 def over_blocks(gradients: Any, made: Callable[..., Any], point: Any, block: list[Any]) -> Any:
-    """A program, to be traced in doubles, of points, leaves of several blocks, how many rows count, and more numbers.
+    """A program, to be traced in doubles, of points, records, which of them, and more numbers.
+
+    Which: places of rows among the records, as many as blocks have, and behind them how many of these count.
 
     Args:
         gradients: From a point and the rows of one block to a pytree, traced in JAX's own precision.
@@ -32,12 +34,13 @@ def over_blocks(gradients: Any, made: Callable[..., Any], point: Any, block: lis
         given = [each.astype(kept) for each, kept in zip([x, *rows], types, strict=True)]
         return jax.tree.unflatten(tree, jaxpr_as_fun(own)(*given))
 
-    def whole(given: list[Any], leaves: list[Any], count: Any, *numbers: Any) -> Any:
-        jnp = jax.numpy
+    def whole(given: list[Any], leaves: list[Any], picks: Any, *numbers: Any) -> Any:
+        jnp, count = jax.numpy, picks[-1]
 
         def of_block(place: Any) -> Any:
-            rows = [jax.lax.dynamic_slice_in_dim(leaf, place * lanes, lanes) for leaf in leaves]
-            # nothing of what follows may change how gradients are rounded
+            own = jax.lax.dynamic_slice_in_dim(picks, place * lanes, lanes)
+            # nothing of what comes before or after may change how gradients are rounded
+            rows = jax.lax.optimization_barrier([leaf.at[own].get(mode="promise_in_bounds") for leaf in leaves])
             found = jax.lax.optimization_barrier([at(x, rows) for x in given])
             there = (jnp.arange(lanes) + place * lanes < count).astype("float64")
             return made(*found, there, *numbers)

@@ -94,7 +94,7 @@ class Differentiable(CutGradients):
         """How far a sum's mean may be from itself, in units of G, computed in chunks of another size: for guards."""
         import jax
 
-        leaves = jax.tree.leaves(self.parameters(self.initial_point))
+        leaves = jax.tree.leaves(self.compiled.unravel(self.initial_point.astype(self.compiled.dtype)))
         return 64 * max(float(jax.numpy.finfo(leaf.dtype).eps) for leaf in leaves)
 
     def parameters(self, x: ArrayLike) -> Any:
@@ -119,7 +119,7 @@ class Differentiable(CutGradients):
     def summed_products(self, x: Array, direction: Array, rows: Indices) -> Array:
         """The sum of some records' Hessians times v, each product clipped to L̂ ‖v‖; shape (p,)."""
         most = self._limit(self._enforced("smoothness") * self._length(direction))
-        return self._in_chunks(rows, self.chunk, most, partial(self.compiled.turned, x, direction))[0]
+        return self._in_chunks(rows, self.chunk, [most], partial(self.compiled.turned, x, direction))[0]
 
     def hessian(self, X: ArrayLike) -> Array:
         """The mean of all records' Hessians, each made symmetric and clipped to L̂ in Frobenius norm; (R, p, p).
@@ -133,7 +133,7 @@ class Differentiable(CutGradients):
         if 32 * p * p > self.memory_limit:
             raise InvalidValue("memory_limit", self.memory_limit, f"at least {32 * p * p} bytes for a Hessian")
         most, every = self._limit(bound, p * p), np.arange(self.records)
-        sums = [self._in_chunks(every, lanes, most, partial(self.compiled.bent, x), p * p)[0] for x in points]
+        sums = [self._in_chunks(every, lanes, [most], partial(self.compiled.bent, x, lanes), p * p)[0] for x in points]
         return np.stack(sums).reshape(len(points), p, p) / self.records
 
     def proximal_step(self, X: ArrayLike, gradients: ArrayLike, step_size: float) -> Array:
@@ -153,7 +153,7 @@ class Differentiable(CutGradients):
         unravel, dtype = self.compiled.unravel, self.compiled.dtype
 
         def begin(x: Array) -> Any:
-            return optimiser.init(self.parameters(x))
+            return optimiser.init(unravel(x.astype(dtype)))
 
         @jax.jit
         def moved(x: Any, gradient: Any, state: Any) -> Any:
@@ -188,30 +188,24 @@ class Differentiable(CutGradients):
         return self._in_chunks(rows, self.chunk, limits, partial(self.compiled.summed, points))
 
     def _in_chunks(
-        self, rows: Indices, width: int, limits: float | list[float], program: Any, size: int | None = None
+        self, rows: Indices, width: int, limits: list[float], program: Any, size: int | None = None
     ) -> tuple[Array, int]:
-        if len(rows) > self.records:
-            allowed = f"at most {self.records}, the number of records"
+        n = self.records
+        if len(rows) > n:
+            allowed = f"at most {n}, the number of records"
             raise InvalidValue("rows", len(rows), allowed, "the margin for rounding is made for so many")
+        if len(rows) and not 0 <= np.minimum.reduce(rows) <= np.maximum.reduce(rows) < n:
+            raise InvalidValue("rows", (int(min(rows)), int(max(rows))), f"places of records, 0 to {n - 1}")
+        cut = min(limits) < SMALLEST_LIMIT
+        if 0 < len(rows) <= width and not cut:
+            one: tuple[Array, int] = program(self.leaves, rows, limits)
+            return one
         total, within = np.zeros(self.dimension if size is None else size), 0
-        each = limits if isinstance(limits, list) else [limits]
-        if min(each) < SMALLEST_LIMIT:
-            return total, 0
-        block = self.compiled.read_together if size is None else width
-        for own in blocks(rows, width):
-            read = min(width, -(-len(own) // block) * block)
-            found, fits = program([_filled(leaf, own, read, width) for leaf in self.leaves], len(own), each)
-            total = found if len(own) == len(rows) else total + found
+        for own in () if cut else blocks(rows, width):
+            found, fits = program(self.leaves, own, limits)
+            total += found
             within += fits
         return total, within
-
-
-def _filled(leaf: np.ndarray[Any, Any], rows: Indices, read: int, width: int) -> np.ndarray[Any, Any]:
-    """A chunk that begins with these rows and repeats one of them in the rest of what is read."""
-    chunk = np.empty((width, *leaf.shape[1:]), leaf.dtype)
-    chunk[: len(rows)] = leaf[rows]
-    chunk[len(rows) : read] = chunk[0]
-    return chunk
 
 
 def differentiable(
@@ -235,13 +229,16 @@ def differentiable(
 
     Args:
         loss: From parameters and one record (a row of every leaf) to a scalar.
-        parameters: A pytree of floating-point leaves, public, of at most 64 bits each; the start.
+        parameters: A pytree of floating-point leaves, public, of at most 64 bits each; the start. Leaves that are
+            functions (of an Equinox module) stay as they are.
         records: A pytree of arrays with n rows each; one that ``np.memmap(..., mode="r")`` maps stays in its file.
         clip: G, public: of a whole gradient, over all leaves. Or a norm for each part of the parameters, as
             ``{"body": 1, "head": "1/2"}`` for parameters with these two keys: then G is the root of the sum of squares.
         smoothness: L̂, public, at which differences of gradients are clipped per distance, for SPIDER and STORM, and
             Hessians (see ``Differentiable``).
-        memory_limit: In bytes, public: what a sum takes while it is made, by the compiler's account and our own.
+        memory_limit: In bytes, public: what a sum takes while it is made, by the compiler's account and our own. What
+            was freed may stay with the process for a while: where a record hardly fits, set MALLOC_MMAP_THRESHOLD_ (of
+            glibc) to 131072, and it goes back at once. Records are not counted.
         radius: Of an l2 ball around 0, for ``ProjectedGradientDescent``.
         copies: Whether a record's gradient is written out. False: where a weight occurs once, in a product with what
             a record gives (a dense layer, an adapter), as a convolution's kernel or as a table whose rows are looked

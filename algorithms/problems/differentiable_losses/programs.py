@@ -23,9 +23,11 @@ from dpbounds.expressions.evaluation import evaluate
 _LANES = 16  # of a block: what more would gain is lost where a sample has few records
 _DOUBLES = 6  # of a point's size, held outside: it, sums of this call and the last, and what is cast and copied
 _MOST = 256  # rows in one call: more gain little
+_HOST = "cpu"  # where arrays of JAX and of NumPy share their memory
 
 Loss = Callable[[Any, Any], Any]
 Leaves = tuple[np.ndarray[Any, Any], ...]
+Limits = Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,9 @@ class Clipping:
         except (ValueError, TypeError) as error:
             allowed, advice = "a number, or one for each part of the parameters", "{'encoder': 1, 'head': 2}, say"
             raise InvalidValue("clip", repr(clip), allowed, advice) from error
-        return cls(tuple(jax.tree.leaves(spread)), bounds)
+        groups = jax.tree.leaves(spread)
+        used = sorted(set(groups))  # a part may have no numbers
+        return cls(tuple(map(used.index, groups)), tuple(bounds[each] for each in used))
 
 
 @dataclass(slots=True, eq=False)
@@ -76,19 +80,23 @@ class Compiled:
     Attributes:
         dtype: Of a point that holds all parameters.
         unravel: From such a point to a pytree.
+        whole: From that to what the loss is given: with the leaves that are functions, as Equinox' modules have them.
         gradients: From a point and the records of one block, in JAX's own precision, to what is clipped.
         clipped: In doubles, what follows: the sum of what is clipped, and how many were within the limit.
         copied: From the same to gradients that are written out.
         changed: In doubles, what follows two of them: of their differences.
         products: From a point and a direction, shape (2, p), and records to Hessians times the direction.
         hessians: From a point and records to Hessians.
-        chunk: Rows in one call, in blocks of ``lanes``.
+        chunk: Rows in one call, in blocks.
+        lanes: Of a block: how many records are differentiated at once.
+        resident: The leaves of all records as JAX holds them, or none where calls are given the rows that they read.
         tokens: The most rows that a record has in a product of ``ghost``.
         made: The programs, by what is summed and the number of lanes.
     """
 
     dtype: Any
     unravel: Callable[[Any], Any]
+    whole: Callable[[Any], Any]
     gradients: Any
     clipped: Any
     copied: Any
@@ -96,38 +104,30 @@ class Compiled:
     products: Any
     hessians: Any
     chunk: int = 1
+    lanes: int = 1
+    resident: tuple[Any, ...] = ()
     tokens: int = 1
     made: dict[tuple[str, int], Any] = field(default_factory=dict)
 
-    @property
-    def lanes(self) -> int:
-        """How many records are differentiated at once."""
-        return lanes_of(self.chunk)
-
-    @property
-    def read_together(self) -> int:
-        """How many rows of a chunk are read, or none of them."""
-        return self.lanes
-
     def parameters(self, x: Array) -> Any:
         """A point as a pytree."""
-        return self.unravel(x.astype(self.dtype))
+        return self.whole(self.unravel(x.astype(self.dtype)))
 
-    def summed(self, points: tuple[Array, ...], leaves: Any, count: int, limits: Sequence[float]) -> tuple[Array, int]:
-        """The clipped sum of the first rows of one chunk, and how many were within the first limit.
+    def summed(self, points: tuple[Array, ...], leaves: Leaves, rows: Indices, limits: Limits) -> tuple[Array, int]:
+        """The clipped sum of some rows, no more than a chunk has, and how many were within the first limit.
 
         In doubles, shape (p,): of gradients at one point, or of their differences between two.
         """
         what = "gradients" if len(points) == 1 else "differences"
-        return self._in_doubles(what, list(points), leaves, count, limits, self.lanes)
+        return self._in_doubles(what, list(points), leaves, rows, limits, self.chunk, self.lanes)
 
-    def turned(self, x: Array, direction: Array, leaves: Any, count: int, limits: Sequence[float]) -> tuple[Array, int]:
+    def turned(self, x: Array, direction: Array, leaves: Leaves, rows: Indices, limits: Limits) -> tuple[Array, int]:
         """The same of Hessians times a direction."""
-        return self._in_doubles("products", [np.stack([x, direction])], leaves, count, limits, self.lanes)
+        return self._in_doubles("products", [np.stack([x, direction])], leaves, rows, limits, self.chunk, self.lanes)
 
-    def bent(self, x: Array, leaves: Any, count: int, limits: Sequence[float]) -> tuple[Array, int]:
-        """The same of Hessians, shape (p²,), symmetric; all rows in one block."""
-        return self._in_doubles("Hessians", [x], leaves, count, limits, len(leaves[0]))
+    def bent(self, x: Array, width: int, leaves: Leaves, rows: Indices, limits: Limits) -> tuple[Array, int]:
+        """The same of Hessians, shape (p²,), symmetric; chunks are of this width, in one block."""
+        return self._in_doubles("Hessians", [x], leaves, rows, limits, width, width)
 
     def program(self, what: str, points: list[Any], leaves: Any, lanes: int) -> Any:
         """Of sums over blocks of so many lanes and, behind them, the count; of these shapes, compiled when run."""
@@ -146,29 +146,48 @@ class Compiled:
         self.made[what, lanes] = made = jax.jit(lambda *given: jax.numpy.append(*whole(*given)))
         return made
 
-    def bytes_of(self, rows: int, start: Any, leaves: Any, differences: bool, groups: int = 1) -> int:
-        """What calls with so many rows hold at once: by the compiler's account, and points, sums and rows outside."""
+    def bytes_of(
+        self, rows: int, lanes: int, start: Any, leaves: Leaves, differences: bool = False, groups: int = 1
+    ) -> int:
+        """What calls with so many rows hold at once: by the compiler's account, and points, sums and rows outside.
+
+        Records that JAX holds are the problem's, and not counted.
+        """
         import jax
 
         points = [jax.ShapeDtypeStruct(start.shape, self.dtype)] * (2 if differences else 1)
-        what, lanes = "differences" if differences else "gradients", lanes_of(rows)
-        program = self.program(what, points, leaves, lanes)
+        program = self.program("differences" if differences else "gradients", points, leaves, lanes)
         with jax.enable_x64(True):
             limits = jax.ShapeDtypeStruct((1 if differences else groups,), np.float64)
-            lowered = program.lower(points, rows_of(leaves, rows), jax.ShapeDtypeStruct((), np.int32), limits)
+            records = self.resident or rows_of(leaves, rows)
+            lowered = program.lower(points, records, jax.ShapeDtypeStruct((rows + 1,), np.int32), limits)
             used = lowered.compile().memory_analysis()
-        outside = sum(rows * each.itemsize * each[:1].size for each in leaves) + _DOUBLES * 8 * start.size
-        return int(used.argument_size_in_bytes + used.output_size_in_bytes + used.temp_size_in_bytes + outside)
+        called = used.argument_size_in_bytes + used.output_size_in_bytes + used.temp_size_in_bytes
+        held = sum(each.nbytes for each in self.resident)
+        outside = -held if held else rows * sum(each[:1].nbytes for each in leaves)
+        return int(called + outside + _DOUBLES * 8 * start.size)
 
     def _in_doubles(
-        self, what: str, points: list[Array], leaves: Any, count: int, limits: Sequence[float], lanes: int
+        self,
+        what: str,
+        points: list[Array],
+        leaves: Leaves,
+        rows: Indices,
+        limits: Limits,
+        width: int,
+        lanes: int,
     ) -> tuple[Array, int]:
         import jax
 
         given = [each.astype(self.dtype) for each in points]
         program = self.program(what, given, leaves, lanes)
+        count, picks = len(rows), np.empty(width + 1, np.int32)
+        records = self.resident or [filled(leaf, rows, width, lanes) for leaf in leaves]
+        picks[:count] = rows if self.resident else np.arange(count)
+        picks[count:] = picks[0]  # which is read in lanes that do not count
+        picks[-1] = count
         with jax.enable_x64(True):
-            made: Array = np.asarray(program(given, leaves, np.int32(count), np.array(limits)))
+            made: Array = np.asarray(program(given, records, picks, np.array(limits)))
         return taken_apart(made)
 
 
@@ -179,9 +198,12 @@ def taken_apart(made: Array) -> tuple[Array, int]:
     return made[:-1], int(made[-1])
 
 
-def lanes_of(rows: int) -> int:
-    """Of a block, where one call takes so many rows: a power of two."""
-    return min(rows, _LANES)
+def filled(leaf: np.ndarray[Any, Any], rows: Indices, width: int, block: int) -> np.ndarray[Any, Any]:
+    """A chunk that begins with these rows and repeats one of them in what else is read, whole blocks."""
+    chunk = np.empty((width, *leaf.shape[1:]), leaf.dtype)
+    chunk[: len(rows)] = leaf[rows]
+    chunk[len(rows) : -(-len(rows) // block) * block] = chunk[0]
+    return chunk
 
 
 def rows_of(leaves: Any, rows: int) -> list[Any]:
@@ -199,6 +221,7 @@ def compiled(
     from jax.flatten_util import ravel_pytree
 
     demand_doubles(jax.default_backend())
+    parameters, whole = _taken_apart(parameters)
     own = jax.tree.leaves(parameters)
     for index, leaf in enumerate(own):
         demand_floating(index, leaf, jax.numpy.asarray(leaf).dtype)
@@ -212,7 +235,7 @@ def compiled(
         raise InvalidValue("records", "no leaf", "a pytree of arrays with a row for each record")
 
     def one(tree: Any, row: list[Any]) -> Any:
-        return loss(tree, jax.tree.unflatten(form, row))
+        return loss(whole(tree), jax.tree.unflatten(form, row))
 
     first = [jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype) for leaf in rows]
     shape = jax.tree.leaves(jax.eval_shape(one, parameters, first))
@@ -238,6 +261,7 @@ def compiled(
     made = Compiled(
         flat.dtype,
         unravel,
+        whole,
         gradients=gradients,
         clipped=partial(_cut, taken, clipping.groups, cancelling(tokens)),
         copied=copied,
@@ -246,8 +270,27 @@ def compiled(
         hessians=hessians,
         tokens=tokens,
     )
-    made.chunk = _chunk(made, flat, rows, memory_limit, differences, len(clipping.bounds))
+    if jax.default_backend() == _HOST and not any(isinstance(leaf, np.memmap) for leaf in rows):
+        with jax.enable_x64(True):
+            made.resident = tuple(jax.device_put(leaf) for leaf in rows)
+            rows = tuple(np.asarray(leaf) for leaf in made.resident)  # the same memory
+    made.chunk, made.lanes = _chunk(made, flat, rows, memory_limit, differences, len(clipping.bounds))
     return made, clipping, np.array(flat, dtype=np.float64), rows
+
+
+def _taken_apart(parameters: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """Parameters without the leaves that are functions (None stands there), and how these are put back."""
+    import jax
+
+    leaves, form = jax.tree.flatten(parameters)
+    if not any(map(callable, leaves)):
+        return parameters, lambda tree: tree
+
+    def whole(tree: Any) -> Any:
+        moving = iter(jax.tree.leaves(tree))
+        return jax.tree.unflatten(form, [each if callable(each) else next(moving) for each in leaves])
+
+    return jax.tree.unflatten(form, [None if callable(each) else each for each in leaves]), whole
 
 
 def _copied(one: Loss, unravel: Any) -> Any:
@@ -310,19 +353,27 @@ def _as_they_are(answers: list[Any]) -> list[sums.Part]:
     return [sums.copies(each) for each in answers]
 
 
-def _chunk(made: Compiled, start: Any, leaves: Leaves, memory_limit: int, differences: bool, groups: int) -> int:
-    """The largest power of two that fits into the memory and is of use: of public numbers alone."""
+def _chunk(
+    made: Compiled, start: Any, leaves: Leaves, memory_limit: int, differences: bool, groups: int
+) -> tuple[int, int]:
+    """Rows and lanes, the largest powers of two that fit into the memory and are of use: of public numbers alone.
 
-    def held(rows: int) -> int:
-        gradients = made.bytes_of(rows, start, leaves, False, groups)
-        return max(gradients, made.bytes_of(rows, start, leaves, True)) if differences else gradients
+    Fewer lanes come before fewer rows: every call takes memory anew, and what it gives back is not always taken again.
+    """
+
+    def held(rows: int, lanes: int) -> int:
+        gradients = made.bytes_of(rows, lanes, start, leaves, False, groups)
+        return max(gradients, made.bytes_of(rows, lanes, start, leaves, True)) if differences else gradients
 
     rows = min(_MOST, 1 << (len(leaves[0]) - 1).bit_length())
-    while (needed := held(rows)) > memory_limit:  # each is a compilation: the largest first, which mostly fits
-        if rows == 1:
-            raise InvalidValue("memory_limit", memory_limit, f"at least {needed} bytes, what one record takes")
+    while rows > 1 and not made.resident and 4 * sum(leaf[:rows].nbytes for leaf in leaves) > memory_limit:
         rows //= 2
-    return rows
+    lanes = min(rows, _LANES)
+    while (needed := held(rows, lanes)) > memory_limit:  # each is a compilation: the largest first, which mostly fits
+        if rows == 1 or (lanes == 1 and made.resident):
+            raise InvalidValue("memory_limit", memory_limit, f"at least {needed} bytes, what one record takes")
+        rows, lanes = (rows, lanes // 2) if lanes > 1 else (rows // 2, 1)
+    return rows, lanes
 
 
 def blocks(rows: Indices, most: int) -> Iterator[Indices]:

@@ -16,8 +16,8 @@ import numpy as np
 
 from dpbounds.algorithms.problems.differentiable_losses.inputs import demand_doubles
 from dpbounds.algorithms.problems.differentiable_losses.problem import Differentiable
-from dpbounds.algorithms.problems.differentiable_losses.programs import Compiled, taken_apart
-from dpbounds.algorithms.problems.finite_sum import Array
+from dpbounds.algorithms.problems.differentiable_losses.programs import Compiled, Leaves, Limits, filled, taken_apart
+from dpbounds.algorithms.problems.finite_sum import Array, Indices
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 
 _AXIS = "records"
@@ -73,50 +73,48 @@ class Sharded(Compiled):
         from jax.sharding import Mesh
 
         given = {each.name: getattr(single, each.name) for each in dataclasses.fields(Compiled)}
-        given |= {"chunk": single.chunk * len(devices), "made": {}}
+        given |= {"chunk": single.chunk * len(devices), "resident": (), "made": {}}
         return cls(**given, single=single, mesh=Mesh(np.array(devices), (_AXIS,)))
 
-    @property
-    def lanes(self) -> int:
-        """How many records each device differentiates at once."""
-        assert self.single is not None
-        return self.single.lanes
-
-    @property
-    def read_together(self) -> int:
-        """How many rows of a chunk are read, or none of them: a block of every device."""
-        return self.lanes * int(self.mesh.size)
-
     def _in_doubles(
-        self, what: str, points: list[Array], leaves: Any, count: int, limits: Sequence[float], lanes: int
+        self,
+        what: str,
+        points: list[Array],
+        leaves: Leaves,
+        rows: Indices,
+        limits: Limits,
+        width: int,
+        lanes: int,
     ) -> tuple[Array, int]:
         import jax
         from jax.sharding import NamedSharding, PartitionSpec
 
         assert self.single is not None
-        devices, rows = self.mesh.size, len(leaves[0])
-        if rows % devices:
-            return self.single._in_doubles(what, points, leaves, count, limits, lanes)
-        share = rows // devices
+        devices = self.mesh.size
+        if width % devices:
+            return self.single._in_doubles(what, points, leaves, rows, limits, width, lanes)
+        share = width // devices
         each = min(lanes, share)  # Hessians have all rows in one block
         split, whole = PartitionSpec(_AXIS), PartitionSpec()
-        dealt = np.arange(rows).reshape(share, devices).T.ravel()  # in turn, so that few rows are many devices'
+        dealt = np.arange(width).reshape(share, devices).T.ravel()  # in turn, so that few rows are many devices'
         given = [point.astype(self.dtype) for point in points]
         if (what, each) not in self.made:
             shapes = [jax.ShapeDtypeStruct(point.shape, point.dtype) for point in given]
             inner = self.single.program(what, shapes, leaves, each)
 
             def on_one(points: Any, rows: Any, count: Any, limits: Any) -> Any:
-                return inner(points, rows, count[0], limits)[None]
+                places = jax.numpy.append(jax.numpy.arange(share, dtype="int32"), count)
+                return inner(points, rows, places, limits)[None]
 
             spread = jax.shard_map(
                 on_one, mesh=self.mesh, in_specs=(whole, split, split, whole), out_specs=split, check_vma=False
             )
             self.made[what, each] = jax.jit(spread)
         places = NamedSharding(self.mesh, split)
-        counts = ((count - np.arange(devices) + devices - 1) // devices).astype(np.int32)
+        counts = ((len(rows) - np.arange(devices) + devices - 1) // devices).astype(np.int32)
         with jax.enable_x64(True):
-            spread_rows = [jax.device_put(leaf[dealt], places) for leaf in leaves]
+            chunks = [filled(leaf, rows, width, lanes * devices)[dealt] for leaf in leaves]
+            spread_rows = [jax.device_put(chunk, places) for chunk in chunks]
             parts = self.made[what, each](given, spread_rows, jax.device_put(counts, places), np.array(limits))
             made: Array = np.asarray(parts)  # a row per device: nothing is added but here
         return taken_apart(made.sum(axis=0))

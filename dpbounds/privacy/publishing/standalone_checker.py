@@ -665,7 +665,8 @@ def windows_of(release: dict[str, Any]) -> Callable[[int, int], arb]:
 
     def cost(i: int, j: int) -> arb:
         beyond = rest[j] * shrink[i + 1] / shrink[j + 1]  # λ_j = 1/(c_{i+1} … c_j)
-        return (sizes[i] ** 2 / (rest[i] - beyond)).min(arb(1))
+        value = sizes[i] ** 2 / (rest[i] - beyond)
+        return value.min(arb(1)) if value.is_finite() else arb(1)
 
     return cost
 
@@ -1525,6 +1526,8 @@ def sampled_laplace(rate: Fraction, shift: Fraction) -> Profile:
 
 def concentrated_profile(rho: Fraction) -> Profile:
     """(29) Whatever has Rényi divergences of at most λρ of every order λ, either way."""
+    if not LEAST_RATE < rho < 1 / LEAST_RATE:
+        raise OutOfReach("noise beyond what doubles hold")
 
     def above(alpha: arb) -> arb:
         loss, rough, near = alpha.log(), float(rho), float(alpha.log().mid())
@@ -1911,9 +1914,9 @@ def secret_costs(release: dict[str, Any], one: Fraction) -> Costs:
 
 def blocks_of(batches: int, rise: float, most: int) -> list[tuple[int, int]]:
     """Positions in about so many blocks, narrow where costs change quickly: at either end of an epoch."""
-    effort.spend(batches / 4)
-    power = -2 * math.log1p(rise)
-    costs = [math.expm1(power) / math.expm1(power * g) if rise else 1 / g for g in range(1, batches + 1)]
+    effort.spend(batches / 4, batches)
+    power = -2 * math.log1p(max(rise, -0.999))
+    costs = [math.expm1(power) / math.expm1(min(700.0, power * g)) if rise else 1 / g for g in range(1, batches + 1)]
     changes = [math.sqrt(max(0.0, one - two)) for one, two in pairwise(costs)]
     sums = list(accumulate(map(max, changes, reversed(changes)), initial=0.0))
     groups = [math.floor(each * most / sums[-1]) if batches > most else k for k, each in enumerate(sums)]
@@ -1944,12 +1947,14 @@ class Shuffles:
         looked_at = range(self.epochs if self.changing else 1)
         effort.spend(len(looked_at) * len(grid) ** 2)
         rough = sum(float(self.window(e, p, q).mid()) for e in looked_at for p in grid for q in grid) / len(grid) ** 2
-        mean = rough * self.epochs / len(looked_at)
-        self.unit = Fraction(2) ** math.floor(math.log2(mean / 256))
+        each = max(rough / len(looked_at), 2.0**-40)
+        mean = each * self.epochs
+        self.unit = Fraction(2) ** math.floor(math.log2(min(mean / 256, each / 2)))
         self.most = math.ceil(min(Fraction(self.epochs), 4 + 4 * Fraction(mean)) / self.unit)
         self.fall = (-number(self.unit * one) / 8).exp()
         taken, sizes = sum(count for _, count in self.pieces), release["smoothness_step"]
-        rise = float(sum(sizes) / len(sizes) if self.changing else sizes - release["weight_decay_step"])
+        slope = sum(sizes) / len(sizes) if self.changing else sizes - release["weight_decay_step"]
+        rise = float(min(slope, 10**9))
         self.blocks = blocks_of(self.m, rise, min(200, max(8, math.isqrt(MOST_WORK * 60 // (taken * self.most)))))
         effort.spend(taken * len(self.blocks) ** 2 * self.most / 100, self.most * len(self.blocks))
         effort.spend(taken * self.m * len(self.blocks) / 10 if self.changing else 0)
@@ -2009,6 +2014,8 @@ class Shuffles:
         parts = [repeated(self.piece(*each), times, self.both) for each, times in self.pieces.items()]
         total, beyond = reduce(self.both, parts)
         masses = [int(mass) for mass in total.coeffs()]
+        if not any(masses):
+            raise NotCovered("a run whose costs lie beyond the table")
         low, high = next(k for k, mass in enumerate(masses) if mass), len(masses) - 1
         roots = [math.sqrt(low) + (math.sqrt(high) - math.sqrt(low)) * i / 255 for i in range(256)]
         places = sorted({low, high, *(min(high, max(low, round(root**2))) for root in roots)})
@@ -2406,9 +2413,10 @@ def of_group(release: dict[str, Any], order: str, relation: str, group: int) -> 
         raise NotCovered("a group without which no whole batch is left")
     if one_by_one:
         return Fraction(0), of_draws(release, order, relation, group)
-    require(min(group, b) <= 64, "a batch holds at most 64 records of a group")
-    ways = [math.comb(group, j) * math.comb(n - group, b - j) for j in range(min(group, b) + 1)]
-    law = [Fraction(each, math.comb(n, b)) for each in ways]
+    few, many = sorted((group, b))  # which is which does not matter
+    require(few <= 64, "a batch holds at most 64 records of a group")
+    ways = [math.comb(many, j) * math.comb(n - many, few - j) for j in range(few + 1)]
+    law = [Fraction(each, math.comb(n, few)) for each in ways]
     if relation == "replace-one":
         return Fraction(0), replaced_draws(law, z, arb(0))
     return Fraction(0), mixed(law, z / 2, order)

@@ -39,10 +39,10 @@ def bowl(curvature: Fraction) -> Loss:
     return Loss("(a/2)|w|²", (Piece(None, Fraction(0), curvature),))
 
 
-def huber(curvature: Fraction, slope: Fraction) -> Loss:
-    """(a/2)r², continued with slope G where it reaches that."""
+def huber(curvature: Fraction, slope: Fraction, called: str = "G") -> Loss:
+    """(a/2)r², continued with slope G (or what it is called) where it reaches that."""
     inside = Piece(slope / curvature, Fraction(0), curvature)
-    return Loss("(a/2)|w|², linear where its slope is G", (inside, Piece(None, slope)))
+    return Loss(f"(a/2)|w|², linear where its slope is {called}", (inside, Piece(None, slope)))
 
 
 def cone(slope: Fraction) -> Loss:

@@ -29,7 +29,6 @@ _TAIL = "an instance needs a quantile of a largest norm, of which only the mean 
 _UNIFORM = "pays for uniform convergence, of which no instance with this link is computed"
 OPEN = {
     "dpbounds/negative-curvature-descent": _STEPS,
-    "dpbounds/population-tree-spider/explicit": "moves of one length have no recursion of moments; none is computed",
     "dpbounds/second-order-path-noise": _STEPS,
     "dpbounds/second-order-path-noise/iterative": _STEPS,
     "dpbounds/second-order-path-noise/population": "pays for uniform convergence, of which no instance is computed",

@@ -59,7 +59,7 @@ INSTANCES = (
         "dpbounds/ball-noise-at-fixed-delta",
         "bound",
         _VALUES,
-        huber(Fraction(1), _SLOPE),
+        huber(Fraction(1), _SLOPE, "0.23 G"),
         "20 000 steps on single records, half of which pull each way by 0.77; a random iterate",
         descent,
         "the risk's fall and the noise are charged twice as much as on a bowl; the number of steps is rounded down",

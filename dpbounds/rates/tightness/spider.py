@@ -276,6 +276,30 @@ _STORM = {
     "difference_noise_stddev": Fraction(1, 50),
     "initial_gap": Fraction(1, 2),
 }
+_SLOPE, _FAR_START = Fraction(4), Fraction(324)
+_FAR = {
+    "smoothness": ONE,
+    "lipschitz": ONE,
+    "dimension": Fraction(10),
+    "dataset_size": Fraction(10**6),
+    "segments": Fraction(100),
+    "levels": Fraction(5),
+    "first_batch": Fraction(1000),
+    "leaf_batch": Fraction(100),
+    "move_length": Fraction(1, 10),
+    "noise_stddev": Fraction(3, 2000),
+    "difference_noise_stddev": Fraction(3, 200),
+    "excess_risk": _SLOPE * _FAR_START - _SLOPE**2 / 2,
+}
+
+
+def along_a_slope(at: Values) -> Fraction:
+    """|∇F(w_R)|: the slope, as no iterate is nearer to the minimiser than where the slope begins."""
+    walked = at["segments"] * 2 ** int(at["levels"]) * at["move_length"]
+    if _FAR_START - walked < _SLOPE / at["smoothness"]:
+        raise NotCertified("the walk may leave the slope")
+    return _SLOPE
+
 
 INSTANCES = (
     Instance(
@@ -360,5 +384,15 @@ INSTANCES = (
         "a square of a sum is at most twice the sum of the squares; what is left of the estimate's error at the end",
         squared=True,
         start=ONE,
+    ),
+    Instance(
+        "dpbounds/population-tree-spider/explicit",
+        "bound",
+        _FAR,
+        huber(ONE, _SLOPE, "4G"),
+        "100 segments of 32 steps, too short together to reach the minimiser's surroundings; all records are alike",
+        along_a_slope,
+        "the curvature, and what records and noise may do: on a slope neither matters",
+        start=_FAR_START,
     ),
 )

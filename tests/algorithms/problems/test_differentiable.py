@@ -131,6 +131,34 @@ def test_leaves_of_several_types_are_clipped_as_one_vector():
     assert not jax.config.jax_enable_x64
 
 
+def test_leaves_that_are_functions_stay_as_they_are():
+    """As in a module of Equinox: the loss gets them, and so does who asks for parameters; optimisers do not."""
+    optax = pytest.importorskip("optax")
+
+    def loss(w, record):
+        return jax.nn.softplus(-record[1] * w["turned"](record[0] @ w["in"]).sum())
+
+    records = FEATURES, SIGNS.astype(np.float32)
+    start = jnp.ones((P, 2), jnp.float32) / 5
+    fixed = differentiable(loss, {"turned": jnp.tanh, "in": start}, records, clip={"turned": 7, "in": 1})
+    plain = differentiable(lambda w, record: loss({"turned": jnp.tanh, **w}, record), {"in": start}, records, clip=1)
+    runs = [
+        PrivateTraining(5, 3, optax.adam(0.1), sampling=Poisson("1/4")).run(each, seed=1) for each in (fixed, plain)
+    ]
+    assert (runs[0].output == runs[1].output).all()
+    back = fixed.parameters(runs[0].output[0])
+    assert back["turned"] is jnp.tanh
+    assert (back["in"] == plain.parameters(runs[1].output[0])["in"]).all()
+    assert fixed.rounding == plain.rounding
+
+
+@pytest.mark.parametrize("rows", [[0, N], [-1, 3]])
+def test_places_of_no_record_are_refused(rows):
+    """In the program they would be read as those of others."""
+    with pytest.raises(InvalidValue, match=f"rows must be places of records, 0 to {N - 1}"):
+        total(a_network()[1], rows)
+
+
 def wild(rows, columns):
     """Rows of every size and kind that single precision knows."""
     draw = np.random.default_rng(2)
@@ -205,12 +233,12 @@ def test_places_in_a_chunk_mean_nothing_and_memory_is_kept():
     _, large = a_network()
 
     def used(lanes):
-        return large.compiled.bytes_of(lanes, jnp.zeros(48, jnp.float32), large.leaves, False)
+        return large.compiled.bytes_of(64, lanes, jnp.zeros(48, jnp.float32), large.leaves)
 
-    assert large.chunk == 64
+    assert (large.chunk, large.compiled.lanes) == (64, 16)
     _, small = a_network(memory_limit=used(8))
     assert used(8) < used(16)
-    assert small.chunk == 8
+    assert (small.chunk, small.compiled.lanes) == (64, 8)
     assert total(small) == pytest.approx(total(large), abs=1e-4)
     with pytest.raises(InvalidValue, match="memory_limit must be at least"):
         a_network(memory_limit=100)
@@ -533,7 +561,7 @@ def test_gradients_without_copies_are_the_same(clip):
             assert exact_square(total(kept, rows[:1])) <= Fraction(clip) ** 2
     start = jnp.zeros(copied.dimension, jnp.float32)
     needed = [
-        each.compiled.bytes_of(each.chunk, start, each.leaves, False, len(each.clipping.bounds))
+        each.compiled.bytes_of(each.chunk, each.compiled.lanes, start, each.leaves, groups=len(each.clipping.bounds))
         for each in (copied, kept)
     ]
     assert needed[1] < 0.9 * needed[0]  # what all blocks share is in both

@@ -117,11 +117,12 @@ def test_a_group_that_a_single_step_is_too_much_for() -> None:
         calibrate(lambda steps: dp.Gaussian(1) ** int(steps), 2, "1e-5", solve="steps", group_size=300)
 
 
-def test_nothing_that_speaks_of_one_record_is_published() -> None:
+def test_a_certificate_speaks_of_the_group_and_a_statement_of_one_record() -> None:
     found = calibrated("full batch", 3)
-    for publish in (statement, certificate):
-        with pytest.raises(CertificateError, match="for groups of 3 records"):
-            publish(found)
+    with pytest.raises(CertificateError, match="for groups of 3 records"):
+        statement(found)
+    (entry,) = certificate(found)["accounts"]  # type: ignore[misc, attr-defined]
+    assert entry["claim"]["group_size"] == 3
 
 
 @pytest.mark.parametrize("wrong", [0, -1, "x", 1.5])

@@ -113,7 +113,7 @@ CASES: dict[str, tuple[Mechanism, Relation, str]] = {
 }
 SLOW = {  # minutes, together
     *("shuffled", "shuffled, zeroed", "composed", "truncated, added", "fixed size, added"),
-    *("allocations, replaced", "matrix in bins, replaced"),
+    *("allocations, replaced", "matrix in bins, replaced", "vectors, fixed size"),
 }
 
 

@@ -122,9 +122,11 @@ def test_sets_of_steps() -> None:
 
 
 @pytest.mark.thorough
-def test_an_attack_on_sets_of_steps_is_not_lost_where_no_grid_holds_it() -> None:
-    """Its lower end was 0 there, and calibrations waited for grids."""
-    found = dp.delta(dp.RandomlyAllocated(dp.Gaussian("0.14"), 20, 4), 200, AR, tolerance=1e-2)
-    of_one = dp.delta(dp.Gaussian(Fraction("0.07")), 200 + Fraction(math.log(math.comb(20, 4))), AR)  # of 4 told steps
-    assert float(found.exact_lower) == pytest.approx(of_one.lower, rel=1e-6)
+@pytest.mark.parametrize(("z", "steps", "of", "asked"), [("0.14", 4, 20, 200), ("0.5", 2, 10, 10), ("0.2", 2, 10, 50)])
+def test_an_attack_on_sets_of_steps_sees_them_told_apart(z: str, steps: int, of: int, asked: int) -> None:
+    """Where no grid held the ratios, its lower end was that of one step, or 0, and calibrations waited for grids."""
+    found = dp.delta(dp.RandomlyAllocated(dp.Gaussian(z), of, steps), asked, AR, tolerance=1e-2)
+    together = dp.Gaussian(Fraction(z)) ** steps  # of the steps, were they known
+    of_one = dp.delta(together, asked + Fraction(math.log(math.comb(of, steps))), AR)
+    assert found.lower >= of_one.lower * (1 - 1e-6)
     assert found.exact_lower < found.exact_upper < 4 * found.exact_lower

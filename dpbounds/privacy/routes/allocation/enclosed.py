@@ -368,6 +368,20 @@ def enclosed(
         Declined: The losses reach too far for a grid, or doubles do not hold the masses; of Gaussian noise what holds
             where bins are published is returned then.
     """
+    found = _enclosed(product, targets, for_epsilon, width, prove)
+    if not any(isinstance(pair, AllocatedTo) for pair, _ in product):
+        return found
+    told = told_apart(product, targets, for_epsilon, width, prove, however_low=True)  # which a grid may not see
+    ends = [low for low, _ in told] if told else [Fraction(0)] * len(found)
+    return [
+        replace(proof, enclosure=replace(proof.enclosure, exact_lower=max(proof.enclosure.exact_lower, low)))
+        for proof, low in zip(found, ends, strict=True)
+    ]
+
+
+def _enclosed(
+    product: Product, targets: Sequence[Fraction], for_epsilon: bool, width: float, prove: Prove
+) -> list[Proof]:
     allocated = [pair for pair, _ in product if isinstance(pair, Allocated | AllocatedTo)]
     count = sum(count for _, count in product)
     spaced = [pair for pair in allocated if pair.direction is not Direction.REPLACE]
@@ -440,7 +454,9 @@ def enclosed(
         worst = max(misses.values())
         finer = 0.8 / math.sqrt(worst) if worst < math.inf else 0.5
         spacing *= min(0.8 if replaced_ones else 0.5, max(0.1, finer))
-    unseen = [at for at in found if found[at].enclosure.exact_lower <= 0 < found[at].enclosure.exact_upper]
+    unseen = [
+        at for at in found if not attacked and found[at].enclosure.exact_lower <= 0 < found[at].enclosure.exact_upper
+    ]
     if unseen:  # masses that doubles do not hold were left out from below
         _keep(found, unseen, _published(product, unseen, for_epsilon, width, prove) or ())
     return [found[at] for at in targets]
@@ -535,8 +551,6 @@ def _published(
     highs: Sequence[End] = [math.inf if for_epsilon else Fraction(1)] * len(targets)
     with contextlib.suppress(Declined, NotCertified):
         lows = [each.enclosure.exact_lower for each in prove(_gathered(seen), targets, width)]
-    if attacked and (apart := told_apart(product, targets, for_epsilon, width, prove, however_low=True)):
-        lows = [max(low, other) for low, (other, _) in zip(lows, apart, strict=True)]
     if not attacked:  # of an attack nothing is proven from above
         try:
             highs = [each.enclosure.exact_upper for each in prove(_gathered(revealed), targets, width)]
