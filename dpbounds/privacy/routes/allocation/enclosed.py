@@ -393,7 +393,8 @@ def _enclosed(
     try:
         spacing = min(
             [first_spacing(pair, width) for pair in spaced]
-            + [signed.first_spacing(pair, aim / _IN_PLACE, count) for pair in replaced_ones]
+            + [signed.first_spacing(pair, aim / _IN_PLACE, count) for pair in replaced_ones],
+            default=1.0,
         )
     except Declined:
         shown = _published(product, targets, for_epsilon, width, prove)
