@@ -211,9 +211,8 @@ def one_bin(cells: Cells, alphas: Sequence[float], frame: Frame) -> Laws:
         share = np.clip(share + 64 * UNIT * (size / gap + 1.0), LEAST_WEIGHT, 1.0)  # not below what keeps the mean
         share = np.where(raised, 1.0, np.where(capped, 0.0, share))
         spare = p - alpha * r - g * q + 64 * UNIT * (p + alpha * r + np.abs(g) * q)
-        spare = np.where(
-            under < 0, p, spare
-        )  # a cell from below to above: put on the largest point, V - that is at most u
+        # a cell from below to above is put on the largest point; V less that is at most u
+        spare = np.where(under < 0, p, spare)
         lost[row] = float(np.maximum(spare, 0.0)[capped].sum()) * growth(len(q))
         under = np.where(capped & (under < 0), 2 * length, np.maximum(under, 0))
         for law, masses in enumerate(laws):
@@ -221,7 +220,7 @@ def one_bin(cells: Cells, alphas: Sequence[float], frame: Frame) -> Laws:
             found[law, row] += np.bincount(np.minimum(over, 2 * length), masses * share, 2 * length + 1)
     return _kept(
         found[:, :, length + 1 :],
-        found[:, :, length - 1 :: -1] if length else found[:, :, :0],
+        found[:, :, length - 1 :: -1],
         found[:, :, length],
         lost,
         2 * len(cells.none) + 16,
