@@ -196,8 +196,8 @@ def _all_down(patch: pytest.MonkeyPatch) -> None:
 
 
 def _smaller_ratios(patch: pytest.MonkeyPatch) -> None:
-    real = replaced._values
-    patch.setattr(replaced, "_values", lambda cells, alpha: tuple(ends - 0.5 for ends in real(cells, alpha)))
+    real = replaced.values_at_cuts
+    patch.setattr(replaced, "values_at_cuts", lambda cells, alpha: tuple(ends - 0.5 for ends in real(cells, alpha)))
 
 
 SLIPS = (_the_record_forgotten, _nothing_lost, _all_down, _smaller_ratios)
@@ -213,7 +213,7 @@ def test_slips_in_one_bin_are_caught(
 
 def test_values_at_the_cuts_are_enclosed() -> None:
     cells, alpha = cells_of(F(2), 24), 1.7
-    low, high = replaced._values(cells, alpha)
+    low, high = replaced.values_at_cuts(cells, alpha)
     half = (len(low) - 1) // 2
     with working(200):
         mu = ball(F(2)).sqrt()
@@ -404,6 +404,7 @@ def test_hulls_of_few_points() -> None:
             assert profile_at(upper, -loss) == pytest.approx(profile_at(lower, -loss), rel=1e-9)
 
 
+@pytest.mark.thorough
 def test_more_than_the_bin_published_is_never_said() -> None:
     """Far out the transform says nothing, and a published bin, of the replacement another one, bounds what is spent."""
     pair = pair_of(3, ("1", 3))
@@ -412,7 +413,7 @@ def test_more_than_the_bin_published_is_never_said() -> None:
     assert two < dp.epsilon(dp.Gaussian(1), F(1, 10**30), RE).exact_lower * F(3, 4)
     assert found.exact_upper <= two * F(102, 100)
     for alpha in (1.0, 3.0, 20.0):
-        bound = float(replaced._revealed(pair_of(2, ("1", 2)), alpha))
+        bound = float(replaced.revealed(pair_of(2, ("1", 2)), alpha))
         assert by_quadrature([1.0, 1.0], 0, alpha) <= bound * (1 + 1e-9)
 
 
@@ -462,6 +463,7 @@ def test_what_the_pair_is_for() -> None:
 # --- What is spent --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_between_what_it_must_lie() -> None:
     """No less than adding or removing the record, no more than knowing the step."""
     mechanism = dp.RandomlyAllocated(dp.Gaussian(2), 3)
@@ -471,6 +473,7 @@ def test_between_what_it_must_lie() -> None:
     assert by_quadrature([0.5] * 3, 0, math.exp(0.5)) == pytest.approx(found.lower, rel=2e-2)
 
 
+@pytest.mark.thorough
 def test_beside_other_releases_of_either_kind() -> None:
     mechanism = dp.RandomlyAllocated(dp.Gaussian(2), 3)
     both = dp.epsilon(mechanism @ dp.Gaussian(4), "0.01", RE, tolerance=1e-2)

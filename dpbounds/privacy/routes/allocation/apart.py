@@ -18,6 +18,8 @@ from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Direction, Pair
 from dpbounds.privacy.proofs import Declined, Proof
 
 _PRECISION, _SHARE = 128, 1e-5  # what may be given up, of δ
+_SLACK = 0.02  # of the width times the loss: what may be given up
+_COARSE = 3.0  # the same for a squared spacing
 _SELDOM = 1e-2  # the same of an attack, which gives up nothing: how often it may promise less than it could
 _WIDTH = 0.1  # of what is asked of a single Gaussian, in units of the width that is wanted
 
@@ -84,17 +86,90 @@ def told_apart(
             return [(Fraction(0), low) for low in lows]  # the other order spends that much at least
         attacked = any(isinstance(pair, AllocatedTo) for pair, _ in product)
         slack, rare = _reach(steps, _SELDOM if attacked else _SHARE * max(min(map(float, deltas)), 1e-300))
-        if slack > width * float(min(epsilons)) and not (attacked and however_low):
+        if slack > width * float(min(epsilons)) and (not however_low if attacked else for_epsilon):
             return None
         if attacked:
             return [(low, low) for low in lows]
         if for_epsilon:
             highs = ends([at - rare for at in targets], 1)
             return [(low, max(low, high - least + slack)) for low, high in zip(lows, highs, strict=True)]
-        highs = ends([max(Fraction(0), at + least - slack) for at in targets], 1)
-        return [(low, min(Fraction(1), high + rare)) for low, high in zip(lows, highs, strict=True)]
+        return list(zip(lows, at_most(ends, [at + least - slack for at in targets], rare), strict=True))
     except (Declined, NotCertified):
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class InPlace:
+    """What bounds one of m steps under replace-one where the record's step is told apart (``proof.md``, 12).
+
+    Attributes:
+        product: What it is compared with: δ(ε) is δ of this at ε + ``shift`` but for what follows.
+        shift: Both ends of Σ log(m - 1).
+        more, less: In logarithms, what the ratio may be above, and below, that of the product.
+        rare: The chance that it is not.
+        spacing: Of a grid for it: a choice.
+    """
+
+    product: Product
+    shift: Ends
+    more: Fraction
+    less: Fraction
+    rare: Fraction
+    spacing: float
+
+
+def in_place(product: Product, width: float, *, for_epsilon: bool = True) -> InPlace | None:
+    """The same for a product of Gaussians, and of one of m steps under replace-one, all m alike; None for others."""
+    steps, plain = list[_Step](), Fraction(0)
+    for pair, count in product:
+        match pair:
+            case ShiftedGaussians(squared_shift=squared):
+                plain += count * squared
+            case Allocated(direction=Direction.REPLACE, bins=bins) if bins > 1 and (step := _step(pair, count)):
+                steps.append(step)
+            case _:
+                return None
+    if not steps:
+        return None
+    count = sum(step.count for step in steps)
+    plain += sum((step.count * step.squared_shift * (1 + (step.ways == 2)) for step in steps), Fraction(0))
+    others: list[tuple[Pair, int]] = [
+        (Allocated(Direction.ADD, step.ways - 1, ((ShiftedGaussians(step.squared_shift), step.ways - 1),)), step.count)
+        for step in steps
+        if step.ways > 2  # one other step alone: a Gaussian, which is counted above
+    ]
+    whole, most = sum(step.count * float(step.squared_shift) for step in steps), max(step.ways for step in steps)
+    loss = whole if for_epsilon else math.sqrt(whole)  # to which the width refers: δ falls with a deviation's scale
+    with working(_PRECISION):
+        more = less = rare = shift = arb(0)
+        for step in steps:
+            mu = ball(step.squared_shift).sqrt()
+            slack = ball(Fraction(_SLACK * width * loss / count))
+            apart = ((step.ways - 1) / slack).log() / mu  # b: any number will do
+            smaller = (-mu * apart).exp()
+            more += step.count * ((step.ways - 1) * smaller).log1p()
+            less += step.count * (smaller / (step.ways - 1)).log1p()
+            rare += step.count * (step.ways - 1) * upper_tail((mu - apart) / arb(2).sqrt())
+            shift += step.count * arb(step.ways - 1).log()
+        return InPlace(
+            product=((ShiftedGaussians(plain), 1), *others),
+            shift=(ball_end(shift, "down"), ball_end(shift, "up")),
+            more=ball_end(more, "up"),
+            less=ball_end(less, "up"),
+            rare=ball_end(rare, "up"),
+            spacing=min(0.5, math.sqrt(_COARSE * width * loss / count / (1 + math.log2(most)))),
+        )
+
+
+def at_most(
+    ends: Callable[[Sequence[Fraction], int], Sequence[Fraction]], epsilons: Sequence[Fraction], rare: Fraction
+) -> list[Fraction]:
+    """At least δ at each ε, of what is as asked but for a chance: (1 - e^ε A)_+ <= (1 - A)_+ - ε where ε < 0."""
+    zero = Fraction(0)
+    found = ends([max(zero, epsilon) for epsilon in epsilons], 1)
+    return [
+        min(Fraction(1), delta + rare + max(zero, -epsilon)) for delta, epsilon in zip(found, epsilons, strict=True)
+    ]
 
 
 def _steps(product: Product) -> tuple[list[_Step], Direction, Fraction] | None:

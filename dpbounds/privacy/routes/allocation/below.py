@@ -24,6 +24,8 @@ from dpbounds.privacy.routes.allocation.rounding import LEAST, Floats, table
 from dpbounds.privacy.routes.lattice.discretisation import working_precision
 from dpbounds.privacy.routes.lattice.steps import Lattice, LossStep, cut
 
+_BITS = 1.5  # per unit of the loss: 1 / log 2 and some
+
 
 @dataclass(frozen=True, slots=True)
 class Below:
@@ -70,7 +72,10 @@ def one_step(pair: Pair, spacing: Fraction, ends: tuple[int, int], most: int) ->
     """
     lattice = Lattice(Fraction(0), spacing)
     step = LossStep(pair)
-    with working(working_precision(spacing, step.extra_bits)):
+    rare = math.ceil(
+        _BITS * float(spacing) * max(map(abs, ends))
+    )  # so rare is under one law what the other often shows
+    with working(working_precision(spacing, step.extra_bits + rare)):
         law = step.law()
         cells = cut(step, lattice, range(ends[0], ends[1] + 1))
         low, high = lattice.point(ends[0]), lattice.point(ends[1])

@@ -30,9 +30,9 @@ from dpbounds.privacy.pairs.pairs import (
     ShiftedGaussians,
 )
 from dpbounds.privacy.proofs import Declined, Proof
-from dpbounds.privacy.routes.allocation import above, below, replaced, shared
-from dpbounds.privacy.routes.allocation.apart import told_apart
-from dpbounds.privacy.routes.allocation.rounding import UNIT
+from dpbounds.privacy.routes.allocation import above, below, replaced, shared, signed
+from dpbounds.privacy.routes.allocation.apart import at_most, in_place, told_apart
+from dpbounds.privacy.routes.allocation.rounding import UNIT, repeated
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.routes.lattice.steps import as_step
 
@@ -52,6 +52,10 @@ _NEARLY = 2  # times as wide as wanted, which will do for some of many targets
 _SUBTLE = 1e-7  # of δ: what may be given up beyond the grid
 _VERY_MANY, _MILD = 3_000, 5  # bins, and a squared shift, for which no grid holds the sum
 _HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
+_LOUD = 2  # a squared shift
+_IN_PLACE = 2.5  # times as wide as wanted, which will do under replace-one, whose grids are dear
+_NARROW = 7.5e-4  # at most as narrow as this
+_LOSSES = 2.0  # per deviation and 1 / spacing, of thresholds on a signed grid
 # under replace-one, by the width from which they do; the last for all that is narrower
 _FINENESSES = (
     (5e-3, replaced.Fineness(cells=64, bits=16, losses=8)),
@@ -74,6 +78,7 @@ class Grid:
         fineness: How finely the profile is looked at under replace-one.
         least: The δ per epoch that may be given up there.
         by_threshold: Whether one of m Gaussian steps is looked at so under the other relations, too.
+        signed: How finely under replace-one on a geometric grid; None where one spacing holds the sum.
     """
 
     spacing: Fraction
@@ -81,6 +86,7 @@ class Grid:
     fineness: replaced.Fineness = _ROUGHLY_REPLACED
     least: float = 0.0
     by_threshold: bool = False
+    signed: signed.Fineness | None = None
 
     def looks_at_thresholds(self, pair: Allocated | AllocatedTo) -> bool:
         """Whether a pair is enclosed at thresholds, not on this grid."""
@@ -111,6 +117,11 @@ def _is_crowded(pair: Pair) -> bool:
     )
 
 
+def _is_loud(pair: Allocated) -> bool:
+    """Whether ratios span so many scales that one spacing shows few of them: a choice."""
+    return any(isinstance(base, ShiftedGaussians) and base.squared_shift >= _LOUD for base, _ in pair.shares)
+
+
 @dataclass(frozen=True, slots=True)
 class Dominating:
     """A pair that dominates up to a factor: δ(ε) of T of them is at most ``factor``^T times that of T of ``pair``."""
@@ -120,19 +131,6 @@ class Dominating:
 
 
 _M = TypeVar("_M", above.Above, below.Below)
-
-
-def _repeated(first: _M, times: int, both: Callable[[_M, _M], _M]) -> _M:
-    """So many independent copies joined, by doubling."""
-    doubled, found = first, None
-    while True:
-        if times & 1:
-            found = doubled if found is None else both(found, doubled)
-        times >>= 1
-        if not times:
-            assert found is not None
-            return found
-        doubled = both(doubled, doubled)
 
 
 def _parts(base: Pair) -> Product:
@@ -239,7 +237,7 @@ def _step_above(base: Pair, spacing: Fraction, negligible: float) -> above.Above
         return above.multiplied(one, other).trimmed(negligible)
 
     parts = (
-        _repeated(above.one_ratio(as_step(inner), spacing, _marks(inner, spacing, negligible)), times, both)
+        repeated(above.one_ratio(as_step(inner), spacing, _marks(inner, spacing, negligible)), times, both)
         for inner, times in resolved(_parts(base))
     )
     return reduce(both, parts)
@@ -250,7 +248,7 @@ def _sum_above(shares: Product, bins: int, grid: Grid) -> above.Above:
     terms = sum(count for _, count in shares)
     both = _on_grid(grid, terms, above.refined, above.added)
     finest = grid.for_terms(1, terms)
-    parts = [_repeated(_step_above(base, finest, grid.negligible), count, both) for base, count in shares]
+    parts = [repeated(_step_above(base, finest, grid.negligible), count, both) for base, count in shares]
     idle = bins - terms
     return reduce(both, [*parts, above.constant(idle, grid.spacing)] if idle else parts)
 
@@ -261,7 +259,7 @@ def _step_below(base: Pair, most: int, spacing: Fraction, negligible: float) -> 
         return below.multiplied(one, other).trimmed(negligible)
 
     parts = (
-        _repeated(below.one_step(inner, spacing, _marks(inner, spacing, negligible), most), times, both)
+        repeated(below.one_step(inner, spacing, _marks(inner, spacing, negligible), most), times, both)
         for inner, times in resolved(_parts(base))
     )
     return reduce(both, parts)
@@ -274,7 +272,7 @@ def _sum_below(shares: Product, most: int, grid: Grid) -> below.Below:
     finest = grid.for_terms(1, terms)
     return reduce(
         both,
-        (_repeated(_step_below(base, most, finest, grid.negligible), count, both) for base, count in shares),
+        (repeated(_step_below(base, most, finest, grid.negligible), count, both) for base, count in shares),
     )
 
 
@@ -306,6 +304,8 @@ def dominating(pair: Allocated, grid: Grid) -> Dominating:
 def _at_thresholds(pair: Allocated, grid: Grid) -> tuple[Discrete, Discrete]:
     if _is_crowded(pair):
         return shared.between(pair, grid.least)
+    if pair.direction is Direction.REPLACE and grid.signed is not None:
+        return signed.between(pair, grid.signed, grid.least)
     return replaced.between(pair, grid.fineness, grid.least)
 
 
@@ -387,8 +387,15 @@ def _enclosed(
     spaced = [pair for pair in allocated if pair.direction is not Direction.REPLACE]
     if (apart := _apart(product, targets, for_epsilon, width, prove)) is not None:
         return apart
+    replaced_ones = [pair for pair, _ in product if isinstance(pair, Allocated) and pair.direction is Direction.REPLACE]
+    by_signs = any(map(_is_loud, replaced_ones))
+    aim = max(_IN_PLACE * width, _NARROW) if replaced_ones else width
     try:
-        spacing = min((first_spacing(pair, width) for pair in spaced), default=1.0)
+        spacing = min(
+            [first_spacing(pair, width) for pair in spaced]
+            + [signed.first_spacing(pair, aim / _IN_PLACE, count) for pair in replaced_ones],
+            default=1.0,
+        )
     except Declined:
         shown = _published(product, targets, for_epsilon, width, prove)
         if shown is None:
@@ -397,17 +404,29 @@ def _enclosed(
     fineness = next(each for least, each in _FINENESSES if width >= least)
     attacked = any(isinstance(pair, AllocatedTo) for pair in allocated)
     small = float(min(targets)) if for_epsilon else 1e-12
-    found: dict[Fraction, Proof] = {}
+    found = _apart_in_place(product, targets, for_epsilon, aim, prove) if by_signs else {}
+    if found and all(_miss(proof, for_epsilon, aim) <= 1 for proof in found.values()):
+        return [found[at] for at in targets]
+    any_declined = False
     rest = list(dict.fromkeys(targets))  # whose proofs are not narrow enough yet
-    by_threshold = all(map(_is_crowded, spaced))
+    by_threshold = bool(spaced) and all(map(_is_crowded, spaced))
     for _ in range(_ROUNDS):
         negligible = _round_number(small * _SUBTLE * min(1.0, width / 1e-3) / count)
-        grid = Grid(_dyadic(spacing), negligible, fineness, _round_number(small * _HARDLY / count), by_threshold)
+        least = _round_number(small * _HARDLY / count)
+        steps = signed.Fineness(_dyadic(spacing), _LOSSES / spacing) if by_signs else None
+        grid = Grid(_dyadic(spacing), negligible, fineness, least, by_threshold, steps)
         try:
             proofs = _between(product, rest, for_epsilon, grid, lambda few, at: prove(few, at, _SHARE * width))
         except Declined:
             if found:
                 break
+            if by_signs and not any_declined and any(map(_is_loud, replaced_ones)):  # coarser, once
+                any_declined = True
+                spacing *= 3
+                continue
+            if by_signs:  # the points of a grid would be too many
+                by_signs, any_declined = False, True
+                continue
             if by_threshold or not any(map(_is_gaussian, spaced)):
                 shown = _published(product, targets, for_epsilon, width, prove)
                 if shown is None:
@@ -420,16 +439,22 @@ def _enclosed(
         if hidden:  # δ is below all masses
             shown = _published(product, hidden, for_epsilon, width, prove)
             _keep(found, hidden, shown or ())
-        if attacked or not spaced or by_threshold:  # of thresholds the number is bounded
+        if attacked or by_threshold:  # of thresholds the number is bounded
             break
-        misses = {at: _miss(found[at], for_epsilon, width) for at in rest if at not in hidden}
+        misses = {at: _miss(found[at], for_epsilon, aim) for at in rest if at not in hidden}
         rest = [at for at, miss in misses.items() if miss > (1 if len(targets) == 1 else _NEARLY)]
         if not rest:
             break
         if not for_epsilon:
             small = min([small, *(float(found[at].enclosure.exact_upper) for at in rest)])
+        if replaced_ones and not by_signs:  # one spacing did not do
+            if any_declined or max(pair.bins for pair in replaced_ones) >= _VERY_MANY:
+                break
+            by_signs = True
+            continue
         worst = max(misses.values())
-        spacing *= min(0.5, max(0.1, 0.8 / math.sqrt(worst))) if worst < math.inf else 0.5
+        finer = 0.8 / math.sqrt(worst) if worst < math.inf else 0.5
+        spacing *= min(0.8 if replaced_ones else 0.5, max(0.1, finer))
     unseen = [
         at for at in found if not attacked and found[at].enclosure.exact_lower <= 0 < found[at].enclosure.exact_upper
     ]
@@ -456,6 +481,39 @@ def _apart(
     if attacked or added or all(_miss(each, for_epsilon, width) <= 1 for each in found):
         return found
     return None
+
+
+def _apart_in_place(
+    product: Product, targets: Sequence[Fraction], for_epsilon: bool, width: float, prove: Prove
+) -> dict[Fraction, Proof]:
+    """The same under replace-one, by the law of the other steps' ratios on one grid; empty if that is not enough."""
+    bound = in_place(product, width, for_epsilon=for_epsilon)
+    if bound is None or (for_epsilon and bound.rare >= min(targets)):
+        return {}
+    low, high = bound.shift
+    negligible = _round_number(_SUBTLE * (float(min(targets)) if for_epsilon else 1e-12))
+    grid = Grid(_dyadic(bound.spacing), negligible)
+
+    def ends(at: Sequence[Fraction], which: int) -> list[Fraction]:
+        proofs = _between(
+            bound.product, at, for_epsilon, grid, lambda few, all_: prove(few, all_, _SHARE * width / _IN_PLACE)
+        )
+        return [Fraction((each.enclosure.exact_lower, each.enclosure.exact_upper)[which]) for each in proofs]
+
+    zero = Fraction(0)
+    try:
+        if for_epsilon:
+            lows = [max(zero, end - high - bound.less) for end in ends([at + bound.rare for at in targets], 0)]
+            highs = [max(zero, end - low + bound.more) for end in ends([at - bound.rare for at in targets], 1)]
+        else:
+            lows = [max(zero, end - bound.rare) for end in ends([at + high + bound.less for at in targets], 0)]
+            highs = at_most(ends, [at + low - bound.more for at in targets], bound.rare)
+    except (Declined, NotCertified):
+        return {}
+    return {
+        at: Proof(Enclosure(min(a, b), b, ROUTE, _PRECISION), ROUTE, {"steps": "told apart"})
+        for at, a, b in zip(targets, lows, highs, strict=True)
+    }
 
 
 def _keep(found: dict[Fraction, Proof], targets: Sequence[Fraction], proofs: Sequence[Proof]) -> None:

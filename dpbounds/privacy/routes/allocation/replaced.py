@@ -78,13 +78,15 @@ class Cells:
 
 
 @lru_cache(maxsize=16)
-def cells_of(squared_shift: Fraction, per_unit: int, direction: Direction = Direction.REPLACE) -> Cells:
+def cells_of(
+    squared_shift: Fraction, per_unit: int, direction: Direction = Direction.REPLACE, largest: int = _LARGEST_SHIFT
+) -> Cells:
     """The cells for μ² = ``squared_shift``: u = exp(μy - μ²/2), and w is u at -y; 1 where the data set has no record.
 
     Raises:
         Declined: The shift is too large, or a mass is not known well enough.
     """
-    if squared_shift > _LARGEST_SHIFT:
+    if squared_shift > largest:
         raise Declined("allocation: under replace-one the ratios of so little noise reach too far")
     with working(_PRECISION):
         mu = ball(squared_shift).sqrt()
@@ -140,7 +142,7 @@ class Bin:
         return np.arange(self.start, self.start + len(self.none), dtype=np.float64)
 
 
-def _values(cells: Cells, alpha: float) -> tuple[Floats, Floats]:
+def values_at_cuts(cells: Cells, alpha: float) -> tuple[Floats, Floats]:
     """Doubles below and above V at the cuts."""
     (u_low, u_high), (w_low, w_high) = cells.u, cells.w
     low, high = u_low - alpha * w_high, u_high - alpha * w_low
@@ -153,7 +155,7 @@ def rounded(cells: Cells, alpha: float, spacing: float, ends: tuple[int, int], c
 
     Those below are raised to the first cut's value, those above capped at the second's.
     """
-    low, high = _values(cells, alpha)
+    low, high = values_at_cuts(cells, alpha)
     bottom, top = ends
     none, first, second = cells.none, cells.first, cells.second
     # the cell between the cuts i and i+1 has index i+1
@@ -197,7 +199,7 @@ def idle(steps: int, alpha: float, spacing: float) -> Bin:
 
 
 def _floor(values: Floats) -> Indices:
-    """Whole numbers that are not above x, for all x whose quotient was rounded to ``values``."""
+    """Whole numbers that are not above x, for all x whose quotient was rounded to ``values_at_cuts``."""
     if not np.all(np.abs(values) < 2.0**40):
         raise Declined("allocation: the spacing is too fine for the ratios of a bin")
     return np.floor(values - 4 * UNIT * np.abs(values)).astype(np.int64)
@@ -294,7 +296,7 @@ def point(pair: Allocated, alpha: float, fineness: Fineness) -> Point:
     profile = (max(total, Fraction(0)) * Fraction(window.spacing) + Fraction(upper)) / pair.bins * more
     return Point(
         Fraction(alpha),
-        min(profile, _revealed(pair, alpha)),
+        min(profile, revealed(pair, alpha)),
         Fraction(max(seen, 0.0)) * less / pair.bins,
         min(Fraction(1), Fraction(mistaken) * more / pair.bins),
     )
@@ -305,7 +307,7 @@ def _others(bins: Sequence[Bin], index: int) -> list[tuple[Bin, int]]:
     return [(each, count) for each, count in counts if count]
 
 
-def _revealed(pair: Allocated, alpha: float) -> Fraction:
+def revealed(pair: Allocated, alpha: float) -> Fraction:
     """At least the profile where the bin is published, and that of a replacement: another one where one is alike.
 
     Steps that are not run tell nothing.
@@ -579,7 +581,7 @@ def _down(mass: Fraction) -> Fraction:
 
 def _points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[Point]:
     """Thresholds from 1 on until the profile is negligible, or no longer told from the transform's round-off."""
-    deviation = _deviation(pair)
+    deviation = deviation_of(pair)
     step, loss, lost, patience = deviation / fineness.losses, 0.0, 0, 0
     most = fineness.bits + _MORE_BITS
     while loss < _LARGEST_LOSS and lost < _LOST:
@@ -605,7 +607,7 @@ def published(pair: Allocated, loss: float, least: Fraction, negligible: float) 
     reach = max(float(base.squared_shift) for base, _ in pair.shares if isinstance(base, ShiftedGaussians))
     while loss < _LARGEST_LOSS + 4 * reach:
         alpha = math.exp(loss)
-        bound = _revealed(pair, alpha)
+        bound = revealed(pair, alpha)
         if bound < least:
             least = bound
             yield Point(Fraction(alpha), bound, Fraction(0), Fraction(0))
@@ -622,7 +624,7 @@ def _neighbours(fineness: Fineness, most: int) -> Iterator[Fineness]:
         yield replace(fineness, bits=fineness.bits + 1)
 
 
-def _deviation(pair: Allocated) -> float:
+def deviation_of(pair: Allocated) -> float:
     """Roughly that of log P/Q: of Σ (u_i - w_i) / m, or of one bin alone."""
     shifts = [(float(base.squared_shift), n) for base, n in pair.shares if isinstance(base, ShiftedGaussians)]
     grown, ways = (lambda s: 4 * math.sinh(s), 4) if pair.direction is Direction.REPLACE else (math.expm1, 1)
@@ -632,7 +634,7 @@ def _deviation(pair: Allocated) -> float:
 
 def _ends(cells: Cells, alpha: float, bins: int, reach: float) -> tuple[int, int]:
     """Cuts beyond which a single bin decides, whatever the others show."""
-    low, high = _values(cells, alpha)
+    low, high = values_at_cuts(cells, alpha)
     middle, half = (low + high) / 2, (len(low) - 1) // 2
     core = slice(half - int(_CORE * cells.per_unit), half + int(_CORE * cells.per_unit))
     values, masses = (middle[core] + middle[core.start - 1 : core.stop - 1]) / 2, cells.none[core]
@@ -656,7 +658,7 @@ def window_of(
     """A spacing for which the sum of all bins (times the sign) and a constant hardly ever leaves so many points."""
     laws = []
     for (cells, count), (bottom, top) in zip(kinds, ends, strict=True):
-        low, high = _values(cells, alpha)
+        low, high = values_at_cuts(cells, alpha)
         edges = ((low + high) / 2)[bottom : top + 1]
         values = np.concatenate([[edges[0]], (edges[1:] + edges[:-1]) / 2, [edges[-1]]])
         masses = cells.none[bottom + 1 : top + 1]

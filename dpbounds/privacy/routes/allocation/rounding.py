@@ -8,9 +8,11 @@ e^(jh) of a geometric grid.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from flint import arb
@@ -21,6 +23,7 @@ from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.proofs import Declined
 
 Floats = NDArray[np.float64]
+_T = TypeVar("_T")
 
 LEAST = 2.0**-450  # no mass is smaller, unless it is 0
 LEAST_WEIGHT = 2.0**-60
@@ -60,6 +63,19 @@ def raised(masses: Floats) -> Floats:
 def at_least(mass: float) -> float:
     """The same for one mass that was rounded up (and may have come out below 0)."""
     return 0.0 if mass <= 0 else max(mass, LEAST)
+
+
+def repeated(first: _T, times: int, both: Callable[[_T, _T], _T]) -> _T:
+    """So many independent copies joined, by doubling."""
+    doubled, found = first, None
+    while True:
+        if times & 1:
+            found = doubled if found is None else both(found, doubled)
+        times >>= 1
+        if not times:
+            assert found is not None
+            return found
+        doubled = both(doubled, doubled)
 
 
 @dataclass(frozen=True, slots=True)
