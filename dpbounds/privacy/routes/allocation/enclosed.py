@@ -53,6 +53,8 @@ _SUBTLE = 1e-7  # of δ: what may be given up beyond the grid
 _VERY_MANY, _MILD = 3_000, 5  # bins, and a squared shift, for which no grid holds the sum
 _HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
 _LOUD = 2  # a squared shift
+_MANY_SCALES = 0.7  # of a squared shift, beyond the logarithm of the number of bins
+_FAR = 3  # times as wide as wanted, which deserves more work where there are very many bins
 _IN_PLACE = 2.5  # times as wide as wanted, which will do under replace-one, whose grids are dear
 _NARROW = 7.5e-4  # at most as narrow as this
 _LOSSES = 2.0  # per deviation and 1 / spacing, of thresholds on a signed grid
@@ -118,8 +120,16 @@ def _is_crowded(pair: Pair) -> bool:
 
 
 def _is_loud(pair: Allocated) -> bool:
-    """Whether ratios span so many scales that one spacing shows few of them: a choice."""
+    """Whether one ratio spans so many scales that one spacing shows few of them: a choice."""
     return any(isinstance(base, ShiftedGaussians) and base.squared_shift >= _LOUD for base, _ in pair.shares)
+
+
+def _is_deafening(pair: Allocated) -> bool:
+    """Whether so does the sum of all: a choice."""
+    return any(
+        isinstance(base, ShiftedGaussians) and base.squared_shift >= max(_LOUD, _MANY_SCALES + math.log(pair.bins))
+        for base, _ in pair.shares
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,7 +398,7 @@ def _enclosed(
     if (apart := _apart(product, targets, for_epsilon, width, prove)) is not None:
         return apart
     replaced_ones = [pair for pair, _ in product if isinstance(pair, Allocated) and pair.direction is Direction.REPLACE]
-    by_signs = any(map(_is_loud, replaced_ones))
+    by_signs = any(map(_is_deafening, replaced_ones))
     aim = max(_IN_PLACE * width, _NARROW) if replaced_ones else width
     try:
         spacing = min(
@@ -404,10 +414,11 @@ def _enclosed(
     fineness = next(each for least, each in _FINENESSES if width >= least)
     attacked = any(isinstance(pair, AllocatedTo) for pair in allocated)
     small = float(min(targets)) if for_epsilon else 1e-12
-    found = _apart_in_place(product, targets, for_epsilon, aim, prove) if by_signs else {}
+    loud = any(map(_is_loud, replaced_ones))
+    found = _apart_in_place(product, targets, for_epsilon, aim, prove) if loud else {}
     if found and all(_miss(proof, for_epsilon, aim) <= 1 for proof in found.values()):
         return [found[at] for at in targets]
-    any_declined = False
+    looked, coarser, worst = set[bool](), False, math.inf  # under replace-one: by which grids
     rest = list(dict.fromkeys(targets))  # whose proofs are not narrow enough yet
     by_threshold = bool(spaced) and all(map(_is_crowded, spaced))
     for _ in range(_ROUNDS):
@@ -415,18 +426,18 @@ def _enclosed(
         least = _round_number(small * _HARDLY / count)
         steps = signed.Fineness(_dyadic(spacing), _LOSSES / spacing) if by_signs else None
         grid = Grid(_dyadic(spacing), negligible, fineness, least, by_threshold, steps)
+        looked.add(by_signs)
         try:
             proofs = _between(product, rest, for_epsilon, grid, lambda few, at: prove(few, at, _SHARE * width))
         except Declined:
+            if by_signs and not coarser and worst > _FAR:
+                coarser, spacing = True, 3 * spacing
+                continue
+            if replaced_ones and len(looked) == 1:  # the points of a grid would be too many
+                by_signs = not by_signs
+                continue
             if found:
                 break
-            if by_signs and not any_declined and any(map(_is_loud, replaced_ones)):  # coarser, once
-                any_declined = True
-                spacing *= 3
-                continue
-            if by_signs:  # the points of a grid would be too many
-                by_signs, any_declined = False, True
-                continue
             if by_threshold or not any(map(_is_gaussian, spaced)):
                 shown = _published(product, targets, for_epsilon, width, prove)
                 if shown is None:
@@ -447,12 +458,12 @@ def _enclosed(
             break
         if not for_epsilon:
             small = min([small, *(float(found[at].enclosure.exact_upper) for at in rest)])
+        worst = max(misses.values())
         if replaced_ones and not by_signs:  # one spacing did not do
-            if any_declined or max(pair.bins for pair in replaced_ones) >= _VERY_MANY:
+            if len(looked) > 1 or (worst <= _FAR and max(pair.bins for pair in replaced_ones) >= _VERY_MANY):
                 break
             by_signs = True
             continue
-        worst = max(misses.values())
         finer = 0.8 / math.sqrt(worst) if worst < math.inf else 0.5
         spacing *= min(0.8 if replaced_ones else 0.5, max(0.1, finer))
     unseen = [
