@@ -237,8 +237,8 @@ def differentiable(
         smoothness: L̂, public, at which differences of gradients are clipped per distance, for SPIDER and STORM, and
             Hessians (see ``Differentiable``).
         memory_limit: In bytes, public: what a sum takes while it is made, by the compiler's account and our own. What
-            was freed may stay with the process for a while: where a record hardly fits, set MALLOC_MMAP_THRESHOLD_ (of
-            glibc) to 131072, and it goes back at once. Records are not counted.
+            was freed may stay with the process for a while: where a record hardly fits, set ``MALLOC_MMAP_THRESHOLD_``
+            (of glibc) to 131072, and it goes back at once. Records are not counted.
         radius: Of an l2 ball around 0, for ``ProjectedGradientDescent``.
         copies: Whether a record's gradient is written out. False: where a weight occurs once, in a product with what
             a record gives (a dense layer, an adapter), as a convolution's kernel or as a table whose rows are looked

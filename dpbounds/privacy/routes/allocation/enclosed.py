@@ -54,6 +54,7 @@ _VERY_MANY, _MILD = 3_000, 5  # bins, and a squared shift, for which no grid hol
 _HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
 _LOUD = 2  # a squared shift
 _MANY_SCALES = 0.7  # of a squared shift, beyond the logarithm of the number of bins
+_CROWDS = 30_000  # bins, for which a transform has twice as many points
 _FAR = 3  # times as wide as wanted, which deserves more work where there are very many bins
 _IN_PLACE = 2.5  # times as wide as wanted, which will do under replace-one, whose grids are dear
 _NARROW = 7.5e-4  # at most as narrow as this
@@ -412,6 +413,8 @@ def _enclosed(
             raise
         return shown
     fineness = next(each for least, each in _FINENESSES if width >= least)
+    if max((pair.bins for pair in replaced_ones), default=0) >= _CROWDS:
+        fineness = replace(fineness, bits=fineness.bits + 1)
     attacked = any(isinstance(pair, AllocatedTo) for pair in allocated)
     small = float(min(targets)) if for_epsilon else 1e-12
     loud = any(map(_is_loud, replaced_ones))
