@@ -178,9 +178,7 @@ def has_moments_of_its_own(pair: Pair) -> bool:
 
     Not so where a class of pairs stands behind one profile, whose divergences can be smaller than the profile's.
     """
-    if isinstance(
-        pair, ShuffledBatches | ReplacedGaussians | ReplacedGroup
-    ):  # those of a pair that spends no less than what is known
+    if isinstance(pair, ShuffledBatches | ReplacedGaussians | ReplacedGroup):  # of a pair that spends no less
         return True
     if isinstance(pair, BoundedRangeProfile):
         return False

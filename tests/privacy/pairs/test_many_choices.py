@@ -1,11 +1,14 @@
 """Choices as Gaussian noise: the lemma and the theorem of ``many_choices.md``, by brute force in doubles."""
 
+import ast
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from dpbounds import privacy
 from dpbounds.privacy.accountants.certified import account, delta, prove_epsilon
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import ExponentialMechanism, Gaussian
@@ -112,3 +115,22 @@ def test_calibration_takes_the_smaller_noise():
     found = calibrate(lambda z: ExponentialMechanism(1 / z, relation=REPLACE) ** 300, 1, "1e-6", REPLACE)
     spent = account(ExponentialMechanism(1 / found.value, relation=REPLACE) ** 300, delta="1e-6", relation=REPLACE)
     assert F(99, 100) < spent.enclosure.exact_upper <= 1
+
+
+NAME = BoundedRangeProfile.__name__
+MAKERS = {
+    "pairs/single_releases.py": "an exponential mechanism, whose loss lies in such an interval",
+    "pairs/pairs.py": "k of these intervals on top of each other: a group of k records",
+}
+
+
+def test_nothing_else_is_said_to_be_of_bounded_range():
+    """The theorem is about what lies in the range, not about all that the profile dominates: who makes it is listed."""
+    package = Path(privacy.__file__).parent
+    made = set()
+    for path in package.rglob("*.py"):
+        text = path.read_text("utf-8")
+        calls = [node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)] if NAME in text else []
+        if any(getattr(call, "attr", getattr(call, "id", "")) == NAME for call in calls):
+            made.add(path.relative_to(package).as_posix())
+    assert made == set(MAKERS)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Allocated, Direction, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.allocation import apart, enclosed, replaced, signed
+from dpbounds.privacy.routes.allocation import apart, replaced, signed
 from dpbounds.privacy.routes.allocation.signed import Fineness, Frame, Laws
 from tests.privacy.routes.test_replaced_route import CASES, by_quadrature, exact_call, pair_of
 
@@ -365,13 +366,23 @@ def test_little_noise_is_narrow_under_replace_one(mechanism: dp.Mechanism) -> No
     assert found.width <= 1e-3 * found.upper
 
 
+def _declined(*_: object) -> None:
+    raise Declined("planted")
+
+
 @pytest.mark.thorough
-def test_both_grids_hold_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One spacing and a signed geometric grid, where both are narrow; with other releases beside them."""
-    mechanism = dp.RandomlyAllocated(dp.Gaussian(1), 6) ** 3 @ dp.Gaussian(2)
+@pytest.mark.parametrize("z", ["1", "1/2"])  # asked of one spacing first, and of a signed grid first
+def test_each_grid_serves_where_the_other_fails(z: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And both hold the same, with other releases beside them."""
+    mechanism = dp.RandomlyAllocated(dp.Gaussian(z), 6) ** 3 @ dp.Gaussian(2)
     ways = []
-    for loud in (0.0, 100.0):
-        monkeypatch.setattr(enclosed, "_LOUD", loud)
+    for one, other in ((signed, replaced), (replaced, signed)):
+        asked = MagicMock(wraps=one.between)
+        monkeypatch.setattr(one, "between", asked)
+        monkeypatch.setattr(other, "between", _declined)
         ways.append(dp.epsilon(mechanism, "1e-5", RE, tolerance=2e-3))
+        monkeypatch.undo()
+        assert asked.called
     assert ways[0].overlaps(ways[1])
     assert all(way.width <= 6e-3 * way.upper for way in ways)
+    assert ways[0] != ways[1]

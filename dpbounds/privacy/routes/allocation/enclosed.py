@@ -52,8 +52,9 @@ _NEARLY = 2  # times as wide as wanted, which will do for some of many targets
 _SUBTLE = 1e-7  # of δ: what may be given up beyond the grid
 _VERY_MANY, _MILD = 3_000, 5  # bins, and a squared shift, for which no grid holds the sum
 _HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
-_LOUD = 2  # a squared shift
-_MANY_SCALES = 0.7  # of a squared shift, beyond the logarithm of the number of bins
+_NOTHING = Fraction(0)
+_LOUD = 2  # a squared shift, whose ratios span many scales
+_MANY_SCALES = 0.7  # beyond the logarithm of the number of bins, for which so does their sum: one spacing shows few
 _CROWDS = 30_000  # bins, for which a transform has twice as many points
 _FAR = 3  # times as wide as wanted, which deserves more work where there are very many bins
 _IN_PLACE = 2.5  # times as wide as wanted, which will do under replace-one, whose grids are dear
@@ -120,17 +121,9 @@ def _is_crowded(pair: Pair) -> bool:
     )
 
 
-def _is_loud(pair: Allocated) -> bool:
-    """Whether one ratio spans so many scales that one spacing shows few of them: a choice."""
-    return any(isinstance(base, ShiftedGaussians) and base.squared_shift >= _LOUD for base, _ in pair.shares)
-
-
-def _is_deafening(pair: Allocated) -> bool:
-    """Whether so does the sum of all: a choice."""
-    return any(
-        isinstance(base, ShiftedGaussians) and base.squared_shift >= max(_LOUD, _MANY_SCALES + math.log(pair.bins))
-        for base, _ in pair.shares
-    )
+def _loudest(pair: Allocated) -> Fraction:
+    """The largest squared shift of a step with Gaussian noise."""
+    return max((base.squared_shift for base, _ in pair.shares if isinstance(base, ShiftedGaussians)), default=_NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,7 +392,8 @@ def _enclosed(
     if (apart := _apart(product, targets, for_epsilon, width, prove)) is not None:
         return apart
     replaced_ones = [pair for pair, _ in product if isinstance(pair, Allocated) and pair.direction is Direction.REPLACE]
-    by_signs = any(map(_is_deafening, replaced_ones))
+    loud = any(_loudest(pair) >= _LOUD for pair in replaced_ones)
+    by_signs = any(_loudest(pair) >= max(_LOUD, _MANY_SCALES + math.log(pair.bins)) for pair in replaced_ones)
     aim = max(_IN_PLACE * width, _NARROW) if replaced_ones else width
     try:
         spacing = min(
@@ -417,7 +411,6 @@ def _enclosed(
         fineness = replace(fineness, bits=fineness.bits + 1)
     attacked = any(isinstance(pair, AllocatedTo) for pair in allocated)
     small = float(min(targets)) if for_epsilon else 1e-12
-    loud = any(map(_is_loud, replaced_ones))
     found = _apart_in_place(product, targets, for_epsilon, aim, prove) if loud else {}
     if found and all(_miss(proof, for_epsilon, aim) <= 1 for proof in found.values()):
         return [found[at] for at in targets]
