@@ -86,10 +86,10 @@ def _default_context():
 
 
 SECONDS = {"account", "account for delta", "fixed size", "laplace", "calibrate laplace", "methods", "remaining"}
-MARKED = [pytest.param(name, marks=pytest.mark.thorough if name in SECONDS else ()) for name in CALLS]
+MARKED = [pytest.param(name, marks=pytest.mark.seconds if name in SECONDS else ()) for name in CALLS]
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", MARKED)
 def test_the_context_of_the_caller_is_not_seen_and_not_changed(name):
     flint.ctx.default()
@@ -107,7 +107,7 @@ def test_the_context_of_the_caller_is_not_seen_and_not_changed(name):
     "names",
     [
         ("gaussian delta", "gaussian epsilon", "guarantees", "zcdp", "membership"),
-        pytest.param(tuple(CALLS), marks=pytest.mark.thorough),
+        pytest.param(tuple(CALLS), marks=pytest.mark.seconds),
     ],
     ids=len,
 )
@@ -135,8 +135,8 @@ def test_the_context_is_restored_after_an_exception():
     assert flint.ctx.prec == before
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.thorough_cases("dpbounds")
+@pytest.mark.one_in(4)
+@pytest.mark.seconds_cases("dpbounds")
 @pytest.mark.parametrize("package", PACKAGES)
 def test_nobody_else_touches_the_context(package):
     root = Path(dp.__file__).parents[1]

@@ -84,7 +84,7 @@ def _beside(text):
     return ("noise", "suffices") if "suffices (" in text else ("noise", "fails at")
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_plans_evaluations_samples_and_tables_are_shown():
     from dpbounds.render.catalogue import table
 

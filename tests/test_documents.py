@@ -85,7 +85,7 @@ plain = st.recursive(
 )
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @settings(max_examples=30)
 @given(plain, st.booleans())
 def test_what_json_writes_is_read_as_it_was(value, escaped):
@@ -313,7 +313,7 @@ def opens_for_writing(node):
     return any(text and set(text) <= set("rwxabt+") and set(text) & _MODES for text in texts)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_nothing_is_written_but_by_the_one_writer():
     """Every call that could write a file in place stands in ``documents.py``, or writes into memory."""
     found = []
@@ -344,7 +344,7 @@ def test_nothing_is_written_but_by_the_one_writer():
 OF_OUR_CHILDREN = {(f"{name}.py", "loads") for name in ("server", "jobs", "work")}  # the app's: what they have written
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_json_is_read_by_the_strict_readers_alone():
     read = [
         (path.name, called(node)[1])
@@ -415,7 +415,7 @@ def test_a_ledger_cannot_command_the_terminal(tmp_path, capsys):
         assert "\x1b" not in refused(capsys, "epsilon", "--delta", "1e-5", "--ledger", file)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("ending", "begins"),
     [("csv", b"epsilon,"), ("json", b"{"), ("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")],

@@ -49,7 +49,7 @@ def an_error(kind):
     return kind(*(values.get(name, f"the {name}") for name in named)) if named else kind("what went wrong")
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_every_error_survives_a_copy_and_a_trip():
     kinds = error_classes()
     assert {InvalidValue, DpboundsError} < set(kinds)
@@ -96,7 +96,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_a_bad_value_leaves_pools_whole(method, tmp_path):
     """In a process of its own: this one may have threads, which do not survive a fork."""

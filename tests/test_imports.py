@@ -82,7 +82,7 @@ def circles(arrows):
     return sorted(found)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_no_file_reaches_itself_again():
     assert len(graph()) > 600
     assert circles(graph()) == []

@@ -28,7 +28,7 @@ def results():
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_results_can_be_hashed_told_copied_and_sent(results):
     for result in results:
         assert hash(result) == hash(copy.deepcopy(result))

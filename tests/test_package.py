@@ -33,7 +33,7 @@ def test_importing_is_quick(package):
     assert len(loaded) <= 150, loaded
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_accounting_needs_no_computer_algebra():
     code = "import sys, dpbounds as dp; dp.epsilon(dp.Gaussian(5), delta='1e-5'); print('sympy' in sys.modules)"
     assert in_a_new_process(code) == "False"

@@ -47,7 +47,7 @@ def test_continuous_integration_finds_the_two_lines(ending):
     assert f"line_of_the_readme '{ending}'" in (ROOT / ".ci" / "run").read_text()
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_demo_prints_the_table_that_is_shown(tmp_path, capsys):
     assert main(["demo", "--seed", "0", "--output", str(tmp_path)]) == 0
     shown = [
@@ -130,7 +130,7 @@ def test_what_it_says_of_each_scheme_is_so():
             assert [known(mechanism, relation) for relation in RELATIONS] == answers, mechanism
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", [row[0] for row in told()])
 def test_both_ends_are_there_and_tight_ones_meet(name, relation):

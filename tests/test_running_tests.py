@@ -1,6 +1,5 @@
-"""The default run and the thorough one: between them every case, and each in its week."""
+"""The three layers of tests: every case is in one of them, the same one every day."""
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -8,38 +7,32 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SPECIFICATION = importlib.util.spec_from_file_location("the_conftest", ROOT / "conftest.py")
-CONFTEST = importlib.util.module_from_spec(SPECIFICATION)
-SPECIFICATION.loader.exec_module(CONFTEST)
+LAYERS = {"fast": "not seconds and not minutes", "seconds": "seconds and not minutes", "minutes": "minutes"}
 
 GRID = """
 import pytest
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("i", range(40))
 def test_grid(i): pass
 
-@pytest.mark.thorough_cases("b*", "c")
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("i", range(3))
+@pytest.mark.parametrize("a, b", [(i, i) for i in range(8)])
+def test_stacked(i, a, b): pass
+
+@pytest.mark.seconds_cases("b*", "c")
 @pytest.mark.parametrize("name", ["a", "b1", "b2", "c", "cc"])
 def test_named(name): pass
 
-@pytest.mark.rotating(2)
-@pytest.mark.parametrize("name", [pytest.param("x", marks=pytest.mark.slow)])
-def test_slow(name): pass
+@pytest.mark.seconds
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("name", ["y", "z", pytest.param("x", marks=pytest.mark.minutes)])
+def test_costly(name): pass
 
 def test_burns():
     total = sum(i % 7 for i in range(30_000_000))
 """
-
-
-@pytest.mark.parametrize("share", [2, 4, 8])
-def test_every_case_has_its_turn_and_about_as_many_every_week(share):
-    names = [f"tests/test_x.py::test_y[{i}]" for i in range(800)]
-    weeks = range(2500, 2500 + share)
-    turns = [[name for name in names if CONFTEST.weeks_until(name, share, week) == 0] for week in weeks]
-    assert sorted(name for turn in turns for name in turn) == sorted(names)
-    assert all(abs(len(turn) - 800 / share) < 100 for turn in turns)
-    assert all(CONFTEST.weeks_until(name, share, 2500 + share - 1) == 1 for name in turns[0])
 
 
 @pytest.fixture
@@ -57,26 +50,24 @@ def ran(project, *options):
     return subprocess.run(command, cwd=project, capture_output=True, text=True).stdout
 
 
-@pytest.mark.thorough
-def test_what_waits_is_thorough_and_nothing_is_lost(project):
-    parts = [
-        set(ran(project, "--co", "-q", "-n", "0", "-m", mark).split())
-        for mark in ("not slow and not thorough", "thorough and not slow", "slow")
-    ]
-    names = [{name.partition("::")[2] for name in part if "::" in name} for part in parts]
-    default, thorough, slow = names
-    assert not default & thorough
-    assert not (default | thorough) & slow
-    assert len(default | thorough | slow) == 47
-    assert "test_slow[x]" in slow
-    assert all("grid" in name for name in slow - {"test_slow[x]"})
-    assert 15 <= len({name for name in default | thorough if "grid" in name}) <= 37
-    assert {name for name in thorough if "named" in name} == {"test_named[b1]", "test_named[b2]", "test_named[c]"}
-    assert 3 <= len({name for name in default if "grid" in name}) <= 20
+@pytest.mark.seconds
+def test_every_case_is_in_one_layer(project):
+    said = {layer: ran(project, "--co", "-q", "-n", "0", "-m", mark) for layer, mark in LAYERS.items()}
+    found = {layer: [name for name in text.split() if "::" in name] for layer, text in said.items()}
+    layers = {layer: {name.partition("::")[2] for name in names} for layer, names in found.items()}
+    assert sum(map(len, layers.values())) == len(set().union(*layers.values())) == 40 + 24 + 5 + 3 + 1
+    assert {name for name in layers["fast"] if "grid" in name} == {
+        f"test_grid[{i}]" for i in (0, 7, 10, 13, 16, 23, 26, 29, 32, 39)
+    }
+    stacked = [name.removeprefix("test_stacked[")[:-1].split("-") for name in layers["fast"] if "stacked" in name]
+    assert len(stacked) == 6
+    assert {i for *_, i in stacked} == {"0", "1", "2"}
+    assert layers["seconds"] == {"test_named[b1]", "test_named[b2]", "test_named[c]", "test_costly[y]"}
+    assert {"test_costly[z]", "test_costly[x]"} < layers["minutes"]
 
 
-@pytest.mark.thorough
-def test_a_costly_default_test_is_listed_and_does_not_fail(project):
+@pytest.mark.seconds
+def test_a_costly_fast_test_is_listed_and_does_not_fail(project):
     said = ran(project, "-q", "-k", "burns")
     assert "above 0.5 CPU seconds" in said
     assert "tests/test_grid.py::test_burns" in said

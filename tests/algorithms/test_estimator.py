@@ -41,7 +41,7 @@ EXCEPTIONS: dict[str, str] = {
 
 
 # a generous budget: the checks are about the interface, on as few as 20 records
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @parametrize_with_checks(
     [
         PrivateLinearClassifier(epsilon=200, delta=0.1, feature_bound=1, steps=150),
@@ -254,7 +254,7 @@ def table(n, seed=0):
     return columns, told + draw.logistic(size=n) > 0
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_table_of_different_units_is_learned_without_public_ranges():
     """A norm alone leaves the column of the largest unit; ranges that are chosen find what known ones find."""
     features, labels = table(4000)
@@ -276,7 +276,7 @@ def test_a_table_of_different_units_is_learned_without_public_ranges():
     assert chosen.decision_function(beyond) == chosen.decision_function(most)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one", "zero-out-one"])
 def test_what_ranges_cost_is_in_the_ledger_and_in_the_budget(relation):
     model = PrivateLinearClassifier(epsilon="3/2", delta="1e-5", relation=relation, feature_ranges="estimate", steps=50)
@@ -314,7 +314,7 @@ def test_no_score_of_a_range_moves_by_more_than_one_with_a_record():
     assert max(np.abs(a - b).max() for one in found for two in found for a, b in zip(one, two, strict=True)) == 1
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_ranges_around_zero_where_there_is_no_intercept():
     features, labels = table(3000)
     model = PrivateLinearClassifier(epsilon=4, feature_ranges="estimate", fit_intercept=False, steps=20)
@@ -503,7 +503,7 @@ def test_nothing_that_is_not_private_is_kept(fitted):
     assert fitted.ranges_ is None
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_secure_noise():
     pytest.importorskip("opendp")
     model = PrivateLinearClassifier(epsilon=5, feature_bound=1, steps=3, noise="secure").fit(X, Y)
@@ -512,7 +512,7 @@ def test_secure_noise():
     assert "Whoever knows the seed" not in model.privacy_statement_
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_seeds():
     def coefficients(state):
         return PrivateLinearClassifier(feature_bound=1, steps=4, random_state=state).fit(X, Y).coef_
@@ -615,7 +615,7 @@ def test_the_table_takes_other_algorithms(monkeypatch):
             clone(model).set_params(**changes).fit(X, Y)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_every_entry_of_the_table_fits():
     for name, entry in {CLIPPED: Entry(""), **ALGORITHMS}.items():
         radius = 2 if entry.radius == "required" else None

@@ -75,8 +75,8 @@ def made(one, relation=Relation.REPLACE_ONE):
     return one.calibrated(PrivacyBudget.of(1, "1e-5", relation))
 
 
-@pytest.mark.rotating(8)
-@pytest.mark.thorough_cases("1e-5-1e-100-dp-sgd-selected")
+@pytest.mark.one_in(8)
+@pytest.mark.seconds_cases("1e-5-1e-100-dp-sgd-selected")
 @every_sound
 @pytest.mark.parametrize(
     ("epsilon", "delta"), [("1e30", "1e-5"), ("1e5", "1e-5"), ("1e-5", "1e-100"), ("1e99", "1e-99")]
@@ -88,7 +88,7 @@ def test_a_huge_or_tiny_budget_is_planned_for_or_refused(one, epsilon, delta):
             assert algorithm.bound(problem).upper >= 0
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @every_sound
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 def test_the_ledger_composes_to_what_was_planned_and_keeps_the_budget(one, relation):
@@ -107,8 +107,8 @@ def test_the_ledger_composes_to_what_was_planned_and_keeps_the_budget(one, relat
     assert Ledger.from_json(run.ledger.to_json()) == run.ledger  # an auditor may read it
 
 
-@pytest.mark.thorough_cases("warm-spider", "dp-sgd-selected-as-printed")
-@pytest.mark.rotating(8)
+@pytest.mark.seconds_cases("warm-spider", "dp-sgd-selected-as-printed")
+@pytest.mark.one_in(8)
 @every
 def test_a_repetition_does_not_depend_on_the_others(one):
     algorithm, problem = made(one)
@@ -122,7 +122,7 @@ def test_a_repetition_does_not_depend_on_the_others(one):
 # --- what a theorem promises, and what it is allowed to look at
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @every_sound
 def test_what_is_measured_stays_below_the_bound_which_says_something(one):
     algorithm, problem = made(one)
@@ -195,8 +195,8 @@ WITHOUT_ANY_ALGORITHM = {
 }
 
 
-@pytest.mark.thorough_cases("warm-spider*")
-@pytest.mark.rotating(4)
+@pytest.mark.seconds_cases("warm-spider*")
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("epsilon", ["1", "1/1000"])
 @every_sound
 def test_no_bound_is_more_than_what_holds_without_an_algorithm_and_such_a_bound_says_so(one, epsilon):
@@ -225,8 +225,8 @@ def planned_by_default(algorithm, problem):
     return plan(problem, **given, **{name: value for name, value in assumed.items() if name in asked})
 
 
-@pytest.mark.thorough_cases("dp-fw-l1*", "dp-sgd-selected*", "warm-spider", "dp-gd-so*")
-@pytest.mark.rotating(4)
+@pytest.mark.seconds_cases("dp-fw-l1*", "dp-sgd-selected*", "warm-spider", "dp-gd-so*")
+@pytest.mark.one_in(4)
 @every
 def test_other_records_change_no_plan_and_no_bound(one, monkeypatch):
     """Whatever is drawn is drawn anew: the same sizes and constants, and other numbers."""
@@ -251,7 +251,7 @@ def test_other_records_change_no_plan_and_no_bound(one, monkeypatch):
         assert algorithm.bound(problem) == other.bound(elsewhere)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @every
 def test_a_seed_is_the_systems_and_a_given_one_is_a_condition_that_is_said_everywhere(one):
     algorithm, problem = made(one)
@@ -291,7 +291,7 @@ def test_whatever_runs_takes_its_seed_from_the_system_unless_one_is_given():
     assert {inspect.signature(estimator).parameters["random_state"].default for estimator in seeded} == {None}
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @every
 @pytest.mark.parametrize(("change", "named"), [({"seed": -1}, "seed"), ({"repetitions": 0}, "repetitions")])
 def test_bad_seeds_and_repetitions_are_refused(one, change, named):
@@ -300,7 +300,7 @@ def test_bad_seeds_and_repetitions_are_refused(one, change, named):
         algorithm.run(problem, **change)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @every_sound
 def test_noise_that_is_one_percent_smaller_than_planned_raises(one, monkeypatch):
     """Less noise, truthfully written down: the plan tells."""
@@ -331,7 +331,7 @@ def test_noise_that_is_one_percent_smaller_than_planned_raises(one, monkeypatch)
     assert not weakened
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @every_sound
 def test_noise_that_is_drawn_too_small_raises(one, monkeypatch):
     """Less noise than is written down: the ledger counts what reached the answers; 3000 numbers show 10 %."""
@@ -359,7 +359,7 @@ def test_noise_that_is_drawn_too_small_raises(one, monkeypatch):
     assert sum(counted) < 3000, "noise was drawn 10 % too small, and nothing happened"
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @every_sound
 def test_who_takes_a_kind_of_noise_draws_secure_noise_for_the_same_ledger_or_refuses_in_one_line(one, monkeypatch):
     algorithm, problem = made(one)
@@ -439,7 +439,7 @@ def cheap(oracle, asked):
     return Cheap
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @every
 @pytest.mark.parametrize("change", [chatty, cheap])
 def test_one_query_more_or_less_noise_in_any_oracle_raises(one, change, monkeypatch):
@@ -505,7 +505,7 @@ OF_OTHER_RECORDS = {
 }
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @every_sound
 def test_bad_parameters_are_refused_by_name(one):
     algorithm = made(one)[0]
@@ -529,7 +529,7 @@ def test_its_statements_exist_and_are_checked(one):
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_whatever_can_be_run_has_an_example():
     """So that audits, checks and the tests above cover it: every concrete ``Method`` of the package."""
     modules = [import_module(module.name) for module in walk_packages(algorithms.__path__, "dpbounds.algorithms.")]

@@ -20,7 +20,7 @@ def in_the_docs():
     return found, said
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @every
 def test_a_bug_is_found_in_the_source_and_taken_out_again(mutant):
     for _ in range(2):  # found again: it was taken out
@@ -38,7 +38,7 @@ def test_the_table_keeps_its_promises():
     assert all(found[name]["oracle tests"] for name in ("M03", "M07", "M17"))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @every
 def test_what_runs_and_guards_notice_is_what_the_table_says(mutant):
     found, _ = in_the_docs()
@@ -47,14 +47,14 @@ def test_what_runs_and_guards_notice_is_what_the_table_says(mutant):
     }
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @every
 @pytest.mark.parametrize("defence", ["audit", "verify"])
 def test_what_audits_and_checks_notice_is_what_the_table_says(mutant, defence):
     assert (noticed(mutant, defence) is not None) == in_the_docs()[0][mutant.name][defence]
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @every
 @pytest.mark.parametrize("defence", ["oracle tests", "step by step"])
 def test_what_tests_notice_is_what_the_table_says(mutant, defence):

@@ -8,7 +8,7 @@ from tests.app import browsing, monkey
 
 pytest.importorskip("playwright")
 pytestmark = [
-    pytest.mark.thorough,
+    pytest.mark.seconds,
     pytest.mark.skipif(browsing.CHROMIUM is None, reason="there is no Chromium here"),
 ]
 

@@ -146,7 +146,7 @@ def test_what_is_imported_early_exists():
             assert importlib.util.find_spec(name), name
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("kind", [Forked, Spawned])
 def test_real_processes_answer_and_stop(kind):
     jobs = Jobs(kind(), 2)
@@ -172,7 +172,7 @@ def test_real_processes_answer_and_stop(kind):
         jobs.close()
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
 def test_what_is_stopped_before_it_began_does_nothing_and_may_be_begun_again(capfd):
     jobs = Jobs(Forked(), 2)  # whose process is importing still: the questions wait for it
@@ -192,7 +192,7 @@ def test_what_is_stopped_before_it_began_does_nothing_and_may_be_begun_again(cap
         jobs.close()
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
 def test_closing_ends_what_runs_and_a_dead_parent_is_replaced():
     start = Forked()

@@ -40,7 +40,7 @@ def test_it_begins_with_an_answer(ask):
     assert "noise_multiplier=4.30210646567" in code_of(page, "Opacus")
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("key", VIEWS, ids="/".join)
 def test_every_page_opens(ask, key):
     for address in (_address(*key), "/" + "/".join(key)):
@@ -55,7 +55,7 @@ def test_every_page_opens(ask, key):
         assert len(named) == len(set(named))
 
 
-@pytest.mark.thorough_cases("*regimes*")
+@pytest.mark.seconds_cases("*regimes*")
 @pytest.mark.parametrize(
     ("address", "told"),
     [
@@ -136,7 +136,7 @@ def test_the_python_of_a_ledger_tells_the_same(ask):
     assert shown[:8] in out.getvalue()
 
 
-@pytest.mark.thorough_cases("*group-size*", "*sample-rate&*")
+@pytest.mark.seconds_cases("*group-size*", "*sample-rate&*")
 @pytest.mark.parametrize(
     ("view", "query"),
     [
@@ -185,7 +185,7 @@ def test_a_factory_in_python(more, made):
     assert f"lambda value: {made}," in extras.code(argv, "it  4  (proven)")["Python"]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_jax_lines_compute_the_same(ask):
     pytest.importorskip("dp_accounting")
     page = ask.get("/noise/epsilon?delta=1e-6&noise-multiplier=1&sample-rate=0.01&steps=100&relation=zero-out-one")
@@ -210,7 +210,7 @@ def test_what_is_taken_away_is_what_the_command_writes(ask):
     assert "Laplace" in ask.get(f"/noise/epsilon/file/statement?{EPSILON}&noise=laplace").text
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_report_and_the_curve(ask):
     pytest.importorskip("matplotlib")
     report = ask.get(f"/noise/epsilon/file/report?{EPSILON}")
@@ -254,7 +254,7 @@ def rows_of(page):
     return [[re.sub("<[^>]+>", "", cell) for cell in re.findall("<t[hd][^>]*>(.*?)</t[hd]>", line)] for line in lines]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_verification_is_a_table_with_links(ask):
     query = "names=tholeti-kalyani-2020/equation-6"
     ask.post("/evidence/verify", content=query)
@@ -272,7 +272,7 @@ def test_a_verification_is_a_table_with_links(ask):
     assert "<svg" in drawn.text
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_an_audit_is_a_table(ask):
     query = "name=dp-pgd&runs=200"
     ask.post("/evidence/audit", content=query)
@@ -404,7 +404,7 @@ def test_nothing_is_elsewhere(ask):
     assert ask.get("/plan").headers["location"].startswith("/plan/plan?metric=")
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_every_statement_has_formulas_that_a_browser_sets():
     from dpbounds.theorems import wording
     from dpbounds.theorems.registry import library
@@ -460,7 +460,7 @@ def test_a_point_on_the_map_may_be_of_any_size():
     ]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_winner_at_a_point_is_that_of_its_region(ask):
     found = ask.get("/compare/regimes/file/json?metric=gradient-norm").text
     regions = json.loads(found)["regions"]

@@ -1,6 +1,6 @@
 """Algorithms against the bare matrix products they need, and against plain NumPy, side by side in one run.
 
-    pytest tests/benchmarks/test_algorithms.py -n 0 -m slow -s
+    pytest tests/benchmarks/test_algorithms.py -n 0 -m minutes -s
 
 Everything runs on one BLAS thread and is timed by processor time, best of a few turns taken in alternation, so that
 what else the machine does matters little.
@@ -111,7 +111,7 @@ PGD = ProjectedGradientDescent(noise_multiplier=MULTIPLIER, steps=T)
 SPIDER = Spider(MULTIPLIER, MULTIPLIER, T, 25)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize(("method", "plain", "l1"), [(PGD, _plain, L1), (SPIDER, _plain_spider, 0)])
 def test_against_products_and_plain_numpy(method: Any, plain: Callable[..., object], l1: float) -> None:
     problem = _problem(l1=l1)
@@ -131,7 +131,7 @@ def test_against_products_and_plain_numpy(method: Any, plain: Callable[..., obje
     assert faster > 1.5
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize(
     ("records", "dimension", "repetitions", "steps", "most"),
     [(20_000, 50, 1, 200, 1.3), (20_000, 50, 32, 10, 1.6), (20_000, 50, 256, 3, 1.4), (100_000, 100, 1, 10, 1)],
@@ -163,7 +163,7 @@ def test_one_run_is_as_fast_as_ten_lines_of_numpy(
     assert ratio <= most
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_differences_cost_one_pass_over_the_records() -> None:
     problem = _problem()
     steps = 100
@@ -185,7 +185,7 @@ def test_differences_cost_one_pass_over_the_records() -> None:
     assert against < 2.5
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize(
     ("first", "measured", "l1"),
     [
@@ -205,7 +205,7 @@ def test_memory_is_that_of_the_data_and_of_the_points(first: Any, measured: Any,
     assert peak < 8 * N * P  # not even the data once more
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_a_sweep_on_two_cores(tmp_path: Path) -> None:
     """Half-second cells, on one process and on two that have started (2.5 s, once): efficiency at least 0.8."""
     shared = {"data": "synthetic", "records": 10_000, "epsilon": 2.0, "delta": "1e-3", "steps": 100, "repetitions": 8}

@@ -14,7 +14,7 @@ EXCEPTIONS = {"photographs": "what stops short of the logistic loss's minimiser 
 LEAST_SEEDS = 20
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_program_adds_what_is_missing_and_writes_the_page(tmp_path, monkeypatch):
     monkeypatch.setattr(classifiers, "STORE", tmp_path)
     monkeypatch.setattr(classifiers, "PAGE", tmp_path / "page.md")
@@ -58,7 +58,7 @@ def test_it_can_fail():
         assert (found.behind > classifiers.BEHIND) == fails
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("method", [classifiers.OURS, "plain", "not private"])
 def test_what_is_stored_is_measured_again(method):
     """Seeded: the first seed of a small set gives what it gave, but for one record that rounding may turn over."""
@@ -67,7 +67,7 @@ def test_what_is_stored_is_measured_again(method):
         assert abs(again - classifiers.stored(method)[classifiers.key("breast cancer", epsilon)][0]) < 1.5 / 143
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_a_fit_of_a_hundred_thousand_records_takes_seconds():
     rng = np.random.default_rng(0)
     features = rng.uniform(-1, 1, (100_000, 50))

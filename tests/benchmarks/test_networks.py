@@ -1,6 +1,6 @@
 """Clipped sums of gradients side by side: by hand in JAX, by JAX-privacy, by Opacus; the same batch, network and type.
 
-    pytest tests/benchmarks/test_networks.py -m slow -n 0 -s
+    pytest tests/benchmarks/test_networks.py -m minutes -n 0 -s
 
 prints medians of CPU milliseconds and ratios, of calls that take turns; then whole steps of DP-SGD (Poisson samples,
 clipping, noise, descent). Nothing is asserted about time; that all find the same sum is.
@@ -117,7 +117,7 @@ def _by_opacus(parameters: Any, x: Any, y: Any) -> Callable[[], Any]:
     return step
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.filterwarnings("ignore")  # of the peers'
 @pytest.mark.parametrize(("inputs", "hidden", "classes"), [(20, 16, 2), (64, 64, 10), (100, 128, 10), (784, 256, 10)])
 @pytest.mark.parametrize("size", [20, 256])
@@ -137,7 +137,7 @@ def test_clipped_sums(size: int, inputs: int, hidden: int, classes: int) -> None
     )
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["digits-conv", "digits-attention", "photo-factors"])
 @pytest.mark.parametrize("size", [20, 256])
@@ -203,7 +203,7 @@ def _steps_by_opacus(parameters: Any, x: Any, y: Any, size: int, steps: int) -> 
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("shape", [(20, 16, 2), (64, 64, 10), (100, 128, 10)])
 @pytest.mark.parametrize("size", [20, 256])

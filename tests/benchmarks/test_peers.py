@@ -1,6 +1,6 @@
 """What people really run: our proven ends beside the answers of every accountant that has one, in one run.
 
-    pytest tests/benchmarks/test_peers.py -m slow -n 0 -s
+    pytest tests/benchmarks/test_peers.py -m minutes -n 0 -s
 
 prints CPU seconds and their ratio. Asserted: no peer's upper bound is below ours, and no peer's lower bound above
 ours. Peers whose answer is for another relation or distance are asked for ours. PLD_accounting is optional; JAX-privacy
@@ -20,7 +20,7 @@ from scipy.stats import binom
 
 import dpbounds as dp
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.minutes
 DELTA = 1e-5
 REPLACE = dpa.NeighboringRelation.REPLACE_ONE
 SPECIAL = dpa.NeighboringRelation.REPLACE_SPECIAL

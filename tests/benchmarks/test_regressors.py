@@ -10,7 +10,7 @@ BEHIND = 0.05  # of R²
 CELLS = [key(name, epsilon) for name in regressors.DATA for epsilon in EPSILONS]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_page_has_what_is_stored():
     text = PAGE.read_text(encoding="utf-8")
     assert regressors.with_table(text) == text
@@ -29,7 +29,7 @@ def test_it_can_fail():
     assert regressors.behind(kept, "x") > BEHIND
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("method", [regressors.OURS, "plain"])
 def test_what_is_stored_is_measured_again(method):
     again = regressors.held_out(regressors.METHODS[method], regressors.data_of("diabetes"), 1.0, 0)

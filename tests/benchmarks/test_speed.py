@@ -1,6 +1,6 @@
 """Side by side in one run: with dp_accounting's accountants (proven here, unproven there), and with the plain way.
 
-    pytest tests/benchmarks -m slow -n 0 -s
+    pytest tests/benchmarks -m minutes -n 0 -s
 
 prints medians of CPU seconds and their ratio. Nothing is asserted about time; that both find the same number is.
 """
@@ -56,7 +56,7 @@ def _pld_epsilon(delta: float, *parts: tuple[float, dp_accounting.DpEvent, int])
     return float(accountant.get_epsilon(delta))
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize(
     ("q", "z", "steps", "delta"), [(0.01, 1.0, 10_000, 1e-6), (0.1, 1.0, 10_000, 1e-5), (0.001, 0.7, 100_000, 1e-6)]
 )
@@ -70,7 +70,7 @@ def test_epsilon(q: float, z: float, steps: int, delta: float) -> None:
     assert abs(ours / theirs - 1) < 0.02
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize(("levels", "q"), [(10, 0.01), (30, 0.01), (100, 0.01), (100, 0.05)])
 def test_a_schedule_of_noise(levels: int, q: float) -> None:
     """From 0.8 to 2, five steps each: Opacus' prv takes 5.7 s for 100; dp_accounting composes law after law."""
@@ -85,7 +85,7 @@ def test_a_schedule_of_noise(levels: int, q: float) -> None:
     assert abs(value / other - 1) < 0.01
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_asked_after_each_epoch() -> None:
     """50 epochs of 100 steps, each with less noise than the one before; with and without what is kept in between."""
 
@@ -105,7 +105,7 @@ def test_asked_after_each_epoch() -> None:
     assert kept == alone
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("z", [0.1, 1, 10, 100, 1000])
 def test_composed_gaussians(z: float) -> None:
     mechanism = dp.Gaussian(z) ** 100
@@ -118,7 +118,7 @@ def test_composed_gaussians(z: float) -> None:
     assert ours == pytest.approx(exact, rel=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_rare_jumps() -> None:
     mechanism = dp.PoissonSampled(dp.Gaussian("0.59"), "2e-5") ** 5562
     ours, theirs = _side_by_side(
@@ -133,7 +133,7 @@ def test_rare_jumps() -> None:
     assert abs(ours - theirs) < 1e-3
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_sampled_laplace() -> None:
     mechanism = dp.PoissonSampled(dp.Laplace(1), "0.01") ** 1000
     ours, other = _side_by_side(
@@ -144,7 +144,7 @@ def test_sampled_laplace() -> None:
     assert abs(ours / other - 1) < 0.01
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_calibration() -> None:
     def theirs() -> float:
         return float(
@@ -181,7 +181,7 @@ def _fresh(call: Callable[[], float]) -> Callable[[], float]:
     return asked
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("steps", [100, 1000])
 def test_batches_without_replacement(steps: int) -> None:
     def theirs() -> float:
@@ -200,7 +200,7 @@ def test_batches_without_replacement(steps: int) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("steps", [100, 1000])
 def test_batches_with_replacement_against_without(steps: int) -> None:
     """What several draws cost: nobody else proves an answer, so the yardstick is a batch without replacement."""
@@ -222,7 +222,7 @@ def test_batches_with_replacement_against_without(steps: int) -> None:
         assert drawn_value > once_value  # drawn twice, a record is told apart more easily
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_sums_over_draws_against_all_terms() -> None:
     draws, squared_shift = Draws(Fraction(1, 1000), 100), Fraction(1, 20)
     pair, losses = Sampled(Direction.REMOVE, draws, ShiftedGaussians(squared_shift)), range(-100, 400)

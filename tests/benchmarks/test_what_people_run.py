@@ -1,6 +1,6 @@
 """What people really run: the goals of every row, asked of a fresh process each.
 
-    pytest tests/benchmarks/test_what_people_run.py -m slow -n 0 -s
+    pytest tests/benchmarks/test_what_people_run.py -m minutes -n 0 -s
 
 prints both ends, processor seconds and their ratio to what a row may take. Asserted are widths, ends against the values
 that were given, and memory. Values of peers are asked beside ours in ``test_peers.py``.
@@ -18,7 +18,7 @@ def _missed(row: Row, low: float, high: float, memory: float) -> list[str]:
     return [fault.split()[0] if "width" in fault else fault for fault in row.faults(low, high, 0.0, memory)]
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("row", ROWS, ids=[row.title for row in ROWS])
 def test_every_row_keeps_its_goals(row: Row) -> None:
     low, high, seconds, memory = measured(row)

@@ -11,7 +11,7 @@ from dpbounds.algorithms.verification.attacks import experiments, mutations
 VERB = ("audit",)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_for_people_and_programs(data, said):
     arguments = ["dp-pgd", "--runs", "3000", "--epsilon", "4", "--confidence", "0.9", "--seed", "3"]
     out = said(*arguments)
@@ -47,7 +47,7 @@ def test_one_run(data, said):
     assert (found["runs"], found["reach"]) == (1, None)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_bound_above_the_certificate_fails(data, said, monkeypatch):
     audited = experiments.audit_example
 
@@ -71,7 +71,7 @@ def test_a_bound_above_the_certificate_fails(data, said, monkeypatch):
     assert data("dp-pgd", "--runs", "2000", "--epsilon", "4")["certified"] == "inf"
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_table_of_broken_copies(data, said, monkeypatch):
     few = mutations.mutations()[:2]  # one sound, one broken
     monkeypatch.setattr(mutations, "mutations", lambda: few)
@@ -87,7 +87,7 @@ def test_the_table_of_broken_copies(data, said, monkeypatch):
     assert "All lower bounds together hold with 0.95 confidence" in lines[-2]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_all_of_them_and_a_page(data, said, monkeypatch, tmp_path):
     few = tuple(one for one in catalogue.all_examples() if one.name in ("dp-pgd", "dp-gd-zhang-as-quoted"))
     monkeypatch.setattr(catalogue, "all_examples", lambda: few)
@@ -108,7 +108,7 @@ def test_all_of_them_and_a_page(data, said, monkeypatch, tmp_path):
     assert "| caught | half of the noise" in (tmp_path / "runs" / "audits-broken-copies.md").read_text()
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_several_processes_find_the_same(said, monkeypatch):
     few = tuple(one for one in catalogue.all_examples() if one.name in ("dp-pgd", "dp-gd-zhang-as-quoted"))
     monkeypatch.setattr(catalogue, "all_examples", lambda: few)

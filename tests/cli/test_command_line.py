@@ -551,7 +551,7 @@ def test_help_and_bad_input_need_no_heavy_library():
     assert done.stdout.endswith("[]\n"), done.stdout + done.stderr
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     "asked",
     [

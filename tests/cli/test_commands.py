@@ -59,14 +59,14 @@ def held(data, *words):
     return {row["id"] for row in rows}
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("limit", ["3", "20"])
 def test_a_plan_s_command_has_the_plan_s_bound(limit, data):
     found = held(data, "--metric", "gradient-norm", *options(), *BUDGET, "--steps-limit", limit)
     assert {"dpbounds/storm", "dpbounds/noisy-descent-exact", "wang-chen-xu-2019/algorithm-4/explicit"} <= found
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("metric", ["gradient-norm", "projected-gradient-norm"])
 @pytest.mark.parametrize(
     "words",
@@ -89,7 +89,7 @@ def test_every_command_has_the_plan_s_bound(metric, words, data):
     assert found or (metric == "projected-gradient-norm" and "1000" in words)  # less than one pass: nothing on sets
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("words", "ends"), [(options(n="5000", d="2"), {""}), (options(n="30000", d="40"), {"", "/iterative"})], ids=str
 )
@@ -98,7 +98,7 @@ def test_a_second_order_point_is_run_for(words, ends, data):
     assert found == {f"dpbounds/second-order-path-noise{end}" for end in ends}
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("metric", "suffix"), [("sosp", "warm-start"), ("population-sosp", "population")])
 @pytest.mark.parametrize(
     "words", [options(d="1"), [*options(d="1", n="20000"), "--relation", "add-or-remove-one"]], ids=str
@@ -110,7 +110,7 @@ def test_a_point_from_a_net_is_run_for_where_the_net_is_small(metric, suffix, wo
     assert [row["command"] for row in large if row["id"].endswith(suffix)] == [None]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_every_statement_of_the_table_has_a_command(data):
     found = [
         held(data, "--metric", metric, *options(), *BUDGET) for metric in ("gradient-norm", "projected-gradient-norm")
@@ -121,13 +121,13 @@ def test_every_statement_of_the_table_has_a_command(data):
     assert set().union(second_order, *found) == set(ALGORITHMS)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("metric", ["gradient-norm", "projected-gradient-norm"])
 def test_a_plan_for_records_of_one_s_own_runs_on_them(metric, data, own):
     assert held(data, "--metric", metric, *own, *BUDGET, "--steps-limit", "30")
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_plan_for_records_is_that_of_their_shape_and_the_constants_of_the_loss(data, own):
     limit = ("--metric", "gradient-norm", *BUDGET, "--steps-limit", "3")
     found = data("plan", *limit, *own)

@@ -58,7 +58,7 @@ def records(tmp_path):
     return tmp_path
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_everything_is_written(finished):
     names = {path.name for path in finished.iterdir()}
     ledgers = {"ledger-epsilon-1.json", "ledger-epsilon-4.json"}
@@ -66,7 +66,7 @@ def test_everything_is_written(finished):
     assert (finished / "demo.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_the_spent_epsilon_is_that_of_the_ledger(finished, document):
     assert [row["target_epsilon"] for row in document["rows"]] == [1.0, 4.0]
     for row in document["rows"]:
@@ -144,7 +144,7 @@ def _demo(directory, *arguments):
     return main(["demo", "--output", str(directory), "--epsilon", "4", "--repetitions", "4", *arguments])
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_seed_decides_everything(tmp_path, short_baseline):
     for name, seed in (("a", "5"), ("b", "5"), ("c", "6")):
         assert _demo(tmp_path / name, "--seed", seed) == 0
@@ -158,7 +158,7 @@ def test_the_seed_decides_everything(tmp_path, short_baseline):
     assert len({*texts}) == 4
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_json_alone_is_on_standard_output(tmp_path, short_baseline, capsys):
     assert _demo(tmp_path / "new" / "place", "--json") == 0
     captured = capsys.readouterr()
@@ -168,7 +168,7 @@ def test_json_alone_is_on_standard_output(tmp_path, short_baseline, capsys):
     assert len(document["files"]) == 6
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_one_s_own_records(records, short_baseline, capsys):
     arguments = ["--data", str(records / "records.csv"), "--ranges", str(records / "ranges.csv"), "--positive", "no"]
     assert _demo(records / "out", *arguments, "--delta", "0.1", "--json") == 0
@@ -181,7 +181,7 @@ def test_one_s_own_records(records, short_baseline, capsys):
     assert "warning: --delta = 0.1" in captured.err
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_without_ranges_nothing_is_scaled_and_it_is_said(records, short_baseline, capsys):
     assert _demo(records / "out", "--data", str(records / "records.csv"), "--json") == 0
     captured = capsys.readouterr()
@@ -216,7 +216,7 @@ def test_bad_records_are_one_line(arguments, fragments, records, monkeypatch, ca
     assert {path.name for path in records.iterdir()} == {"records.csv", "ranges.csv"}  # nothing is left behind
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_every_way_to_write_a_budget_names_a_file(tmp_path, short_baseline, capsys):
     """Slashes, powers, many digits: what was trained is written, each ledger into a file of its own."""
     budgets = ["4/3", "2**-1", "1.00000000000000001", "1.00000000000000002"]
@@ -243,7 +243,7 @@ def test_what_is_refused_leaves_nothing_behind(tmp_path, monkeypatch, capsys):
         assert "--output" in capsys.readouterr().err
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_full_disk_keeps_what_an_earlier_demo_wrote(tmp_path, short_baseline, monkeypatch, capsys):
     assert _demo(tmp_path, "--seed", "1") == 0
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -258,7 +258,7 @@ def test_a_full_disk_keeps_what_an_earlier_demo_wrote(tmp_path, short_baseline, 
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_guards_change_nothing_and_find_what_a_run_does_not(records, short_baseline, monkeypatch, capsys):
     """A step size that is read off the records keeps every ledger right: the shadow alone, which does not know them."""
     own = "--data", str(records / "records.csv"), "--ranges", str(records / "ranges.csv"), "--seed", "5"
@@ -288,7 +288,7 @@ def test_a_missing_extra_is_one_line(module, name, monkeypatch, tmp_path, capsys
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_failed_check_is_an_exit_status(tmp_path, short_baseline, monkeypatch, capsys):
     from dpbounds.algorithms import verification
 
@@ -304,7 +304,7 @@ def test_a_failed_check_is_an_exit_status(tmp_path, short_baseline, monkeypatch,
     assert "| fails" in (tmp_path / "demo.md").read_text()
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_one_repetition_is_undecided_and_said_to_be(tmp_path, short_baseline, capsys):
     assert _demo(tmp_path, "--repetitions", "1") == 0
     captured = capsys.readouterr()
@@ -336,7 +336,7 @@ def test_zero_is_put_where_it_is_said_to_be(records):
             np.testing.assert_allclose(signed * label, record, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_baseline_is_the_same_algorithm_without_noise():
     dataset, problem, _ = demo_training.prepared(None, None, None, None, None)
     baseline = demo_training.without_noise(problem, dataset.labels)

@@ -40,7 +40,7 @@ def test_people_are_told_pair_source_route_assumptions_and_what_would_help(capsy
         assert part in text, part
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_people_are_told_what_is_loose(capsys):
     fixed = ["--sampling", "without-replacement", "--batch-size", "100", "--dataset-size", "10000", "--steps", "100"]
     text = explained(capsys, "epsilon", *RUN[:2], *fixed, "--delta", "1e-6", "--relation", "replace-one")
@@ -73,7 +73,7 @@ def test_programs_get_the_proofs(said):
     assert found["total_variation"] == {"lower": advantage.lower, "upper": advantage.upper}
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_programs_get_the_attacks(capsys, ledger, said):
     path = ledger(dp.ExponentialMechanism("0.1", relation="replace-one") ** 2)
     run = ["epsilon", "--ledger", path, "--delta", "1e-6", "--relation", "replace-one", "--explain"]

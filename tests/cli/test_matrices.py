@@ -140,7 +140,7 @@ def test_the_best_matrix_is_looked_for_and_what_it_costs_is_proven(data, refused
     assert "coefficients" not in said("calibrate", "--tree", *wanted[2:])
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_secret_bins(answer, refused):
     options = ["--toeplitz", "1,1/2", "--steps", "24", "--participation", "balls-in-bins", "--separation", "6"]
     found, _ = answer("epsilon", *options, *NOISE, "--tolerance", "1e-3")

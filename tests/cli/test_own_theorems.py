@@ -29,7 +29,7 @@ def copy_of(tmp_path):
     return write
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", ["lowy-ullman-wright-2024/lemma-3.1/explicit", "cited/arora-et-al-2023/theorem-4.2"])
 def test_it_is_ranked_as_its_original(name, copy_of, capsys):
     assert main(["plan", "--metric", "gradient-norm", *NUMBERS, "--with", copy_of(name), "--json"]) == 0
@@ -38,7 +38,7 @@ def test_it_is_ranked_as_its_original(name, copy_of, capsys):
     assert [ranking["mine-2026/theorem-1"][key] for key in same] == [ranking[name][key] for key in same]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_it_wins_where_its_original_does(copy_of, capsys):
     name = "lowy-ullman-wright-2024/corollary-4.3"
     words = ["--with", copy_of(name), "--with", "kl_exponent=2"]

@@ -17,7 +17,7 @@ SPIDER = "lowy-ullman-wright-2024/lemma-3.1/explicit"
 VERB = ("plan",)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_for_programs(data):
     found = data(*NUMBERS)
     assert found["metric"] == "gradient-norm"
@@ -46,7 +46,7 @@ def test_for_programs(data):
     assert {"id": "lowy-ullman-wright-2024/corollary-4.3/explicit", "needs": ["diameter"]} in found["missing"]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_for_people(said):
     out = said(*NUMBERS, "diameter=1", "loss_range=1", "--failure-probability", "0.05", "radius=20")
     assert max(map(len, out.splitlines())) <= 110
@@ -70,14 +70,14 @@ def test_batches_that_are_never_used_twice():
     assert releases(twice) == [(1, wanted)]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_few_records(said):
     out = said(*(word.replace("1e6", "50") for word in NUMBERS), "--top", "9")
     assert "EVERY BOUND IS VACUOUS" in out
     assert "meaningful from n = 120" in " ".join(out.split())
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 def test_words_and_options_say_the_same(said):
     options = said(*NUMBERS, "--json")
     words = said(
@@ -87,7 +87,7 @@ def test_words_and_options_say_the_same(said):
     assert json.loads(options)["ranking"] == json.loads(words)["ranking"]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_relation_classes_statuses_and_a_limit(said):
     out = said(
         *NUMBERS, "--relation", "add-or-remove-one", "--assuming", "quasar-convex", "--diameter", "1",

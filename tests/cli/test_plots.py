@@ -63,7 +63,7 @@ def test_curves_are_drawn_where_they_are():
     assert drawn["no attack is below"][1][0] == pytest.approx(0.8)  # 1 - δ, at the best of both ε
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_every_ratio_is_drawn():
     found = rows.rows()
     figure = plots.tightness(found)
@@ -99,7 +99,7 @@ def test_checks_are_drawn_where_they_were_measured_and_by_their_verdict():
         plots.verification(outcomes[-1:])
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("ending", SIGNATURES)
 def test_verbs_draw(ending, tmp_path, capsys):
     path = tmp_path / f"picture{ending}"
@@ -116,7 +116,7 @@ def test_verbs_draw(ending, tmp_path, capsys):
         path.unlink()
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_plan_is_drawn_against_the_number_of_records(tmp_path):
     from dpbounds.rates.plan import plan
 

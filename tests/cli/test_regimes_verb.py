@@ -44,7 +44,7 @@ def test_a_fixed_epsilon(data):
     assert any("n >= d^(27/20)" in one["conditions"] for one in warm)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_rank_as_a_further_exponent(data):
     found = data("population-gradient-norm", "--axis", "rank", "--assuming", "generalised linear")
     new = [one for one in found["regions"] if one["winner"] == "lowy-ullman-wright-2024/corollary-8.2"]
@@ -58,7 +58,7 @@ def test_the_width_as_a_further_exponent(said):
     assert "√w_C/(√n √ε)" in {one["value"] for one in found["regions"]}
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_a_map(ending, said, tmp_path):
     file = tmp_path / f"map.{ending}"

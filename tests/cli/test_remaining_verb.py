@@ -13,7 +13,7 @@ GAUSSIANS = (dp.PoissonSampled(dp.Gaussian(2), "0.01") ** 500) @ (dp.Gaussian(30
 BUDGET = ["--target-epsilon", "1", "--target-delta", "1e-6"]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_both_sides_are_proven(ledger, capsys):
     assert main(["remaining", "--ledger", ledger(GAUSSIANS), *BUDGET, "--json"]) == 0
     captured = capsys.readouterr()
@@ -31,7 +31,7 @@ def test_both_sides_are_proven(ledger, capsys):
     assert (found["relation"], found["certified"], found["tight"]) == ("add-or-remove-one", True, True)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_people_read_the_same(ledger, said):
     out = said("remaining", "--ledger", ledger(GAUSSIANS), *BUDGET)
     assert "budget             epsilon 1, delta 1e-06: kept (proven)\n" in out
@@ -55,7 +55,7 @@ def test_an_exceeded_budget_is_status_1(ledger, capsys, said):
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_what_is_not_decided_is_status_1_and_says_so(ledger, capsys):
     loose = dp.SampledWithoutReplacement(dp.Gaussian(1), 100, 10_000) ** 1000
     run = [

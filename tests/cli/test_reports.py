@@ -131,7 +131,7 @@ def reported(tmp_path, capsys):
     return report
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_page_answers_what_an_officer_asks(reported, tmp_path):
     found, answer = reported("epsilon", *RUN, "--certificate", str(tmp_path / "c.json"))
     for question, told in QUESTIONS.items():
@@ -143,7 +143,7 @@ def test_a_page_answers_what_an_officer_asks(reported, tmp_path):
     assert answer["epsilon"]["upper"] <= float(upper) < 1.0001 * answer["epsilon"]["upper"]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_page_of_a_newer_scheme_answers_the_same(reported, tmp_path, scheme):
     given = ("--noise-multiplier", "2", "--delta", "1e-6", "--certificate", str(tmp_path / "c.json"))
@@ -173,7 +173,7 @@ def test_an_attackers_chances_are_rounded_up_and_near_what_is_attained(reported)
         assert attained <= float(caught) < 1.15 * attained
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_calibration_and_what_is_left(reported, ledger):
     found, answer = reported("calibrate", *BUDGET, "--sample-rate", "0.01", "--steps", "10")
     value = re.search(r"A noise multiplier of ([\d.]+) keeps the budget, ε = 1 at δ = 1e-06", found.text)[1]
@@ -188,7 +188,7 @@ def test_calibration_and_what_is_left(reported, ledger):
     assert "is NOT kept" in found.text
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_no_finite_epsilon_is_bad_news(reported, ledger):
     path = ledger(dp.ApproximateDP(1, "1e-3", relation="add-or-remove-one"))
     found, _ = reported("epsilon", "--ledger", path, "--delta", "1e-6")
@@ -197,7 +197,7 @@ def test_no_finite_epsilon_is_bad_news(reported, ledger):
     assert "may tell everything" in found.text
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_run_an_audit_and_checks(reported, tmp_path):
     run = ("run", "dp-storm", "n=50", "d=2", "steps=3", "--epsilon", "1", "--delta", "1e-6")
     found, _ = reported(*run, "--seed", "3", "--output", str(tmp_path / "run"))

@@ -146,7 +146,7 @@ RUNS = (
 )
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("text", RUNS)
 def test_own_records_are_trained_on_accounted_for_and_signed_off(text, own, data, tmp_path, capsys):
     options = given(text)
@@ -187,7 +187,7 @@ def test_it_is_the_run_that_python_makes(own, data):
     assert found["epsilon"] == {"lower": run.spent.lower, "upper": run.spent.upper}
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_correlated_noise_on_own_records(own, data, tmp_path):
     words = (
         "--toeplitz square-root --bands 5 --participation cyclic-poisson --separation 5 --sample-rate 1/4 --epochs 4"
@@ -232,7 +232,7 @@ def test_a_ledger_certifies_every_iterate_and_the_last_one(own, data, said, tmp_
         assert main(["check", f"dpbounds-run/{which}.json"]) == 0
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_budget_for_the_last_iterate_alone_needs_less_noise(own, data):
     text = ("--sampling", "cyclic", "--batches", "6", "--epochs", "4")
     every = data("run", "dp-sgd", *own, *BUDGET, *text)
@@ -313,7 +313,7 @@ def test_refusals(words, told, own, refused, tmp_path):
     assert not (tmp_path / "dpbounds-run").exists()
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_complete_run_leaves_no_secret_behind(own, data, tmp_path):
     bins = ("--sampling", "balls-in-bins", "--same-bins", "--batches", "3", "--epochs", "2")
     words = ("run", *TRAINING, *own, *BUDGET, *bins, "--relation", "zero-out-one", "--checkpoint", "c")

@@ -76,13 +76,13 @@ def test_of_private_records_nothing_is_told_that_was_not_released(said, own, tmp
     assert (tmp_path / "dpbounds-run/point.csv").read_text().splitlines()[1].startswith("a,")
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_guarded_run_is_the_same(data):
     words = ("dp-spider", "n=200", "d=2", "steps=8", *BUDGET, "--seed", "2")
     assert data(*words)["point"] == data(*words, "--guarded")["point"]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", SOUND)
 def test_every_algorithm_runs_on_its_example(name, data):
     found = data(name, *BUDGET)
@@ -91,7 +91,7 @@ def test_every_algorithm_runs_on_its_example(name, data):
     assert found["public"] is True
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_variants_are_those_that_share_a_class_with_a_name_before_them():
     budget = PrivacyBudget.of(1, "1e-5")
     seen, later = set(), []

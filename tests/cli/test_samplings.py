@@ -70,7 +70,7 @@ def test_truncated_samples_are_described_exactly(rate, relation, asked, answer):
     assert (found["max_batch_size"], found["dataset_size"], found["sample_rate"]) == (9, 60, 0.1)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_truncated_samples_are_calibrated_and_explained(said):
     cut = ["--sampling", "truncated-poisson", "--sample-rate", "0.1", "--max-batch-size", "20", "--dataset-size", "100"]
     found = said("calibrate", "--target-epsilon", "2", "--target-delta", "1e-3", *cut, "--steps", "3")
@@ -109,7 +109,7 @@ def test_a_part_of_an_epoch_with_several_participations_is_a_whole_one(asked, an
     assert "counts as a whole one" in errors
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_noise_for_allocated_batches(answer, said):
     run = ["--sampling", "balls-in-bins", "--batches", "4", "--epochs", "2", "--same-bins"]
     budget = ["--target-epsilon", "3", "--target-delta", "1e-3"]
@@ -124,7 +124,7 @@ def test_noise_for_allocated_batches(answer, said):
     assert "each record in one of 4 batches, 2 epochs, the same in every epoch" in said("calibrate", *budget, *run)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_epochs_for_allocated_batches(answer, said, capsys):
     run = ["--solve", "steps", "--noise-multiplier", "4", "--sampling", "balls-in-bins", "--batches", "10"]
     budget = ["--target-epsilon", "1", "--target-delta", "1e-3"]
@@ -160,7 +160,7 @@ KINDS = {  # how batches are drawn, or what is published: each is explained, cer
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_explained_certified_and_checked(kind, tmp_path, said):
     file = str(tmp_path / "it.json")
@@ -188,7 +188,7 @@ def test_what_is_tight_looks_as_before(answer):
     assert "attained" not in found
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_what_is_not_tight_says_so(capsys, answer):
     run = ["epsilon", *NOISE, *WITHOUT, "--steps", "1000", "--delta", "1e-6", *REPLACE]
     found, errors = answer(*run)
@@ -242,7 +242,7 @@ def test_a_loss_that_may_be_infinite(capsys, tmp_path, answer, ledger):
 # --- calibration ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("relation", [BOTH[0], pytest.param(BOTH[1], marks=pytest.mark.slow)])
+@pytest.mark.parametrize("relation", [BOTH[0], pytest.param(BOTH[1], marks=pytest.mark.minutes)])
 def test_noise_for_batches_of_a_fixed_size(relation, answer, said):
     budget = ["--target-epsilon", "3", "--target-delta", "1e-5", "--relation", relation]
     batches = ["--sampling", "without-replacement", "--batch-size", "10", "--dataset-size", "100", "--epochs", "30"]
@@ -260,7 +260,7 @@ def test_noise_for_batches_of_a_fixed_size(relation, answer, said):
     assert ("by an explicit attack; what lies in between is not decided" in out) is not found["tight"]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_steps_for_batches_of_a_fixed_size(answer):
     budget = ["--target-epsilon", "2", "--target-delta", "1e-5", "--solve", "steps"]
     found, _ = answer("calibrate", *budget, "--noise-multiplier", "4", *WITHOUT)
@@ -470,7 +470,7 @@ def test_what_the_last_iterate_assumes_is_said(said, answer):
     assert "provided that nothing else is published" in notes
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_noise_for_the_last_iterate_alone(said, answer):
     words = ["calibrate", *HIDDEN, "--target-epsilon", "1", "--target-delta", "0.01", *REPLACE]
     found, _ = answer(*words)
@@ -558,7 +558,7 @@ def test_epochs_and_batches_of_a_last_iterate(solve, given, answer, said):
     assert f"of {found['batches']} batches in a fixed order" in said("calibrate", *words)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("scheme", "kept"), [("random-allocation", []), ("balls-in-bins", ["--same-bins"])])
 def test_the_fewest_batches_that_are_allocated(scheme, kept, answer, said):
     words = ["--sampling", scheme, "--epochs", "2", *kept, "--noise-multiplier", "2", "--solve", "batches"]

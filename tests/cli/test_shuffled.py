@@ -111,7 +111,7 @@ def test_the_help_says_what_to_do_about_a_loader_that_shuffles(capsys):
     assert "Your loader shuffles: dpbounds epsilon" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_what_a_shuffled_run_spent_and_why(said):
     out = said("epsilon", *RUN, *AT, "--relation", "zero-out-one", "--explain")
     assert out.startswith("epsilon    1.388")
@@ -119,12 +119,12 @@ def test_what_a_shuffled_run_spent_and_why(said):
         assert part in out
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("solve", "given", "field"),
     [
-        pytest.param("noise", ["--batches", "1000", "--epochs", "10"], "noise_multiplier", marks=pytest.mark.slow),
-        pytest.param("batches", ["--noise-multiplier", "4", "--epochs", "10"], "batches", marks=pytest.mark.slow),
+        pytest.param("noise", ["--batches", "1000", "--epochs", "10"], "noise_multiplier", marks=pytest.mark.minutes),
+        pytest.param("batches", ["--noise-multiplier", "4", "--epochs", "10"], "batches", marks=pytest.mark.minutes),
         ("steps", ["--noise-multiplier", "4", "--batches", "1000"], "epochs"),
     ],
 )

@@ -103,7 +103,7 @@ def test_tolerance_is_handed_on(asked, answer):
     assert asked[1][1]["tolerance"] == accountants.DEFAULT_TOLERANCE
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_small_tolerance_is_honoured_or_refused(capsys, answer):
     found, errors = answer("epsilon", *SINGLE, "--delta", "1e-5", "--tolerance", "1e-40", "--digits", "45")
     assert found["digits"] >= 40
@@ -240,7 +240,7 @@ def test_the_grid_starts_at_zero_and_reaches_twice_as_far(centre):
         assert 2 * exact(centre) <= grid[-1] <= exact("2.3") * exact(centre)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_statement_and_certificate(tmp_path, answer, said):
     path = tmp_path / "certificate.json"
     found, errors = answer("epsilon", *RUN, "--delta", "1e-6", "--statement", "--certificate", str(path))

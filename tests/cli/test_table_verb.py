@@ -78,7 +78,7 @@ def test_what_does_not_fit_is_refused(words, told, refused, monkeypatch):
     assert told in refused(*words)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_numbers_sort_and_say_what_applies(said):
     rows = list(csv.DictReader(io.StringIO(said("gradient-norm", "--format", "csv", "--at", AT))))
     values = [row["value"] for row in rows]
@@ -94,14 +94,14 @@ def test_numbers_sort_and_say_what_applies(said):
     assert "yes" in {row["applies"] for row in explicit}
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", QUICK)
 def test_committed_files_are_fresh(name, said):
     out = said(name, "--check", "--output", str(ROOT / "tables"))
     assert "every file is fresh" in out
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_every_committed_file_is_fresh(said):
     assert "every file is fresh" in said("all", "--check", "--output", str(ROOT / "tables"))
 

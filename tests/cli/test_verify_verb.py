@@ -24,7 +24,7 @@ def wanting(results):
     return vector(results[0], "exact_path")
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_for_people_and_programs(data, said, tmp_path):
     store = ["--store", str(tmp_path / "cells.db")]
     out = said(PAPER, *store)
@@ -72,7 +72,7 @@ def test_a_planted_wrong_constant_fails(said, monkeypatch):
     assert "misses" in out
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_experiments_are_run_drawn_and_told(said, tmp_path, monkeypatch):
     from dpbounds.algorithms.verification import experiments
     from dpbounds.algorithms.verification.experiments import wang_xu_2019

@@ -1,7 +1,7 @@
 """The pages of the documentation, and what of them can be run.
 
 A fence is a block between lines of three backticks. What stands in a comment in the line above it tells how it is run:
-``<!-- thorough -->`` takes seconds, ``<!-- continued -->`` goes on where the block before it ended, and
+``<!-- seconds -->`` takes seconds, ``<!-- continued -->`` goes on where the block before it ended, and
 ``<!-- needs opacus -->`` is left out where that is not installed.
 """
 
@@ -38,7 +38,7 @@ class Fence:
     @property
     def marks(self) -> list[pytest.MarkDecorator]:
         """Of the test that runs it."""
-        return [pytest.mark.thorough] if "thorough" in self.remarks else []
+        return [pytest.mark.seconds] if "seconds" in self.remarks else []
 
 
 def fences(page: Path, *languages: str) -> list[Fence]:

@@ -78,11 +78,11 @@ def test_what_is_said_of_the_answers_is_so(script):
     assert width.upper - width.lower < 1e-12
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("question", "accountant"),
     [
-        pytest.param(question, name, marks=pytest.mark.slow if question == "100 noise levels" else ())
+        pytest.param(question, name, marks=pytest.mark.minutes if question == "100 noise levels" else ())
         for question, name in cells()
     ],
 )
@@ -97,7 +97,7 @@ def test_the_answer_is_what_is_shown(script, question, accountant):
     assert script.answer(accountant, question) == pytest.approx(told, rel=0.02 if by_machine else 1e-5)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.filterwarnings("ignore")  # of other libraries
 def test_under_replace_one_another_accountant_returns_half(script):
     if version("dp-accounting") != VERSIONS["dp-accounting"]:
@@ -158,13 +158,13 @@ def test_other_samples_are_those_that_the_script_asks_about(script):
     }
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.filterwarnings("ignore")  # of other libraries
 @pytest.mark.parametrize("place", [0, 2])
 @pytest.mark.parametrize(
     "question",
     [
-        pytest.param(question, marks=pytest.mark.slow if "120" in question else ())
+        pytest.param(question, marks=pytest.mark.minutes if "120" in question else ())
         for question in _rows("| other samples | dpbounds, proven | who else")
     ],
 )

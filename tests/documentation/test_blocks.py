@@ -74,16 +74,16 @@ def interactive(page):
 @pytest.mark.usefixtures("workplace")
 @pytest.mark.parametrize("page", [page for page in PAGES if interactive(page)], ids=lambda page: page.name)
 def test_python_prints_what_is_shown(page):
-    quick = [fence for fence in interactive(page) if "thorough" not in fence.remarks]
+    quick = [fence for fence in interactive(page) if "seconds" not in fence.remarks]
     assert quick
     run_as_a_session(page, quick)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.usefixtures("workplace")
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if any("thorough" in fence.remarks for fence in interactive(page))],
+    [page for page in PAGES if any("seconds" in fence.remarks for fence in interactive(page))],
     ids=lambda page: page.name,
 )
 def test_python_that_takes_seconds_prints_what_is_shown(page):

@@ -28,7 +28,7 @@ def generated():
     return module
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_generated_parts_are_fresh(generated):
     parts = []
     for page in generated.PAGES:
@@ -49,7 +49,7 @@ def json_shapes():
     del sys.modules["json_shapes"]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_schemas_are_fresh(json_shapes):
     assert {path.stem for path in json_shapes.HOME.iterdir()} == set(VERBS)
     for path, text in json_shapes.schemas().items():
@@ -86,7 +86,7 @@ def test_every_mechanism_has_an_assumption_of_its_own(generated, relation):
         assert "contributes nothing changes" not in first.text, name
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_every_algorithm_is_in_the_table():
     rows = re.findall(
         r"^\| (`.*?) \| `(\w+)` \|", (DOCS / "training.md").read_text(encoding="utf-8"), flags=re.MULTILINE

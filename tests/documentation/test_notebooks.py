@@ -43,7 +43,7 @@ def test_every_block_is_a_cell(notebooks, page):
     assert "](../" not in prose
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("page", IN_SECONDS, ids=lambda page: page.stem)
 def test_a_kernel_prints_what_is_shown(notebooks, page, tmp_path, monkeypatch):
     pytest.importorskip("ipykernel")

@@ -13,7 +13,7 @@ SHARE = backend_of("arb").functions["betainc_regularized"]
 parameters = st.fractions("1/7", 40, max_denominator=7)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @given(parameters, parameters, st.fractions("1/1000", "999/1000", max_denominator=1000))
 @settings(max_examples=60, deadline=None)
 def test_incomplete_beta_against_arb(a, b, x):
@@ -29,7 +29,7 @@ def test_incomplete_beta_against_arb(a, b, x):
         assert abs(ours - theirs).upper() < arb(10) ** -30 * abs(theirs).upper()
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("dimension", [1, 2, 50, 5_000, 1_000_000])
 @pytest.mark.parametrize("spread", [fmpq(1, 10), fmpq(1), fmpq(9)])
 def test_ball_noise_in_many_dimensions(dimension, spread):

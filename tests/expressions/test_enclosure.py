@@ -15,7 +15,7 @@ from dpbounds.expressions.enclosure import Enclosure, ball_end
 ends = st.tuples(st.fractions(-9, 9), st.fractions(-9, 9)).map(sorted).map(lambda pair: Enclosure(*pair))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @given(ends, ends)
 def test_comparison_is_three_valued(first, second):
     points = [(a, b) for a in (first.exact_lower, first.exact_upper) for b in (second.exact_lower, second.exact_upper)]
@@ -31,7 +31,7 @@ def test_comparison_is_three_valued(first, second):
         assert (first < second) is (not (first >= second))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @given(ends, ends)
 def test_hull_and_larger(first, second):
     hull = first.hull(second)
@@ -66,7 +66,7 @@ def test_only_what_is_a_double_becomes_one():
             float(narrow)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @given(ends, ends, st.fractions(-9, 9))
 def test_arithmetic_encloses_and_is_exact_at_the_ends(first, second, number):
     points = [(a, b) for a in (first.exact_lower, first.exact_upper) for b in (second.exact_lower, second.exact_upper)]
@@ -122,7 +122,7 @@ def test_formats_round_outwards(shape, lower, upper):
     assert below.strip() == f"-{upper.strip().lstrip('+')}"
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @given(st.fractions(), st.integers(1, 60), st.sampled_from("efg%"))
 def test_a_format_never_moves_an_end_inwards(number, digits, kind):
     lower, upper = f"{Enclosure.exactly(number):.{digits}{kind}}"[1:-1].split(", ")

@@ -145,7 +145,7 @@ FEW_ULPS = {
 }
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", FUNCTIONS)
 @given(data=st.data())
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -180,7 +180,7 @@ def test_back_ends_agree(name, data):
             assert number == pytest.approx(same, rel=1e-11, abs=1e-13)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @given(
     st.fractions(Fraction(1, 50), 50, max_denominator=10**6),
     st.fractions(Fraction(1, 50), 50, max_denominator=10**6),
@@ -470,7 +470,7 @@ def test_other_bad_input():
 # --- Conditions ---
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_decide():
     values = {x: 2, y: "1/3"}
     assert decide(x > y, values) is True

@@ -146,7 +146,7 @@ NUMBERS = st.one_of(
 )
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @given(NUMBERS)
 def test_every_number_that_gets_in_can_be_written_and_rounded(value):
     try:

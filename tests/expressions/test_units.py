@@ -56,7 +56,7 @@ HOMOGENEOUS = {
 }
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", HOMOGENEOUS)
 def test_correct_formulas_pass(name):
     formula, unit = HOMOGENEOUS[name]

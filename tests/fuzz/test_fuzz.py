@@ -21,7 +21,7 @@ def fuzzed(kind, count):
     return json.loads(found.stdout.splitlines()[-1])
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_commands():
     report = fuzzed("commands", 120)
     assert report["cases"] == 120
@@ -31,7 +31,7 @@ def test_commands():
     assert 25 < refused < 100
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_calls():
     report = fuzzed("calls", 350)
     assert report["cases"] == 350

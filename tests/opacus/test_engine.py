@@ -175,7 +175,7 @@ def test_every_mode_clipping_and_optimiser_is_decided_about() -> None:
         assert any(each.__name__.startswith(prefix) for prefix in refused), each
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("given", [case for cases in ACCOUNTED.values() for case in cases], ids=str)
 def test_what_is_accounted_is_accounted_at_the_rate_that_is_drawn(given: dict[str, Any]) -> None:
     if given.get("noise_generator"):
@@ -650,7 +650,7 @@ def test_a_budget_covers_what_was_spent_before() -> None:
         mine.make_private_with_epsilon(**options, target_epsilon=1, target_delta="1e-5", epochs=0)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_what_may_be_claimed() -> None:
     mine = engine()
     assert mine.get_epsilon("1e-5") == mine.enclosure("1e-5").upper == 0
@@ -694,7 +694,7 @@ def test_a_checkpoint_keeps_what_was_spent_and_what_is_public(tmp_path: Any) -> 
 # --- the tutorial -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_tutorial_shows_what_runs() -> None:
     page = (Path(__file__).parents[2] / "docs" / "tutorials" / "train.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```python\n(import torch\n.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
@@ -727,7 +727,7 @@ def test_opacus_own_engine_is_seen_to_shuffle_by_nobody_but_ours(monkeypatch: py
     assert theirs.get_epsilon("1e-5") == epsilon(expected, "1e-5").upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_without_opacus_the_error_says_what_to_install() -> None:
     for missing in ("sys.modules['opacus'] = None", "import opacus; opacus.__version__ = '1.5.4'"):
         code = (

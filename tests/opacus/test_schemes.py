@@ -124,7 +124,7 @@ def laws(name: str) -> dict[Any, float]:
     return {(a, b): one[a] * one[b] for a in one for b in one}
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", OTHERS)
 def test_passes_follow_their_law(name: str) -> None:
     law, runs = laws(name), 3000
@@ -142,7 +142,7 @@ def test_passes_follow_their_law(name: str) -> None:
         assert abs(seen[outcome] - runs * chance) < 6 * (runs * chance) ** 0.5 + 6, outcome
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_may_be_claimed(name: str) -> None:
     mine = engine(name)
@@ -156,7 +156,7 @@ def test_what_may_be_claimed(name: str) -> None:
     assert check_certificate(json.loads(json.dumps(mine.certificate("1e-5")))).holds
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", [SHUFFLED, KEPT_BINS])
 def test_noise_for_a_budget(name: str) -> None:
     mine = engine(name)
@@ -328,7 +328,7 @@ def test_passes_over_two_batches_follow_their_law(bug: str | None, monkeypatch: 
     assert right is (bug is None)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", ["zero-out-one", "add-or-remove-one"])
 def test_what_may_be_claimed_of_two_batches_of_a_pass(relation: str) -> None:
     mine = in_two_batches(relation=relation, public_dataset_size=60 if relation == "add-or-remove-one" else None)

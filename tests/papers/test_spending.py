@@ -190,7 +190,7 @@ SPENT = {
 CASES = [(name, *each) for name, each_of in SPENT.items() for each in each_of]
 
 
-@pytest.mark.thorough_cases(
+@pytest.mark.seconds_cases(
     "*/proposition-5.2 * 1e-5 *",
     "*/theorem-6 ?0 *",
     "*/corollary-4.3 1 1e-3 *",

@@ -47,7 +47,7 @@ def check(seed: int, relation: Relation | None = None) -> str:
     return "within"
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_random_trees() -> None:
     assert all(check(seed) in ("attained", "within") for seed in ONCE_BROKEN)
     outcomes = Counter(check(seed) for seed in range(SIXTY))
@@ -55,14 +55,14 @@ def test_random_trees() -> None:
     assert outcomes["refused"] <= SIXTY // 4
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_random_trees_with_a_zeroed_record() -> None:
     outcomes = Counter(check(seed, Relation.ZERO_OUT_ONE) for seed in range(SIXTY // 4))
     assert outcomes["attained"] >= SIXTY // 12
     assert outcomes["refused"] <= SIXTY // 16
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("hundred", range(ALL // 100))
 def test_many_random_trees(hundred: int) -> None:
     seeds = range(100 * hundred, 100 * (hundred + 1))

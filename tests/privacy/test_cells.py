@@ -193,8 +193,8 @@ def test_a_profile_becomes_a_law_of_losses_and_back() -> None:
         atoms(lambda alphas: np.minimum(1.0, 2 - alphas), GRID)
 
 
-@pytest.mark.thorough_cases("Box(*, replace=Concentrated(*")
-@pytest.mark.rotating(8)
+@pytest.mark.seconds_cases("Box(*, replace=Concentrated(*")
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("base", BASES, ids=str)
 def test_claims_are_profiles(base: Base) -> None:
     """h(0) = 1, convex, decreasing, at least (1-α)_+; its own reverse when a record is replaced."""
@@ -211,7 +211,7 @@ def test_claims_are_profiles(base: Base) -> None:
             assert reversed_order(h)(ALPHAS) == pytest.approx(values, abs=1e-10)
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("base", BASES, ids=str)
 def test_claims_agree_where_drawings_are_the_same(base: Base) -> None:
     for order in orders_known(base, OneRandom()):
@@ -316,7 +316,7 @@ def test_nothing_is_claimed(cell: Cell) -> None:
 # --- One step: noise on a sum ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.rotating(16)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("sampling", "size"), DRAWN, ids=str)
 @pytest.mark.parametrize(("noise", "base"), LINE_NOISE, ids=str)
@@ -335,7 +335,7 @@ PLANE: list[tuple[Noise, Base, float]] = [
 ]
 
 
-@pytest.mark.rotating(16)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(
     ("sampling", "size"),
@@ -522,11 +522,11 @@ def excess_of_random_boxes(seed: int, rounds: int, kinds: Sequence[str], scatter
     return worst
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(kind, marks=pytest.mark.slow if kind == "tabulated" else ())
+        pytest.param(kind, marks=pytest.mark.minutes if kind == "tabulated" else ())
         for kind in MEASURES
         if kind != "concentrated"
     ],
@@ -539,13 +539,13 @@ def test_random_boxes(kind: str, content: float) -> None:
         assert excess_of_random_boxes(seed, rounds, [kind], scatter) < ROUNDING
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_random_boxes_that_are_concentrated() -> None:
     for content in (0.1, 1.0):
         assert excess_of_random_boxes(7, 1, ["concentrated"], Scatter(content=content)) < ROUNDING
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_random_boxes_with_impossible_outcomes() -> None:
     """Only divergences can be bounded then."""
     scatter = Scatter(outcomes=4, impossible=0.3)
@@ -568,7 +568,7 @@ def test_random_boxes_with_impossible_outcomes() -> None:
                 assert excess(found, Cell(base, sampling, order, size)).max() < ROUNDING
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("kind", list(MEASURES))
 def test_many_random_boxes(kind: str) -> None:
     rounds = 3 if kind in ("tabulated", "concentrated") else 60
@@ -635,8 +635,8 @@ NAMED: dict[str, tuple[Callable[[Vector], Mechanism[Vector]], list[Vector], Box]
 }
 
 
-@pytest.mark.thorough_cases("Poisson(rate=0.3)-3-*")
-@pytest.mark.rotating(32)
+@pytest.mark.seconds_cases("Poisson(rate=0.3)-3-*")
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize(("sampling", "size", "_sizes"), BOXED, ids=str)
 def test_boxes_that_have_a_name(name: str, sampling: Sampling, size: int, _sizes: Sequence[int]) -> None:
@@ -692,7 +692,7 @@ def test_the_exponential_mechanism_attains_its_envelope() -> None:
     assert BoundedRange(eta).profile()(ONE)[0] == pytest.approx(math.tanh(eta / 4), abs=1e-15)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_above_threshold_attains_its_epsilon() -> None:
     """General answers: 1/b1 + 2/b2 = 1. Answers that all move up: 1/b1 + 1/b2 = 3/4, however far they stand out."""
     general = one_signed = 0.0
@@ -728,7 +728,7 @@ def line_attacks(noise: Noise, sampling: Sampling, order: Order, size: int) -> l
 PLAYED: list[tuple[Noise, Base]] = [LINE_NOISE[1], LINE_NOISE[4], LINE_NOISE[6]]
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("sampling", "size"), DRAWN, ids=str)
 @pytest.mark.parametrize(("noise", "base"), PLAYED, ids=str)
@@ -742,8 +742,8 @@ def test_two_adaptive_steps(noise: Noise, base: Base, sampling: Sampling, size: 
         assert over.min() > -5e-4
 
 
-@pytest.mark.thorough_cases("replace")
-@pytest.mark.rotating(4)
+@pytest.mark.seconds_cases("replace")
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("order", ORDERS)
 def test_steps_of_different_kinds(order: Order) -> None:
     """Three mechanisms, three ways of drawing, each attack chosen after what was published before."""
@@ -759,7 +759,7 @@ def test_steps_of_different_kinds(order: Order) -> None:
         assert (played(found, GRID) - composed(claims, GRID))[SHOWN].max() < 1e-8
 
 
-@pytest.mark.rotating(16)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("kind", ["pure", "bounded range", "tabulated"])
 def test_adaptive_steps_of_boxes(kind: str) -> None:
     """The adversary chooses among boxes that share a guarantee."""
@@ -783,7 +783,7 @@ def over_several(tables: Iterable[Table], cell: Cell, steps: int) -> Array:
     return (played([found] * steps, GRID) - composed([profile_of(cell)] * steps, GRID))[SHOWN]
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("noise", "base"), LINE_NOISE, ids=str)
 def test_three_adaptive_steps(noise: Noise, base: Base, order: Order) -> None:
@@ -793,7 +793,7 @@ def test_three_adaptive_steps(noise: Noise, base: Base, order: Order) -> None:
         assert over_several(found, Cell(base, sampling, order, size), 3).max() < 1e-8
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("noise", "base", "width"), PLANE, ids=str)
 def test_two_adaptive_steps_in_the_plane(noise: Noise, base: Base, width: float, order: Order) -> None:
@@ -803,7 +803,7 @@ def test_two_adaptive_steps_in_the_plane(noise: Noise, base: Base, width: float,
         assert over_several(found, Cell(base, sampling, order, size), 2).max() < 1e-8
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("noise", "base"), [*LINE_NOISE, *(case[:2] for case in PLANE[:2])], ids=str)
 def test_many_random_data_sets(noise: Noise, base: Base, order: Order) -> None:
@@ -820,7 +820,7 @@ def test_many_random_data_sets(noise: Noise, base: Base, order: Order) -> None:
 # --- Groups and blocks of records ------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough_cases("Poisson(rate=0.8)-2", "Poisson(rate=0.3)-3")
+@pytest.mark.seconds_cases("Poisson(rate=0.8)-2", "Poisson(rate=0.3)-3")
 @pytest.mark.parametrize(("sampling", "size"), DRAWN[:6], ids=str)
 def test_two_records_at_once(sampling: Sampling, size: int) -> None:
     """h for two successive neighbours, from the claim for one: a chain of two links at any split of α."""
@@ -844,7 +844,7 @@ def test_two_records_at_once(sampling: Sampling, size: int) -> None:
         assert (best - h(ALPHAS)).max() < 1e-4  # the same from attacks on one record
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("sampling", "size"),
     [(Full(), 2), (Poisson(0.3), 3), (WithoutReplacement(2), 3), (WithReplacement(2), 3), (OneRandom(), 3)],
@@ -1006,7 +1006,7 @@ def test_neither_direction_of_fixed_size_drawing_dominates() -> None:
     assert (claim - attained(b, alphas)).max() == pytest.approx(0.798, abs=2e-3)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_trap_a_library_that_forgets_the_factor_two() -> None:
     """dp-accounting 0.6.0, RdpAccountant(REPLACE_ONE), δ = 1e-5: its ε is that of sensitivity C, its events say 2C.
 
@@ -1184,7 +1184,7 @@ def shuffled(records: tuple[Vector, ...]) -> Sum:
     return Sum(np.full(len(orders), 1 / len(orders)), np.array([[v for (v,) in order] for order in orders]))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_trap_shuffled_batches_are_not_poisson_samples() -> None:
     """Two records, each shown once per epoch, z = 1/2: at ε = 1 δ = 0.9013; two Poisson steps of rate 1/2 have 0.5130.
 
@@ -1234,7 +1234,7 @@ def closed_form_for_nonadaptive_selection(eta: float, steps: int, epsilon: float
     return largest
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("eta", "steps", "closed", "adaptive", "claimed"),
     [(1.0, 2, 0.28832, 0.30337, 0.32261), (1.0, 3, 0.36003, 0.36003, 0.38787), (2.0, 2, 0.53413, 0.55843, 0.58897)],

@@ -479,9 +479,9 @@ SLOW = {  # searches of seconds
 }
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
-    "asker", [pytest.param(each, marks=pytest.mark.thorough if each in SLOW else ()) for each in ASKERS]
+    "asker", [pytest.param(each, marks=pytest.mark.seconds if each in SLOW else ()) for each in ASKERS]
 )
 def test_the_worst_block_counts(asker: str) -> None:
     cases = [(_declared(shape, mechanisms.Gaussian, relation), relation) for shape, relation in BLOCKS]
@@ -500,14 +500,14 @@ QUICK = (
 )
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("asker", QUICK)
 def test_the_worst_block_counts_for_every_mechanism(asker: str) -> None:
     for leaf, (shape, relation) in itertools.product(LEAVES, BLOCKS):
         _check(asker, _declared(shape, leaf, relation), relation)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("asker", ASKERS)
 @pytest.mark.parametrize("leaf", LEAVES, ids=lambda leaf: leaf.__name__)
 def test_the_worst_block_counts_in_every_shape(asker: str, leaf: type[Mechanism]) -> None:
@@ -522,7 +522,7 @@ ONE_CLASS_IS_NO_ANSWER = {
 }  # a group's chain needs both directions
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("asker", [asker for asker in ASKERS if asker not in ONE_CLASS_IS_NO_ANSWER])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_worst_class_counts(asker: str, shape: str, monkeypatch: pytest.MonkeyPatch) -> None:

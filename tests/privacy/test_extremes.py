@@ -130,19 +130,19 @@ KNOWN = [  # what broke the first version
 ]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_what_broke_the_first_version():
     check(KNOWN, ORDINARY_SECONDS)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("seed", range(4))
 def test_enormous_numbers_of_all_kinds(seed):
     draw = random.Random(100 + seed)
     check([drawn(draw, extreme=True) for _ in range(60)], 5 * ORDINARY_SECONDS)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("seed", range(40))
 def test_one_question_at_a_time(seed):
     draw = random.Random(1000 + seed)
@@ -156,8 +156,8 @@ GRID = {  # parameter: its values, from what spends less to what spends more
 }
 
 
-@pytest.mark.thorough_cases("rate-replace-one", "rate-add-or-remove-one")
-@pytest.mark.rotating(4)
+@pytest.mark.seconds_cases("rate-replace-one", "rate-add-or-remove-one")
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
 @pytest.mark.parametrize("moved", GRID)
 def test_bounds_of_neighbouring_points_agree_with_monotonicity(moved, relation):
@@ -172,7 +172,7 @@ def test_bounds_of_neighbouring_points_agree_with_monotonicity(moved, relation):
             assert less.exact_lower <= more.exact_upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("order", Direction)
 @pytest.mark.parametrize(("z", "q", "steps"), [("0.5", "0.1", 10), ("3", "0.5", 40), ("1", "1/1000", 200)])
 def test_bounds_from_closed_forms_enclose_what_other_routes_prove(order, z, q, steps):
@@ -222,7 +222,7 @@ def textbook(pair, epsilon):
     return q * (upper((x - 1) / z) - mp.exp(e) * upper((x + 1) / z)) - (1 - q) * mp.expm1(e) * upper(x / z)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_profiles_without_cancellation_are_the_textbook_ones():
     draw = random.Random(3)
 
@@ -280,7 +280,7 @@ RARE_JUMPS = [  # so rare, and so large, that the contour integral declines and 
 ]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("z", "q", "steps", "target", "relation"), RARE_JUMPS)
 def test_all_attempts_at_one_question_share_its_work(z, q, steps, target, relation, monkeypatch):
     done, spend = [], Work.spend
@@ -295,13 +295,13 @@ def test_all_attempts_at_one_question_share_its_work(z, q, steps, target, relati
     assert found.exact_upper < 20 * found.exact_lower
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_chernoff_bound_beyond_all_numbers_leaves_the_other_bounds():
     found = dp.delta(dp.PoissonSampled(dp.Gaussian("19.12"), "7.417e-8") ** 78461, "0.01263", "replace-one")
     assert 0 <= found.exact_lower < found.exact_upper < Fraction(1, 100)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_rates_whose_inverse_is_no_double_are_one_line():
     with pytest.raises(dp.NotCertified, match="cannot plan"):
         dp.hidden_constant(sample_rate=1e-320, steps=3, target_epsilon=1, target_delta="1e-5", relation="replace-one")

@@ -17,8 +17,8 @@ from dpbounds.privacy.routes.lattice import Work
 DP_SGD = dp.PoissonSampled(dp.Gaussian(1), "0.1") ** 5
 MIXED = dp.Laplace(2) ** 2 @ dp.Gaussian(4)
 CASES = [
-    pytest.param(DP_SGD, "add-or-remove-one", marks=pytest.mark.thorough),
-    pytest.param(DP_SGD, "replace-one", marks=pytest.mark.thorough),
+    pytest.param(DP_SGD, "add-or-remove-one", marks=pytest.mark.seconds),
+    pytest.param(DP_SGD, "replace-one", marks=pytest.mark.seconds),
     (MIXED, "add-or-remove-one"),
 ]
 FEW, MANY = (1, 40), (1, 2, 3, 5, 8, 30, 100, 300)
@@ -35,11 +35,11 @@ class Ticks:
         return float(self.now)
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.thorough_cases("2-epsilon-mixed")
+@pytest.mark.one_in(4)
+@pytest.mark.seconds_cases("2-epsilon-mixed")
 @pytest.mark.parametrize(("mechanism", "relation"), CASES, ids=["remove", "replace", "mixed"])
 @pytest.mark.parametrize("given", ["delta", "epsilon"])
-@pytest.mark.parametrize("stops", [FEW, pytest.param(MANY, marks=pytest.mark.thorough)], ids=len)
+@pytest.mark.parametrize("stops", [FEW, pytest.param(MANY, marks=pytest.mark.seconds)], ids=len)
 def test_what_is_proven_so_far_is_sound_whenever_the_time_ends(mechanism, relation, given, stops):
     target = {"delta": "0.001"} if given == "delta" else {"epsilon": "0.5"}
     whole = account(mechanism, relation=relation, **target)
@@ -62,7 +62,7 @@ def test_without_any_limit_nothing_is_looked_at():
 
 
 @pytest.mark.parametrize("solve", ["noise", "steps"])
-@pytest.mark.parametrize("base", [dp.Gaussian, pytest.param(dp.Laplace, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("base", [dp.Gaussian, pytest.param(dp.Laplace, marks=pytest.mark.seconds)])
 def test_calibration_returns_what_suffices_or_refuses(solve, base):
     kept, said = 0, []
     for stop in (1, 20, 60, 120, 400, 10**9):

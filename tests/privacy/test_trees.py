@@ -121,7 +121,7 @@ def basic(mechanism: Mechanism, relation: Relation) -> Fraction | float:
     return worst
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("light", "examples"), [(True, 100), (False, 25)], ids=["light", "heavy"])
 @pytest.mark.parametrize("relation", [AR, RE], ids=str)
 def test_trees(relation: Relation, light: bool, examples: int) -> None:
@@ -133,7 +133,7 @@ def test_trees(relation: Relation, light: bool, examples: int) -> None:
     check()
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("also", ["basic", "less noise"])
 @pytest.mark.parametrize("relation", [AR, RE], ids=str)
 def test_many_trees(relation: Relation, also: str) -> None:
@@ -145,7 +145,7 @@ def test_many_trees(relation: Relation, also: str) -> None:
     check()
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @settings(max_examples=15, database=None)
 @given(trees(AR, light=True))
 def test_regrouping_and_reordering_change_nothing(build: Build) -> None:
@@ -159,7 +159,7 @@ def test_regrouping_and_reordering_change_nothing(build: Build) -> None:
         assert one.enclosure.overlaps(other.enclosure)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @settings(max_examples=25, database=None)
 @given(trees(AR))
 def test_both_engines_of_the_lattice_agree(build: Build) -> None:

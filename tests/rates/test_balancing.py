@@ -33,7 +33,7 @@ def least_by_brute_force(order, point):
     return min(max(h + c * t for c, h in heights) for t in crossings)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @given(terms, st.integers())
 def test_the_value_is_the_least_over_the_parameter(family, seed):
     order = lines(family)

@@ -19,7 +19,7 @@ def holds(constraints, point):
     return all(sum(a * b for a, b in zip(one, point, strict=True)) >= 0 for one in constraints)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @given(families)
 def test_rays_and_facets_describe_the_constraints(constraints):
     wanted = [*ORTHANT, *constraints]
@@ -69,7 +69,7 @@ def test_a_meeting_is_what_lies_in_both(first, second):
     assert common == Cone.where([*ORTHANT, *first, *second])
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @given(st.lists(vectors, min_size=1, max_size=3))
 def test_joined_pieces_have_the_same_union(normals):
     whole = Cone.where(ORTHANT)

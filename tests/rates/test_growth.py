@@ -102,7 +102,7 @@ def derived():
     return found
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_every_derived_order_is_what_the_bound_does_along_rays():
     compared = 0
     for (name, side), promise in derived().items():

@@ -48,7 +48,7 @@ def random_point(seed):
     return {symbol: Fraction(draw.randint(-50, 50), 7) for symbol in SYMBOLS}
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @given(orders, orders, st.integers())
 def test_operations_are_those_of_numbers(left, right, seed):
     point = random_point(seed)
@@ -61,7 +61,7 @@ def test_operations_are_those_of_numbers(left, right, seed):
     assert logarithm(left**-1, point) == -a
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @given(orders, monomials, st.integers())
 def test_substitution(order, value, seed):
     point = random_point(seed)
@@ -81,7 +81,7 @@ FORMULAS = [
 ]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("formula", FORMULAS, ids=str)
 def test_far_out_the_order_is_the_formula(formula):
     order = Order.of(formula)

@@ -62,7 +62,7 @@ def test_the_gaussian_budget_is_the_root_of_the_profile_rounded_down(epsilon, de
     assert float(gaussian_rho(budget)) == pytest.approx(wanted, rel=1e-8)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("8", "1e-5"), ("1", "1/2")])
 def test_the_budget_of_any_mechanism_suffices_and_a_thousandth_more_does_not(epsilon, delta):
     budget = Budget(Fraction(epsilon), Fraction(delta), Relation.REPLACE_ONE)
@@ -77,7 +77,7 @@ def test_the_budget_of_any_mechanism_suffices_and_a_thousandth_more_does_not(eps
     assert rho <= gaussian_rho(budget)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_dp_spider_by_hand():
     found = by_id(plan("gradient-norm", **NUMBERS))[SPIDER]
     n, d, rho = 1e6, 100, rho_by_scipy(1, 1e-6)
@@ -110,8 +110,8 @@ def test_an_order_is_the_value_of_its_formula():
     assert float(found.value) == pytest.approx((100 * math.log(1e6)) ** 0.25 / 1e3, rel=1e-9)
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.thorough_cases("gradient-norm-replace-one", "gradient-norm-add-or-remove-one")
+@pytest.mark.one_in(4)
+@pytest.mark.seconds_cases("gradient-norm-replace-one", "gradient-norm-add-or-remove-one")
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("metric", GOALS)
 def test_every_plan_keeps_its_budget(metric, relation):
@@ -130,7 +130,7 @@ def test_every_plan_keeps_its_budget(metric, relation):
             assert one.privacy.startswith(THROUGH_ZCDP)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("epsilon", "delta"), [("1/4", "1e-6"), ("4", "1e-9")])
 def test_a_selection_and_gaussians_spend_the_budget_by_the_certified_accountant(epsilon, delta):
     numbers = EVERYTHING | {"epsilon": epsilon, "delta": delta}
@@ -141,7 +141,7 @@ def test_a_selection_and_gaussians_spend_the_budget_by_the_certified_accountant(
     assert one.rho > Fraction(11, 10) * any_rho(Budget(Fraction(epsilon), Fraction(delta), Relation.REPLACE_ONE))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_many_selections_are_accounted_through_zcdp_and_that_is_said():
     numbers = EVERYTHING | {
         "lipschitz_l1": 1,
@@ -157,7 +157,7 @@ def test_many_selections_are_accounted_through_zcdp_and_that_is_said():
     assert zcdp_rho(one.mechanism, "replace-one") <= any_rho(found.budget)
 
 
-@pytest.mark.thorough_cases("gradient-norm")
+@pytest.mark.seconds_cases("gradient-norm")
 @pytest.mark.parametrize("metric", GOALS)
 def test_like_is_ranked_with_like(metric):
     numbers = {name: value for name, value in EVERYTHING.items() if name != "hessian_lipschitz"}
@@ -206,8 +206,8 @@ def test_nothing_vanishes(metric):
     assert all(needs for _, needs in found.missing)
 
 
-@pytest.mark.thorough_cases("n-values0-gradient-norm", "epsilon-values1-gradient-norm")
-@pytest.mark.rotating(8)
+@pytest.mark.seconds_cases("n-values0-gradient-norm", "epsilon-values1-gradient-norm")
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("metric", ["gradient-norm", "excess-empirical-risk", "frank-wolfe-gap"])
 @pytest.mark.parametrize(("name", "values"), [("n", (10**4, 10**5, 10**6)), ("epsilon", ("1/4", "1", "4"))])
 def test_more_data_or_budget_is_never_worse(metric, name, values):
@@ -223,7 +223,7 @@ def test_more_data_or_budget_is_never_worse(metric, name, values):
     assert last
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_weaker_relation_needs_less_noise():
     values = {}
     for relation in Relation:
@@ -234,7 +234,7 @@ def test_a_weaker_relation_needs_less_noise():
     assert all(weak[name] < strong[name] for name in (SPIDER, WARM))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_too_few_records_are_told_with_the_number_that_would_do():
     few = plan("gradient-norm", **(NUMBERS | {"n": 50}))
     assert few.all_vacuous
@@ -256,7 +256,7 @@ def test_too_few_records_are_told_with_the_number_that_would_do():
     assert str(since.dataset_size) in spider.why
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 def test_a_threshold_that_is_not_declared_monotone_holds_there_and_not_one_below():
     few = plan("gradient-norm", **(NUMBERS | {"n": 100}))
     name = "wang-chen-xu-2019/algorithm-4/explicit"
@@ -327,18 +327,18 @@ def floors_above_bounds(seed):
     return compared
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("seed", range(3))
 def test_no_floor_exceeds_a_proven_bound(seed):
     floors_above_bounds(seed)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_no_floor_exceeds_a_proven_bound_anywhere():
     assert sum(floors_above_bounds(seed) for seed in range(100, 115)) > 7
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_floor_is_about_the_problems_that_are_asked_about():
     """Gradients are at most √(2 M Δ) here, far below the Lipschitz constant, all that the lower bound names."""
     found = plan("gradient-norm", **(EVERYTHING | {"lipschitz": 14, "smoothness": "0.4", "initial_gap": "2.7"}))
@@ -358,7 +358,7 @@ def test_the_lasso_is_no_floor(changes):
     assert any("its scale is that of Lipschitz in l1" in reason for reason in reasons)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_what_is_missing_is_said_and_the_rest_is_ranked():
     found = plan("gradient-norm", **NUMBERS)
     assert dict(found.missing)[WARM] == ("diameter",)
@@ -399,7 +399,7 @@ def prescribed_for_a_budget():
                 yield pytest.param(one, min(goals), part.name, id=f"{one.id}-{part.name}")
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("one", "metric", "name"), list(prescribed_for_a_budget()))
 def test_no_bound_is_for_another_parameter_than_its_mechanism(one, metric, name, monkeypatch):
     """Given a tenth or ten times of what a statement prescribes, it is refused or left out: nothing is said of it."""
@@ -428,7 +428,7 @@ def test_a_bound_at_prescribed_steps_is_not_told_of_others():
     assert found.bound.upper > 1  # 0.0017 at the steps that it prescribes
 
 
-@pytest.mark.thorough_cases("gradient-norm-ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit")
+@pytest.mark.seconds_cases("gradient-norm-ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit")
 @pytest.mark.parametrize(
     ("metric", "name"),
     [
@@ -442,7 +442,7 @@ def test_the_best_of_all_iterates_is_not_returned_privately(metric, name):
     assert name not in by_id(found)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_special_shapes_on_request():
     name = "lowy-ullman-wright-2024/corollary-5.3/explicit"
     assert dict(plan("gradient-norm", **EVERYTHING).left_out)[name] == "assumes quasar-convex"
@@ -450,14 +450,14 @@ def test_special_shapes_on_request():
     assert found.ranking[0].id == name
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_disputed_statements_on_request():
     name = "lowy-ullman-wright-2024/corollary-4.4"
     assert "disputed" in dict(plan("sosp", **EVERYTHING).left_out)[name]
     assert name in by_id(plan("sosp", statuses=["disputed"], **EVERYTHING))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_limit_on_the_steps():
     name = "wang-chen-xu-2019/algorithm-4/explicit"
     shorter = by_id(plan("gradient-norm", steps_limit=10_000, **NUMBERS))[name]
@@ -470,7 +470,7 @@ def test_a_limit_on_the_steps():
     assert free.value < shorter.value * Fraction(95, 100)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_net_is_not_passed_over_in_silence():
     found = by_id(plan("gradient-norm", **EVERYTHING))[WARM]
     assert found.cost.uncounted
@@ -504,7 +504,7 @@ def test_everything_that_a_plan_needs_is_asked_for_at_once():
         plan("gradient-norm", n=10)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_plan_is_little_work():
     library()
     plan("gradient-norm", **EVERYTHING)  # compiles

@@ -87,7 +87,7 @@ def test_a_proof_is_as_good_as_what_it_rests_on():
                 assert known in (Status.DISPUTED, Status.FALSE), (one.id, name)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_lower_bounds_are_below_upper_bounds():
     """Up to the exponents, for every pair that bounds the same thing on the same problems."""
     pairs = 0

@@ -31,7 +31,7 @@ def told(statement):
     return [str(one) for one in refutations((statement,), library())]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_nothing_in_the_library_contradicts_anything_else():
     # what is disputed of one algorithm is proven of another in n, d and ε alone: with L and ρ_H it does not follow
     elsewhere = "lowy-ullman-wright-2024/lemma-3.3 is marked disputed, and follows up to constants from "
@@ -59,7 +59,7 @@ def test_the_false_floor_is_found():
     assert f"{LASSO} (at least) exceeds {proven} (at most) where n^2 ε^6 >= d^9" in found
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_true_half_of_a_refuted_theorem_is_found():
     """Theorem 5.11 was once false as a whole, its second half among it."""
     found = told(
@@ -116,7 +116,7 @@ def test_constants_decide_where_orders_agree():
     assert any(one.first.startswith(f"{SELECTION}/explicit") for one in found)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_lower_bound_for_pure_privacy_binds_pure_algorithms_only():
     def little():
         private = sqrt(dimension * log(1 / delta)) / (dataset_size * epsilon)

@@ -47,7 +47,7 @@ def random_points(space, count, seed):
         )
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("space", SPACES.values(), ids=SPACES)
 @pytest.mark.parametrize("family", [EMPIRICAL, POPULATION], ids=["empirical", "population"])
 def test_ten_thousand_random_exponents_agree_with_the_regions(space, family):
@@ -76,7 +76,7 @@ def _inside(facet, point):
     return sum(a * b for a, b in zip(facet, point, strict=True)) > 0
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_every_comparison_agrees_with_brute_force():
     space = standard()
     named = {**EMPIRICAL, **POPULATION}
@@ -92,7 +92,7 @@ def test_every_comparison_agrees_with_brute_force():
     assert tested >= 10_000
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_dominance_is_transitive():
     space = standard()
     named = list(POPULATION.values())

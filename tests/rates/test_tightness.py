@@ -127,7 +127,7 @@ def broken(instance):
     return [one.name for one in theorem(instance.statement).assumptions if not CHECKS[one.name](instance)]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @every_instance
 def test_an_instance_satisfies_what_its_statement_assumes(instance):
     assert broken(instance) == []
@@ -213,7 +213,7 @@ def test_an_instance_outside_of_the_conditions_is_not_compared():
 # --- the table
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_every_explicit_statement_has_a_row_and_at_least_twelve_are_tight():
     found = rows.rows()
     assert len({one.theorem.id for one in found}) == len(found)

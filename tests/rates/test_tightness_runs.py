@@ -86,7 +86,7 @@ def test_noise_in_a_ball():
     assert agrees(np.mean(seen, axis=0), ends)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_single_records_that_pull_both_ways():
     at, ends = claimed("dpbounds/ball-noise-at-fixed-delta bound")
     steps, slope = single_records.steps_of(ONE_OF["dpbounds/ball-noise-at-fixed-delta bound"].values), 0.23
@@ -138,7 +138,7 @@ def spider(at, runs, first, later, period, draw, w):
     return seen
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_spider_at_any_parameters():
     at, ends = claimed("lowy-ullman-wright-2024/algorithm-1/explicit bound")
     seen = spider(
@@ -148,7 +148,7 @@ def test_spider_at_any_parameters():
     assert agrees(np.mean([np.sqrt(square(w)) for w in seen], axis=0), ends)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_spider_as_prescribed():
     at, ends = claimed("lowy-ullman-wright-2024/lemma-3.1/explicit prescribed")
     a = at["dimension"] / (at["dataset_size"] ** 2 * at["rho"])
@@ -176,7 +176,7 @@ def test_restarted_spider():
     assert agrees(square(w), ends)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_last_gap_near_the_start():
     at, ends = claimed("dpbounds/noisy-descent-local-pl bound")
     draw, runs = np.random.default_rng(11), 300
@@ -199,7 +199,7 @@ def test_restarted_spider_with_stage_shares():
     assert agrees(square(w), ends)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_descent_on_samples_of_equal_records():
     at, ends = claimed("dpbounds/noisy-descent-batches bound")
     batch, runs, draw = at["sample_rate"] * at["dataset_size"], 30, np.random.default_rng(9)
@@ -214,7 +214,7 @@ def test_descent_on_samples_of_equal_records():
     assert not agrees(1.02 * (weights @ np.array(seen)) / weights.sum(), ends)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_recursive_momentum_on_samples_of_equal_records():
     at, ends = claimed("dpbounds/storm/batches bound")
     n, k, z = (at[name] for name in ("dataset_size", "momentum", "noise_multiplier"))
@@ -249,7 +249,7 @@ def test_recursive_momentum():
 
 
 @pytest.mark.parametrize(("noise", "part"), [(0.5, "any-noise"), (1.0, "tuned")])
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_subgradients(noise, part):
     at, ends = claimed(f"lowy-ullman-wright-2024/proposition-d.1/explicit {part}")
     steps = int(at.get("steps", 40_000))

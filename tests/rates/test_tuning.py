@@ -34,8 +34,8 @@ def free_names(one):
     return {symbol.name for symbol in theorem(one.id).free}
 
 
-@pytest.mark.thorough_cases("10-*", "12519-*", "250000-*", "100-*")
-@pytest.mark.rotating(4)
+@pytest.mark.seconds_cases("10-*", "12519-*", "250000-*", "100-*")
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("limit", "most"), [(10, "0.4265"), (100, "0.1409"), (300, "0.0818"), (1000, "0.0455"),
                                              (12_519, "0.01842"), (250_000, "0.01567")])  # fmt: skip
 def test_a_limit_is_made_the_best_of(limit, most):
@@ -45,7 +45,7 @@ def test_a_limit_is_made_the_best_of(limit, most):
     assert {one.name: one.value for one in best.parameters}["steps"] <= limit
 
 
-@pytest.mark.thorough_cases("gradient-norm", "excess-*")
+@pytest.mark.seconds_cases("gradient-norm", "excess-*")
 @pytest.mark.parametrize("metric", ["gradient-norm", "excess-empirical-risk", "projected-gradient-norm"])
 def test_the_value_is_that_of_the_statement_at_the_parameters_that_are_told(metric):
     seen = 0
@@ -66,8 +66,8 @@ def test_the_value_is_that_of_the_statement_at_the_parameters_that_are_told(metr
     assert seen
 
 
-@pytest.mark.thorough_cases("50", "None")
-@pytest.mark.rotating(4)
+@pytest.mark.seconds_cases("50", "None")
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("limit", [50, 20_000, None])
 def test_the_choice_is_not_above_the_prescription(limit):
     found = bounds(steps_limit=limit)
@@ -80,7 +80,7 @@ def test_the_choice_is_not_above_the_prescription(limit):
         assert one.value <= theorem(DESCENT).evaluate("tuned", **numbers, steps=told["steps"], rho=one.rho).value.upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_looser_limit_is_never_worse():
     last = {}
     for limit in (1, 3, 10, 30, 100, 1000, 10**4, 10**5, 10**6):
@@ -92,8 +92,8 @@ def test_a_looser_limit_is_never_worse():
     assert {STORM, EXACT, DESCENT} <= set(last)
 
 
-@pytest.mark.thorough_cases("500000", "10000000")
-@pytest.mark.rotating(4)
+@pytest.mark.seconds_cases("500000", "10000000")
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("gradients", [5 * 10**5, 10**7, 10**9])
 def test_gradients_are_limited(gradients):
     for one in bounds(gradients_limit=gradients, steps_limit=2000).values():
@@ -108,7 +108,7 @@ def test_less_than_one_pass_is_refused_with_the_reason():
     assert dict(found.left_out)[EXACT].endswith("gradients, more than the limit of 99999")
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_batches_are_limited():
     found = plan("gradient-norm", batch_size=300, steps_limit=1000, gradients_limit=10**7, **NUMBERS)
     proven = [one for one in found.ranking if one.bound is not None]
@@ -119,7 +119,7 @@ def test_batches_are_limited():
     assert dict(found.left_out)[EXACT] == "takes 100000 records in a batch, more than the limit of 300"
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_memory_is_limited():
     found = plan("gradient-norm", steps_limit=10, memory_limit=299, **NUMBERS)
     reasons = dict(found.left_out)
@@ -127,7 +127,7 @@ def test_memory_is_limited():
     assert EXACT not in reasons
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_second_order_points_count_their_gradients():
     values = NUMBERS | {"n": 10**6, "d": 10, "hessian_lipschitz": 1, "failure_probability": "0.1"}
     (found,) = [one for one in plan("sosp", **values).ranking if one.id == "dpbounds/second-order-path-noise"]
@@ -143,7 +143,7 @@ def test_second_order_points_count_their_gradients():
         assert one.id != found.id or (one.cost.gradients <= enough // 10 and one.value > found.value)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_memory_tells_searches_with_hessians_from_those_without():
     values = NUMBERS | {"n": 10**7, "d": 1000, "hessian_lipschitz": 1, "failure_probability": "0.1"}
     full, iterative = "dpbounds/second-order-path-noise", "dpbounds/second-order-path-noise/iterative"
@@ -160,7 +160,7 @@ def test_memory_tells_searches_with_hessians_from_those_without():
     assert free[0].cost.memory > 500_000
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_samples_save_gradients_and_what_they_spend_is_certified():
     """At n = 1e6 full batches have 0.0448 within 1e9 gradients, and DP-STORM 0.0043 within 5e11."""
     found = bounds(n=10**6, gradients_limit=10**9)
@@ -188,7 +188,7 @@ def test_a_guess_of_what_samples_spend_is_near_what_is_proven():
     assert multiplier == pytest.approx(float(proven), rel=0.01)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("loss", "length"), [(1000, 1), (1, 1000), (Fraction(1, 7), 13)])
 def test_other_units_are_the_same_plan(loss, length):
     """Every loss times c, every distance times s: the bound is c/s times what it was, whatever has been chosen."""
@@ -199,7 +199,7 @@ def test_other_units_are_the_same_plan(loss, length):
         assert float(after[name].value * length / loss) == pytest.approx(float(one.value), rel=1e-4), name
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_what_is_given_is_not_chosen():
     one = bounds(steps_limit=1000, step_size="1/3")[EXACT]
     assert "step_size" not in {each.name for each in one.parameters}
@@ -231,7 +231,7 @@ def test_what_is_declared_free_can_be_searched(statement):
     assert found == set(statement.free)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_the_optimum_is_the_textbooks():
     """(Δ/(ηT) + Lη V/2)/(1 - Lη/2) in η, for the noise V of a budget: its minimum by the root of a quadratic."""
     one = bounds(steps_limit=1000)[DESCENT]
@@ -247,7 +247,7 @@ SADDLES = {"d": 10, "hessian_lipschitz": 1, "failure_probability": "0.01"}
 PATH = "dpbounds/second-order-path-noise"
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_number_of_records_is_inverted():
     """So many suffice for the α that is told, by the statement itself, and a thousandth fewer do not."""
     one = bounds(metric="sosp", **SADDLES)[PATH]
@@ -262,7 +262,7 @@ def test_a_number_of_records_is_inverted():
     assert found.value.exact_upper <= NUMBERS["n"]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_more_records_reach_a_better_point_within_the_steps_allowed():
     numbers = {"metric": "sosp", **SADDLES}
     values = [bounds(n=10**power, **numbers)[PATH].value for power in (4, 5, 6, 7)]

@@ -27,7 +27,7 @@ def test_a_promise_has_the_colour_and_the_mark_of_its_curve_and_a_level_none():
     assert (level.get_color(), level.get_marker()) == (SOFT, "None")
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("panels", [1, 2])
 def test_nothing_lies_on_anything_else(panels):
     one = Panel("title", "records", "y", (MEASURED, PROMISED, OTHER, LEVEL), log_x=True)

@@ -43,7 +43,7 @@ def test_words_are_escaped_and_formulas_kept(text, expected):
     assert prose(text) == expected
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("theorem", library(), ids=lambda theorem: theorem.id)
 def test_a_statement_holds_nothing_that_latex_reads_otherwise(theorem):
     """What the compiler would find, without one: outside formulas and comments no bare special character."""
@@ -53,7 +53,7 @@ def test_a_statement_holds_nothing_that_latex_reads_otherwise(theorem):
     assert words.count("{") == words.count("}")
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_there_are_comments_and_formulas_to_take_out():
     assert MATHS.sub("", "a $b$ $$c$$\n\\[\nd_1\n\\]\n") == "a  \n\n"
     assert len(TABLES) >= 10
@@ -92,7 +92,7 @@ def misfits(log):
     return [(name, line) for name, line, match in found if "Float too large" in line or (match and float(match[1]) > 1)]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 def test_everything_compiles(tmp_path, capsys):
     sources = {theorem.id: as_latex(theorem) for theorem in library()}
@@ -102,7 +102,7 @@ def test_everything_compiles(tmp_path, capsys):
     assert [name for name, _ in errors(log_of(wrong, tmp_path))] == ["first", "last"]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 def test_tables_fit_at_the_size_of_the_text_and_cite_what_there_is(tmp_path, capsys):
     sources = {file.name: file.read_text(encoding="utf-8") for file in TABLES}

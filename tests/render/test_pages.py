@@ -9,8 +9,8 @@ from dpbounds.render.pages import ERRATA, names, page, pages
 from dpbounds.theorems import index
 
 
-@pytest.mark.thorough_cases("cited")
-@pytest.mark.rotating(8)
+@pytest.mark.seconds_cases("cited")
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", [name for name in names() if name != ERRATA])
 def test_a_page_has_every_statement_of_its_paper(name):
     text = page(name)

@@ -38,7 +38,7 @@ def violating(one, part):
     return found
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("one", "part"), PARTS, ids=[f"{t.id}:{p.name}" for t, p in PARTS])
 def test_a_violated_condition_is_what_is_told(one, part):
     for point, broken in violating(one, part):
@@ -54,7 +54,7 @@ def test_a_violated_condition_is_what_is_told(one, part):
             assert set(words) <= {each.text for each in found.conditions if each.holds is False}
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_nearly_every_condition_can_be_violated_by_drawing():
     """Else the test above would be empty."""
     assert len(PARTS) > 110

@@ -38,15 +38,15 @@ SETS = sorted({frozenset(one.assumptions) for one in LIBRARY}, key=lambda each: 
 EVERY = sorted({one for each in SETS for one in all_implied(tuple(each))}, key=lambda one: one.name)
 
 
-@pytest.mark.thorough_cases("*Kurdyka-*")
-@pytest.mark.rotating(16)
+@pytest.mark.seconds_cases("*Kurdyka-*")
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("assumed", SETS, ids=lambda each: " + ".join(sorted(one.name for one in each)) or "nothing")
 def test_every_set_of_assumptions_has_a_witness(assumed):
     assert contradiction(tuple(assumed)) is None
     assert witness_of(tuple(assumed)) is not None
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_sets_that_held_only_constants_are_refused():
     """The classes that two statements of this library once declared."""
     for missing in (
@@ -60,14 +60,14 @@ def test_the_sets_that_held_only_constants_are_refused():
         assert witness_of(missing) is None
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_no_witness_refutes_a_contradiction():
     """Against an over-eager rule: nothing non-constant satisfies what a rule forbids."""
     for rule, witness in itertools.product(consistency.CONTRADICTIONS, WITNESSES):
         assert not satisfies(witness, rule.together), (rule.because, witness.name)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_contradictions_need_all_that_they_name():
     """Against a rule with too much in it: without any one of its assumptions a witness exists."""
     for rule in consistency.CONTRADICTIONS:
@@ -76,7 +76,7 @@ def test_contradictions_need_all_that_they_name():
             assert witness_of(rest) is not None, (rule.because, left_out.name)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("witness", WITNESSES, ids=lambda one: one.name)
 def test_arrows_hold_for_every_witness(witness):
     """An arrow says that every problem with the stronger property has the weaker one."""
@@ -87,7 +87,7 @@ def test_arrows_hold_for_every_witness(witness):
             assert not missing or len(one.stronger_than) > 2, (one.name, missing)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_every_question_can_be_answered_with_no():
     plain = {one for one in EVERY if all(one.holds_for(witness) for witness in WITNESSES)}
     ask = {one.name for one in plain if not one.holds_for(bad_problem())}
@@ -132,7 +132,7 @@ def test_a_constant_is_no_witness():
         assert not satisfies(one, ())
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("witness", WITNESSES, ids=lambda one: one.name)
 def test_constants_of_witnesses_keep_every_limit(witness):
     """Against a limit that refuses inputs which some problem has, at starting points all over the domain."""

@@ -37,8 +37,8 @@ def folder_of(theorem):
     return TESTS / place(theorem.id)[0]
 
 
-@pytest.mark.thorough_cases("tholeti-kalyani-2020/equation-5")
-@pytest.mark.rotating(16)
+@pytest.mark.seconds_cases("tholeti-kalyani-2020/equation-5")
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("theorem", STATEMENTS, ids=lambda theorem: theorem.id)
 def test_the_record_is_sound(theorem):
     assert index.module_of(theorem.id) == HOMES[theorem.id]
@@ -95,10 +95,10 @@ def points_on_all_branches(theorem, expression):
     raise AssertionError(f"no point was found at which these count: {missing}")
 
 
-@pytest.mark.thorough_cases(
+@pytest.mark.seconds_cases(
     "tholeti-kalyani-2020/equation-5:*", "*:ball-run", "*theorem-4.6/explicit:[ta]*", "*theorem-3.3:delta"
 )
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("theorem", "part"), PARTS, ids=[f"{t.id}:{p.name}" for t, p in PARTS])
 def test_two_transcriptions_agree(theorem, part):
     folder, item = place(theorem.id)
@@ -170,7 +170,7 @@ def test_every_repaired_or_false_statement_says_why():
             assert theorem.errata or theorem.notes or theorem.relies_on, theorem.id
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("theorem", STATEMENTS, ids=lambda theorem: theorem.id)
 def test_it_can_be_told(theorem):
     text = as_text(theorem)

@@ -151,13 +151,13 @@ def agree(parts):
                 yield theorem
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("quarter", range(4))
 def test_every_order_says_the_same(quarter):
     orders = [one for one in EVERY if one[1].is_order]
     assert len(list(agree(orders[quarter::4]))) > 50
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_every_formula_says_the_same():
     assert len(list(agree(EVERY))) > 1.6 * len(EVERY)  # few have what the parser does not know

@@ -101,7 +101,7 @@ def test_lists_tell_parts_apart(capsys):
     assert "[sampling proved]" in capsys.readouterr().out
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_one_letter_for_one_thing():
     """Within a statement no two quantities are shown by the same letter, and another letter of the text is named."""
     for one in library():

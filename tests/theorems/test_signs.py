@@ -76,7 +76,7 @@ def small(draw, domain):
     return Fraction(draw.randint(1, 12)) if domain.whole else number
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_no_direction_of_a_random_formula_is_wrong(seed):
     draw, decided, compared = random.Random(f"pairs {seed}"), 0, 0
@@ -98,7 +98,7 @@ def test_no_direction_of_a_random_formula_is_wrong(seed):
     assert compared > 40
 
 
-@pytest.mark.thorough_cases("1")
+@pytest.mark.seconds_cases("1")
 @pytest.mark.parametrize("seed", range(2))
 def test_no_value_of_a_random_formula_is_out_of_its_range(seed):
     draw, compared = random.Random(f"values {seed}"), 0
@@ -194,19 +194,19 @@ def test_no_direction_in_the_library_is_wrong_at_a_point():
     assert tried(1, PARTS[::40]) > 30
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_no_direction_in_the_library_is_wrong_at_many_points():
     assert tried(4, PARTS) > 4_000
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_only_what_cannot_be_derived_is_declared():
     for one, part in PARTS:
         for symbol in (*part.increasing_in, *part.decreasing_in):
             assert derived(one, part, symbol) is None, (one.id, part.name, symbol)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_most_directions_are_derived_and_none_is_forgotten():
     """A rule that derives less than it did must be answered by declarations; what is free has its best in between."""
     pairs = [(one, part, each) for one, part in PARTS for each in part.expression.free_symbols if each not in one.free]

@@ -44,7 +44,7 @@ STATEMENT = "wang-xu-2019/theorem-2/explicit"
 POINT = "n=1e5 d=50 rho=0.1 lipschitz=1 smoothness=1 initial_gap=0.5"
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("words", "most"), [(f"evaluate {STATEMENT} --part tuned {POINT}", 27), (f"verify {STATEMENT} --quick", 134)]
 )
@@ -65,7 +65,7 @@ def ordinary(theorem, part):
     raise AssertionError(theorem.id)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("digits", [15, 100])
 def test_evaluating_any_bound_again_is_little_work(digits):
     """It is compiled once: after that an evaluation takes a thousand calls or so, at any number of digits."""

@@ -112,7 +112,7 @@ def test_it_has_no_checkpoint_and_no_epochs(tmp_path: Any) -> None:
         PrivateTraining.calibrated(PROBLEM, optimiser=0.5, sampling=Correlated(BANDED, 61))
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_network_trains_under_it() -> None:
     jax = pytest.importorskip("jax")
     optax = pytest.importorskip("optax")

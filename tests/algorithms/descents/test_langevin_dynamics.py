@@ -55,7 +55,7 @@ def test_it_is_algorithm_1_step_by_step(output):
         assert run.trace.objective.per_repetition[r] == pytest.approx(np.mean(values), rel=1e-11)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_on_a_quadratic_the_law_is_known_and_the_bound_is_nearly_attained():
     """w_T is normal with mean (1-η)^T w₀ and variance η²σ² Σ (1-η)^2k: the bound is that and q^T C for L = μ."""
     problem = landscape(QUADRATIC, 400, [1.0, -0.5, 0.25], radius=40)

@@ -118,7 +118,7 @@ def test_noise_of_another_law_is_told_from_the_right_one(bug: Callable, monkeypa
     assert not law_holds(MATRICES["all bands"])
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__.strip("_"))
 def test_guards_catch_noise_that_is_not_the_matrix_s(bug: Callable, monkeypatch):
     algorithm, problem = example("dp-ftrl").calibrated(PrivacyBudget.of(1, "1e-5"))
@@ -186,7 +186,7 @@ def _of_the_next_group(patch):
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("bug", "given"),
     [(_not_sampled, SAMPLED), (_of_the_next_group, SAMPLED), (_of_the_next_group, {"matrix": "tree"})],

@@ -38,7 +38,7 @@ def test_it_is_algorithm_1_step_by_step(shape):
         assert run.output_step[r] == R
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_noise_has_the_law_it_is_said_to_have():
     lengths = {}
     for shape in SHAPES:
@@ -93,7 +93,7 @@ def test_the_sphere_hides_by_sampling_alone():
         refused(message, PerturbedGradientDescent.calibrated, PROBLEM, noise="sphere", **arguments)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_gaussian_noise_of_one_step():
     method = PerturbedGradientDescent.calibrated(PROBLEM, 1, "1e-3", 1, noise="gaussian")
     run = method.run(PROBLEM, repetitions=2)
@@ -102,7 +102,7 @@ def test_gaussian_noise_of_one_step():
     assert float(release.noise_multiplier) == pytest.approx(float(method.radius) / math.sqrt(5), rel=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_gaussian_noise_of_some_steps():
     run = PerturbedGradientDescent.calibrated(PROBLEM, 1, "1e-3", 5, noise="gaussian").run(PROBLEM, repetitions=2)
     assert 0.9 < run.spent.upper <= 1

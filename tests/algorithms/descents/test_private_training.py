@@ -118,7 +118,7 @@ def test_a_norm_that_adapts_finds_the_quantile():
     assert gradients(np.zeros(P), np.arange(N), clip)[1] / N == pytest.approx(0.8, abs=0.05)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", SAMPLINGS)
 @pytest.mark.parametrize("clipping", [None, QuantileClipping()])
 def test_every_sampling_is_certified_under_guard(name, clipping):
@@ -173,7 +173,7 @@ def clipping_forgotten(monkeypatch):
     monkeypatch.setattr(problems.Clipped, "record_gradients", lambda self, x, rows: 30 * FEATURES[rows])
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("bug", [of_the_drawn_size, a_key_twice, clipping_forgotten])
 def test_planted_bugs_are_caught(bug, monkeypatch):
     method = attrs.evolve(training(), steps=200, budget=None)

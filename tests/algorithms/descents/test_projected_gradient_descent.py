@@ -182,7 +182,7 @@ def test_bound_value_in_plain_floats():
     assert method.bound(PROBLEM, "exact").upper == pytest.approx(exact, rel=1e-12)
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("options", "step"),
     [

@@ -56,7 +56,7 @@ def test_enough_runs_is_the_smallest_number(failure, runs):
     assert Fraction(1, 2**runs) <= Fraction(failure) / 2 < Fraction(1, 2 ** (runs - 1))
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 def test_as_printed_keeps_the_budget_where_losses_range_less_than_the_walk(relation):
     method = SelectedStochasticGradientDescent.calibrated(

@@ -66,7 +66,7 @@ def test_repetitions_are_independent_bit_for_bit(name):
     assert_independent_repetitions(StochasticGradientDescent(20, 8, sampling=SAMPLINGS[name]), PROBLEM)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 @pytest.mark.parametrize(("name", "least"), [("without", 0.9), ("with", 0.6)])
 def test_calibrated_noise_keeps_the_budget_and_hardly_more(relation, name, least):

@@ -95,7 +95,7 @@ def test_another_start_has_its_own_initial_gap():
     assert far - near == pytest.approx(0.5 / (0.1 * 50))  # the range of the loss, 1, in place of φ(0)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_small_sets_have_a_larger_gap_than_printed():
     """Printed steps on [-r, r]^p: the prefactor ‖C‖ of the rate must be max(1, ‖C‖)."""
     ratios = []
@@ -114,7 +114,7 @@ def test_printed_steps_that_would_leave_the_set_are_refused():
         GaussianFrankWolfe.calibrated(smooth(20), L2Ball(4, "1/100"), epsilon="1/100", variant="as-printed")
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_the_population_risk_of_the_sigmoid_link_stays_below_its_bound():
     rng = np.random.default_rng(3)
     truth = np.array([0.6, -0.8, 0])

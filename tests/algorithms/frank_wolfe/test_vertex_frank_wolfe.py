@@ -59,8 +59,8 @@ def test_repetitions_are_independent_bit_for_bit_where_vertices_are_listed():
     assert_independent_repetitions(VertexFrankWolfe(constraint, "1/10", 6, 0.1, start), PROBLEM)
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.parametrize("relation", [pytest.param("replace-one", marks=pytest.mark.slow), "add-or-remove-one"])
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("relation", [pytest.param("replace-one", marks=pytest.mark.minutes), "add-or-remove-one"])
 def test_calibrated_noisy_maxima_keep_the_budget(relation):
     algorithm = VertexFrankWolfe.calibrated(
         PROBLEM, L1Ball(6), 1, "1e-6", steps=50, relation=relation, method="noisy-max", step_fraction=0.2
@@ -71,7 +71,7 @@ def test_calibrated_noisy_maxima_keep_the_budget(relation):
     assert (release.count, release.described.epsilon) == (50, algorithm.step_epsilon)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_printed_choices_are_several_times_noisier():
     printed = VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6), steps=50, variant="as-printed", step_fraction=0.2)
     ours = VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6), steps=50)
@@ -79,7 +79,7 @@ def test_printed_choices_are_several_times_noisier():
     assert 2 * printed.step_epsilon < ours.step_epsilon
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_far_out_the_printed_budget_overspends_and_the_run_says_so():
     algorithm = VertexFrankWolfe.calibrated(
         PROBLEM, L1Ball(6), 40, "9/10", steps=3, variant="as-printed", step_fraction=0.5
@@ -100,7 +100,7 @@ def test_the_sensitivity_is_attained_by_replacing_a_record():
     assert method.sensitivity(one) == 2 * 2 * Fraction(8, 27) / 10
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("relation", "factor"), [("replace-one", 2), ("add-or-remove-one", 1)])
 @pytest.mark.parametrize("constraint", [L1Ball(4, 2), Box.cube(4), Simplex(4, 3)], ids=["l1", "box", "simplex"])
 def test_no_neighbour_moves_a_score_by_more_than_the_sensitivity(relation, factor, constraint):
@@ -134,7 +134,7 @@ def test_the_measured_gap_stays_below_the_bound():
     assert 0.1 * selection < run.trace.shortfall.mean < selection
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("name", SETS)
 def test_the_measured_gap_stays_below_the_bound_on_every_set_with_the_steps_of_the_theorem(name):
     constraint, start, _ = SETS[name]
@@ -153,7 +153,7 @@ def test_the_bound_in_plain_floats():
     refused("exponential", VertexFrankWolfe(L1Ball(6), 1, 1, 0.5, method="noisy-max").bound, PROBLEM)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_population_bound_holds_what_is_measured():
     method = VertexFrankWolfe.calibrated(PROBLEM, L1Ball(6), steps=50)
     output = method.run(PROBLEM, repetitions=12).output

@@ -70,7 +70,7 @@ def test_a_long_langevin_run_says_both():
     assert LangevinDynamics(100, 20, inverse_temperature=20_000, output="random").run(problem).ledger.descent is None
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_noise_is_calibrated_for_what_is_published():
     budget = PrivacyBudget.of(1, "1e-5")
     given = {"sampling": Cyclic(10), "output": "last", **SMALL_STEPS}
@@ -242,7 +242,7 @@ def test_the_smoothness_is_that_of_the_problem_clipped_or_not():
         attrs.evolve(method, release="last-iterate").run(kinked, seed=1, repetitions=1)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_an_attack_on_the_last_iterate_stays_below_what_it_spends():
     """Two participations in four steps at z = 1/2, by the canaries of audits: the attack sees the output alone."""
     given = {"sampling": Cyclic(2), "output": "last", "steps": 4, "distance": "1/100"}

@@ -79,7 +79,7 @@ def test_noise_in_the_ball_passes():
     assert found.probability > 1e-4
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_probabilities_are_those_of_chance():
     """Over 60 seeds a test's probability is below 1/20 in few: bounds on tails may be rarer, never more frequent."""
     below = {}

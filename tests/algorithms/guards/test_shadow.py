@@ -166,8 +166,8 @@ def test_a_walk_that_waits_for_the_records_ends():
         walked(waits)
 
 
-@pytest.mark.thorough_cases("dp-sgd-selected*", "projected-spider", "warm-spider", "alternate-sample", "dp-fw-l1*")
-@pytest.mark.rotating(4)
+@pytest.mark.seconds_cases("dp-sgd-selected*", "projected-spider", "warm-spider", "alternate-sample", "dp-fw-l1*")
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("one", all_examples(), ids=lambda one: one.name)
 def test_every_example_passes_all_guards_and_is_the_same_run(one):
     algorithm, problem = one.calibrated(PrivacyBudget.of(1, "1e-5"))

@@ -241,7 +241,7 @@ def test_a_record_is_in_a_batch_once():
     assert in_batch(np.array([[0, 0], [1, 2], [2, 0]]), 0).tolist() == [0, 2]
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one", "zero-out-one"])
 def test_calibrated_noise_keeps_the_budget_by_the_ledger(relation):
     method = StochasticGradientDescent.calibrated(PROBLEM, 2, "1e-5", steps=8, relation=relation, sampling=SCHEME)

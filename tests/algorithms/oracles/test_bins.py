@@ -164,7 +164,7 @@ def test_a_guard_catches_what_is_drawn_otherwise(bug, monkeypatch):
         StochasticGradientDescent(4, 16, sampling=BUGS[bug]).run(PROBLEM, seed=1, repetitions=32, guarded=True)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
 @pytest.mark.parametrize("bins", SCHEMES, ids=str)
 def test_calibrated_noise_keeps_the_budget_by_the_ledger(bins, relation):

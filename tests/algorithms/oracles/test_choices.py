@@ -19,7 +19,7 @@ def chosen(method, repetitions=20_000, pen=None, **options):
     return choose(scores, records=10, generators=noise.streams(1, repetitions), ledger=pen or OpenLedger(), **given)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_the_law_of_the_exponential_mechanism():
     weights = np.exp(2 * SCORES / (2 * 0.5))
     observed = np.bincount(chosen("exponential"), minlength=4)
@@ -27,7 +27,7 @@ def test_the_law_of_the_exponential_mechanism():
     assert stats.chisquare(observed, 20_000 * weights / weights.sum()).pvalue > 1e-6
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_law_of_noisy_max():
     # P(y wins) = ∫ f(t - u_y) Π F(t - u_z) dt, by quadrature with the scale 2Δ/ε = 1/2
     t = np.linspace(-12, 12, 200_001)

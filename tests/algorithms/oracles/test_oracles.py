@@ -343,7 +343,7 @@ def test_a_row_without_a_stream_is_refused_before_anything_is_written(kind):
     assert pen.close().releases == ()
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_noise_of_a_difference_is_per_distance():
     pen, generators = OpenLedger(), noise.streams(0, 2)
     oracle = GradientDifferenceOracle(PROBLEM, Fraction(3), generators, pen)
@@ -373,7 +373,7 @@ def test_hessian_noise_is_symmetric_and_everywhere():
     assert (answer.noisy != opened(answer.exact)).all()
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_hessian_noise_has_the_ledgers_size():
     pen = OpenLedger()
     ask = oracle("hessian", pen, 1)
@@ -396,7 +396,7 @@ def test_ball_noise_is_written_as_such(kind):
     assert inner.dimension == (P * (P + 1) // 2 if kind == "hessian" else P)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_ball_and_sphere_noise_have_their_laws():
     generators = noise.streams(0, 20_000)
     arguments = {"radius": 2.5, "per_record_bound": Fraction(1), "ledger": OpenLedger()}

@@ -23,7 +23,7 @@ class But:
         return self._other[name] if name in self._other else getattr(self._problem, name)
 
 
-@pytest.mark.thorough_cases("well", "bumps")
+@pytest.mark.seconds_cases("well", "bumps")
 @every
 def test_right_constants_have_no_counter_example_and_most_are_attained(make):
     problem = make()
@@ -36,7 +36,7 @@ def test_right_constants_have_no_counter_example_and_most_are_attained(make):
     assert "not private" in str(report)
 
 
-@pytest.mark.thorough_cases("well", "bumps")
+@pytest.mark.seconds_cases("well", "bumps")
 @every
 def test_a_constant_that_is_half_of_what_it_should_be_is_found(make):
     problem = make()

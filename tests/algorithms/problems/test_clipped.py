@@ -110,8 +110,8 @@ def test_a_problem_that_says_too_little_of_itself_keeps_its_budget_when_clipped(
         assert np.abs(run.output).max() > 0
 
 
-@pytest.mark.thorough_cases("above-threshold*")
-@pytest.mark.rotating(4)
+@pytest.mark.seconds_cases("above-threshold*")
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("one", [each for each in all_examples() if not each.printed], ids=lambda one: one.name)
 def test_an_algorithm_refuses_clipped_gradients_or_keeps_its_budget_and_promises_nothing(one):
     algorithm, problem = one.calibrated(PrivacyBudget.of(1, "1e-5"))

@@ -52,7 +52,7 @@ def test_another_file_is_read_and_wrong_columns_are_named(tmp_path):
     assert len(module._RANGES) == 54
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_wang_and_xu_design_is_seeded_separable_and_bounded():
     data, again, other = (problems.wang_xu_design(1000, 20, seed=seed, feature_bound=4) for seed in (3, 3, 4))
     assert (data.features == again.features).all()

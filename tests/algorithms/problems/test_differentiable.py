@@ -43,7 +43,7 @@ from tests.algorithms.shared import exact_square
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.seconds
 
 RNG = np.random.default_rng(0)
 N, P = 60, 4
@@ -640,7 +640,7 @@ def flat(x):
 flat.defjvp(lambda points, tangents: (jnp.abs(points[0]), 3 * tangents[0]))
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_rules_of_their_own_loops_and_branches_are_kept_beside_products():
     def loss(w, z):
         rows, label = z

@@ -177,7 +177,7 @@ OF_ONE = {  # from a record, its label and its target, and the bounds
 
 
 # bounds between which the steepest slope of phase retrieval goes from the largest target to none
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("bound", [Fraction(1, 3), Fraction(2, 5), Fraction(5, 2)], ids=str)
 @pytest.mark.parametrize("name", OF_ONE)
 def test_constants_are_suprema(name, bound):

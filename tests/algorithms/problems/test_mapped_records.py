@@ -12,7 +12,7 @@ from dpbounds.algorithms.problems import differentiable
 from dpbounds.errors import InvalidValue
 
 jax = pytest.importorskip("jax")
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.seconds
 
 
 def test_a_mapped_file_is_read_where_it_lies(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ for limit in map(int, sys.argv[2:]):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak is read from Linux")
 @pytest.mark.parametrize("given_back", [False, True])
 def test_the_peak_of_memory_is_within_the_limit(tmp_path: Path, given_back: bool) -> None:
@@ -101,7 +101,7 @@ print(float(run.spent.upper), training.steps, right, peak, time.time() - began, 
 """
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux")
 def test_a_million_records_of_100_features_are_trained_on_from_their_file(tmp_path: Path) -> None:
     """One epoch of DP-SGD with a network of two layers: less than 4 GB; ``-s`` prints what it took."""

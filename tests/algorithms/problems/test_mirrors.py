@@ -110,7 +110,7 @@ def test_dual_norm_is_the_supremum(name):
     assert products.max(axis=1) == pytest.approx(mirror.dual_norm(g), rel=1e-12)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.floats(-1e4, 1e4), min_size=4, max_size=4),

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 pytest.importorskip("jax")
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.seconds
 
 BEGIN = """
 import dataclasses

@@ -12,7 +12,7 @@ from tests.algorithms.shared import exact_square
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.seconds
 
 N = 6
 DRAW = np.random.default_rng(0)

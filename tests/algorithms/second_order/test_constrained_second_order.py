@@ -51,7 +51,7 @@ def test_it_is_algorithm_6_step_by_step_on_an_interval():
     assert run.outputs["found"].any()
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("gap", "bend"), [("1/2", "1"), ("1/2", "5/4"), ("1", "9/10")])
 def test_it_succeeds_at_the_records_that_the_guarantee_asks_for(gap, bend):
     small = double_well(2, 1, "6/5")
@@ -65,7 +65,7 @@ def test_it_succeeds_at_the_records_that_the_guarantee_asks_for(gap, bend):
     refused("records", method.bound, double_well(needed - 2, 1, "6/5"))
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_it_leaves_a_saddle_point_of_a_disc():
     small, disc = double_well(2), L2Ball(2, "3/2")
     method = ConstrainedSecondOrder.calibrated(small, disc, 1, 2, failure_probability="1/4")
@@ -90,7 +90,7 @@ def test_nothing_found_is_said():
     assert (run.samples == 1).all()
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_weaker_oracle_asks_for_more_steps_and_records():
     class Weaker:
         ratio = Fraction(1, 2)

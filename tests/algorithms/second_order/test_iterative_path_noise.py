@@ -91,7 +91,7 @@ def test_it_is_the_algorithm_step_by_step():
     run.ledger.check_plan(method.planned)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 @pytest.mark.parametrize(("restarts", "used"), [(4, 0.9), (24, 0.97)])  # of few choices their zCDP is told
 def test_the_budget_is_kept(relation, restarts, used):
@@ -102,7 +102,7 @@ def test_the_budget_is_kept(relation, restarts, used):
     refused("searches", method.bound, PROBLEM)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_it_succeeds_at_the_records_that_the_guarantee_asks_for():
     method = IterativePathNoise.calibrated(saddle(2), stationarity="1/7", failure_probability="1/4")
     needed = math.ceil(method.records_needed(saddle(2)).exact_upper)
@@ -114,7 +114,7 @@ def test_it_succeeds_at_the_records_that_the_guarantee_asks_for():
     assert method.run(saddle(4000), seed=1, repetitions=16).samples.mean() > 0.1  # with fewer it can fail
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_in_many_dimensions_it_asks_for_fewer_records_than_the_search_with_hessians():
     problem = saddle(2, 300)
     iterative, full = (
@@ -124,7 +124,7 @@ def test_in_many_dimensions_it_asks_for_fewer_records_than_the_search_with_hessi
     assert 0.3 < iterative / full < 0.8
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_records_needed_are_the_theorems_at_its_own_noise():
     problem = saddle(2)
     method = IterativePathNoise.calibrated(problem, stationarity="1/8")
@@ -146,7 +146,7 @@ def test_the_records_needed_are_the_theorems_at_its_own_noise():
     assert method.records_needed(problem).upper == pytest.approx(whole, rel=1e-3)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_what_is_smaller_than_the_theorems_is_refused():
     problem = saddle(3 * 10**5)
     method = IterativePathNoise.calibrated(problem, stationarity="1/8")
@@ -167,7 +167,7 @@ def test_what_is_smaller_than_the_theorems_is_refused():
     refused("searches", lambda: IterativePathNoise.calibrated(problem, stationarity="1/8", searches=0))
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_the_smallest_stationarity_is_found():
     problem = saddle(10**6)
     method = IterativePathNoise.calibrated(problem)

@@ -135,7 +135,7 @@ def test_the_records_needed_are_the_theorems_at_its_own_noise():
     assert values[searches] == method.searches
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 def test_the_smallest_stationarity_is_found():
     problem = double_well(10**6)
     method = PathNoiseDescent.calibrated(problem)

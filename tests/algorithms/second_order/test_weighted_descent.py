@@ -35,7 +35,7 @@ def test_it_is_the_pseudo_code_step_by_step(step_size):
         assert run.samples[r] == pytest.approx(weights @ squares / weights.sum(), rel=1e-10)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_output_is_drawn_by_the_weights():
     T, eta = 3, 0.2 / L
     index = WeightedDescent(30, T, eta).run(PROBLEM, seed=1, repetitions=4000).output_step
@@ -66,7 +66,7 @@ BOWL = Profile(
 )
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_on_a_bowl_the_bound_is_attained():
     problem = landscape(BOWL, 2000, [0.6, 0.3], 4)
     method = WeightedDescent.calibrated(problem, 1, "1e-5", steps=12, step_size=0.25)

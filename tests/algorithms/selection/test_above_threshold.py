@@ -51,7 +51,7 @@ def plain(method, problem, generator):
     return -1
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("epsilon", ["0.02", "0.1", 5])
 def test_it_is_algorithm_2_step_by_step(variant, epsilon):
@@ -65,8 +65,8 @@ def test_it_is_algorithm_2_step_by_step(variant, epsilon):
     assert (run.measured["found"] == (np.array(expected) >= 0)).all()
 
 
-@pytest.mark.thorough_cases("True-as-printed-0.3")
-@pytest.mark.rotating(4)
+@pytest.mark.seconds_cases("True-as-printed-0.3")
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("variant", "epsilon"), [("one-test", "0.2"), ("doubled", "0.6"), ("as-printed", "0.3")])
 @pytest.mark.parametrize("second_order", [True, False])
 def test_outcomes_have_the_chances_that_quadrature_says(variant, epsilon, second_order):

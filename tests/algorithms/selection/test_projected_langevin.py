@@ -64,7 +64,7 @@ def after(steps, h, pull, slope, start, size=1201):
     return grid, np.cumsum(law @ np.linalg.matrix_power(kernel, steps))
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_its_law_after_some_steps_is_that_of_the_chain():
     n, h, T, beta = 200, Fraction(1, 100), 60, 10
     problem = well(n, start=0.3)

@@ -72,7 +72,7 @@ def test_the_law_of_the_exact_sampler_on_an_interval(beta):
     assert stats.kstest(x, cdf(pi)).pvalue > 1e-6  # a right sampler fails once in 10^6 such tests
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_regulariser_is_part_of_the_law():
     # in eight dimensions it weighs: e^(-p/8) from the centre to the rim; F itself is next to nothing
     pi = target("1e-9", 8)
@@ -151,7 +151,7 @@ def chain(beta, eta, steps, precision=1 / 9, cap=2.0):
     return grid, np.cumsum(law) - law / 2
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("beta", "steps"), [(Fraction(5, 2), 1), (30, 60)])
 def test_the_law_after_some_steps(beta, steps):
     eta = Fraction(1, 50) if steps == 1 else Fraction(1, 600)

@@ -48,7 +48,7 @@ def test_the_bound_is_that_of_its_formula():
     assert method.bound(problem).upper == pytest.approx(min(plain, G**2), rel=1e-9)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_tenth_of_the_gradients_is_enough():
     problem = regression(4000, 5)
     whole = Storm.calibrated(problem, 2, "1e-5")

@@ -99,7 +99,7 @@ def test_under_kl_what_is_measured_stays_below_the_bounds():
     assert all(before < after for before, after in pairwise(steps))  # the flatter, the longer
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_under_pl_the_gradient_falls_like_one_over_n():
     sizes, samples = (8000, 16_000, 32_000, 64_000), []
     for n in sizes:

@@ -104,14 +104,14 @@ def test_anchors_and_differences_share_the_budget_evenly_and_nothing_is_kept_for
     assert float(both.anchor_multiplier / alone.anchor_multiplier) == pytest.approx(math.sqrt(2), rel=1e-10)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 @pytest.mark.parametrize(
     ("anchors_on", "differences_on"),
     [
         (Poisson("0.5"), Poisson("0.1")),
         (None, Poisson("0.1")),
-        *(pytest.param(None, Batch(50, 500, again), marks=pytest.mark.slow) for again in (False, True)),
+        *(pytest.param(None, Batch(50, 500, again), marks=pytest.mark.minutes) for again in (False, True)),
     ],
 )
 def test_random_batches_keep_the_budget(relation, anchors_on, differences_on):
@@ -183,7 +183,7 @@ def test_the_prescribed_parameters_meet_the_hypothesis_and_the_closed_form(epsil
     assert method.bound(PROBLEM).upper <= closed * (1 + 1e-9)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_walk_from_given_points_and_a_public_bound_on_their_gap():
     start = np.array([0.1, 0.2, 0.0, -0.1])
     method = Spider.calibrated(PROBLEM, 4, "1e-5", initial_gap="1/5")

@@ -50,7 +50,7 @@ def allowed(audits, confidence):
 # --- Algorithms
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", [REPLACED, REMOVED])
 def test_a_sound_algorithm_is_not_flagged_and_not_far_from_its_certificate(relation):
     finding = audit_example("dp-pgd", PrivacyBudget.of(4, "1e-5", relation), runs=3000, seed=1)
@@ -178,7 +178,7 @@ class Planted(Flattering):
         return replace(run, ledger=replace(run.ledger, releases=(*run.ledger.releases, more)))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_gaussian_curve_is_inferred_only_where_all_releases_are_gaussian():
     algorithm = ProjectedGradientDescent.calibrated(PROBLEM, epsilon=4, delta="1e-5", steps=5)
     audits = [
@@ -190,7 +190,7 @@ def test_a_gaussian_curve_is_inferred_only_where_all_releases_are_gaussian():
     assert audits[0].audit.epsilon > audits[0].unassuming.epsilon > 0
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_an_audit_ends_when_its_bound_is_near_or_its_time_is_over():
     algorithm = ProjectedGradientDescent.calibrated(PROBLEM, epsilon=4, delta="1e-5", steps=5)
     near = audit_algorithm("near", algorithm, PROBLEM, algorithm.budget, runs=10**6)
@@ -249,7 +249,7 @@ def test_who_never_passes_and_who_always_does():
 
 @pytest.mark.parametrize(
     ("runs", "found"),
-    [pytest.param(500_000, 1.2, marks=pytest.mark.thorough), pytest.param(8_000_000, 1.42, marks=pytest.mark.slow)],
+    [pytest.param(500_000, 1.2, marks=pytest.mark.seconds), pytest.param(8_000_000, 1.42, marks=pytest.mark.minutes)],
 )
 def test_above_threshold_as_printed_is_caught_and_its_repair_is_not(runs, found):
     truth = math.log(chance_of_last(worst_queries(20, 1.0)[0]) / chance_of_last(worst_queries(20, 1.0)[1]))
@@ -272,7 +272,7 @@ def test_many_canaries_in_one_gaussian_release():
     assert by_guesses(-answers, coins, 2000, 1e-5).epsilon == 0
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_one_run_keeps_the_confidence():
     """Randomised response with ε = 1 per coin, exactly: each truthful with probability e/(1 + e); every answer used."""
     audits, confidence, draw = 400, 0.8, np.random.default_rng(1)
@@ -330,7 +330,7 @@ MUTATIONS = {each.name: each for each in mutations()}
 SOUND = [name for name, each in MUTATIONS.items() if not each.broken]
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_each_broken_copy_is_caught_and_no_sound_one(name):
     verdict = judged(MUTATIONS[name], runs=4000, seed=2)
@@ -342,7 +342,7 @@ def test_names_are_unique_and_each_kind_has_a_sound_copy():
     assert (len(MUTATIONS), len(mutations()), len(SOUND)) == (16, 16, 5)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("name", SOUND)
 def test_sound_copies_stay_unflagged_over_many_seeds(name):
     flagged = sum(judged(MUTATIONS[name], runs=1000, seed=seed).caught for seed in range(40))

@@ -111,7 +111,7 @@ def test_the_ratio_of_a_truncated_sample_is_the_sum_over_all_samples():
         assert witness.scores(4)["likelihood ratio"][r] == pytest.approx(math.log(second / first), abs=1e-9)
 
 
-SLOW = pytest.mark.slow  # to account for bins takes seconds
+SLOW = pytest.mark.minutes  # to account for bins takes seconds
 LOUD = {
     "truncated": Truncated("1/2", 6, 12),
     "allocated": Allocated(4, 2),
@@ -123,7 +123,7 @@ LOUD = {
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW if "bins" in name else ()) for name in LOUD])
 def test_what_an_attack_proves_is_at_most_what_is_certified(name):
     problem = realisable(12, 2)
@@ -186,14 +186,14 @@ def test_the_ratio_of_encoded_rows_is_the_sum_over_all_draws(name):
     assert np.abs(found).min() > 1e-4
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_an_attack_on_cyclic_samples_is_below_what_is_certified():
     method = MatrixDescent("1/2", Correlated(MATRIX, 2, "cyclic-poisson", "1/2"), "1/100")
     found = audit_algorithm("dp-ftrl", method, realisable(12, 2), PrivacyBudget.of(100, "1e-2"), runs=3000, seed=5)
     assert 1 < found.audit.epsilon <= found.certified
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_an_attack_on_bins_is_below_what_is_certified():
     method = MatrixDescent("1/2", Correlated(MATRIX, 2, "balls-in-bins"), "1/100")
     found = audit_algorithm("dp-ftrl", method, realisable(12, 2), PrivacyBudget.of(100, "1e-2"), runs=3000, seed=5)

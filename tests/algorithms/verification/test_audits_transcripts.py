@@ -367,7 +367,7 @@ def test_answers_of_some_repetitions_reach_their_rows():
     assert (kept["repeated noise"][:2] == 1e6).all()
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_whole_transcript_is_nearly_as_far_apart_as_planned():
     """Ratios are N(±μ²/2, μ²): μ is at most 2√T/z, and close to it as long as iterates stay where slopes are steep."""
     pair, z, steps, runs = worst_pair(sigmoid(400)), 40, 16, 2000

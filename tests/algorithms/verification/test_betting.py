@@ -107,7 +107,7 @@ def ball(draw):
     return lambda second: draw.random(len(second)) + 0.05 * second
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("mechanism", "delta", "truth"),
     [(laplace, 0.0, 1.0), (laplace, 0.05, 1 + 2 * math.log(0.95)), (answers, 0.0, math.log(3)), (ball, 0.05, 0.0)],
@@ -119,7 +119,7 @@ def test_the_best_of_many_looks_exceeds_the_truth_as_rarely_as_stated(mechanism,
     assert sum(bound > truth + 1e-12 for bound in bounds) <= allowed(audits, confidence)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("scale", [3.0, -1.0])
 def test_a_ratio_that_is_wrong_costs_power_but_not_confidence(scale):
     """The "likelihood ratio" of the release N(0 or 1, 1) times 3 or -1, with and without the word of a ledger."""

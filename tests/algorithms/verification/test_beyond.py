@@ -22,7 +22,7 @@ def results(name):
     return [run(cell) for cell in CHECKS[name].cells(Size.QUICK)]
 
 
-@pytest.mark.thorough_cases("least*")
+@pytest.mark.seconds_cases("least*")
 @pytest.mark.parametrize("name", [BOWL, WAVY, ORDER])
 def test_what_is_promised_holds(name):
     assert CHECKS[name].judge(results(name), 0.9999).verdict is Verdict.HOLDS
@@ -37,12 +37,12 @@ def test_half_of_what_falling_noise_promises_would_fail():
     assert planted.judge(results(BOWL), 0.9999).verdict is Verdict.FAILS
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_faster_order_would_fail():
     assert beyond.falls_as(Fraction(-3, 4))(results(ORDER), 0.9999).verdict is Verdict.FAILS
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_point_that_the_population_s_deviations_do_not_allow_for_is_seen(monkeypatch):
     cell = {**dict(CHECKS[MISSED].cells(Size.QUICK)[0].parameters), "repetitions": 24, "seed": 3}
     right = beyond.population(**cell)

@@ -47,7 +47,7 @@ def test_names_are_unique():
     assert set(names) == {example.name for example in map(catalogue.example, names)}
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_one_statement_enters_few_files():
     """Its study, what this needs and nothing of the others; imports count, too."""
     command = [sys.executable, "-c", ENTERED, "wang-xu-2019/algorithm-2"]

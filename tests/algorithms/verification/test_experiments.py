@@ -87,7 +87,7 @@ CASES = [
             ('"zhang"', "spent_lower", 100, "breaks its promise", 2),
             ("quoted_noise", "zhang", 2, "differ from our method even if made honest", 2),
         ],
-        marks=pytest.mark.thorough,
+        marks=pytest.mark.seconds,
     ),
     pytest.param(
         "ganesh-liu-oh-thakurta-2023-stochastic-spider",
@@ -98,7 +98,7 @@ CASES = [
             ("", "smallest", 1e3, FAILS, 1),
             ("", "smallest", 1e3, "24 of 24 runs lie above it, a share of 1, more than the 0.1", 1),
         ],
-        marks=pytest.mark.thorough,
+        marks=pytest.mark.seconds,
     ),
     pytest.param(
         "ganesh-liu-oh-thakurta-2023-exponential-mechanism",
@@ -106,7 +106,7 @@ CASES = [
         {"repetitions": 200},
         {HOLDS: 4},
         [("net_choice", "excess", 1e3, "the excess on a net is larger than that of a Gibbs sample at every n", 2)],
-        marks=pytest.mark.rotating(4),
+        marks=pytest.mark.one_in(4),
     ),
     pytest.param(
         "lowy-ullman-wright-2024-warm-start",
@@ -117,7 +117,7 @@ CASES = [
             (":warm", "gradient_norm", 1e-3, f"{WARM} is smaller than {COLD} at every n", 1),
             (":warm", "gradient_norm", 1e3, f"{WARM} is larger than {COLD} at every n", 1),
         ],
-        marks=pytest.mark.thorough,
+        marks=pytest.mark.seconds,
     ),
     pytest.param(
         "lowy-ullman-wright-2024-quasar-convex",
@@ -125,7 +125,7 @@ CASES = [
         {"repetitions": 8},
         {HOLDS: 1},
         [("200,", "excess", 100, FAILS, 1)],
-        marks=pytest.mark.rotating(4),
+        marks=pytest.mark.one_in(4),
     ),
     pytest.param(
         "polyak-lojasiewicz-restarted-spider",
@@ -133,7 +133,7 @@ CASES = [
         {"repetitions": 8},
         {"Stages: ": 1},
         [('"records": 128000', "gradient", 30, "it falls more slowly than its bound", 1)],
-        marks=pytest.mark.thorough,
+        marks=pytest.mark.seconds,
     ),
 ]
 
@@ -148,7 +148,7 @@ def test_sentences_follow_the_numbers(name, fewer, smaller, said, planted):
         assert " ".join(experiment.findings(scaled(results, *change))).count(words) == count, words
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_where_the_quoted_noise_breaks_is_the_first_such_step():
     found = quoted_noise(300, 0.5, 10, seed=0)
     first = int(found["broken_from"])

@@ -248,7 +248,7 @@ def quantile_held(rng):
     return found.low <= 0.9 <= found.high
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("held", "least", "most"),
     [(bound_held, 0.93, 0.97), (noise_held, 0.87, 0.93), (quantile_held, 0.87, 0.98)],  # the first on one side alone

@@ -67,7 +67,7 @@ def test_every_algorithm_has_a_ladder_or_a_reason():
     refused("holds with a probability", explain, algorithm, problem, None)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @every
 def test_it_leads_from_what_was_measured_to_the_bound_without_a_gap(one):
     for algorithm, problem, run, mapping, bound in ladders(one, 16):
@@ -85,7 +85,7 @@ def test_it_leads_from_what_was_measured_to_the_bound_without_a_gap(one):
             assert 0 < found.curvature[0] <= found.curvature[1]
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("wrong", [Fraction(99, 100), Fraction(101, 100)], ids=float)
 @every
 def test_a_wrong_constant_of_a_bound_breaks_the_last_line(one, wrong, monkeypatch):

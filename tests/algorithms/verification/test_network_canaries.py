@@ -15,7 +15,7 @@ from dpbounds.errors import BudgetExceeded, InvalidValue
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.seconds
 
 EPSILON, DELTA = 2, 1e-5
 DRAW = np.random.default_rng(0)

@@ -48,7 +48,7 @@ def bounds_what_is_attained(record):
     return record.metric in ATTAINED and any(isinstance(part, Bound | Rate) for part in record.parts)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_every_statement_has_a_check_or_a_reason_and_none_has_both():
     need = {record.id for record in concerned()}
     assert need - CHECKED - set(REASONS) == set()

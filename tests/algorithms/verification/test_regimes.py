@@ -168,7 +168,7 @@ def test_the_quadratic_has_the_spectrum_and_the_gap_of_the_problem():
     assert (problem.lipschitz, problem.smoothness) == (model.lipschitz, model.smoothness)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_rate_of_the_gradient_shows_where_phases_are_long():
     """Local exponents: flat while a phase is shorter than a time constant, and -2/3 far beyond."""
     numbers = {n: spider.on_a_quadratic(n, 20, 4.0, 0) for n in (4000, 8000, 128_000, 256_000)}

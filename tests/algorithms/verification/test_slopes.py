@@ -27,7 +27,7 @@ def test_an_exact_power_law(exponent):
     assert slope.high - slope.low < 0.01
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("repetitions", "spreads"), [
     (16, 0.2),
     (64, 0.5),

@@ -54,7 +54,7 @@ def judged():
         return [(one, [store.result(cell) for cell in one.planned.cells(Size.QUICK)]) for one in outcomes]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_some_checks_hold(judged):
     outcomes = [one for one, _ in judged]
     assert [one.check.reason for one in failed(outcomes)] == []
@@ -62,7 +62,7 @@ def test_some_checks_hold(judged):
     assert len(outcomes) >= 40
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_every_check_holds(tmp_path):
     with Store(tmp_path / "store.db") as store:
         found = run_suite(Size.QUICK, store, jobs=2)
@@ -123,7 +123,7 @@ def times(factor):
     return lambda promised: Enclosure(promised.exact_lower * factor, promised.exact_upper * factor)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_small_errors_are_seen(judged):
     """A promise that is wrong by a tenth is seen, by every check whose interval is as narrow as that."""
     confidence = confidence_of(SUITE_ERROR, MOST_CHECKS)
@@ -183,7 +183,7 @@ def measured_descents(tmp_path_factory):
     return path
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_planted_wrong_exponent_fails(capsys, monkeypatch, measured_descents):
     def steeper(theorem, predicted, *sweep, **options):
         return slope_check(theorem, predicted - 0.3, *sweep, **options)
@@ -196,7 +196,7 @@ def test_a_planted_wrong_exponent_fails(capsys, monkeypatch, measured_descents):
     assert {one["verdict"] for one in found.values() if one["kind"] == "bound"} == {"holds"}
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_planted_wrong_constant_fails(capsys, monkeypatch, measured_descents):
     right = theorem_2_explicit.mean_square
     monkeypatch.setattr(theorem_2_explicit, "mean_square", right / 4)
@@ -214,7 +214,7 @@ def forgotten(streams, dimension):
     return np.zeros((len(streams), dimension))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("bug", "reason"),
     [

@@ -102,7 +102,7 @@ def uninterrupted(tmp_path):
     return numbers(path)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_numbers_do_not_depend_on_the_number_of_workers(tmp_path, uninterrupted):
     for jobs in (2, 4):
         path = tmp_path / f"{jobs}.db"
@@ -129,7 +129,7 @@ def started(path, jobs):
 
 
 @pytest.mark.parametrize(
-    "kills", [pytest.param(3, marks=pytest.mark.thorough), pytest.param(20, marks=pytest.mark.slow)]
+    "kills", [pytest.param(3, marks=pytest.mark.seconds), pytest.param(20, marks=pytest.mark.minutes)]
 )
 def test_killed_at_random_moments(tmp_path, uninterrupted, kills):
     path, draw = tmp_path / "killed.db", random.Random(kills)
@@ -173,7 +173,7 @@ def test_a_refused_run_is_a_result(tmp_path):
         assert store.to_csv(tmp_path / "store.csv") == 3
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_what_nothing_could_be_proven_of_is_tried_again(tmp_path):
     path, proof = tmp_path / "store.db", tmp_path / "proof"
     sizes = [Cell.of("tasks_of_a_test:unproven", size=size, path=str(proof)) for size in (5, 50, 500)]
@@ -352,7 +352,7 @@ def cluster():
     scheduler.stderr.close()
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.filterwarnings("ignore")  # of Dask's own, about event loops
 def test_on_a_cluster_that_loses_a_worker(tmp_path, uninterrupted, cluster):
     address, workers = cluster

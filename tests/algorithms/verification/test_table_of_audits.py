@@ -17,7 +17,7 @@ def rows():
     return [dict(zip(head, cells, strict=True)) for cells in body]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_rows_are_examples_and_no_bound_exceeds_its_certificate():
     names, examples = [row["algorithm"] for row in rows()], [example.name for example in all_examples()]
     assert names == [name for name in examples if name in names]

@@ -28,7 +28,7 @@ def test_it_walks_on_from_the_point_that_was_drawn():
     assert not run.samples.any()
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_both_together_keep_the_budget_and_use_it():
     run = METHOD.run(MANY, seed=3, guarded=True)
     choice, path, hessians = run.ledger.releases
@@ -38,7 +38,7 @@ def test_both_together_keep_the_budget_and_use_it():
     assert 0.99e-6 < spent.upper <= 1e-6
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_good_start_makes_a_better_point():
     cold = PathNoiseDescent.calibrated(MANY, 1, "1e-6")
     assert METHOD.bound(MANY).contains(Fraction(1, 10))

@@ -23,7 +23,7 @@ def warm(problem, **options):
     )
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_it_is_the_start_and_then_spider_with_the_same_streams():
     problem = regression(200, 2)
     method = warm(problem, steps=12)
@@ -45,7 +45,7 @@ def test_it_is_the_start_and_then_spider_with_the_same_streams():
     )
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 def test_start_and_walk_share_one_budget(relation):
     problem = regression(300, 2)
@@ -62,7 +62,7 @@ def test_start_and_walk_share_one_budget(relation):
     assert method.bound(problem).upper < 1
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_behind_a_start_of_any_cost_there_is_a_bound():
     problem = regression(2000, 2)
     budget = PrivacyBudget.of(2, "1e-5")
@@ -75,8 +75,8 @@ def test_behind_a_start_of_any_cost_there_is_a_bound():
         assert 1.9 < run.spent.exact_upper <= 2
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.thorough_cases("add-or-remove-one")
+@pytest.mark.one_in(4)
+@pytest.mark.seconds_cases("add-or-remove-one")
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 def test_behind_a_descent_all_noise_is_one_gaussian(relation):
     problem = realisable(400, 3)
@@ -97,7 +97,7 @@ def test_behind_a_descent_all_noise_is_one_gaussian(relation):
     assert method.spider.initial_gap == method.start.bound(problem).exact_upper
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_behind_a_descent_the_mean_gradient_is_below_the_bound():
     problem = realisable(400, 3)
     method = WarmStartedSpider.behind_descent(problem, 1, "1e-5")
@@ -105,7 +105,7 @@ def test_behind_a_descent_the_mean_gradient_is_below_the_bound():
     assert holds(run.samples, method.bound(problem))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_more_for_the_start_is_less_for_the_walk():
     problem = regression(300, 2)
     little, much = (warm(problem, steps=10, share=share) for share in ("1/10", "9/10"))
@@ -114,7 +114,7 @@ def test_more_for_the_start_is_less_for_the_walk():
     assert little.spider.initial_gap > much.spider.initial_gap
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_the_mean_gradient_is_below_the_bound():
     problem = regression(600, 2)
     method = warm(problem)
@@ -122,7 +122,7 @@ def test_the_mean_gradient_is_below_the_bound():
     assert holds(run.samples, method.bound(problem))
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_excess_of_the_start_is_below_psi():
     problem = regression(600, 2)
     method = warm(problem)
@@ -132,7 +132,7 @@ def test_the_excess_of_the_start_is_below_psi():
     assert excess.mean() < method.spider.initial_gap
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_cold_start_has_a_larger_bound_where_records_are_many():
     problem = regression(20_000, 2)
     cold = Spider.calibrated(problem, epsilon=2, delta="1e-5")
@@ -145,7 +145,7 @@ def test_refusals():
         refused(name, warm, regression(100, 2), **{name: value})
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_walk_without_a_gap_or_with_a_budget_of_its_own_is_refused():
     start = warm(regression(100, 2), steps=3).start
     refused("initial_gap", WarmStartedSpider, start, Spider(5, 5, 3, 2))

@@ -16,7 +16,7 @@ from dpbounds.privacy.accountants.tuning import tuned_epsilon
 from dpbounds.privacy.mechanisms import Gaussian
 from tests.benchmarks.networks import cases, methods, page, paid, regime, sweep
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.seconds
 
 
 def rows_of(**wanted):

@@ -102,7 +102,7 @@ def chance(answers, first, second):
     return quad(integrand, [-inf, *sorted({-20, 0, *answers, 20}), inf])
 
 
-@pytest.mark.thorough_cases("50")
+@pytest.mark.seconds_cases("50")
 @pytest.mark.parametrize("count", [1, 5, 50])
 def test_the_loss_stays_within_the_budget_and_comes_close_to_it(count):
     scales = [mpf(above_threshold(name, epsilon=1).value.lower) for name in ("threshold-scale", "query-scale")]

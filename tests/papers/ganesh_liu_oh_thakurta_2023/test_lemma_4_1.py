@@ -106,7 +106,7 @@ def test_the_privacy_loss_exceeds_epsilon(count, reached):
     assert reached < Example(count, 0).loss() <= 2
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_loss_grows_from_four_points_on_towards_two():
     # any differences between points, rather than those of the example
     assert loss(4, (-14, 16), (1, 1)) > 1.2

@@ -17,7 +17,7 @@ def poincare(density, width):
     return 1 / values[1]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("beta", [1.0, 4.0, 8.0])
 def test_a_well_in_the_middle_has_at_most_this_constant(beta):
     grid = np.linspace(-0.5, 0.5, 501)  # D = 1

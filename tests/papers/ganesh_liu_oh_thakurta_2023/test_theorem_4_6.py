@@ -63,7 +63,7 @@ def smallest(x, n, kappa):
     return high
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_third_term_follows_from_the_four():
     n = mpf(10) ** 120
     for power, inside in ((mpf(7) / 9, True), (mpf("0.8"), True), (mpf("0.9"), False), (mpf("0.6"), False)):
@@ -110,7 +110,7 @@ def tune(problem):
     }
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("n", "dimension"), [(10**9, 10), (10**9, 10**6), (10**13, 10**12), (10**15, 1)])
 def test_the_tuned_bound_is_kept_at_its_parameters(n, dimension):
     problem = {"n": n, "d": dimension, "rho": "0.5", "G": 1, "L": 1, "B": 1, "zeta": "0.05"}

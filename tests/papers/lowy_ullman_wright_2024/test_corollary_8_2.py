@@ -35,7 +35,7 @@ def test_it_beats_the_earlier_rate_at_every_rank():
             assert new < old
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_projected_minimisers_may_be_far_away():
     # squared loss in the link (Huber's, with a threshold above every residual): orthonormal features, labels D/√n, so
     # |w*| = D = 1; projected to k = n - 1 dimensions the least-squares solution has norm of order √n

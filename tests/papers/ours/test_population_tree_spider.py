@@ -101,7 +101,7 @@ def test_the_parameters_of_the_closed_form_fit_and_give_less(n, d, rho, psi):
     assert bound.value.upper <= 5.5 * A * (1 + 1e-12) <= tuned.upper * (1 + 1e-9)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_where_it_wins_at_a_constant_epsilon():
     """Strictly for d < n < d^(11/6), and tied with the disputed second-order rate beyond."""
     space = at_epsilon(Fraction(0))

@@ -147,7 +147,7 @@ warm = evaluated("dpbounds/second-order-path-noise/warm-start")
 START = {"d": 2, "n": 400, "rho": "0.05", "G": 1, "D": 1, "zeta": "0.1"}
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_draw_from_a_net_is_as_near_to_the_infimum_as_is_said():
     """Losses |w - z|, exactly: the chance of a point that is worse than ψ, on nets as fine and as coarse as allowed."""
     psi = warm("start_gap", **START).value.upper

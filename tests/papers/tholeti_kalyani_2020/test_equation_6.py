@@ -11,7 +11,7 @@ STATEMENT = theorem("tholeti-kalyani-2020/equation-6")
 evaluate = evaluated("tholeti-kalyani-2020/equation-6")
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("dimension", [1, 2, 3, 10, 101])
 @pytest.mark.parametrize("distance", ["0.1", "1", "1.5"])
 def test_it_is_the_volume_outside_of_the_overlap(dimension, distance):

@@ -43,7 +43,7 @@ def excess_of_frank_wolfe(records, seed=0, chains=24, constant=8.0, share=0.1):
     return total / steps - EXCESS.min()
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_slope_at_zero_is_not_enough():
     # Assumption 3: ψ' odd by its form, positive on (0, 5], bounded with its derivative; h'(0) > 0
     grid = np.linspace(1e-3, 5, 5_000)

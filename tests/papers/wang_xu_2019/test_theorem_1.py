@@ -26,14 +26,14 @@ def failure_of_the_output(constant, steps, epsilon, delta):
         return best
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("constant", "steps", "epsilon", "reached"), [(8, 1000, 500, 0.88), (16, 1000, 500, 0.78)])
 def test_no_constant_serves_the_printed_range(constant, steps, epsilon, reached):
     # ε = T/2: below c₁T for every c₁ > 1/2; smaller c₁ need a larger T at the same ratio of ε to T
     assert failure_of_the_output(constant, steps, epsilon, "1e-5") > reached
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_twice_as_long_for_half_the_constant_of_the_range():
     assert failure_of_the_output(8, 2000, 400, "1e-5") > 0.5  # ε = T/5
 

@@ -35,7 +35,7 @@ def training(q: ExactLike, z: ExactLike, steps: int) -> dp.Mechanism:
     return dp.PoissonSampled(dp.Gaussian(z), q) ** steps
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("z", "steps", "target"),
     [("5", 1, "1e-5"), ("50", 100_000, "1e-12"), ("0.3", 7, "1e-300"), ("10000", 3, "1e-2"), ("1", 10**7, "1e-50")],
@@ -54,7 +54,7 @@ def test_composed_gaussians_hold_the_closed_form(z: str, steps: int, target: str
     assert found.upper == 0 or found.width / found.upper < 1e-14
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(
     ("q", "z", "steps", "target"),
@@ -63,11 +63,11 @@ def test_composed_gaussians_hold_the_closed_form(z: str, steps: int, target: str
         ("0.001", "50", 10_000, "1e-8"),
         ("0.1", "1", 100, "1e-6"),
         ("0.3", "2", 5, "1e-10"),
-        pytest.param("0.001", "0.5", 200, "1e-6", marks=pytest.mark.thorough),
-        pytest.param("0.01", "1", 100_000, "1e-6", marks=pytest.mark.slow),
-        pytest.param("1e-5", "0.5", 100_000, "1e-8", marks=pytest.mark.slow),
-        pytest.param("0.01", "1", 10_000, "1e-300", marks=pytest.mark.slow),
-        pytest.param("1e-5", "0.3", 1000, "1e-8", marks=pytest.mark.slow),
+        pytest.param("0.001", "0.5", 200, "1e-6", marks=pytest.mark.seconds),
+        pytest.param("0.01", "1", 100_000, "1e-6", marks=pytest.mark.minutes),
+        pytest.param("1e-5", "0.5", 100_000, "1e-8", marks=pytest.mark.minutes),
+        pytest.param("0.01", "1", 10_000, "1e-300", marks=pytest.mark.minutes),
+        pytest.param("1e-5", "0.3", 1000, "1e-8", marks=pytest.mark.minutes),
     ],
 )
 def test_the_two_routes_agree(q: str, z: str, steps: int, target: str, relation: str) -> None:
@@ -81,8 +81,8 @@ def test_the_two_routes_agree(q: str, z: str, steps: int, target: str, relation:
         assert lattice.width < 2e-3 * lattice.upper
 
 
-@pytest.mark.thorough_cases("0.01-*")
-@pytest.mark.rotating(4)
+@pytest.mark.seconds_cases("0.01-*")
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("relation", "neighbours"),
     [
@@ -104,7 +104,7 @@ def test_another_accountant_lies_just_above(
     assert promised <= ours.lower * 1.001
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(
     ("q", "z", "steps"),
@@ -117,7 +117,7 @@ def test_extremes_are_answered(q: str, z: str, steps: int, target: str, relation
     assert found.width <= 1e-9 * found.upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @given(
     q=st.sampled_from(["0.01", "0.1", "0.003", "1"]),
     z=st.sampled_from(["0.6", "1", "3", "20"]),
@@ -134,7 +134,7 @@ def test_delta_does_not_increase(q: str, z: str, steps: int, epsilons: list[floa
         assert later.exact_lower <= earlier.exact_upper
 
 
-@pytest.mark.rotating(2)
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("q", "z", "steps", "target"), [("0.01", "1", 10_000, "1e-6"), ("1", "9", 4, "1e-5")])
 def test_round_trip(q: str, z: str, steps: int, target: str, relation: str) -> None:
@@ -201,7 +201,7 @@ def test_bad_input_is_one_kind_of_error(call: object) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("q", "z", "steps", "target"), [("0.01", "1", 300, "1e-6"), ("0.2", "2", 40, "1e-30")])
 def test_what_is_left_where_every_route_declines_is_sound(
@@ -218,13 +218,13 @@ def test_what_is_left_where_every_route_declines_is_sound(
         assert Fraction(target) <= above.exact_upper < 50 * Fraction(target)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_delta_too_small_for_every_route_is_bounded() -> None:
     found = account(training("0.003", "20", 20_000), epsilon="19.9")
     assert found.enclosure.exact_lower < found.enclosure.exact_upper < Fraction(1, 10**1000)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_route_can_be_asked_for_alone() -> None:
     (product,) = products_of(training("0.1", "1", 10), as_relation("replace-one"))
     assert prove_epsilon(product, Fraction(1, 10**6), 1e-9, "contour").route == "contour"
@@ -233,7 +233,7 @@ def test_a_route_can_be_asked_for_alone() -> None:
         prove_epsilon(product, Fraction(1, 10**6), 1e-9, "closed form")
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_a_requested_tolerance_is_met(relation: str) -> None:
     for q, z, steps in (("1e-3", "1", 5), ("0.3", "0.3", 2)):
@@ -244,7 +244,7 @@ def test_a_requested_tolerance_is_met(relation: str) -> None:
 # --- Rényi divergences where pairs are not attained ------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("sampled", [dp.SampledWithReplacement, dp.SampledWithoutReplacement])
 def test_divergences_that_are_not_asked_would_not_have_helped(sampled: Any, relation: str) -> None:

@@ -23,8 +23,8 @@ DP_SGD = dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 1000
 SMALL = [Fraction(k, 4) for k in range(9)]
 
 
-@pytest.mark.thorough_cases("mechanism7-*", "mechanism9-*", "mechanism11-*")
-@pytest.mark.rotating(4)
+@pytest.mark.seconds_cases("mechanism7-*", "mechanism9-*", "mechanism11-*")
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("mechanism", "relation"),
     [
@@ -33,9 +33,9 @@ SMALL = [Fraction(k, 4) for k in range(9)]
         (DP_SGD, "replace-one"),
         (dp.PoissonSampled(dp.Gaussian(5), "0.01") ** 10000, ADDED),
         (dp.Composed(((dp.PoissonSampled(dp.Gaussian(1), "0.01"), 100), (dp.Gaussian(3), 2))), ADDED),
-        pytest.param(dp.PoissonSampled(dp.Laplace(1), "0.1") ** 30, ADDED, marks=pytest.mark.thorough),
+        pytest.param(dp.PoissonSampled(dp.Laplace(1), "0.1") ** 30, ADDED, marks=pytest.mark.seconds),
         pytest.param(
-            dp.SampledWithoutReplacement(dp.Gaussian(2), 100, 10000) ** 3, "replace-one", marks=pytest.mark.thorough
+            dp.SampledWithoutReplacement(dp.Gaussian(2), 100, 10000) ** 3, "replace-one", marks=pytest.mark.seconds
         ),
         (dp.Laplace(3) ** 5, ADDED),
         (dp.Composed(((dp.Gaussian(2), 3), (dp.Laplace(1), 1))), ADDED),
@@ -58,7 +58,7 @@ def test_a_curve_overlaps_what_is_proven_one_by_one(mechanism, relation) -> None
         assert found[index].width <= max(10 * alone.width, 1e-3 * alone.upper, 1e-300)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("order", Direction)
 @pytest.mark.parametrize(("rate", "variance"), [("0.01", 1), ("0.3", 4), ("0.001", "0.36"), ("0.9", 100)])
 def test_one_contour_holds_the_closed_form_of_one_release(order, rate, variance) -> None:

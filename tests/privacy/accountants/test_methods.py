@@ -27,16 +27,16 @@ from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 AR, RE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
 
 SUBJECTS: list[Any] = [
-    pytest.param(dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 1000, AR, marks=pytest.mark.thorough),
+    pytest.param(dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 1000, AR, marks=pytest.mark.seconds),
     (dp.Gaussian(5) ** 10, RE),
-    pytest.param(dp.Laplace(20) ** 40, AR, marks=pytest.mark.thorough),
+    pytest.param(dp.Laplace(20) ** 40, AR, marks=pytest.mark.seconds),
     (dp.Laplace(20) ** 4, AR),
-    pytest.param(dp.PoissonSampled(dp.Laplace(2), "0.1") ** 20, RE, marks=pytest.mark.thorough),
-    pytest.param(dp.SampledWithoutReplacement(dp.Gaussian(2), 10, 1000) ** 50, RE, marks=pytest.mark.thorough),
+    pytest.param(dp.PoissonSampled(dp.Laplace(2), "0.1") ** 20, RE, marks=pytest.mark.seconds),
+    pytest.param(dp.SampledWithoutReplacement(dp.Gaussian(2), 10, 1000) ** 50, RE, marks=pytest.mark.seconds),
     (dp.PureDP("0.05", relation=AR) ** 100, AR),
-    pytest.param(dp.ApproximateDP("0.1", "1e-9", relation=AR) ** 30 @ dp.Laplace(10), RE, marks=pytest.mark.thorough),
-    pytest.param(dp.ZCDP("0.01", relation=AR) ** 10 @ dp.Gaussian(10), AR, marks=pytest.mark.thorough),
-    pytest.param(dp.PoissonSampled(dp.ZCDP("0.1", relation=AR), "0.1") ** 10, AR, marks=pytest.mark.thorough),
+    pytest.param(dp.ApproximateDP("0.1", "1e-9", relation=AR) ** 30 @ dp.Laplace(10), RE, marks=pytest.mark.seconds),
+    pytest.param(dp.ZCDP("0.01", relation=AR) ** 10 @ dp.Gaussian(10), AR, marks=pytest.mark.seconds),
+    pytest.param(dp.PoissonSampled(dp.ZCDP("0.1", relation=AR), "0.1") ** 10, AR, marks=pytest.mark.seconds),
     (dp.ExponentialMechanism("0.1", relation=RE) ** 50, RE),
     (dp.AboveThreshold("0.2", relation=AR) ** 5, AR),
     (dp.UniformBall(10**7, 3) ** 5 @ dp.Gaussian(4), AR),
@@ -48,7 +48,7 @@ def by_name(mechanism: Mechanism, **asked: Any) -> dict[str, MethodValue]:
     return {each.method: each for each in all_methods(mechanism, **asked)}
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("mechanism", "relation"), SUBJECTS)
 def test_the_certified_value_is_at_most_that_of_every_other_proven_method(
     mechanism: Mechanism, relation: Relation
@@ -66,7 +66,7 @@ def test_the_certified_value_is_at_most_that_of_every_other_proven_method(
             assert certified.exact_upper <= each.enclosure.exact_upper * (1 + Fraction(2, 10**5)), each.method
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_the_order_of_the_methods_at_the_usual_training_run() -> None:
     found = by_name(dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 10_000, delta="1e-6")
     ratios = {name: each.ratio for name, each in found.items()}
@@ -84,7 +84,7 @@ def test_pure_releases_compose_optimally() -> None:
     assert found["optimal"].ratio == pytest.approx(1, abs=1e-5)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_delta_by_every_method() -> None:
     found = by_name(dp.Gaussian(4) ** 4, epsilon=2)
     exact = stats.norm.cdf(0.25 - 4) - math.exp(2) * stats.norm.cdf(-0.25 - 4)
@@ -120,7 +120,7 @@ def test_a_curve_is_kept_at_every_point() -> None:
         calibrate_to_curve(dp.Gaussian, [])
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_total_variation_of_other_noise() -> None:
     for factory in (dp.Laplace, lambda r: dp.UniformBall(r, 5), lambda z: dp.PoissonSampled(dp.Laplace(z), "0.5")):
         found = calibrate_to_total_variation(factory, "0.2")
@@ -135,7 +135,7 @@ def test_zcdp_is_kept_and_nearly_spent() -> None:
     assert zcdp_rho(dp.Laplace(noise * Fraction(999_999, 10**6)) ** 5, RE) > Fraction(1, 10)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_noise_by_the_renyi_accountant_is_more_than_enough() -> None:
     def training(z: Fraction) -> Mechanism:
         return dp.PoissonSampled(dp.Gaussian(z), "0.01") ** 1000

@@ -176,18 +176,18 @@ def failures(runs: int = 40) -> int:
     return sum(bound < least for bound in found)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_it_fails_no_oftener_than_it_says() -> None:
     assert failures() <= 4
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_mean_in_place_of_a_bound_fails_oftener(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probable, "mean_at_most", lambda mean, count, risk: mean)
     assert failures() > 4
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_weights_that_are_not_bounded_fail_oftener(monkeypatch: pytest.MonkeyPatch) -> None:
     right = probable._largest
     monkeypatch.setattr(probable, "_largest", lambda *args, **order: right(*args, **order) - 3)
@@ -223,7 +223,7 @@ def test_both_orders_count() -> None:
 # --- The answers ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "zero-out-one"])
 def test_it_lies_between_what_an_attack_attains_and_what_is_certified(relation: str) -> None:
     found = probable_epsilon(THREE, "1e-4", relation, confidence="0.999", samples=60_000, seed=1)
@@ -233,7 +233,7 @@ def test_it_lies_between_what_an_attack_attains_and_what_is_certified(relation: 
     assert Fraction(1, 10**5) < back.upper < Fraction(2, 10**4)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_full_matrix_with_balls_in_bins() -> None:
     mechanism = MatrixMechanism(6, Toeplitz("square-root", steps=40), "balls-in-bins", separation=10)
     found = probable_epsilon(mechanism, "1e-4", confidence="0.999", samples=60_000, seed=1)
@@ -241,7 +241,7 @@ def test_a_full_matrix_with_balls_in_bins() -> None:
     assert proven.exact_lower < found.upper < proven.exact_upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_one_of_several_steps_is_not_below_what_is_proven(epochs: int) -> None:
     mechanism = RandomlyAllocated(Gaussian(1), 10) ** epochs
@@ -333,7 +333,7 @@ def test_nothing_that_certifies_takes_it(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_every_function_that_publishes_refuses_it(tmp_path: Path) -> None:
     """All that say that they take what was proven; nothing public says that it takes this."""
     members = {name: getattr(dpbounds, name) for name in dpbounds.__all__} | vars(certificates) | vars(statements)
@@ -418,7 +418,7 @@ def test_steps_are_drawn_by_their_tilted_law(tilt: float) -> None:
         assert all(abs(read.get(a, 0) - rows * c) < 6 * math.sqrt(rows * c) + 3 for a, c in law.items())
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "zero-out-one"])
 def test_steps_one_apart_are_poisson_samples(relation: str) -> None:
     """Without separation, and without bands, they are; certified values stand beside them."""
@@ -429,7 +429,7 @@ def test_steps_one_apart_are_poisson_samples(relation: str) -> None:
     assert epsilon(drawn, "1e-3", relation).lower <= found.upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_separation_gains_and_what_is_certified_does_not_know_it() -> None:
     matrix = Toeplitz([1, "1/2"], 12)
     drawn = MatrixMechanism(2, matrix, "minimum-separation", separation=3, sample_rate="1/4")

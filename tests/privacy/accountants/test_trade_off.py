@@ -17,7 +17,7 @@ from tests.privacy.small_laws import m
 ERRORS = [Fraction(k, 40) for k in range(41)] + [Fraction(1, 10**k) for k in range(2, 9)]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("noise", "relation", "shift"), [(1, "add-or-remove-one", 1), (5, "replace-one", 0.4)])
 def test_it_is_below_the_gaussian_one_and_touches_it(noise, relation, shift) -> None:
     curve = TradeOff.of(Gaussian(noise), [Fraction(k, 20) for k in range(120)], relation)
@@ -37,7 +37,7 @@ def test_every_test_of_randomised_response_obeys_it(epsilon, weight) -> None:
         assert abs(m(bound) - b) < mpmath.mpf(10) ** -25 * growth  # attained
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.fractions(0, 30), st.fractions(0, 1)), min_size=1, max_size=6),
@@ -54,7 +54,7 @@ def test_to_fifty_digits_and_rounded_down(points, a) -> None:
         assert m(found) >= best - mpmath.mpf(10) ** -25 * mpmath.exp(m(max(epsilon for epsilon, _ in points)))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_it_is_symmetric_and_decreases() -> None:
     curve = TradeOff.of(PoissonSampled(Gaussian(1), "0.1") ** 20, [Fraction(k, 4) for k in range(12)])
     values = [curve(Fraction(k, 50)) for k in range(51)]

@@ -91,7 +91,7 @@ def test_the_points_of_the_printed_figure(distance: str, dimension: int, printed
     assert found.upper == pytest.approx(float(printed), rel=1e-11)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @settings(max_examples=60)
 @given(
     st.fractions(min_value=Fraction(1, 100), max_value=100),

@@ -28,14 +28,14 @@ def sampled(q: object, steps: int):
     return lambda z: dp.PoissonSampled(dp.Gaussian(z), q) ** steps
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
 @pytest.mark.parametrize(
     ("factory", "target_epsilon", "target_delta"),
     [
         (sampled("0.01", 10_000), "1", "1e-6"),
-        pytest.param(sampled("0.1", 1000), "0.1", "1e-9", marks=pytest.mark.thorough),
-        pytest.param(sampled("0.001", 100_000), "8", "1e-12", marks=pytest.mark.thorough),
+        pytest.param(sampled("0.1", 1000), "0.1", "1e-9", marks=pytest.mark.seconds),
+        pytest.param(sampled("0.001", 100_000), "8", "1e-12", marks=pytest.mark.seconds),
         (lambda z: dp.Gaussian(z) ** 300, "2", "1e-5"),
         (lambda z: dp.Gaussian(z), "0.5", "1e-100"),
         (lambda z: dp.PoissonSampled(dp.Gaussian(z), "0.1"), "1", "1e-5"),
@@ -56,7 +56,7 @@ def test_reference_value() -> None:
     assert Fraction("4.302106465") < found.fails_at < found.value < Fraction("4.302106466")
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
 def test_steps_are_the_last_that_suffice(relation: str) -> None:
     def factory(steps: Fraction) -> dp.Mechanism:
@@ -74,7 +74,7 @@ def test_steps_of_a_full_batch_follow_the_closed_form() -> None:
     assert not isinstance(found.mechanism, dp.Gaussian)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_sample_rate_is_proven_on_both_sides() -> None:
     def factory(rate: Fraction) -> dp.Mechanism:
         return dp.PoissonSampled(dp.Gaussian(1), rate) ** 1000
@@ -165,14 +165,14 @@ def batches(kind: type[dp.Mechanism]):
     return lambda noise: kind(dp.Gaussian(noise), batch_size=4, dataset_size=40) ** 5
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("kind", "relation"),
     [
         (dp.SampledWithoutReplacement, "add-or-remove-one"),
         (dp.SampledWithoutReplacement, "replace-one"),
         (dp.SampledWithReplacement, "add-or-remove-one"),
-        pytest.param(dp.SampledWithReplacement, "replace-one", marks=pytest.mark.slow),
+        pytest.param(dp.SampledWithReplacement, "replace-one", marks=pytest.mark.minutes),
     ],
 )
 def test_noise_for_batches_of_a_fixed_size(kind: type[dp.Mechanism], relation: str) -> None:
@@ -187,7 +187,7 @@ def test_noise_for_batches_of_a_fixed_size(kind: type[dp.Mechanism], relation: s
         assert not failing.tight or found.value <= found.fails_at * Fraction(1001, 1000)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_sides_are_only_ever_what_was_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     """Estimates that mislead cost time: what is returned has been proven on both sides."""
     factory = batches(dp.SampledWithoutReplacement)
@@ -199,7 +199,7 @@ def test_sides_are_only_ever_what_was_proven(monkeypatch: pytest.MonkeyPatch) ->
         assert found.value == pytest.approx(float(honest.value), rel=2e-3)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_products_of_several_classes_count_all() -> None:
     """A value suffices only where no product overspends, also where one alone decides that it fails."""
     products = [lambda v, q=q: dp.PoissonSampled(dp.Gaussian(v), q) ** 4 for q in ("0.1", "0.2")]
@@ -213,7 +213,7 @@ def test_the_products_of_several_classes_count_all() -> None:
     assert safe <= unsafe * Fraction(1001, 1000)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_jump_is_closed_in_on() -> None:
     """Near the largest loss δ falls off a cliff: the loose proofs there must not go round in circles."""
     found = calibrate(lambda noise: dp.PoissonSampled(dp.Laplace(noise), "0.2") ** 3, 2, "1e-4")
@@ -227,7 +227,7 @@ def choices(steps: int, relation: str):
     return lambda z: dp.ExponentialMechanism(1 / z, relation=relation) ** steps
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 def test_noise_that_only_divergences_allow(relation: str) -> None:
     """T = 50 choices: the pairs alone ask for 16.952, adding up divergences for 15.816."""
@@ -243,7 +243,7 @@ def test_noise_that_only_divergences_allow(relation: str) -> None:
     assert delta(factory(found.fails_at), 1, relation).exact_lower > Fraction("1e-6")
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_steps_that_only_divergences_allow() -> None:
     """As many choices as the divergences promise to stay within the budget, and one more than they promise.
 
@@ -258,7 +258,7 @@ def test_steps_that_only_divergences_allow() -> None:
     assert epsilon(step ** int(found.fails_at), "1e-6", "replace-one").exact_lower > 1
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_single_choice_stays_with_its_pairs() -> None:
     """There the pair spends less than its divergences promise."""
     found = calibrate(choices(1, "replace-one"), 1, "1e-6", "replace-one")
@@ -271,7 +271,7 @@ def test_a_single_choice_stays_with_its_pairs() -> None:
     [
         lambda z: dp.Gaussian(z) ** 100,
         lambda z: dp.PoissonSampled(dp.Gaussian(z), "0.1") ** 50,
-        pytest.param(lambda z: dp.Laplace(z) ** 20, marks=pytest.mark.thorough),
+        pytest.param(lambda z: dp.Laplace(z) ** 20, marks=pytest.mark.seconds),
     ],
 )
 def test_what_is_tight_never_asks_the_divergences(factory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,7 +285,7 @@ def test_what_is_tight_never_asks_the_divergences(factory, monkeypatch: pytest.M
     assert found.fails_at < found.value < found.fails_at * Fraction(1001, 1000)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_wide_answers_do_not_lead_the_search_away() -> None:
     """Where ε is known to a factor only, the slope between two trials means nothing; many steps have one constant."""
     many, more = (
@@ -327,7 +327,7 @@ def test_a_proof_on_both_sides_of_the_target_decides_nothing(low, high, side, mo
     assert (search.safe, search.unsafe) == (Fraction(3) if side == "safe" else None, 3 if side == "unsafe" else None)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_what_fails_is_found_by_attacks_that_choose_as_they_go(monkeypatch: pytest.MonkeyPatch) -> None:
     def factory(noise: Fraction) -> dp.Mechanism:
         return dp.SampledWithoutReplacement(dp.Gaussian(noise), 1, 4) ** 20
@@ -340,7 +340,7 @@ def test_what_fails_is_found_by_attacks_that_choose_as_they_go(monkeypatch: pyte
     assert calibrate(factory, "0.5", "1e-2", "replace-one").fails_at < found.fails_at < found.value
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_noise_of_a_few_steps_of_many_is_found() -> None:
     """The attack is known from below alone: its lower end leads the search for what fails."""
     found = calibrate(lambda z: dp.RandomlyAllocated(dp.Gaussian(z), 4, 2), 2, "1e-3")
@@ -350,7 +350,7 @@ def test_noise_of_a_few_steps_of_many_is_found() -> None:
     assert epsilon(dp.RandomlyAllocated(dp.Gaussian(found.fails_at), 4, 2), "1e-3").upper > 2
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
 def test_targets_that_need_next_to_no_noise_have_answers(relation: str) -> None:
     """No grid holds these losses: what suffices is that of one step in public, what fails that of one of four."""

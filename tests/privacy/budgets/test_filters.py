@@ -68,7 +68,7 @@ def test_black_boxes_cost_what_their_conversion_proves():
         GaussianFilter.of(1, ADD).cost(PureDP(1, ADD))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("step", "relation"),
     [
@@ -338,7 +338,7 @@ def shifted(mu: mp.mpf, epsilon: mp.mpf) -> mp.mpf:
     return mp.ncdf(mu / 2 - epsilon / mu) - mp.exp(epsilon) * mp.ncdf(-epsilon / mu - mu / 2)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("cut", ["-1", "0", "3/2"])
 @pytest.mark.parametrize("shares", [(1, 1), (0, 1), (1, 0), ("1/2", 1)])
 def test_adaptive_gaussian_releases_are_within_the_gaussian_curve(cut, shares):

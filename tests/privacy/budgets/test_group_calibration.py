@@ -37,7 +37,7 @@ def delta_of(found: Calibration, mechanism: dp.Mechanism) -> dp.Enclosure:
     return dp.group_account(mechanism, found.group_size, epsilon=2, relation=found.relation)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_full_batch_needs_k_times_the_noise() -> None:
     one, three = calibrated("full batch", 1), calibrated("full batch", 3)
     assert float(three.value) == pytest.approx(3 * float(one.value), rel=1e-9)
@@ -46,7 +46,7 @@ def test_a_full_batch_needs_k_times_the_noise() -> None:
     assert "3 at once" in str(three)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("what", "solve"), [("sampled", "noise"), ("rate", "sample-rate"), ("steps", "steps")])
 def test_samples_of_people_with_several_records(what: str, solve: Solve) -> None:
     """What suffices and what fails lie on the two sides of an accountant that adds the draws up by itself."""
@@ -67,7 +67,7 @@ def test_samples_of_people_with_several_records(what: str, solve: Solve) -> None
     assert apart == 1 if solve == "steps" else apart < found.value / 1000
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_where_only_chains_of_neighbours_are_known() -> None:
     found = calibrated("fixed size", 3, relation=REPLACE)
     assert delta_of(found, found.mechanism).at_most("1e-5") is True
@@ -77,7 +77,7 @@ def test_where_only_chains_of_neighbours_are_known() -> None:
     assert delta_of(found, less).exact_upper > Fraction(1, 10**5)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("factory", "solve", "relation"),
     [
@@ -99,7 +99,7 @@ def test_what_is_said_to_fail_fails(factory: Callable[[Fraction], dp.Mechanism],
     assert dp.epsilon(found.failing, "1e-5", relation).exact_lower > Fraction(999, 1000)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_what_fails_where_records_are_replaced_on_samples_fails_for_the_group() -> None:
     found = calibrate(
         lambda q: dp.PoissonSampled(dp.Gaussian(4), q) ** 10, 1, "1e-5", REPLACE, solve="sample-rate", group_size=3

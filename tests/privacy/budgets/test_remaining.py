@@ -15,7 +15,7 @@ from dpbounds.privacy.budgets.remaining import remaining
 SAMPLED = dp.PoissonSampled(dp.Gaussian(2), "0.01") ** 500
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("mechanism", "relation"),
     [
@@ -23,7 +23,7 @@ SAMPLED = dp.PoissonSampled(dp.Gaussian(2), "0.01") ** 500
         (SAMPLED, "add-or-remove-one"),
         (SAMPLED, "replace-one"),
         (SAMPLED @ dp.Gaussian(30), "add-or-remove-one"),
-        pytest.param(dp.Laplace(60) ** 12, "add-or-remove-one", marks=pytest.mark.slow),
+        pytest.param(dp.Laplace(60) ** 12, "add-or-remove-one", marks=pytest.mark.minutes),
     ],
 )
 def test_what_fits_fits_and_a_little_more_does_not(mechanism: dp.Mechanism, relation: str) -> None:
@@ -54,7 +54,7 @@ def test_nothing_fits_where_the_budget_is_exceeded(mechanism: dp.Mechanism) -> N
     assert (left.within, left.noise, left.more, left.too_many) == (False, None, 0, 0)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_not_proven_to_be_within_is_neither() -> None:
     loose = dp.SampledWithoutReplacement(dp.Gaussian(2), 100, 10_000) ** 2000
     spent = epsilon(loose, "1e-6", "replace-one")
@@ -63,7 +63,7 @@ def test_not_proven_to_be_within_is_neither() -> None:
     assert (left.within, left.noise, left.more, left.too_many) == (None, None, 0, None)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_where_the_analysis_is_loose_the_failing_count_lies_at_a_distance() -> None:
     step = dp.SampledWithoutReplacement(dp.Gaussian(2), 100, 10_000)
     left = remaining(step**100, 3, "1e-6", "replace-one")

@@ -86,7 +86,7 @@ _GUARANTEES = st.builds(
 _PARTS = st.lists(st.tuples(_GUARANTEES, st.integers(1, 6)), min_size=1, max_size=3).map(tuple)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @settings(max_examples=60)
 @given(_PARTS, st.integers(1, 30))
 def test_no_theorem_beats_the_optimal_one_and_sharp_beats_classical(parts: Parts, exponent: int) -> None:

@@ -44,7 +44,7 @@ def least(chain: Chain, delta: Fraction) -> Fraction:
     return sum(parts, Fraction(0))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("squared_shift", [Fraction(1, 100), Fraction(1, 4), Fraction(1)])
 @pytest.mark.parametrize("size", [1, 2, 3, 6])
 def test_groups_of_gaussians_are_gaussians_with_a_larger_shift(squared_shift: Fraction, size: int) -> None:
@@ -102,7 +102,7 @@ def chains(count: int, length: int) -> Iterable[list[Laws]]:
         yield [list(zip(*link, strict=True)) for link in (*itertools.pairwise(laws.tolist()), (laws[0], laws[-1]))]
 
 
-@pytest.mark.parametrize("length", [2, *(pytest.param(length, marks=pytest.mark.thorough) for length in (3, 4))])
+@pytest.mark.parametrize("length", [2, *(pytest.param(length, marks=pytest.mark.seconds) for length in (3, 4))])
 def test_no_chain_of_three_point_laws_beats_the_bound(length: int) -> None:
     for *links, ends in chains(6, length):
         back = [swapped(link) for link in links]
@@ -206,7 +206,7 @@ def test_a_chain_through_blocks_takes_the_worst_of_each_direction() -> None:
         assert float(found.exact_upper) >= 0.99 * float(worst.exact_upper)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_chain_of_sampled_releases_needs_few_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
     """What took half a minute: a certified profile at 28 points in each direction, where two points are needed."""
     proofs = []
@@ -223,7 +223,7 @@ def test_a_chain_of_sampled_releases_needs_few_proofs(monkeypatch: pytest.Monkey
     assert len(proofs) <= 2
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("decay", ["1.2", "1.6", "4"])
 @pytest.mark.parametrize("size", [3, 5])
 def test_parts_grow_along_a_chain_of_heavy_tails(decay: str, size: int) -> None:
@@ -241,7 +241,7 @@ def test_parts_grow_along_a_chain_of_heavy_tails(decay: str, size: int) -> None:
         least(equal_links(profile, 400), delta)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_group_on_batches_of_a_fixed_size() -> None:
     steps = mechanisms.SampledWithoutReplacement(mechanisms.Gaussian(1), 100, 10_000) ** 100
     found = group_account(steps, 5, delta="1e-5", relation="replace-one")

@@ -109,7 +109,7 @@ def test_tables_hold_all_outcomes_with_and_without_a_floor(signs: Signs, share: 
             assert high - low < mp.mpf("1e-45")
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @settings(max_examples=80)
 @given(_SIGNS, st.fractions(0, 1, max_denominator=50), st.floats(0, 5), st.floats(2, 400))
 def test_the_lattice_encloses_the_table(signs: Signs, share: Fraction, tilt: float, cells: float) -> None:
@@ -186,7 +186,7 @@ def binomial_twin(epsilon: Fraction, k: int, target: Fraction) -> mp.mpf:
     return total
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_ten_thousand_equal_releases_down_to_tiny_delta() -> None:
     parts = ((EpsilonDelta("0.01", 0), 10_000),)
     for target in (Fraction(0), Fraction(1, 2), Fraction(5), Fraction("36.99804718583316")):
@@ -205,7 +205,7 @@ def test_different_deltas_with_equal_epsilons_need_no_lattice() -> None:
     assert encloses(found, 1 - survival * (1 - binomial_twin(Fraction(1, 100), 2500, Fraction(1))))
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_an_independent_accountant_agrees_on_different_guarantees() -> None:
     import dp_accounting
     from dp_accounting.pld import privacy_loss_distribution as pld
@@ -274,7 +274,7 @@ def test_few_sums_matter_where_delta_is_tiny() -> None:
     assert at_upper.method.endswith("table")
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_work_limits_are_said() -> None:
     parts = ((EpsilonDelta(0.1), 10**6), (EpsilonDelta(0.2001), 10**6))
     with pytest.raises(NotCertified, match="work limit"):
@@ -294,7 +294,7 @@ def test_binomial_masses_add_up() -> None:
         assert total.rad() < arb(2) ** -110
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_a_hundred_settings_in_ten_thousand_steps() -> None:
     draw = np.random.default_rng(1)
     parts = tuple((EpsilonDelta(draw.uniform(0.01, 0.1), 1e-10), 100) for _ in range(100))

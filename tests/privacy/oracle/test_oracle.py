@@ -157,7 +157,7 @@ def test_discs_overlap_in_a_lens() -> None:
     assert -2e-4 < divergence(table, ONE)[0] - exact < 1e-12
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_above_threshold_by_another_integration() -> None:
     answers, b1, b2 = [0.7, -1.0, 2.0], 1.5, 0.9
 

@@ -287,7 +287,7 @@ def test_attacks_on_several_participations_under_replace_one() -> None:
     assert dict(many.product)[ShiftedGaussians(Fraction(6))] == 1  # six groups of one step
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("k", "z", "upper"), [(5, 4, 0.9280), (50, 4, 13.22)])
 def test_several_of_a_hundred_steps_under_replace_one(k: int, z: int, upper: float) -> None:
     found = dp.epsilon(dp.RandomlyAllocated(dp.Gaussian(z), 100, k), "1e-5", RE, tolerance=1e-2)

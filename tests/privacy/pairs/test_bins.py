@@ -177,7 +177,7 @@ def banded(bands: int, z: int = 3) -> dp.MatrixMechanism:
     return dp.MatrixMechanism(z, matrix, "balls-in-bins", separation=20)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("bands", "upper", "lower"), [(4, 2.986, 1.72), (20, 3.77, 1.74), (200, 8.10, 7.2)])
 def test_numbers_of_a_second_computation(bands: int, upper: float, lower: float) -> None:
     """Worked out before by plain floating-point grids: 2.985, 3.760 and 8.089 from above."""
@@ -189,7 +189,7 @@ def test_numbers_of_a_second_computation(bands: int, upper: float, lower: float)
     assert replaced.at_most(dp.epsilon(fixed, "1e-5", RE).exact_upper)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_identity_is_balls_in_the_same_bins() -> None:
     matrix = dp.MatrixMechanism(4, dp.Toeplitz([1], 100), "balls-in-bins", separation=10)
     same = dp.BallsInBins(dp.Gaussian(4), bins=10, epochs=10, redraw=False)

@@ -140,7 +140,7 @@ CELLS = [
         sampling,
         order,
         id=f"{name}-{sampling}-{order.value}",
-        marks=pytest.mark.thorough if by_a_search(base, sampling, order) and sampling != WithoutReplacement(3) else (),
+        marks=pytest.mark.seconds if by_a_search(base, sampling, order) and sampling != WithoutReplacement(3) else (),
     )
     for name, mechanism, base in NOISE + BOXES
     for sampling in SAMPLINGS
@@ -148,7 +148,7 @@ CELLS = [
 ]
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("mechanism", "base", "sampling", "order"), CELLS)
 def test_pairs_are_what_is_claimed(mechanism: Mechanism, base: twins.Base, sampling: Sampling, order: Order) -> None:
     cell = twins.Cell(base, sampling, order, SIZE)
@@ -169,7 +169,7 @@ def test_pairs_are_what_is_claimed(mechanism: Mechanism, base: twins.Base, sampl
     assert found == pytest.approx(claimed, abs=3e-3 if by_envelope else 1e-9)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
 @pytest.mark.parametrize("order", list(Order))
 def test_concentrated_boxes(sampling: Sampling, order: Order) -> None:
@@ -185,7 +185,7 @@ def test_concentrated_boxes(sampling: Sampling, order: Order) -> None:
     assert found == pytest.approx(claimed, abs=1e-3)
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("mechanism", "base", "sampling", "order"), CELLS)
 def test_attacks_stay_below_what_dominates(
     mechanism: Mechanism, base: twins.Base, sampling: Sampling, order: Order
@@ -207,7 +207,7 @@ def test_a_single_fixed_size_step_is_tight_and_two_are_not() -> None:
     assert not the_class(step**2, Order.REPLACE).tight
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_adaptive_attack_on_fixed_size_steps_stays_below() -> None:
     # attained by an adversary who reacts to the first output (test_cells); composing the two directions separately and
     # taking the larger at the end gives .47998 and .35066
@@ -218,7 +218,7 @@ def test_the_adaptive_attack_on_fixed_size_steps_stays_below() -> None:
         assert attained - 1e-3 < found.enclosure.lower < attained + 2e-5
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_published_library_is_below_an_attack_on_fixed_size_batches() -> None:
     # dp-accounting 0.6.0, RdpAccountant, SampledWithoutReplacement under REPLACE_ONE: 5.379
     found = account(dp.SampledWithoutReplacement(dp.Gaussian(2), 100, 1000) ** 100, delta="1e-5", relation=RE)
@@ -226,7 +226,7 @@ def test_a_published_library_is_below_an_attack_on_fixed_size_batches() -> None:
     assert 7.802 < found.enclosure.upper < 7.82
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_add_order_counts() -> None:
     # Laplace scale 3, rate 1/2, two steps, ε = .1: δ is .05696 by the add order, .05326 by the remove order
     found = account(dp.PoissonSampled(dp.Laplace(3, dimension=1), "1/2") ** 2, epsilon="0.1")
@@ -248,7 +248,7 @@ def test_blocks_under_add_or_remove() -> None:
     assert account(blocks**5, delta="1e-5").enclosure.upper == pytest.approx(worst, rel=1e-9)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_record_that_moves_between_blocks_pays_for_both() -> None:
     one, other = 0.5, 0.75
     boxes = [twins.Box(remove=twins.Pure(one)), twins.Box(remove=twins.Pure(other))]
@@ -382,7 +382,7 @@ def test_attacks_need_data_sets_of_one_size_and_roles_that_agree() -> None:
     assert not any(each.tight for relation in (AR, RE) for each in neighbour_classes(sampled_batch, relation).every())
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_combination_with_much_mass_above_zero_stays_a_law() -> None:
     mechanism = dp.SampledWithoutReplacement(dp.Laplace(1) ** 3, 99_999, 100_000)
     ((pair, _),) = resolved(the_class(mechanism, Order.REPLACE).product)
@@ -427,7 +427,7 @@ def test_two_pure_steps_are_less_than_one_of_twice_the_size() -> None:
 # --- Several releases on one sample ----------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_combination_dominates_its_parts() -> None:
     parts = dp.Laplace(2) ** 2 @ dp.Laplace(3)
     ((pair, _),) = the_class(dp.PoissonSampled(parts, "0.2"), Order.REMOVE).product
@@ -440,7 +440,7 @@ def test_a_combination_dominates_its_parts() -> None:
     assert truth.lower * 0.2 * (1 - 1e-9) <= at_one <= truth.upper * 0.2 * (1 + 3e-3)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_one_sample_for_several_releases_costs_more_than_samples_of_their_own() -> None:
     together = account(dp.PoissonSampled(dp.Laplace(2) ** 8, "0.1"), delta="1e-3").enclosure
     apart = account(dp.PoissonSampled(dp.Laplace(2), "0.1") ** 8, delta="1e-3").enclosure
@@ -451,7 +451,7 @@ def test_one_sample_for_several_releases_costs_more_than_samples_of_their_own() 
 
 
 @pytest.mark.parametrize(
-    ("batch", "size", "noise"), [(2, 2, 1), (3, 2, 2), (5, 50, 1), pytest.param(40, 100, 4, marks=pytest.mark.thorough)]
+    ("batch", "size", "noise"), [(2, 2, 1), (3, 2, 2), (5, 50, 1), pytest.param(40, 100, 4, marks=pytest.mark.seconds)]
 )
 def test_a_record_that_is_drawn_and_replaced_has_the_largest_of_three_laws(batch: int, size: int, noise: int) -> None:
     pair = ReplacedGaussians(Draws(Fraction(1, size), batch), Fraction(4, noise**2))
@@ -470,7 +470,7 @@ def test_either_direction_alone_of_drawing_with_replacement_is_exceeded() -> Non
     assert removed[1] > added[1] + 1e-3  # and beyond the second
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_ten_steps_of_batches_with_replacement() -> None:
     # the number of draws revealed: 2.231; its law in floating point, rounded up to cells of 2e-4: .8964
     found = account(dp.SampledWithReplacement(dp.Gaussian(4), 100, 1000) ** 10, delta="1e-5", relation=RE).enclosure

@@ -40,7 +40,7 @@ def term_by_term(masses: list[Fraction], places: list[Fraction]) -> arb:
         return sum(terms, arb(0))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @settings(deadline=None, max_examples=60)
 @given(
     rate=st.fractions(Fraction(1, 10**6), Fraction(9, 10)),
@@ -169,7 +169,7 @@ def from_the_definition(pair: Sampled | DrawnGaussians, loss: Fraction) -> tuple
         return p, r
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("bits", [96, 192, 320])
 @pytest.mark.parametrize("loss", ["1/1000", "1/10", "1", "6"])
 @pytest.mark.parametrize(

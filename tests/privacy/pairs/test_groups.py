@@ -110,7 +110,7 @@ def test_no_small_data_sets_spend_more_and_some_spend_it_all(
     assert is_attained(mechanism, relation, k)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_group_replaced_in_draws_with_replacement() -> None:
     """An upper bound, above every small data set; the group's own attack is the lower end."""
     mechanism = dp.SampledWithReplacement(NOISE, 2, 4)
@@ -140,7 +140,7 @@ def test_a_group_replaced_in_batches_of_a_fixed_size(batch: int, size: int, k: i
         group_products(dp.SampledWithoutReplacement(NOISE, 3, size), RE, size - 2)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_group_replaced_in_many_batches_beside_another_accountant() -> None:
     """Whose mixture is the lower end; the upper one lies 3 % above, and a chain of neighbours says 2.9."""
     from scipy.stats import hypergeom
@@ -200,7 +200,7 @@ def test_planted_bugs_are_beaten_by_some_small_data_set(bug: str) -> None:
     assert (attained() - curve_of(pair, ALPHAS)).max() > 1e-3
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_two_adaptive_steps_are_the_product() -> None:
     """A group of two, replaced on two Poisson samples: whoever reacts to the first output gains nothing."""
     z, q, alpha = 2.0, 0.4, 1.2
@@ -227,7 +227,7 @@ def test_two_adaptive_steps_are_the_product() -> None:
     assert found.exact_upper - found.exact_lower < Fraction(1, 1000) * found.exact_upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_many_batches_beside_another_accountant() -> None:
     """Its mixtures of Gaussians, with the hypergeometric law from SciPy."""
     from scipy.stats import hypergeom
@@ -241,7 +241,7 @@ def test_many_batches_beside_another_accountant() -> None:
     assert ours.exact_upper - ours.exact_lower < ours.exact_upper / 1000
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_chain_spends_more_and_a_group_that_is_zeroed_less() -> None:
     steps = dp.PoissonSampled(dp.Gaussian(4), "0.1") ** 10
     three = dp.group_account(steps, 3, delta="1e-5", relation=RE)
@@ -257,7 +257,7 @@ def test_where_presence_is_not_covered_nothing_is_mixed() -> None:
         group_products(dp.PoissonSampled(dp.Gaussian(noise_stddev=2, sensitivity=1), "0.1"), RE, 2)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_chain_of_removals_ends_in_a_smaller_data_set() -> None:
     """Its last link draws from k - 1 records fewer than the first: all are accounted so."""
     sampled = dp.SampledWithoutReplacement(dp.Laplace(4), 2, 8)

@@ -162,7 +162,7 @@ CASES = [
 ]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("relation", [RE, ZO])
 @pytest.mark.parametrize(("m", "epochs", "order"), CASES)
 def test_no_tiny_run_tells_neighbours_apart_better_than_is_claimed(m, epochs, order, relation):
@@ -183,7 +183,7 @@ def test_nor_does_one_whose_steps_change(order):
             assert excess(rng, run_of(1, 2, 2, steps, order), RE, steered) < GRID_ERROR
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", [RE, ZO])
 def test_no_longer_run_does_either(relation):
     rng = np.random.default_rng(16)
@@ -404,7 +404,7 @@ def _arb(text):
     return arb(text)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_tagged_pairs_compose_like_what_they_stand_for():
     mechanism = run_of(4, 3, 2, "0.5", "secret")
     ((pair, _),) = next(iter(neighbour_classes(mechanism, Relation(RE)).every())).product
@@ -428,7 +428,7 @@ PUBLISHED = [  # by another hand, in floats or by simulation
     *((1, 100, "0.01", "fixed", 11.2231, 1e-4), (1, 100, "1", "fixed", 38.5057, 1e-4)),
     *((4, 100, "0.01", "secret", 1.5196, 3e-3), (1, 100, "0.01", "secret", 8.5795, 3e-3)),
     *(
-        pytest.param(*each, marks=pytest.mark.thorough)
+        pytest.param(*each, marks=pytest.mark.seconds)
         for each in [
             *((4, 100, "0.01", "shuffled", 1.5622, 1e-3), (1, 100, "0.01", "shuffled", 8.85, 5e-3)),
             *((4, 1000, "0.01", "shuffled", 1.075, 1e-2), (2, 1000, "0.001", "shuffled", 2.366, 5e-3)),
@@ -460,7 +460,7 @@ def by_transform(m, step, epochs, spacing=1e-3, points=1 << 14):
     return np.arange(points) * spacing, np.maximum(np.fft.irfft(found, points), 0)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("z", "m", "step"), [(4, 100, "0.01"), (1, 100, "0.01"), (4, 300, "0.001"), (10, 300, "0.01")])
 def test_shuffled_costs_by_their_characteristic_function(z, m, step):
     costs, law = by_transform(m, step, 10)
@@ -474,7 +474,7 @@ def test_shuffled_costs_by_their_characteristic_function(z, m, step):
     assert lost(bound / 1.001) > 1e-5 > lost(bound * 1.0002)
 
 
-@pytest.mark.parametrize("order", ["fixed", pytest.param("shuffled", marks=pytest.mark.thorough), "secret"])
+@pytest.mark.parametrize("order", ["fixed", pytest.param("shuffled", marks=pytest.mark.seconds), "secret"])
 def test_more_of_anything_that_hides_spends_less(order):
     base = {"z": 2, "m": 20, "epochs": 6, "step": "0.05", "order": order}
     found = upper(run_of(**base))
@@ -566,7 +566,7 @@ def test_a_steered_attack_is_a_gaussian_run():
     assert last_iterate.attained_cost(run) <= last_iterate.fixed_cost(run)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_noise_is_calibrated_by_what_is_proven_on_either_side():
     found = dp.calibrate(lambda z: run_of(z, 20, 3, "0.1"), 1, "1e-5", RE)
     assert float(found.epsilon.exact_upper) <= 1
@@ -620,12 +620,12 @@ def test_fields_are_checked(change, said):
         dp.LastIterate(given.pop("mechanism"), **given)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("order", ["fixed", "shuffled", "secret"])
 @pytest.mark.parametrize(
     ("m", "epochs", "step", "z"),
     [
-        pytest.param(10**9, 10**9, "1e-9", 1000, marks=pytest.mark.thorough),
+        pytest.param(10**9, 10**9, "1e-9", 1000, marks=pytest.mark.seconds),
         (10**5, 3, "1e30", 9),
         (3, 10**6, "1e-300", "1e-9"),
     ],

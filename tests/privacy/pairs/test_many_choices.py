@@ -68,7 +68,7 @@ def played(h, count, noise, c):
     return max(first, float(choices(lambda m: call(m, noise, c))(np.array([1.0]))[0]))
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("count", "noise"), [(1, 0.0), (1, 0.05), (4, 0.0), (4, 0.3), (12, 0.1)])
 def test_the_theorem_against_the_game(count, noise):
     span, seen = F(1, 2), []
@@ -89,7 +89,7 @@ def test_what_is_replaced():
     assert with_gaussian_choices(wide) == wide
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("noise", [None, Gaussian(9)])
 @pytest.mark.parametrize(("span", "count"), [("1/50", 20), ("1", 20), ("3", 20), ("1/3", 250), ("1/10", 1000)])
 def test_it_is_not_above_what_profiles_and_divergences_promise(span, count, noise):
@@ -110,7 +110,7 @@ def test_many_choices_are_accounted_at_once_and_nearly_as_gaussian_noise():
     assert [proof.route for _, proof in found.proofs] == ["closed form"]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_calibration_takes_the_smaller_noise():
     found = calibrate(lambda z: ExponentialMechanism(1 / z, relation=REPLACE) ** 300, 1, "1e-6", REPLACE)
     spent = account(ExponentialMechanism(1 / found.value, relation=REPLACE) ** 300, delta="1e-6", relation=REPLACE)

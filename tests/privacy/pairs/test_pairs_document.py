@@ -180,7 +180,7 @@ def test_radii_that_depend_on_the_step(placed: Placed, relation: str, alpha: flo
 # --- Chains ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @given(a=st.floats(0.05, 3), b=st.floats(0.05, 3))
 @settings(max_examples=15, deadline=None, derandomize=True)
 def test_two_axes_of_laplace_noise_cost_no_more_than_one(a: float, b: float) -> None:
@@ -254,7 +254,7 @@ def response(epsilon: float) -> Callable[[float], float]:
     return lambda alpha: max(0.0, (math.exp(epsilon) - alpha) / (1 + math.exp(epsilon)))
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @given(
     epsilon=st.floats(0.1, 5),
     more=st.floats(0, 5),
@@ -310,7 +310,7 @@ def test_a_distance_says_nothing_about_presence() -> None:
     assert rate * h(alpha) == pytest.approx(0.0751, abs=5e-5)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_symmetrised_pair_inside_a_sample_is_not_attained() -> None:
     """One of two of four records is one of four."""
     inner = Sampled(Direction.REPLACE, Draws(Fraction(1, 2)), ShiftedGaussians(Fraction(4)))

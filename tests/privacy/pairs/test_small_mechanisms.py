@@ -130,7 +130,7 @@ def sampled(mechanism: Mechanism, sampling: Sampling, size: int) -> Mechanism:
     return mechanism
 
 
-@pytest.mark.rotating(8)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("order", list(Order))
 @pytest.mark.parametrize(("sampling", "size"), SCHEMES, ids=str)
 @pytest.mark.parametrize("name", NOISES)
@@ -151,7 +151,7 @@ def test_whole_numbers_on_the_line(name: str, sampling: Sampling, size: int, ord
         assert (curve_of(pair, ALPHAS) <= attained(tables, ALPHAS) + 1e-9).all()
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("order", list(Order))
 @pytest.mark.parametrize("name", NOISES)
 def test_two_adaptive_steps_on_whole_numbers(name: str, order: Order) -> None:
@@ -166,7 +166,7 @@ def test_two_adaptive_steps_on_whole_numbers(name: str, order: Order) -> None:
 PLANE = [(float(x), float(y)) for x, y in itertools.product((-1, 0, 1), repeat=2)]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("order", list(Order))
 def test_whole_vectors_in_the_plane(order: Order) -> None:
     """Laplace: all of the l1 distance along one axis is the worst. Gaussian: one coordinate, or any vector."""
@@ -328,7 +328,7 @@ def test_mixtures_of_gaussians(order: Order, stddev: float) -> None:
         assert (attained(tables, ALPHAS) - curve(mechanism, Order.REMOVE)).max() > 0.01
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("order", list(Order))
 def test_two_adaptive_steps_of_mixtures(order: Order) -> None:
     tables = mixture_tables(order, GaussianNoise(2.0), Sum(np.array([1.0]), np.array([[0.0]])))
@@ -419,7 +419,7 @@ def test_permute_and_flip_from_its_definition(epsilon: float, monotone: bool) ->
     assert (attained([*worst, *pairs], ALPHAS) - curve(half, Order.REMOVE)).max() > 0.01
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_permute_and_flip_twice() -> None:
     """Composed, the best that two candidates do, adaptively, lies between both ends (epsilon 0.2, 0.8, 1.4)."""
     twice = dp.PermuteAndFlip(1, relation=AR) ** 2
@@ -444,7 +444,7 @@ def test_a_selection_is_asked_under_its_relation_or_as_two_links(mechanism: Mech
 # --- Calibration ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("make", [dp.DiscreteLaplace, lambda z: dp.MixtureOfGaussians(z, WITH_CHANCE) ** 3])
 def test_noise_is_calibrated(make: object) -> None:
     assert callable(make)

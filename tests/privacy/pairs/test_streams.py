@@ -127,7 +127,7 @@ def furthest_at_right_angles(matrix: np.ndarray, sets: Sequence[tuple[int, ...]]
     return max(float((matrix[:, steps] ** 2).sum()) for steps in sets)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("index", range(14))
 def test_no_allowed_participation_moves_the_stream_further(index: int) -> None:
     assert broken_reaches([random_matrices()[index]]) == []
@@ -438,7 +438,7 @@ MUTANTS: dict[str, tuple[Patch, Callable[[], list[str]]]] = {
 }
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", MUTANTS)
 def test_mutants_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     patch, check = MUTANTS[name]

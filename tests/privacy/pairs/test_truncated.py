@@ -76,7 +76,7 @@ def pairs_of(mechanism: dp.Mechanism, relation: dp.Relation) -> dict[tuple[Order
     return found
 
 
-@pytest.mark.thorough_cases("Laplace-*-zero-out-one")
+@pytest.mark.seconds_cases("Laplace-*-zero-out-one")
 @pytest.mark.parametrize("relation", [RE, ZO])
 @pytest.mark.parametrize(("rate", "most", "size"), SMALL)
 @pytest.mark.parametrize("noise", NOISE)
@@ -133,7 +133,7 @@ def test_no_vectors_of_few_records_exceed_the_pairs(relation: dp.Relation) -> No
     )
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("lean", [Fraction(0), Fraction(3, 5), Fraction(1)])
 @pytest.mark.parametrize("other", list(Other))
 def test_a_crowd_attains_what_its_law_says(other: Other, lean: Fraction) -> None:
@@ -160,7 +160,7 @@ def test_a_crowd_attains_what_its_law_says(other: Other, lean: Fraction) -> None
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("most", "told"), [(100, 2.3384), (80, 4.161)])
 def test_a_crowd_that_is_cut_often_shows_more(most: int, told: float) -> None:
     """Where most batches are cut, a crowd attains more than those who contribute nothing: 1.828 at any cut."""
@@ -408,7 +408,7 @@ def test_weights_that_differ_are_seen_by_all_that_read_a_tagged_pair(order: Frac
 # --- How often --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough_cases("1/100-150-*", "1/100-5-*")
+@pytest.mark.seconds_cases("1/100-150-*", "1/100-5-*")
 @pytest.mark.parametrize(
     ("rate", "most", "size"),
     [("1/100", 150, 10_000), ("1/100", 5, 10_000), ("1/2", 2, 1000), ("1/100", 9990, 10_000), ("99/100", 3, 5)],
@@ -468,7 +468,7 @@ def test_where_nothing_is_cut_or_everything_drawn_other_samplings_answer() -> No
 # --- Answers ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("most", "told"), [(200, 1.8282), (150, 1.8311), (120, 2.63), (110, 3.74), (100, 6.4)])
 def test_a_thousand_steps(most: int, told: float) -> None:
     """Of others at n = 10 000, in floating point, from 150 on; below, ours (theirs are 5.2287, 7.3474, 9.8949)."""
@@ -479,7 +479,7 @@ def test_a_thousand_steps(most: int, told: float) -> None:
         assert found.upper < found.lower * 1.001
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("most", [120])
 @pytest.mark.parametrize(("relation", "theirs"), list(zip(dp.Relation, (1, 2, 3), strict=True)))
 def test_no_more_than_a_peer_says(most: int, relation: dp.Relation, theirs: int) -> None:
@@ -489,7 +489,7 @@ def test_no_more_than_a_peer_says(most: int, relation: dp.Relation, theirs: int)
     assert dp.epsilon(replace_cut(most) ** 1000, "1e-5", relation).upper < peer.get_epsilon(1e-5)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_least_size_that_costs_next_to_nothing() -> None:
     training = dp.TruncatedPoisson(dp.Gaussian(4), "0.1", 20, 100) ** 3
     enough = dp.least_max_batch_size(training, "1e-3")
@@ -505,7 +505,7 @@ def replace_cut(most: int) -> dp.TruncatedPoisson:
     return dp.TruncatedPoisson(BIG.mechanism, BIG.sample_rate, most, BIG.dataset_size)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_noise_is_found_for_a_budget() -> None:
     found = dp.calibrate(
         lambda z: dp.TruncatedPoisson(dp.Gaussian(z), "0.01", 150, 10_000) ** 1000, 2, "1e-5", solve="noise"
@@ -514,7 +514,7 @@ def test_noise_is_found_for_a_budget() -> None:
     assert found.epsilon.upper <= 2
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_several_noises_on_one_data_set_share_its_size() -> None:
     training = replace_cut(100) ** 10 @ dp.TruncatedPoisson(dp.Gaussian(2), "0.01", 100, 10_000) ** 10
     classes = list(neighbour_classes(training, AR).every())

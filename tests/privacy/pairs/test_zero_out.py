@@ -89,9 +89,9 @@ TRAP = [  # z, b of n, T, at least the attack, at most the second reading's uppe
 ]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
-    "case", [pytest.param(TRAP[3]), *(pytest.param(case, marks=pytest.mark.thorough) for case in TRAP[:3])]
+    "case", [pytest.param(TRAP[3]), *(pytest.param(case, marks=pytest.mark.seconds) for case in TRAP[:3])]
 )
 def test_a_fixed_size_is_not_a_poisson_sample(case: tuple[int, int, int, int, float, float, float]) -> None:
     z, b, n, steps, attack, upper, poisson = case
@@ -101,7 +101,7 @@ def test_a_fixed_size_is_not_a_poisson_sample(case: tuple[int, int, int, int, fl
     assert other.upper < poisson < found.lower
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("n", "b", "attained", "claimed"), [(2, 1, 0.19623, 0.20320), (3, 2, 0.26061, 0.27125)])
 def test_two_adaptive_steps(n: int, b: int, attained: float, claimed: float) -> None:
     """The best adversary who looks back, by backward induction, against the product of the pairs."""
@@ -114,7 +114,7 @@ def test_two_adaptive_steps(n: int, b: int, attained: float, claimed: float) -> 
     assert float(delta_of(step**2, Order.ZERO, "0.5")) == pytest.approx(claimed, abs=1e-5)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_the_obvious_pair_of_a_record_drawn_several_times_is_no_bound() -> None:
     """n = b = 2, z = 1, the other record at half of x, ε = 0: Σ p_k N(k) against N(0) has 0.3533, the attack 0.3621."""
     weights = {(0, 2): 0.25, (1, 1): 0.5, (2, 0): 0.25}
@@ -179,7 +179,7 @@ def test_the_law_of_the_opposed_attack() -> None:
     assert by_cells[ALPHAS >= 1] == pytest.approx(whole[ALPHAS >= 1], abs=1e-6)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_an_envelope_of_three_laws_is_above_the_exact_law() -> None:
     """The general bound, given the Gaussian profile by atoms it cannot recognise, against the closed law."""
     laplace = Zeroed(Direction.REMOVE, Draws(Fraction(1, 3)), ShiftedLaplaces(Fraction(1)))
@@ -224,7 +224,7 @@ QUICK, FIXED = ("full batch", "Poisson", "by index"), ("without", "with")
             inner,
             drawn,
             id=f"{drawn}-{index}",
-            marks=() if drawn in QUICK or (index == 0 and drawn in QUICK + FIXED) else pytest.mark.thorough,
+            marks=() if drawn in QUICK or (index == 0 and drawn in QUICK + FIXED) else pytest.mark.seconds,
         )
         for index, inner in enumerate(SUMS)
         for drawn in DRAWS

@@ -200,7 +200,7 @@ def test_a_final_distance_on_a_sample_under_replace_one_is_not_written() -> None
     assert check_certificate(plain(account(near, delta="1e-5"))).holds
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_round_trip_of_accounts(tmp_path: Path, spent: Account, full_batch: Account) -> None:
     for subject in (spent, full_batch):
         path = tmp_path / "certificate.json"
@@ -214,14 +214,14 @@ def test_round_trip_of_accounts(tmp_path: Path, spent: Account, full_batch: Acco
         assert check_certificate(json.loads(shuffled)).holds
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_contour_certificate_is_held_against_the_lattice_and_evaluated_exactly(spent: Account) -> None:
     report = check_certificate(plain(spent))
     assert any("lattice route" in line for line in report.lines)
     assert any("exact evaluation: confirmed" in line for line in report.lines)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_lattice_certificate_is_held_against_the_contour() -> None:
     subject = account(PoissonSampled(Gaussian(1), "0.01") ** 100, delta="1e-5", route="lattice")
     report = check_certificate(plain(subject))
@@ -233,7 +233,7 @@ def test_a_lattice_certificate_is_held_against_the_contour() -> None:
     assert not check_certificate(document).holds
 
 
-@pytest.mark.parametrize("solve", ["noise", "steps", pytest.param("sample-rate", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("solve", ["noise", "steps", pytest.param("sample-rate", marks=pytest.mark.seconds)])
 def test_round_trip_of_calibrations(solve: Any) -> None:
     factory: dict[str, Callable[[Fraction], Any]] = {
         "noise": lambda z: Gaussian(z) ** 100,
@@ -283,7 +283,7 @@ def test_tampering_with_a_full_batch_certificate_is_caught(full_batch: Account, 
     assert any("REFUTED" in line or "CONTRADICTED" in line for line in report.lines)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", ["epsilon, too small", "noise, less", "count", "relation", "sample rate"])
 def test_tampering_with_a_contour_certificate_is_caught(spent: Account, name: str) -> None:
     document = plain(spent)

@@ -130,7 +130,7 @@ def spent(name: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else pytest.mark.thorough) for name in CASES]
+    "name", [pytest.param(name, marks=pytest.mark.minutes if name in SLOW else pytest.mark.seconds) for name in CASES]
 )
 def test_round_trips(name: str, tmp_path: Path) -> None:
     subject = spent(name)
@@ -178,7 +178,7 @@ def test_what_only_dominates_shows_no_lower_end(name: str) -> None:
             assert check_certificate(document).holds is holds
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", ["fixed size", "discrete Laplace"])
 def test_a_delta_is_certified_as_well(name: str) -> None:
     mechanism, relation, _ = CASES[name]
@@ -201,7 +201,7 @@ def test_one_release_shows_its_lower_end_too() -> None:
     assert checker.check(document)[0] == checker.WRONG
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_bare_interpreter_checks_them(tmp_path: Path) -> None:
     script = tmp_path / "elsewhere.py"
     shutil.copy(checker.__file__, script)
@@ -260,7 +260,7 @@ GROUPS: dict[str, tuple[Mechanism, int, Relation]] = {
 }
 
 
-@pytest.mark.thorough_cases("*samples*", "batches*", "draws*", "single*")
+@pytest.mark.seconds_cases("*samples*", "batches*", "draws*", "single*")
 @pytest.mark.parametrize("name", GROUPS)
 def test_groups_have_certificates(name: str) -> None:
     mechanism, k, relation = GROUPS[name]
@@ -362,7 +362,7 @@ DEARER: dict[str, tuple[dict[str, Any], ...]] = {  # each spends more; fields of
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow if name == "mixture" else pytest.mark.thorough) for name in DEARER],
+    [pytest.param(name, marks=pytest.mark.minutes if name == "mixture" else pytest.mark.seconds) for name in DEARER],
 )
 def test_dearer_releases_are_refused_whatever_the_digest(name: str) -> None:
     document = plain(spent(name))
@@ -676,7 +676,7 @@ def test_draws_with_replacement_against_plain_sums(order: str) -> None:
     ("draws", "records", "z", "relation"),
     [
         *((2, 4, 2, REPLACE), (5, 30, 1, REPLACE), (40, 200, 3, REPLACE), (1, 5, 2, REPLACE), (1, 5, 2, ZERO)),
-        pytest.param(2, 4, 2, ZERO, marks=pytest.mark.thorough),
+        pytest.param(2, 4, 2, ZERO, marks=pytest.mark.seconds),
     ],
 )
 def test_draws_with_replacement_against_the_accountant(draws: int, records: int, z: int, relation: Any) -> None:
@@ -1169,7 +1169,7 @@ def test_a_calibration_claims_that_its_value_suffices() -> None:
     assert checker.check(document)[0] == checker.WRONG
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_command_line_writes_and_checks_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(tmp_path / "it.json")
     line = "epsilon --noise-multiplier 2 --sampling random-allocation --batches 20 --epochs 2 --delta 1e-4"
@@ -1197,7 +1197,7 @@ def test_what_is_refused_says_what_to_do() -> None:
             certificate(Account(mechanism, REPLACE, "delta", Fraction(1, 20), any_value, ()))
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_ten_epochs_of_one_of_a_hundred_replaced_have_a_certificate() -> None:
     """The checker's sums are coarser than the account, which is what the claim pays for."""
     told = account(dp.RandomlyAllocated(G(1), 100) ** 10, delta="1e-5", relation=REPLACE)

@@ -84,7 +84,7 @@ def changed(document: dict[str, Any], path: tuple[Any, ...], **fields: Any) -> d
 HINTS = {"parameters", "error_budget"}
 
 
-@pytest.mark.parametrize("name", ["full batch", pytest.param("one sampled", marks=pytest.mark.thorough), "calibration"])
+@pytest.mark.parametrize("name", ["full batch", pytest.param("one sampled", marks=pytest.mark.seconds), "calibration"])
 def test_a_field_more_less_or_twice_is_malformed(made: dict[str, dict[str, Any]], name: str) -> None:
     document = made[name]
     assert verdict(json.dumps(document)) == checker.CONFIRMED
@@ -109,9 +109,9 @@ TEXTS = ["", "x", "\x1b[2J", "\ud800", "1/0"]
 OTHER_TYPES = [None, True, False, 0, 1, -1, 2.0, 0.5, 10**400, *TEXTS, [], [[]], ["x"], {}, {"x": 1}]
 
 
-@pytest.mark.rotating(4)
-@pytest.mark.thorough_cases("calibration")
-@pytest.mark.parametrize("name", ["full batch", pytest.param("one sampled", marks=pytest.mark.thorough), "calibration"])
+@pytest.mark.one_in(4)
+@pytest.mark.seconds_cases("calibration")
+@pytest.mark.parametrize("name", ["full batch", pytest.param("one sampled", marks=pytest.mark.seconds), "calibration"])
 def test_a_field_of_another_type_is_malformed(made: dict[str, dict[str, Any]], name: str) -> None:
     document = made[name]
     for path, found in places(document):
@@ -132,7 +132,7 @@ def test_a_field_of_another_type_is_malformed(made: dict[str, dict[str, Any]], n
                     assert status == checker.MALFORMED, (path, field, other)
 
 
-@pytest.mark.parametrize("name", ["full batch", pytest.param("one sampled", marks=pytest.mark.thorough), "calibration"])
+@pytest.mark.parametrize("name", ["full batch", pytest.param("one sampled", marks=pytest.mark.seconds), "calibration"])
 def test_other_words_or_numbers_do_not_hold(made: dict[str, dict[str, Any]], name: str) -> None:
     document = made[name]
     first = ("accounts", 0)
@@ -212,8 +212,8 @@ def hostile() -> Iterator[tuple[str, str]]:
 HOSTILE = dict(hostile())
 
 
-@pytest.mark.thorough_cases("same releases")
-@pytest.mark.rotating(4)
+@pytest.mark.seconds_cases("same releases")
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_certificates_are_malformed_and_cost_nothing(name: str) -> None:
     assert verdict(HOSTILE[name]) == checker.MALFORMED  # some of them took minutes
@@ -252,7 +252,7 @@ def test_the_limits_of_both_readers_are_the_same() -> None:
     assert ours_are == (checker.BYTES, checker.NESTING, checker.JSON_DIGITS, checker.RELEASES, checker.COUNT)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_hints_cannot_make_the_checker_work_for_hours() -> None:
     """Its precision follows from the claim, whatever the hint says: 20 000 bits took more than three minutes."""
     document = json.loads(json.dumps(certificate(account(STEP**100, delta="1e-6"))))
@@ -263,7 +263,7 @@ def test_hints_cannot_make_the_checker_work_for_hours() -> None:
         assert not any(line.startswith("REFUTED") for line in lines)  # the claim is true
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_tiny_delta_is_left_to_the_other_checker() -> None:
     """Below 1e-120 the stand-alone checker took too few nodes and said that true claims do not hold."""
     document = json.loads(json.dumps(certificate(account(STEP**100, delta="1e-150"))))
@@ -300,7 +300,7 @@ def test_the_verdict_comes_first_then_what_it_is_about(made: dict[str, dict[str,
     assert str(check_certificate(false)).splitlines()[0] == "the certificate does NOT hold"
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_where_one_order_is_enough_the_other_is_not_called_undecided() -> None:
     document = json.loads(json.dumps(certificate(account(STEP**500, delta="1e-6"))))
     status, lines = checker.check(document)
@@ -321,7 +321,7 @@ def test_help_and_misuse_of_the_file(capsys: pytest.CaptureFixture[str], tmp_pat
 
 
 @pytest.mark.parametrize(
-    "mechanism", [FULL, pytest.param(STEP**500 @ Gaussian(9), marks=pytest.mark.thorough)], ids=repr
+    "mechanism", [FULL, pytest.param(STEP**500 @ Gaussian(9), marks=pytest.mark.seconds)], ids=repr
 )
 def test_one_digest_ties_statement_ledger_and_certificate(mechanism: Mechanism, tmp_path: Path, capsys: Any) -> None:
     spent = account(mechanism, delta="1e-6")

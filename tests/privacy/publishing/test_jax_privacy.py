@@ -22,7 +22,7 @@ jax_privacy = pytest.importorskip("jax_privacy")
 
 from jax_privacy import batch_selection, noise_addition  # noqa: E402
 
-pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings("ignore:optax:DeprecationWarning")]  # inside theirs
+pytestmark = [pytest.mark.seconds, pytest.mark.filterwarnings("ignore:optax:DeprecationWarning")]  # inside theirs
 RECORDS, BATCH, STEPS = 5, 2, 20_000
 IMPLAUSIBLE = 1e-6
 

@@ -149,7 +149,7 @@ def test_what_is_refused_of_kinds_that_are_known(mechanism: Mechanism, reason: s
 # --- Round trips ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough_cases("*sampled*", "composed")
+@pytest.mark.seconds_cases("*sampled*", "composed")
 @pytest.mark.parametrize("name", CASES)
 def test_round_trips(name: str, tmp_path: Path) -> None:
     subject = spent(name)
@@ -174,7 +174,7 @@ def test_round_trips(name: str, tmp_path: Path) -> None:
         assert checker.check(wrong)[0] == checker.WRONG
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", ["last iterate", "separated", "tree", "sampled"])
 def test_a_bare_interpreter_checks_them(name: str, tmp_path: Path) -> None:
     script = tmp_path / "elsewhere.py"
@@ -264,7 +264,7 @@ def test_dearer_releases_are_refused_whatever_the_digest(name: str) -> None:
         assert not check_certificate(wrong).holds
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_dearer_samples_are_refused() -> None:
     document = plain(spent("sampled"))
     for fields in ({"sample_rate": "1/9"}, {"sample_rate": "1"}, {"separation": 4}, {"noise_multiplier": "39/10"}):
@@ -513,7 +513,7 @@ def test_the_command_line_writes_and_checks_them(name: str, tmp_path: Path, caps
     assert name in said
 
 
-@pytest.mark.thorough_cases("last iterate")
+@pytest.mark.seconds_cases("last iterate")
 @pytest.mark.parametrize("name", RUNS)
 def test_the_command_line_calibrates_them(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(tmp_path / "it.json")

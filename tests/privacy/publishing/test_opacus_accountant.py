@@ -68,7 +68,7 @@ def test_the_rate_is_the_one_that_is_drawn_at() -> None:
     assert accountant.get_epsilon(1e-5) == drawn.upper
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_one_history_is_proven_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     real = opacus_accountant.account
@@ -293,7 +293,7 @@ class TestWithOpacus:
         with pytest.raises(UnsupportedMechanism, match="adaptive clipping"):
             self.train(model, optimizer, loader)
 
-    @pytest.mark.thorough
+    @pytest.mark.seconds
     def test_opacus_calibrates_with_it_and_keeps_the_budget(self) -> None:
         from opacus import PrivacyEngine
         from opacus.accountants.utils import get_noise_multiplier as theirs

@@ -50,7 +50,7 @@ def test_its_answers_are_the_proven_ones(event: dpa.DpEvent, relation: dpa.Neigh
     assert epsilon(dp.from_dp_event(accountant.ledger), 1e-5, accountant.relation).upper == accountant.get_epsilon(1e-5)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_batches_of_a_fixed_size_have_an_answer_under_every_relation(relation: dpa.NeighboringRelation) -> None:
     """Their own accountants know one of the three, and too little of that (``docs/names.md``)."""

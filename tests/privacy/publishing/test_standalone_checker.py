@@ -69,7 +69,7 @@ def accounts() -> dict[tuple[str, Relation], Account]:
     }
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_the_cases_take_the_ways_they_are_named_after(accounts: dict[tuple[str, Relation], Account]) -> None:
     def first(name: str, relation: Relation = ADD_OR_REMOVE) -> tuple[str, Any]:
         proof = accounts[name, relation].proofs[0][1]
@@ -87,8 +87,8 @@ def test_the_cases_take_the_ways_they_are_named_after(accounts: dict[tuple[str, 
     assert first("several kinds", REPLACE)[1]["squared_shift"] != "0"
 
 
-@pytest.mark.thorough_cases("*contour*", "several*")
-@pytest.mark.rotating(8)
+@pytest.mark.seconds_cases("*contour*", "several*")
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("name", "relation"), QUESTIONS)
 def test_confirms_true_claims_and_refutes_them_moved_by_a_billionth(
     accounts: dict[tuple[str, Relation], Account], name: str, relation: Relation
@@ -107,7 +107,7 @@ def test_confirms_true_claims_and_refutes_them_moved_by_a_billionth(
     assert checker.check(document)[0] == checker.WRONG
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("mechanism", [sampled("0.02", "1"), sampled("0.01", "1") ** 300], ids=["one", "many"])
 def test_confirms_a_claim_about_delta(mechanism: Mechanism, relation: Relation) -> None:
@@ -126,7 +126,7 @@ def test_confirms_zero_where_no_noise_is_needed() -> None:
     assert checker.check(document)[0] == checker.CONFIRMED
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_calibrations_and_what_is_wrong_with_them() -> None:
     document = plain(calibrate(lambda z: PoissonSampled(Gaussian(z), "0.01") ** 500, 1, "1e-5"))
     assert checker.check(document)[0] == checker.CONFIRMED
@@ -143,12 +143,12 @@ def test_calibrations_and_what_is_wrong_with_them() -> None:
     assert any(line.startswith("REFUTED") for line in lines)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("tilt", 0.5),
-        pytest.param("spacing", 3.0, marks=pytest.mark.slow),
+        pytest.param("spacing", 3.0, marks=pytest.mark.minutes),
         ("spacing", -1.0),
         ("frequencies", 1),
         ("aliases", [1.0, 0.0]),
@@ -169,7 +169,7 @@ def test_bad_hints_never_make_it_confirm_what_is_false(
     assert checker.check(document)[0] == checker.WRONG
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_bad_hints_about_the_parts(accounts: dict[tuple[str, Relation], Account]) -> None:
     for name, value in (("edge", 1.0), ("softness", -1.0), ("softness", 9.0), ("turn", 50.0), ("turn", 0.2)):
         document = plain(accounts["turned contour", REPLACE])
@@ -204,7 +204,7 @@ def test_moments_agree_with_plain_quadrature() -> None:
                     assert abs(values[k] - exact) < arb(2) ** -80
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_bounds_beyond_the_last_frequency_hold() -> None:
     """The rectangles and the turned line against |M| itself."""
     with ctx.workprec(128):
@@ -233,7 +233,7 @@ def test_what_it_does_not_cover_is_said(accounts: dict[tuple[str, Relation], Acc
     assert lines[0].startswith("NEITHER CONFIRMED NOR REFUTED"), lines
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", list(Relation))
 def test_of_a_lattice_certificate_the_upper_end_is_confirmed(relation: Relation) -> None:
     mechanism = sampled("0.02", "1") ** 40
@@ -283,7 +283,7 @@ TYPICAL = {
 }
 
 
-@pytest.mark.thorough_cases("rare*", "levels")
+@pytest.mark.seconds_cases("rare*", "levels")
 @pytest.mark.parametrize("name", TYPICAL)
 def test_typical_certificates_are_cheap_or_refused_with_a_reason(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism, expected = TYPICAL[name]
@@ -358,7 +358,7 @@ def run(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_runs_alone_with_flint_and_nothing_else(tmp_path: Path, accounts: dict[tuple[str, Relation], Account]) -> None:
     script = tmp_path / "elsewhere.py"
     shutil.copy(checker.__file__, script)
@@ -378,7 +378,7 @@ def test_runs_alone_with_flint_and_nothing_else(tmp_path: Path, accounts: dict[t
 
 
 @pytest.mark.parametrize(
-    "name", ["full batch", "one sampled release", pytest.param("plain contour", marks=pytest.mark.thorough)]
+    "name", ["full batch", "one sampled release", pytest.param("plain contour", marks=pytest.mark.seconds)]
 )
 def test_a_verdict_does_not_depend_on_the_precision_that_a_caller_has_set(name: str) -> None:
     mechanism, delta = CASES[name]

@@ -115,19 +115,19 @@ REAL_ORDERS = [F("1.01"), F("2.5"), F(17)]
 LAPLACE = [-120.0, -20.0, -0.75, 0.0, 0.75, 20.0, 120.0]
 SAMPLED = [(way, F(q), F(v)) for q, v in (("1/2", "9"), ("1/2", "1"), ("1/1000", "1/4")) for way in Direction]
 INTEGRALS = [
-    *(pytest.param(SampledGaussians(*case), None, marks=pytest.mark.slow) for case in SAMPLED),
-    *(pytest.param(SampledGaussians(way, F(1, 100), F(1)), None, marks=pytest.mark.thorough) for way in Direction),
+    *(pytest.param(SampledGaussians(*case), None, marks=pytest.mark.minutes) for case in SAMPLED),
+    *(pytest.param(SampledGaussians(way, F(1, 100), F(1)), None, marks=pytest.mark.seconds) for way in Direction),
     *(
-        pytest.param(DrawnGaussians(way, Draws(F(1, 20), 4), F(9, 4)), None, marks=pytest.mark.thorough)
+        pytest.param(DrawnGaussians(way, Draws(F(1, 20), 4), F(9, 4)), None, marks=pytest.mark.seconds)
         for way in (Direction.REMOVE, Direction.ADD)
     ),
     *((Sampled(way, Draws(F(1, 10)), ShiftedLaplaces(F(3, 4))), LAPLACE) for way in (Direction.REMOVE, Direction.ADD)),
-    pytest.param(ShiftedLaplaces(F(3, 4)), LAPLACE, marks=pytest.mark.thorough),
-    pytest.param(SampledLaplaces(F(1, 10), F(3, 4)), LAPLACE, marks=pytest.mark.thorough),
+    pytest.param(ShiftedLaplaces(F(3, 4)), LAPLACE, marks=pytest.mark.seconds),
+    pytest.param(SampledLaplaces(F(1, 10), F(3, 4)), LAPLACE, marks=pytest.mark.seconds),
 ]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("pair", "corners"), INTEGRALS)
 def test_moments_equal_their_integrals(pair: Pair, corners: list[float] | None) -> None:
     with mp.workdps(DIGITS):
@@ -152,7 +152,7 @@ def laplace_profile(a: mpf) -> mpf:
     return -mp.expm1((mp.log(a) - mpf(3) / 4) / 2)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("order", REAL_ORDERS)
 @pytest.mark.parametrize(
     ("base", "profile", "top", "digits"),
@@ -240,7 +240,7 @@ def test_integer_orders_are_binomial_sums(n: int) -> None:
 # --- The worst pairs of a range ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("span", [F(1, 10), F(1), F(5)])
 def test_the_bounded_range_bound_is_the_worst_two_point_pair(span: Fraction) -> None:
     whole = BoundedRangeProfile(span)
@@ -434,7 +434,7 @@ def test_the_curve_is_convex_and_its_divergence_grows(pair: Pair) -> None:
     assert mirrored(mirrored(pair)) == pair
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @given(
     st.fractions(F(1, 1000), F(99, 100)), st.fractions(F(1, 5), F(20)), st.fractions(F(101, 100), F(12)), st.booleans()
 )
@@ -503,7 +503,7 @@ def test_no_worse_than_dp_accounting_and_equal_at_the_same_order(q: float, z: fl
     assert theirs(float(whole)) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_no_list_of_orders_caps_the_answer() -> None:
     """One step of rate 1/1000, noise 50: the best order is 34533, far beyond the lists that libraries try."""
     found = renyi_epsilon(poisson("0.001", "50", 1), "1e-8")
@@ -514,7 +514,7 @@ def test_no_list_of_orders_caps_the_answer() -> None:
     assert found.enclosure.width < 1e-6 * found.enclosure.upper
 
 
-@pytest.mark.thorough_cases("mechanism2-add-or-remove-one")
+@pytest.mark.seconds_cases("mechanism2-add-or-remove-one")
 @pytest.mark.parametrize(
     ("mechanism", "relation"),
     [
@@ -551,7 +551,7 @@ EVERYTHING: list[tuple[dp.Mechanism, Relation]] = [
 ]
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("mechanism", "relation"), EVERYTHING)
 def test_the_ends_enclose_the_best_of_all_orders(mechanism: dp.Mechanism, relation: Relation) -> None:
     """A dense list of orders never beats the lower end, and comes close to the upper one."""

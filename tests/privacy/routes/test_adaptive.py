@@ -72,7 +72,7 @@ def gaussian_losses(shift: float, rate: float, grid: Grid) -> np.ndarray:
     return losses([(with_it, without), (without, with_it)], grid)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("steps", "epsilon"), [(2, 0.1), (2, 1), (3, 0.5)])
 def test_gaussian_steps_come_close_to_the_best_response(steps: int, epsilon: float) -> None:
     # z = 1, one of two records: the others act like x' or like x; what sampling.md prints for two steps
@@ -146,7 +146,7 @@ def test_cells_hold_at_most_what_they_should(inner: Mechanism, order: Order) -> 
                 assert exact is None or seen <= exact.enclosure.upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("mechanism", "relation", "given"),
     [

@@ -80,8 +80,8 @@ def two_of_gaussians(z: float, epsilon: float, *, removed: bool) -> float:
     ("z", "epsilon", "anchors"),
     [  # to many digits, from the specification
         ("1", "1", ("0.0592065010858926533", "0.0501976623694882364")),
-        pytest.param("0.7", "3", ("0.0117982992143036955", "0.00380135804970715134"), marks=pytest.mark.thorough),
-        pytest.param("2", "0.25", ("0.059802832710352687", "0.0589990927490112705"), marks=pytest.mark.thorough),
+        pytest.param("0.7", "3", ("0.0117982992143036955", "0.00380135804970715134"), marks=pytest.mark.seconds),
+        pytest.param("2", "0.25", ("0.059802832710352687", "0.0589990927490112705"), marks=pytest.mark.seconds),
     ],
 )
 def test_one_of_two_gaussian_steps(z: str, epsilon: str, anchors: tuple[str, str]) -> None:
@@ -130,7 +130,7 @@ def test_a_law_that_does_not_dominate_is_seen_at_some_target(monkeypatch: pytest
         test_one_law_holds_quadrature_at_every_target_whatever_their_order()
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("mechanism", "relation"),
     [
@@ -232,7 +232,7 @@ def test_beside_other_releases() -> None:
     assert both.exact_upper < without.exact_lower
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_figures_of_the_specification() -> None:
     for mechanism, relation, low, high in (
         (dp.RandomlyAllocated(dp.Gaussian(1), 100) ** 10, "add-or-remove-one", "1.7010", "1.7018"),
@@ -246,7 +246,7 @@ def test_the_figures_of_the_specification() -> None:
         assert found.width <= 1e-3 * found.upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_monotone() -> None:
     def spent(steps: int, epochs: str, z: int = 1) -> Enclosure:
         return dp.delta(dp.BallsInBins(dp.Gaussian(z), steps, epochs, redraw=True), 1, tolerance=1e-2)
@@ -447,7 +447,7 @@ def test_the_logarithm_of_the_number_of_bins_is_rounded_to_larger_losses() -> No
                 assert ball(loss) >= exact + ball(F(index, 16))
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_finer_grid_encloses_no_less() -> None:
     pair = Allocated(Direction.REMOVE, 6, ((ShiftedGaussians(F(1)), 6),))
     ends = []
@@ -479,7 +479,7 @@ def two_replaced(mu: float, epsilon: float) -> float:
     return float(excess.sum()) * float(y[1] - y[0]) ** 2
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("epsilon", [1, 40, 90])
 def test_so_little_noise_that_no_grid_holds_it_has_an_answer(epsilon: int) -> None:
     base, mu = ShiftedGaussians(F(100)), 10.0
@@ -498,7 +498,7 @@ def test_so_little_noise_that_no_grid_holds_it_has_an_answer(epsilon: int) -> No
     assert alone.exact_upper <= delta_of(ShiftedGaussians(F(400)), F(epsilon)).exact_upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_no_delta_is_too_small() -> None:
     steps = Allocated(Direction.REMOVE, 2, ((ShiftedGaussians(F(1)), 2),))
     found = prove_epsilon(((steps, 3), (ShiftedGaussians(F(1, 4)), 1)), F(1, 10**300), 1e-2).enclosure
@@ -537,7 +537,7 @@ def test_where_no_grid_holds_the_ratios_steps_are_told_apart_or_one_is_looked_at
         assert 0.05 < found.exact_lower <= alone.exact_upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_where_the_grid_shows_nothing_from_below_one_step_is_looked_at() -> None:
     found = dp.epsilon(dp.BallsInBins(dp.Gaussian("0.331"), 216, 33, redraw=False), "1e-9")
     seen = SampledGaussians(Direction.REMOVE, Fraction(1, 216), Fraction("0.331") ** 2 / 33)

@@ -121,7 +121,7 @@ def test_sets_of_steps() -> None:
     assert _steps(((replaced, 1),)) is None
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("z", "steps", "of", "asked"), [("0.14", 4, 20, 200), ("0.5", 2, 10, 10), ("0.2", 2, 10, 50)])
 def test_an_attack_on_sets_of_steps_sees_them_told_apart(z: str, steps: int, of: int, asked: int) -> None:
     """Where no grid held the ratios, its lower end was that of one step, or 0, and calibrations waited for grids."""

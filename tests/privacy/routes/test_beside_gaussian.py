@@ -34,7 +34,7 @@ def by_quadrature(span, mu, epsilon):
         )
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("epsilon", ["0", "0.3", "1", "2.5"])
 def test_bounded_range_against_quadrature(epsilon):
     product = ((GAUSSIAN, 1), (BoundedRangeProfile(Fraction(7, 10)), 1))
@@ -57,7 +57,7 @@ def test_two_points_against_the_sum():
     assert found.route == ROUTE
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("mechanism", "relation"),
     [

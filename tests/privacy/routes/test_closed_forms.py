@@ -35,7 +35,7 @@ def test_shifted_gaussians_against_80_digits(squared_shift, epsilon):
         assert contains(ShiftedGaussians(squared_shift), epsilon, truth, DIGITS - 5)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("direction", list(Direction))
 @pytest.mark.parametrize(
     ("q", "variance", "epsilon"),
@@ -55,7 +55,7 @@ def test_one_sampled_release_against_80_digits(direction, q, variance, epsilon):
         assert contains(SampledGaussians(direction, rate, v), e, truth, DIGITS - 5)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @given(
     q=st.fractions(Fraction(1, 10**5), Fraction(99, 100), max_denominator=10**5),
     z=st.fractions(Fraction(3, 10), Fraction(20), max_denominator=100),

@@ -150,7 +150,7 @@ PRODUCTS: dict[str, Product] = {
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_the_rounded_products_enclose_what_all_levels_spend(name):
     """The exact value by the lattice, the groups' by whatever route serves; rounding the wrong way fails by 1e-3."""
@@ -214,7 +214,7 @@ def little_time(monkeypatch):
     monkeypatch.setattr(routing, "_GROUPED_WORK", 1)
 
 
-@pytest.mark.rotating(2)
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("given", ["delta", "epsilon"])
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
 @pytest.mark.usefixtures("little_time")
@@ -238,12 +238,12 @@ def test_a_demanded_tolerance_takes_its_time():
     assert found.proofs[0][1].route == "contour"
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("levels", "exact"),
     [
         pytest.param(1000, Fraction("1.53041660242"), id="1000"),
-        pytest.param(300, Fraction("1.03338403263"), id="300", marks=pytest.mark.slow),
+        pytest.param(300, Fraction("1.03338403263"), id="300", marks=pytest.mark.minutes),
     ],
 )  # by one contour for all levels
 def test_long_schedules_of_noise(levels, exact):

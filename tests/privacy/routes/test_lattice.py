@@ -51,7 +51,7 @@ every_direction = pytest.mark.parametrize("direction", DIRECTIONS)
 # --- against known values -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.rotating(6)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(("parts", "delta", "direction", "value"), REFERENCES)
 def test_the_other_route_agrees(parts, delta, direction, value):
     proof = epsilon_bounds(product(direction, *parts), Fraction(delta))
@@ -60,7 +60,7 @@ def test_the_other_route_agrees(parts, delta, direction, value):
     assert len(proof.parameters["offsets"]) == len(parts)
 
 
-@pytest.mark.rotating(2)
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("squared_shift", "steps", "delta"),
     [("1", 2, "1e-5"), ("1/4", 50, "1e-2"), ("1/100", 1000, "1e-50"), ("9", 5, "1e-300"), ("1e-8", 3, "1e-5")],
@@ -80,7 +80,7 @@ def test_full_sampling_is_a_shift():
         assert epsilon_bounds(product(direction, (1, z, 9)), Fraction("1e-6")).enclosure.overlaps(shifted)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @every_direction
 @pytest.mark.parametrize(
     ("q", "z", "epsilon"),
@@ -96,7 +96,7 @@ def test_one_step_has_a_closed_form(direction, q, z, epsilon):
     assert found.upper - found.lower <= 1e-3 * max(1, -math.log(truth)) * found.upper
 
 
-@pytest.mark.rotating(6)
+@pytest.mark.one_in(6)
 @every_direction
 @pytest.mark.parametrize(
     ("q", "z", "steps", "epsilon"),
@@ -116,7 +116,7 @@ def test_few_steps_by_brute_force(direction, q, z, steps, epsilon):
 # --- against itself -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @settings(max_examples=10)
 @given(st.sampled_from(DIRECTIONS), st.floats(-5, 0), st.floats(-0.5, 1.5), st.floats(0.3, 2), st.floats(-60, -2))
 def test_enclosures_of_one_number_overlap(direction, log_q, log_z, log_steps, log_delta):
@@ -134,7 +134,7 @@ def test_enclosures_of_one_number_overlap(direction, log_q, log_z, log_steps, lo
         return
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("q", "z", "steps"), [("1e-5", "0.3", 2), ("1e-5", "0.3", 10**5), ("1e-3", "1", 20)])
 @pytest.mark.parametrize("delta", ["1e-2", "1e-8", "1e-50", "1e-300"])
 @pytest.mark.parametrize("direction", ["remove", "add"])
@@ -145,7 +145,7 @@ def test_rare_large_losses(direction, q, z, steps, delta):
         assert proof.enclosure.lower <= -steps * math.log1p(-float(q))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_exactly_zero_at_the_total_variation():
     steps = product("remove", ("0.1", 10, 5))
     variation = delta_bounds(steps, Fraction(0)).enclosure
@@ -379,7 +379,7 @@ def test_masses_are_rounded_outwards():
 # --- the ranges promised --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_a_sweep_over_the_stated_ranges(capsys):
     dice = random.Random(11)
     declined = 0
@@ -405,7 +405,7 @@ def test_a_sweep_over_the_stated_ranges(capsys):
     assert declined <= 6
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("noise", "rate", "steps"), [("1", "0.01", 1000), ("0.5", "0.001", 3000)])
 def test_the_spacing_is_found_in_two_attempts(monkeypatch, noise, rate, steps):
     """One attempt measures how far the one-step measures lie apart; the next is fine enough."""

@@ -117,7 +117,7 @@ def test_epsilon_is_where_the_sum_crosses(product):
 
 @pytest.mark.parametrize(
     "product",
-    [each if i == 3 else pytest.param(each, marks=pytest.mark.thorough) for i, each in enumerate(PRODUCTS)],
+    [each if i == 3 else pytest.param(each, marks=pytest.mark.seconds) for i, each in enumerate(PRODUCTS)],
     ids=range(len(PRODUCTS)),
 )
 def test_the_lattice_agrees(product):
@@ -127,7 +127,7 @@ def test_the_lattice_agrees(product):
         assert found.enclosure.overlaps(delta_bounds(product, epsilon).enclosure)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_many_equal_responses_against_the_lattice():
     product = ((Responses(TENTH), 400), (FourPoints(Fraction(1, 3), Fraction(1, 10**9)), 30))
     found = prove_epsilon(product, Fraction(1, 10**6), 1e-9)

@@ -84,7 +84,7 @@ def test_the_profile_is_enclosed(name: str) -> None:
         assert width < 3e-3
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("fineness", [COARSE, Fineness(16, 8, 6), Fineness(64, 16, 20, reach=0.75)], ids=str)
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_enclosed_whatever_is_chosen(name: str, fineness: Fineness) -> None:
@@ -404,7 +404,7 @@ def test_hulls_of_few_points() -> None:
             assert profile_at(upper, -loss) == pytest.approx(profile_at(lower, -loss), rel=1e-9)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_more_than_the_bin_published_is_never_said() -> None:
     """Far out the transform says nothing, and a published bin, of the replacement another one, bounds what is spent."""
     pair = pair_of(3, ("1", 3))
@@ -433,7 +433,7 @@ def test_added_and_removed_records_at_a_threshold(direction: Direction, loss: fl
     assert found.width < 3e-3 or truth < 1e-6
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_where_no_grid_holds_the_sum() -> None:
     """Much noise, many bins: refused before. Between the two, both ways agree."""
     wide = dp.epsilon(dp.RandomlyAllocated(dp.Gaussian(50), 100), "1e-5", tolerance=1e-2)
@@ -463,7 +463,7 @@ def test_what_the_pair_is_for() -> None:
 # --- What is spent --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_between_what_it_must_lie() -> None:
     """No less than adding or removing the record, no more than knowing the step."""
     mechanism = dp.RandomlyAllocated(dp.Gaussian(2), 3)
@@ -473,7 +473,7 @@ def test_between_what_it_must_lie() -> None:
     assert by_quadrature([0.5] * 3, 0, math.exp(0.5)) == pytest.approx(found.lower, rel=2e-2)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_beside_other_releases_of_either_kind() -> None:
     mechanism = dp.RandomlyAllocated(dp.Gaussian(2), 3)
     both = dp.epsilon(mechanism @ dp.Gaussian(4), "0.01", RE, tolerance=1e-2)
@@ -481,7 +481,7 @@ def test_beside_other_releases_of_either_kind() -> None:
     assert both.exact_upper < dp.epsilon(dp.Gaussian(2) @ dp.Gaussian(4), "0.01", RE).exact_lower
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_kept_bins_cost_more_and_less_noise_does() -> None:
     def spent(epochs: str, *, redraw: bool, z: str = "2") -> dp.Enclosure:
         return dp.epsilon(dp.BallsInBins(dp.Gaussian(z), 10, epochs, redraw=redraw), "1e-5", RE, tolerance=1e-2)
@@ -492,7 +492,7 @@ def test_kept_bins_cost_more_and_less_noise_does() -> None:
     assert spent("2", redraw=True, z="3").exact_upper < spent("2", redraw=True).exact_lower
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_answers_are_narrow() -> None:
     for mechanism, low, high in (
         (dp.RandomlyAllocated(dp.Gaussian(1), 100) ** 10, "2.8320", "2.8344"),
@@ -506,7 +506,7 @@ def test_the_answers_are_narrow() -> None:
         assert back.exact_upper >= F(99, 10**7)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_sums_of_many_bins_against_a_law_of_large_numbers() -> None:
     """For many bins the sum is nearly normal: δ(0) is about the deviation of V over √(2πm), V of two unit variances."""
     found = prove_delta(((pair_of(400, ("1/4", 400)), 1),), F(0), 1e-2).enclosure
@@ -514,7 +514,7 @@ def test_sums_of_many_bins_against_a_law_of_large_numbers() -> None:
     assert found.lower == pytest.approx(deviation / math.sqrt(2 * math.pi * 400), rel=2e-2)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_noise_is_calibrated() -> None:
     """The search ends although no proof is finer than 1e-3."""
     found = dp.calibrate(lambda z: dp.RandomlyAllocated(dp.Gaussian(z), 10) ** 2, 1, "1e-5", RE)

@@ -68,7 +68,7 @@ def all_hold() -> bool:
     return True
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_the_profile_is_enclosed() -> None:
     assert all_hold()
     for direction in (Direction.REMOVE, Direction.ADD):
@@ -110,7 +110,7 @@ def _one_law(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(replaced, "rounded", without)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("slip", [_all_run, _half_lost, _one_law], ids=lambda slip: slip.__name__.strip("_"))
 def test_slips_are_caught(slip: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
     slip(monkeypatch)
@@ -118,7 +118,7 @@ def test_slips_are_caught(slip: Callable[[pytest.MonkeyPatch], None], monkeypatc
         assert not all_hold()
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.ADD])
 def test_thresholds_agree_with_each_on_its_own(direction: Direction) -> None:
     pair = pair_of(direction, 5000, ("1", 4000))
@@ -131,7 +131,7 @@ def test_thresholds_agree_with_each_on_its_own(direction: Direction) -> None:
         assert found.width < 2e-2
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_hundred_thousand_bins() -> None:
     """As each threshold on its own found: [0.0176684, 0.017689], in seven times the time."""
     found = dp.epsilon(dp.RandomlyAllocated(dp.Gaussian(1), 100_000), "1e-8")
@@ -140,7 +140,7 @@ def test_a_hundred_thousand_bins() -> None:
     assert found.exact_upper <= F("1.001") * found.exact_lower
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_both_ways_agree_where_both_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """One of 2000 steps twice: on the grid, and at thresholds."""
     run = dp.RandomlyAllocated(dp.Gaussian(1), 2000) ** 2

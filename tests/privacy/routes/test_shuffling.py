@@ -113,13 +113,13 @@ def test_the_law_of_the_counts_dominates_and_hardly_more(
     check_law(direction, batches, odds, share, alike)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("direction", [REPLACED, ZEROED, RESTORED])
 def test_a_smaller_batch_at_the_end_is_known_to_hold_the_record(direction: Direction) -> None:
     check_law(direction, 4, "2", "1/2", rest="1/6")
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("direction", [REPLACED, ZEROED, RESTORED])
 def test_what_many_clones_have_in_common(direction: Direction) -> None:
     """Numbers in a row count as the least of them, and a window cuts the rest off: still an upper law, hardly more."""
@@ -227,7 +227,7 @@ def played(z: float, alpha: float, direction: Direction) -> float:
     return best
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("direction", [REPLACED, ZEROED, RESTORED])
 @pytest.mark.parametrize("z", [1.0, 3.0])
 def test_two_batches_played_adaptively_spend_no_more_than_any_choice_says(z: float, direction: Direction) -> None:
@@ -305,13 +305,13 @@ def check_halves() -> None:
     assert least <= float(found) <= 1.02 * least
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("direction", [REPLACED, ZEROED, RESTORED])
 def test_epochs_and_total_variation_add_up(direction: Direction) -> None:
     check_plan(direction)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_halves_through_a_zeroed_record() -> None:
     check_halves()
 
@@ -369,11 +369,11 @@ SECOND_READING = [  # z, M, E, δ = 1e-5, the value of an independent prototype,
 ]
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("relation", "z", "batches", "epochs", "value"),
     [
-        pytest.param(*row, marks=() if row[4] in ("3.20", "0.18", "4.265") else pytest.mark.slow)
+        pytest.param(*row, marks=() if row[4] in ("3.20", "0.18", "4.265") else pytest.mark.minutes)
         for row in SECOND_READING
     ],
 )
@@ -387,7 +387,7 @@ def test_no_more_than_an_independent_prototype_says(
     assert again.at_most("1.15e-5") is True
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_where_clones_do_not_help_the_order_might_as_well_be_known() -> None:
     for relation in (RE, ZO):
         found = account(Shuffled(Gaussian(1), 100) ** 10, delta="1e-5", relation=relation)
@@ -396,7 +396,7 @@ def test_where_clones_do_not_help_the_order_might_as_well_be_known() -> None:
         assert {proof.route for _, proof in found.proofs} == {"closed form"}
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_a_time_limit_leaves_what_holds_without_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     def too_late(*given: object) -> None:
         raise TimeIsUp
@@ -407,14 +407,14 @@ def test_a_time_limit_leaves_what_holds_without_a_secret(monkeypatch: pytest.Mon
     assert found.exact_lower <= found.exact_upper == plain.exact_upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_more_epsilon_never_costs_more_delta() -> None:
     """(1 + e^ε) τ grows with ε: what is proven at a smaller ε counts."""
     deltas = [delta(Shuffled(Gaussian(4), 10_000) ** 10, e, RE).exact_upper for e in ("0.5", "1", "2", "3", "5")]
     assert all(second <= first * Fraction(101, 100) for first, second in itertools.pairwise(deltas))
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_beside_other_releases() -> None:
     with_model = Shuffled(Gaussian(10), 1000) ** 3 @ Gaussian(20)
     found, alone = (epsilon(each, "1e-5", ZO) for each in (with_model, Shuffled(Gaussian(10), 1000) ** 3))
@@ -428,7 +428,7 @@ def test_one_batch_is_the_whole_data_set() -> None:
     assert neighbour_classes(Shuffled(Gaussian(3), 1), RE).tight
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_other_noise_gains_nothing() -> None:
     for relation in (RE, ZO):
         both = [epsilon(each, "1e-5", relation) for each in (Shuffled(Laplace(3), 50) ** 2, Laplace(3) ** 2)]
@@ -518,7 +518,7 @@ SLOW = ("total variation on one side", "halves without a weight", "the smaller b
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.thorough) if name in SLOW else name for name in MUTANTS]
+    "name", [pytest.param(name, marks=pytest.mark.seconds) if name in SLOW else name for name in MUTANTS]
 )
 def test_mutants_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mutant, check = MUTANTS[name]

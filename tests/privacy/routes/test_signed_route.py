@@ -38,7 +38,7 @@ TWO = (1.5, 4.0)
     [
         ("two", F(1, 2)),
         ("one step of many", F(1, 2)),
-        *(pytest.param(name, h, marks=pytest.mark.thorough) for name in CASES for h in (F(3, 10), F(1, 16))),
+        *(pytest.param(name, h, marks=pytest.mark.seconds) for name in CASES for h in (F(3, 10), F(1, 16))),
     ],
 )
 def test_the_profile_is_enclosed(name: str, spacing: Fraction) -> None:
@@ -66,7 +66,7 @@ def test_two_bins_are_one_gaussian_down_to_the_rarest() -> None:
     assert found[-1].profile < 1e-19
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_simulated_runs_agree() -> None:
     """P(no test does better) by a million draws from P: E (1 - α/R)_+, where noise is little."""
     mu, bins, rng = 10 / 3, 10, np.random.default_rng(7)
@@ -293,7 +293,7 @@ def simulated(mu: float, bins: int, epochs: int, epsilon: float, count: int = 20
     return float(gains.mean()), float(gains.std()) / math.sqrt(count)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(("z", "bins", "epochs"), [("0.1", 20, 2), ("0.08", 3, 1)])
 def test_little_noise_against_simulated_runs(z: str, bins: int, epochs: int) -> None:
     mechanism = dp.RandomlyAllocated(dp.Gaussian(z), bins) ** epochs
@@ -307,7 +307,7 @@ def test_little_noise_against_simulated_runs(z: str, bins: int, epochs: int) -> 
         assert back.width <= 1e-2 * back.upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_two_steps_told_apart_are_one_gaussian() -> None:
     """The other step alone is as far on the other side: N(√2 μ), whatever is left out."""
     mechanism = dp.BallsInBins(dp.Gaussian("0.302"), 2, 40, redraw=False)
@@ -349,7 +349,7 @@ def test_how_often_another_step_is_mistaken_for_the_records() -> None:
 # --- What is spent ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     "mechanism",
     [
@@ -370,7 +370,7 @@ def _declined(*_: object) -> None:
     raise Declined("planted")
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("z", ["1", "1/2"])  # asked of one spacing first, and of a signed grid first
 def test_each_grid_serves_where_the_other_fails(z: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And both hold the same, with other releases beside them."""

@@ -160,7 +160,7 @@ def test_sparse_projection_is_the_best_over_all_supports():
 entries = st.floats(-1e6, 1e6, allow_subnormal=False)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(entries, min_size=4, max_size=4), min_size=1, max_size=5), st.sampled_from([1e-3, 1.0, 50.0]))
 def test_projections_are_optimal_for_any_input(points, radius):

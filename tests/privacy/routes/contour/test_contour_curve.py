@@ -29,7 +29,7 @@ def assert_agrees(enclosure, delta, tolerance):
     assert enclosure.upper >= delta * (1 - tolerance)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @every_direction
 @pytest.mark.parametrize(
     ("q", "z", "T", "epsilon"), [(0.3, 2.0, 20, 1.5), (0.05, 1.0, 50, 0.75), (0.9, 1.0, 5, 6.0), (0.5, 0.8, 2, 1.0)]
@@ -51,7 +51,7 @@ def test_products_hold_what_brute_force_composes(direction):
     assert shifted.lower > found.upper
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.REPLACE])
 def test_peeled_plans_hold_what_brute_force_composes(direction):
     """Rare jumps: the plan that sets the bulk aside, alone and next to a Gaussian part."""
@@ -83,15 +83,15 @@ def two_releases(direction, q, z, epsilon):
     return float(((half * weights).ravel() * density) @ one_step(direction, q, z, epsilon - loss))
 
 
-@pytest.mark.rotating(2)
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.REPLACE])
 @pytest.mark.parametrize(
     ("q", "z", "epsilon", "width"),
     [
         (0.001, 0.5, 1.0, 1e-12),
         (3e-4, 1.5, 1e-3, 1e-5),
-        pytest.param(2e-5, 0.59, 0.07, 1e-12, marks=pytest.mark.thorough),
-        pytest.param(1e-4, 0.7, 0.02, 1e-5, marks=pytest.mark.thorough),
+        pytest.param(2e-5, 0.59, 0.07, 1e-12, marks=pytest.mark.seconds),
+        pytest.param(1e-4, 0.7, 0.02, 1e-5, marks=pytest.mark.seconds),
     ],
 )
 def test_two_rare_jumps_hold_what_is_integrated(direction, q, z, epsilon, width):
@@ -113,7 +113,7 @@ def rarely(seed):
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("seed", range(12))
 def test_rare_jumps_bow_to_what_every_curve_obeys(seed):
     """There and back again; steps counted together or apart; worse with more steps, a higher rate, less noise."""
@@ -145,7 +145,7 @@ def test_the_oracle_agrees_with_a_closed_form():
 # --- closed forms ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @every_direction
 @pytest.mark.parametrize(("q", "z", "epsilon"), [(0.3, 1.0, 0.5), (0.01, 0.6, 0.25), (0.9, 2.0, 0.5)])
 def test_single_releases_hold_the_closed_form(direction, q, z, epsilon):
@@ -433,7 +433,7 @@ def test_the_tilt_bounds_peak():
         )
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @every_direction
 @pytest.mark.parametrize(
     ("q", "z", "T"), [(0.5, 0.5, 10), (0.2, 1.0, 3), (0.02, 0.7, 40), (0.7, 3.0, 50), (0.9, 1.0, 10)]
@@ -449,7 +449,7 @@ def test_many_enclosures_hold_what_brute_force_composes(direction, q, z, T):
         assert composed_delta(direction, ((q, z, T),), found.upper) <= float(delta) * (1 + slack)
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize(
     ("question", "delta"),
     [
@@ -466,7 +466,7 @@ def test_extreme_questions_are_answered_or_declined(question, delta):
     assert found.exact_lower <= found.exact_upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_large_plan_has_fine_rectangles():
     """Few rectangles would make the frequency tail, which costs nothing to bound well, the largest error."""
     rare = product("remove", (2e-5, 0.59, 5562))

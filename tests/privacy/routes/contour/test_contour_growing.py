@@ -37,7 +37,7 @@ def fresh(product):
     return contour_epsilon(product, DELTA)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_an_answer_does_not_depend_on_earlier_ones():
     lengths = [16, 17, 23, 24]
     alone = {levels: fresh(schedule(levels)) for levels in lengths}
@@ -51,7 +51,7 @@ def test_an_answer_does_not_depend_on_earlier_ones():
         assert found.enclosure.exact_upper == alone[levels].enclosure.exact_upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("direction", Direction)
 @pytest.mark.parametrize("levels", [16, 23, 31])
 def test_the_beginning_serves_the_whole(direction, levels, monkeypatch):
@@ -65,7 +65,7 @@ def test_the_beginning_serves_the_whole(direction, levels, monkeypatch):
     assert ours.exact_upper - ours.exact_lower <= Fraction(1, 10**11) * ours.exact_upper
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_one_more_epoch_is_a_small_part_of_the_work():
     whole = calls(lambda: fresh(schedule(23)))
     growing.forget()
@@ -73,7 +73,7 @@ def test_one_more_epoch_is_a_small_part_of_the_work():
     assert calls(lambda: contour_epsilon(schedule(23), DELTA)) < whole / 4
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("steps", [5, 100])
 def test_noise_that_falls_is_served_as_well(steps):
     """Of four epochs in a row at most two need a contour of their own, and every answer is narrow."""
@@ -86,7 +86,7 @@ def test_noise_that_falls_is_served_as_well(steps):
     assert sorted(works)[1] < max(works) / 3
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_beginning_unlike_the_whole_is_not_relied_on():
     last = (SampledGaussians(Direction.REMOVE, Fraction(1, 20), Fraction(1)), 20_000)
     product = (*schedule(16), last)

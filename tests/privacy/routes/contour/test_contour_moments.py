@@ -28,7 +28,7 @@ every_direction = pytest.mark.parametrize("direction", DIRECTIONS)
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @every_direction
 @pytest.mark.parametrize(("q", "z"), [(0.01, 1.0), (0.3, 0.5), (0.9, 2.0), (1e-5, 0.7), (1.0, 1.5)])
 @pytest.mark.parametrize("kind", ["plain", "lifted", "without cells"])
@@ -60,7 +60,7 @@ def test_many_frequencies_at_once_agree_with_the_definition(direction, lifted):
             assert all(abs(complex(value) - truth[k]) < 1e-9 for k, value in enumerate(along))
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @every_direction
 @pytest.mark.parametrize("step", [0.75, 1.0, 1.375])
 def test_coarse_steps_pay_for_themselves(direction, step):
@@ -76,7 +76,7 @@ def test_coarse_steps_pay_for_themselves(direction, step):
         assert encloses(moments.at_frequencies(2.0, 1.5, 1, 100.0)[0][1], turned)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @every_direction
 @pytest.mark.parametrize("w", [0.0, 1.5, 60.0])
 def test_lifted_nodes_are_no_further_off_than_they_say(direction, w):
@@ -97,7 +97,7 @@ def test_lifted_nodes_are_no_further_off_than_they_say(direction, w):
                 assert w > 0 or bound < 1e6 * missed
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @every_direction
 def test_a_low_line_is_as_good_at_any_frequency(direction):
     """On the real line the same nodes are useless where the frequency is high."""
@@ -121,7 +121,7 @@ def test_too_few_nodes_pay_for_themselves(direction, reach):
         assert 1e-6 < missed <= bound < 50 * missed
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("direction", ["remove", "replace"])
 def test_the_bulk_and_the_jumps_add_up(direction):
     nodes = hand_made(Direction(direction), 0.05, 0.8, step=0.0625, strip=0.35, bulk=Bulk(2.0, 0.375))
@@ -137,7 +137,7 @@ def test_the_bulk_and_the_jumps_add_up(direction):
         assert encloses(whole[2] - bulks[2], exact_moment(nodes, s, "jumps"))
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("q", "z", "edge", "softness"), [(0.1, 1.0, 3.0, 0.5), (0.9, 0.5, 4.0, 1.0), (1e-4, 2.0, 1.0, 0.125)]
 )
@@ -176,7 +176,7 @@ def nodes_of(case):
     return hand_made(*(case[name] for name in names), **shape, strip=strip, bulk=Bulk(1.0, 0.5))
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @settings(max_examples=150)
 @given(situations, st.booleans())
 def test_the_line_bound_holds_everywhere_in_the_strip(case, edge_line):
@@ -222,7 +222,7 @@ def test_the_line_bound_is_close_where_the_cells_are_fine(direction):
     assert largest <= bound <= 40 * largest
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @settings(max_examples=120)
 @given(situations, st.floats(0.05, 4.0), st.floats(0.05, 3.0), st.booleans())
 def test_tails_bound_integrals_and_coarse_sums(case, beyond, step, bulk):
@@ -282,7 +282,7 @@ def test_the_soft_step_is_enclosed(x):
             assert encloses(soft_step(arb(x, 0.011)), mpmath.erfc(end) / 2)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 def test_bounds_stay_valid_when_the_precision_changes():
     """Cached balls belong to one object and one precision, but no precision can make them wrong."""
     nodes = hand_made(Direction.REPLACE, 0.2, 1.0, step=0.0625)
@@ -353,7 +353,7 @@ def test_without_cells_coarse_steps_pay_for_themselves(direction, q, step):
             assert abs(plain - truth) <= bound + 1e-9 * abs(truth)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @every_direction
 @pytest.mark.parametrize("q", [0.001, 0.3, 0.5, 0.7, 1.0])
 @pytest.mark.parametrize("z", [0.6, 1.5])

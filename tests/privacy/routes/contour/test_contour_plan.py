@@ -149,8 +149,8 @@ def drawn(random, boldness):
 @pytest.mark.parametrize(
     ("boldness", "draws"),
     [
-        *(pytest.param(boldness, 40, marks=pytest.mark.thorough) for boldness in (0.1, 1.0)),
-        *(pytest.param(boldness, 250, marks=pytest.mark.slow) for boldness in (0.1, 0.4, 1.0)),
+        *(pytest.param(boldness, 40, marks=pytest.mark.seconds) for boldness in (0.1, 1.0)),
+        *(pytest.param(boldness, 250, marks=pytest.mark.minutes) for boldness in (0.1, 0.4, 1.0)),
     ],
 )
 def test_any_choice_is_sound_and_those_near_the_planners_say_something(index, boldness, draws):

@@ -37,7 +37,7 @@ circle = st.floats(-40, 40) | st.just(0.0)
 below = st.floats(0, 3) | st.floats(0, 1e-6) | st.just(0.0)  # how far powers shrink
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @settings(max_examples=60)
 @given(
     st.lists(st.tuples(sizes, circle, circle, below), min_size=1, max_size=40),

@@ -76,7 +76,7 @@ def test_the_histogram_is_the_sum_of_its_rectangles(cells):
 # --- rectangles --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @every_direction
 @pytest.mark.parametrize("q", [1e-4, 0.3, 1.0])
 @pytest.mark.parametrize("z", [0.5, 1.0, 3.0])
@@ -115,7 +115,7 @@ def test_rectangles_where_all_tilted_masses_underflow():
         assert bound.is_finite()
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @settings(max_examples=40)
 @given(st.sampled_from(DIRECTIONS), st.floats(1e-5, 1), st.floats(0.4, 3), st.floats(0, 5), st.integers(3, 14))
 def test_rectangles_lie_below_the_density(direction, q, z, tilt, step):
@@ -145,7 +145,7 @@ def test_rectangles_survive_losses_too_close_to_tell_apart():
 # --- turned lines ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @settings(max_examples=80)
 @given(
     st.sampled_from(DIRECTIONS),
@@ -186,7 +186,7 @@ def test_turns_outside_the_strip_are_refused(turn):
         turned_bound(Moments(nodes), 1.0, arb(5))
 
 
-@pytest.mark.thorough_cases("remove")
+@pytest.mark.seconds_cases("remove")
 @every_direction
 def test_growth_on_the_turned_line_must_be_paid(direction):
     """Without it the bound is broken, so that the test above would notice its loss."""

@@ -20,7 +20,7 @@ SEVERAL: Product = ((Sampled(Direction.REPLACE, Draws(Fraction(1, 50), 5), Shift
 ONE: Product = ((SampledGaussians(Direction.REMOVE, Fraction(1, 10), Fraction(4)), 40),)
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("product", [SEVERAL, ONE])
 @pytest.mark.parametrize("wrong_by", [-6.0, -2.0, 2.0, 6.0])
 def test_a_wrong_expectation_costs_attempts_only(product, wrong_by, monkeypatch):
@@ -45,7 +45,7 @@ def test_a_delta_that_the_precision_hides_is_declined(monkeypatch):
 HEAVY: Product = ((Sampled(Direction.REPLACE, Draws(Fraction(1, 1000), 100), ShiftedGaussians(Fraction(1, 20))), 100),)
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("product", [SEVERAL, HEAVY])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(2)])
 def test_estimates_of_delta_are_close(product, epsilon):
@@ -54,7 +54,7 @@ def test_estimates_of_delta_are_close(product, epsilon):
     assert abs(expected_log_delta(product, float(epsilon)) - middle) < 0.03
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 def test_a_transform_sees_rare_large_losses_that_a_saddle_point_does_not():
     steps = bounds.steps_of(HEAVY)
     parts = bounds.cut_sketches(bounds.sketches_of(steps, -12.0), -22.0)
@@ -74,7 +74,7 @@ def test_where_a_transform_sees_nothing_the_saddle_point_stands():
     assert transforms.sharpened(parts, aim, -1e4) == aim
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @pytest.mark.parametrize("factor", [0.2, 5.0])
 def test_a_wrong_transform_misleads_nobody(factor, monkeypatch):
     truth = epsilon_bounds(SEVERAL, Fraction(1, 10**6), tolerance=1e-4).enclosure

@@ -154,7 +154,7 @@ def test_the_transform_is_as_close_as_proven(exponent, capsys):
     assert "measured" in capsys.readouterr().out
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("exponent", [2, 5, 9, 12, 16, 18])
 def test_the_inverse_undoes_it(exponent):
     length = 1 << exponent
@@ -274,7 +274,7 @@ def test_small_compositions_against_rational_convolutions(seed, tilt):
     assert truth - float(lower.delta(Fraction(near)).lower()) <= allowed
 
 
-@pytest.mark.thorough
+@pytest.mark.seconds
 @settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(1, 400), st.floats(0, 6), st.booleans())
 def test_both_engines_agree(seed, count, tilt, several):
@@ -356,7 +356,7 @@ ADVERSARIES = {
 }
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", ADVERSARIES)
 @pytest.mark.parametrize("tilt", [Fraction(0), Fraction(2)])
 def test_adversaries(name, tilt):
@@ -540,7 +540,7 @@ def test_what_cannot_be_composed_is_refused(parts, tilt, refusal, words):
 # --- in use ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.rotating(4)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("order", ["remove", "add", "replace"])
 @pytest.mark.parametrize(
     ("q", "z", "steps", "delta"),
@@ -575,7 +575,7 @@ def test_rare_and_large_losses_a_hundred_thousand_times():
     assert found.width <= 1e-3 * found.upper
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize(("steps", "tolerance"), [(10**4, 1e-6), (10**6, 1e-4), (10**7, 1e-3)])
 def test_long_windows(steps, tolerance):
     proof = epsilon_bounds(product("remove", ("0.01", "1", steps)), exact("1e-6"), tolerance=tolerance)
