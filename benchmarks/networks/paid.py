@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from attrs import evolve
 
+from benchmarks.networks import methods, sweep
 from dpbounds.algorithms import PrivateTraining, Storm, planning
 from dpbounds.algorithms.descents.stochastic_gradient_descent import released
 from dpbounds.algorithms.method import Method
 from dpbounds.privacy.accountants.tuning import RandomRuns, tuned_epsilon
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PermuteAndFlip
-from tests.benchmarks.networks import methods, sweep
 
 RUNS = RandomRuns("1/4")  # geometric: four on average
 SCORE = 20  # standard deviation of the noise on a count of right answers

@@ -1,6 +1,6 @@
 """Side by side in one run: with dp_accounting's accountants (proven here, unproven there), and with the plain way.
 
-    pytest tests/benchmarks -m minutes -n 0 -s
+    pytest benchmarks -m minutes -n 0 -s
 
 prints medians of CPU seconds and their ratio. Nothing is asserted about time; that both find the same number is.
 """

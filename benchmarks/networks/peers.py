@@ -16,8 +16,8 @@ import torch
 from dp_accounting import pld
 from jax_privacy import batch_selection, noise_addition
 
-from tests.benchmarks.networks import methods, sweep
-from tests.benchmarks.networks.cases import Case
+from benchmarks.networks import methods, sweep
+from benchmarks.networks.cases import Case
 
 
 def trained(name: str, peer: str, epsilon: int, settings: methods.Settings, seeds: int) -> list[sweep.Measured]:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_digits
 
+from benchmarks.networks import methods, sweep
 from dpbounds.algorithms import problems
-from tests.benchmarks.networks import methods, sweep
 
 STORE = Path(__file__).parent / "regime.csv"
 COLUMNS = (

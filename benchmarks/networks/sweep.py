@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.networks import methods
+from benchmarks.networks.cases import Case, cases
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.problems import differentiable
 from dpbounds.errors import InvalidValue
-from tests.benchmarks.networks import methods
-from tests.benchmarks.networks.cases import Case, cases
 
 STORE = Path(__file__).parent / "runs.csv"
 COLUMNS = (
@@ -173,10 +173,10 @@ def results(job: Job, seeds: int) -> list[Measured]:
         settings = _settings_of_sgd(name, epsilon)
         if method not in PEERS:
             return trained(name, method, epsilon, settings, seeds)
-        from tests.benchmarks.networks import peers
+        from benchmarks.networks import peers
 
         return peers.trained(name, method, epsilon, settings, seeds)
-    from tests.benchmarks.networks import paid
+    from benchmarks.networks import paid
 
     return paid.trained(name, method, epsilon, how, seeds)
 

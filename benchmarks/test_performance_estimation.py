@@ -1,6 +1,6 @@
 """The worst problem for noisy gradient descent, found by a solver: performance estimation (Drori & Teboulle 2014).
 
-    pytest tests/benchmarks/test_performance_estimation.py -m minutes -n 0 -s
+    pytest benchmarks/test_performance_estimation.py -m minutes -n 0 -s
 
 needs PEPit, which brings CVXPY. Over all L-smooth functions, in any dimension, a semidefinite programme maximises the
 mean square of the returned gradient. The noise takes two values in each step, ±ξ, so that its mean is 0; its directions

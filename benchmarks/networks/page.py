@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
+from benchmarks.networks import regime, sweep
+from benchmarks.networks.cases import ABOUT
 from dpbounds.render import style
-from tests.benchmarks.networks import regime, sweep
-from tests.benchmarks.networks.cases import ABOUT
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 ORDER = (*sweep.MAIN, *sweep.REST)
 _DARK = {style.INK: "#e8e8e8", style.SOFT: "#a9a9a9", "#dddddd": "#3a3d42", "#000000": "#f2f2f2", "white": "#131416"}
 _BRIGHT = {"#0072b2": "#56a8e0", "#009e73": "#3fcf9f"}

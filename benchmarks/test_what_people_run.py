@@ -1,6 +1,6 @@
 """What people really run: the goals of every row, asked of a fresh process each.
 
-    pytest tests/benchmarks/test_what_people_run.py -m minutes -n 0 -s
+    pytest benchmarks/test_what_people_run.py -m minutes -n 0 -s
 
 prints both ends, processor seconds and their ratio to what a row may take. Asserted are widths, ends against the values
 that were given, and memory. Values of peers are asked beside ours in ``test_peers.py``.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.benchmarks.what_people_run import ROWS, Row, measured
+from benchmarks.what_people_run import ROWS, Row, measured
 
 
 def _missed(row: Row, low: float, high: float, memory: float) -> list[str]:

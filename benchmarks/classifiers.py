@@ -1,10 +1,10 @@
 """Private classifiers side by side: the same splits, public ranges and budget, replace-one, on data that packages ship.
 
-    python -m tests.benchmarks.classifiers run --seeds 20        resumable; methods and data sets can be named
-    python -m tests.benchmarks.classifiers page                  write docs/classifiers.md from what was run
-    python -m tests.benchmarks.classifiers tune                  choose steps and step size of plain descent
+    python -m benchmarks.classifiers run --seeds 20        resumable; methods and data sets can be named
+    python -m benchmarks.classifiers page                  write docs/classifiers.md from what was run
+    python -m benchmarks.classifiers tune                  choose steps and step size of plain descent
 
-Each method keeps a file of its own in ``tests/benchmarks/classifiers``, so that one that needs another environment
+Each method keeps a file of its own in ``benchmarks/classifiers``, so that one that needs another environment
 (diffprivlib wants an older scikit-learn) can be run there. Nothing is imported before it is needed.
 """
 
@@ -37,7 +37,7 @@ from sklearn.model_selection import train_test_split
 
 Array = NDArray[Any]
 STORE = Path(__file__).parent / "classifiers"
-PAGE = Path(__file__).parents[2] / "docs" / "classifiers.md"
+PAGE = Path(__file__).parents[1] / "docs" / "classifiers.md"
 BEGIN, END = "<!-- table of classifiers -->", "<!-- end of the table -->"
 EPSILONS, DELTA, SEEDS, BEHIND = (0.5, 1.0, 4.0), 1e-5, 20, 0.02
 OURS = "dpbounds"

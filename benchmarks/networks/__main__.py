@@ -1,4 +1,4 @@
-"""``python -m tests.benchmarks.networks run | left | page``."""
+"""``python -m benchmarks.networks run | left | page``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def main() -> None:
 @click.option("--jobs", default=None, type=int, help="So many at most.")
 def run(cases: tuple[str, ...], jobs: int | None) -> None:
     """Add what is missing to runs.csv, job by job."""
-    from tests.benchmarks.networks import sweep
+    from benchmarks.networks import sweep
 
     sweep.run(jobs, cases)
 
@@ -24,7 +24,7 @@ def run(cases: tuple[str, ...], jobs: int | None) -> None:
 @click.option("--jobs", default=None, type=int, help="So many at most.")
 def regime(jobs: int | None) -> None:
     """Add what is missing to regime.csv: where theory says that recursion pays."""
-    from tests.benchmarks.networks import regime
+    from benchmarks.networks import regime
 
     regime.run(jobs)
 
@@ -32,7 +32,7 @@ def regime(jobs: int | None) -> None:
 @main.command()
 def left() -> None:
     """What runs.csv has no line of."""
-    from tests.benchmarks.networks import sweep
+    from benchmarks.networks import sweep
 
     for job in sweep.left():
         click.echo(" ".join(map(str, job)))
@@ -41,7 +41,7 @@ def left() -> None:
 @main.command()
 def page() -> None:
     """Write the tables and the figures of docs/networks.md."""
-    from tests.benchmarks.networks import page
+    from benchmarks.networks import page
 
     page.page()
 

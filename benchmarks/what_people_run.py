@@ -1,7 +1,7 @@
 """What people really run: every figure that was promised, asked once, with processor seconds and memory.
 
-    python -m tests.benchmarks.what_people_run [WORDS ...]     rows whose title has one of the words; all without
-    python -m tests.benchmarks.what_people_run --drawn 40 1    so many random queries of allocation and bins, by a seed
+    python -m benchmarks.what_people_run [WORDS ...]     rows whose title has one of the words; all without
+    python -m benchmarks.what_people_run --drawn 40 1    so many random queries of allocation and bins, by a seed
 
 Each row is answered in a process of its own (start and imports not counted), so that nothing is warm. A row with two
 given ends is tight: its interval must overlap them and be at most 1e-3 wide. One with one given end is a bound: the

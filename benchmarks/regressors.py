@@ -1,8 +1,8 @@
 """The private regressor beside plain noisy gradient descent and ridge regression: R² on held-out records.
 
-python -m tests.benchmarks.regressors run --seeds 20        resumable
-python -m tests.benchmarks.regressors page                  write its table in docs/classifiers.md
-python -m tests.benchmarks.regressors tune                  choose steps and step size of plain descent
+python -m benchmarks.regressors run --seeds 20        resumable
+python -m benchmarks.regressors page                  write its table in docs/classifiers.md
+python -m benchmarks.regressors tune                  choose steps and step size of plain descent
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import train_test_split
 
-from tests.benchmarks.classifiers import DELTA, EPSILONS, PAGE, SEEDS, Array, interval, key
+from benchmarks.classifiers import DELTA, EPSILONS, PAGE, SEEDS, Array, interval, key
 
 STORE = Path(__file__).parent / "regressors.json"
 BEGIN, END = "<!-- table of regressors -->", "<!-- end of the table of regressors -->"

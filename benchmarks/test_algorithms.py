@@ -1,6 +1,6 @@
 """Algorithms against the bare matrix products they need, and against plain NumPy, side by side in one run.
 
-    pytest tests/benchmarks/test_algorithms.py -n 0 -m minutes -s
+    pytest benchmarks/test_algorithms.py -n 0 -m minutes -s
 
 Everything runs on one BLAS thread and is timed by processor time, best of a few turns taken in alternation, so that
 what else the machine does matters little.

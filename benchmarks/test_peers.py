@@ -1,6 +1,6 @@
 """What people really run: our proven ends beside the answers of every accountant that has one, in one run.
 
-    pytest tests/benchmarks/test_peers.py -m minutes -n 0 -s
+    pytest benchmarks/test_peers.py -m minutes -n 0 -s
 
 prints CPU seconds and their ratio. Asserted: no peer's upper bound is below ours, and no peer's lower bound above
 ours. Peers whose answer is for another relation or distance are asked for ours. PLD_accounting is optional; JAX-privacy
