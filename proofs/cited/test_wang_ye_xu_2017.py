@@ -1,4 +1,4 @@
-"""Wang, Ye & Xu: the outline of its proof, redone with numbers."""
+"""Wang, Ye & Xu: the outline of its proof, with numbers."""
 
 import pytest
 from mpmath import mpf, root, sqrt

@@ -19,11 +19,17 @@ def potential(w):
 
 
 GRID = np.linspace(-2.0, 2.0, 40_001)
+
 VALUES = potential(GRID)
+
 SHALLOW = int(np.argmin(np.where(GRID < -0.5, VALUES, np.inf)))
+
 DEEP = int(np.argmin(VALUES))
+
 TOP = SHALLOW + int(np.argmax(VALUES[SHALLOW:DEEP]))
+
 GAP = VALUES[SHALLOW] - VALUES[DEEP]
+
 HEIGHT = VALUES[TOP] - VALUES[SHALLOW]
 
 

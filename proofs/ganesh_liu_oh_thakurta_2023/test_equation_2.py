@@ -1,4 +1,4 @@
-"""Equation (2): squared sensitivity over twice the variance."""
+"""Equation (2): the sensitivities are attained."""
 
 from mpmath import mpf
 

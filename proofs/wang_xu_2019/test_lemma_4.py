@@ -1,4 +1,4 @@
-"""Lemma 4 with constant 1: against sets whose second moment is known."""
+"""Lemma 4 with constant 1: balls stay below it, and a segment nearly attains it."""
 
 from mpmath import gamma, mpf, sqrt
 
