@@ -3,11 +3,9 @@
 import pytest
 import sympy
 
-from dpbounds.expressions.symbols import initial_gap, lipschitz, smoothness
-
 
 def test_the_balance_of_the_two_terms():
-    steps, a = sympy.symbols("steps a", positive=True)
+    steps, a, initial_gap, smoothness, lipschitz = sympy.symbols("T a Delta_F L G", positive=True)
     descent = sympy.sqrt(initial_gap * smoothness / steps)
     noise = lipschitz * steps * a**2
     best = (sympy.sqrt(sympy.sqrt(initial_gap * smoothness) / lipschitz) / a) ** sympy.Rational(4, 3)
