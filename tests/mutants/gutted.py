@@ -70,6 +70,6 @@ class Gutting:
 
 if __name__ == "__main__":
     plugin = Gutting()
-    quiet = "-q --tb=no -rN --benchmark-disable -p no:cacheprovider -o addopts=--import-mode=importlib".split()
+    quiet = ["-q", "--tb=no", "-rN", "--benchmark-disable", "-pno:cacheprovider", "-oaddopts=--import-mode=importlib"]
     pytest.main([*sys.argv[1:], *quiet], plugins=[plugin])
     print(*(f"{count:4} {name}" for name, count in sorted(plugin.passed.items())), sep="\n")
