@@ -1,4 +1,4 @@
-"""Arora et al.: the outline of a proof and what a note says, redone with numbers; where two terms meet."""
+"""Arora et al.: the outline of a proof and a note with numbers, conditions, and where two terms meet."""
 
 import pytest
 from mpmath import cbrt, ceil, floor, ln, mpf, root, sqrt

@@ -1,4 +1,4 @@
-"""Lemma 5.5 with constants: and Gibbs distributions of all data sets, exactly."""
+"""Lemma 5.5 with constants: Gibbs distributions of all data sets, exactly."""
 
 from itertools import product
 from math import comb

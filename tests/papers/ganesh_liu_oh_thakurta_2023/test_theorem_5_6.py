@@ -1,4 +1,4 @@
-"""Theorem 5.6: what it spends."""
+"""Theorem 5.6: the logarithm that its statement in the introduction lacks."""
 
 import pytest
 from mpmath import ln, mpf, sqrt

@@ -1,4 +1,4 @@
-"""Lemma E.3: the deviation that its proof takes, and the losses it calls bounded.
+"""Lemma E.3: the deviation that its proof takes.
 
 With constants: against the exact law of a small problem.
 """

@@ -1,4 +1,4 @@
-"""Negative curvature descent: its arithmetic, and runs at the smallest number of records."""
+"""Negative curvature descent: runs at the smallest number of records."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Noise along the path: how many records, and the inequalities of its proof that code can see."""
+"""Noise along the path: how many records, draws from a net, and what a good start saves."""
 
 import math
 

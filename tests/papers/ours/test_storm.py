@@ -1,4 +1,4 @@
-"""DP-STORM: its leading constant, and runs."""
+"""DP-STORM: runs stay below the bound."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Theorem 2."""
+"""Theorem 2: longer steps than allowed are reported."""
 
 from tests.papers.twins import evaluated
 

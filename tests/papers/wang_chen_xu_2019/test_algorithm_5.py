@@ -1,4 +1,4 @@
-"""Algorithm 5: a point that passes although it should not; what is spent."""
+"""Algorithm 5: a point that passes although it should not."""
 
 import pytest
 from mpmath import mpf, ncdf

@@ -1,4 +1,4 @@
-"""Assumption 3 and its example: why its bars are needed; and where the biweight loss satisfies it."""
+"""Assumption 3 and its example: a small tuning constant is excluded."""
 
 from tests.papers.twins import evaluated
 

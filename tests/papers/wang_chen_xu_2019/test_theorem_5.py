@@ -1,7 +1,4 @@
-"""Theorem 5: a robust loss on which it fails; the range of ε that no constant serves.
-
-With constants: each of its steps on the sigmoid link.
-"""
+"""Theorem 5: a robust loss on which it fails. With constants: runs stay below it."""
 
 import math
 

@@ -1,7 +1,4 @@
-"""Theorem 6: the example of Theorem 5 again; how far its budget reaches.
-
-With constants: the l1 geometry of its sampling error.
-"""
+"""Theorem 6: the example of Theorem 5 defeats selection, too."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Theorem 7: the range that no constant serves; how long it takes to leave a saddle."""
+"""Theorem 7: no constant serves the printed range."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 """Theorem 8: the units of the printed sample size.
 
-With constants: its tails, and selections at the smallest number of records.
+With constants: selections at the smallest number of records.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
-"""Theorem 9: the range of ε that no constant serves.
+"""Theorem 9: its number of steps, and the units of its tolerance.
 
-With constants: its arithmetic, and runs of Algorithm 6 at the smallest sample.
+With constants: runs of Algorithm 6 at the smallest sample.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Theorem 6: how far its budget reaches. With constants: the Gibbs distribution exactly."""
+"""Theorem 6: how far its budget reaches."""
 
 import pytest
 
