@@ -79,6 +79,8 @@ def test_an_sdist_has_what_its_tests_need(built):
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"dpbounds/algorithms/run.py", "tests/test_packaging.py", "conftest.py", "README.md"} < names
+    assert any(name.startswith("proofs/") for name in names)  # a test looks for the evidence of errata there
+    assert "benchmarks/classifiers/dpbounds.json" in names
     assert not any(name.startswith("algorithms") for name in names)
 
 

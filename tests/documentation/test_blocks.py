@@ -27,8 +27,8 @@ RUN_ELSEWHERE = {  # a line of a block of shell commands, and the test that runs
     "sphinx-build -W -n -c docs . build/docs": "test_build.py",
     "python docs/accountants.py": "test_accountants.py",
     "python docs/generated.py": "test_generated.py",
-    "python -m tests.benchmarks.classifiers": "tests/benchmarks/test_classifiers.py",
-    "python -m tests.benchmarks.regressors": "tests/benchmarks/test_regressors.py",
+    "python -m benchmarks.classifiers": "benchmarks/test_classifiers.py",
+    "python -m benchmarks.regressors": "tests/benchmarks/test_regressors.py",
 }
 
 

@@ -20,7 +20,7 @@ OF_THE_READER = {"FILE.py", "file.py", "demo.md", "my_paper_2026/theorem_2.py"} 
 def files(*ends):
     """All files of the project that end so, without links."""
     found = [path for path in ROOT.glob("*") if path.is_file()]
-    for room in (*PACKAGES, "tests", "docs", "tables"):
+    for room in (*PACKAGES, "tests", "proofs", "benchmarks", "docs", "tables"):
         found += [path for path in (ROOT / room).rglob("*") if path.is_file()]
     return [path for path in found if path.name.endswith(ends) and not _linked(path)]
 

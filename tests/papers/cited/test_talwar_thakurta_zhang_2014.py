@@ -1,7 +1,7 @@
 """Talwar, Thakurta & Zhang: the second moment, against sets for which it is known."""
 
 import pytest
-from mpmath import gamma, inf, mpf, ncdf, pi, quad, sqrt
+from mpmath import gamma, inf, mpf, ncdf, quad, sqrt
 
 from tests.papers.twins import twin_of
 
@@ -23,8 +23,3 @@ def test_the_l1_ball_stays_below(d):
     moment = quad(lambda t: 2 * t * beyond(t), [0, 1, 3, 9, 20])
     assert moment <= twin("bound", w_C=width, R_C=1)
     assert inf > moment >= width**2
-
-
-def test_a_segment_needs_the_second_term():
-    width_squared = 2 / pi
-    assert width_squared < 1 <= width_squared + 1

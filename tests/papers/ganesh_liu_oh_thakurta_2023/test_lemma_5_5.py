@@ -1,11 +1,11 @@
-"""Lemma 5.5 with constants: and Gibbs distributions of all data sets, exactly."""
+"""Lemma 5.5 with constants: Gibbs distributions of all data sets, exactly."""
 
 from itertools import product
 from math import comb
 
 import numpy as np
 import pytest
-from mpmath import e, mp, mpf, tanh
+from mpmath import mpf
 
 from tests.papers.twins import twin_of
 
@@ -46,10 +46,3 @@ def test_the_distance_of_neighbours(beta):
         one, other = (gibbs(beta, 1e-9, (first, size - first, 0))[0] for first in (size // 2, size // 2 + 1))
         distance = np.abs(one - other).sum() / 2
         assert distance <= float(twin("total_variation", beta=mpf(beta), G=1, D=1, n=size))
-
-
-def test_bounded_range_laws_attain_the_tangent():
-    span = mpf("0.8")  # p / q is e^{-η/2} or e^{η/2}
-    low, high = e ** (-span / 2), e ** (span / 2)
-    share = (1 - low) / (high - low)
-    assert mp.almosteq(share * (high - 1), tanh(span / 4))

@@ -1,11 +1,7 @@
-"""Theorem 5.1: its range, and what is spent.
+"""Theorem 5.1: its range, and what is spent. With constants: Gaussians stay below it."""
 
-With constants: against Gaussians and a double well, and the printed form.
-"""
-
-import numpy as np
 import pytest
-from mpmath import exp, linspace, mpf, ncdf, sqrt
+from mpmath import exp, mpf, ncdf
 
 from tests.papers.twins import evaluated, twin_of
 
@@ -40,24 +36,3 @@ def test_gaussians_keep_it_without_a_range(shift):
     for delta in (mpf("0.3"), mpf("1e-3"), mpf("1e-8")):
         epsilon = explicit_twin("epsilon", C_LS=mpf(1), G=shift / 2, beta=mpf(1), n=mpf(1), delta=delta)
         assert ncdf(shift / 2 - epsilon / shift) - exp(epsilon) * ncdf(-shift / 2 - epsilon / shift) <= delta
-
-
-def test_the_printed_form_follows_exactly_in_its_range():
-    for level in linspace(mpf("0.05"), mpf(20), 40):  # log(1/δ)
-        edge = 2 / (sqrt(1 + 2 * level) + sqrt(2 * level))
-        for s, follows in ((edge * mpf("0.999"), True), (edge * mpf("1.001"), False)):
-            assert (s * s / 2 + s * sqrt(2 * level) <= s * sqrt(1 + 2 * level)) is follows
-        assert 1 <= edge * sqrt(1 + 2 * level) <= 2
-
-
-def test_a_double_well_stays_below():
-    """C by perturbation of a Gaussian; the Rényi divergences of two tilted double wells, on a grid."""
-    grid = np.linspace(-8, 8, 40001)
-    well = 0.5 * grid**2 + 0.4 * np.cos(3 * grid)
-    constant = np.exp(0.8)  # exp(range of the perturbation) times 1
-    for slope in (0.05, 0.4, 1.5):  # 2Gβ/n
-        weights = [np.exp(-well - sign * slope / 2 * grid) for sign in (1, -1)]
-        first, second = (one / one.sum() for one in weights)
-        for order in (1.5, 2.0, 4.0):
-            divergence = np.log((first**order * second ** (1 - order)).sum()) / (order - 1)
-            assert divergence <= order * constant * slope**2 / 2

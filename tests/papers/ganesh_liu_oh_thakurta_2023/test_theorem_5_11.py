@@ -42,13 +42,6 @@ def test_the_first_term_exceeds_the_upper_bound_of_the_paper():
     assert terms[-1] < 1e-4
 
 
-def test_it_exceeds_the_largest_possible_risk():
-    size = 10**8
-    dimension = int(ln(size) ** 2)
-    level = mpf(size) / 100 * ln(2)  # δ = 2^{-n/100}
-    assert dimension * level / size > 2  # GD on the unit ball
-
-
 def test_the_second_term_stays_below():
     for size, dimension in ((10**4, 5), (10**6, 1000), (10**9, 10**5)):
         assert twin("sampling", d=dimension, n=size) / 128 < upper(size, dimension)
@@ -76,11 +69,3 @@ def test_below_the_risk_of_the_exponential_mechanism_on_the_centres(epsilon, dim
     risk = share / 4 * (binom.pmf(counts, size, share) @ (1 - success))
     stated = explicit("pure_privacy", n=size, d=dimension, epsilon=epsilon, G=1, D=2).value
     assert risk >= stated.upper
-
-
-def test_group_privacy_averaged_over_the_number_of_records():
-    size, share, epsilon = 40, 0.07, 0.8
-    counts = np.arange(size + 1)
-    mean = binom.pmf(counts, size, share) @ np.exp(epsilon * counts)
-    assert mean == pytest.approx((1 + share * np.expm1(epsilon)) ** size)
-    assert mean <= np.exp(size * share * np.expm1(epsilon))

@@ -1,4 +1,4 @@
-"""Theorem 5.8: what a net costs. With constants: exact risks on an interval, nets of a disc, and what is spent."""
+"""Theorem 5.8: what a net costs. With constants: exact risks on an interval, and what is spent."""
 
 from math import comb
 
@@ -63,15 +63,3 @@ def test_exact_risks_on_an_interval(size, epsilon):
         < risk - best
         <= float(explicit_twin("bound", G=1, r_n=mpf(radius), D=1, epsilon=mpf(epsilon), n=size, d=1, R=mpf("0.5")))
     )
-
-
-@pytest.mark.parametrize("radius", [0.5, 0.2])
-def test_packings_of_a_disc_are_smaller(radius):
-    generator = np.random.default_rng(7)
-    points = generator.uniform(-1, 1, size=(6000, 2))
-    points = points[(points**2).sum(axis=1) <= 1]
-    packing = points[:1]
-    for point in points:
-        if ((packing - point) ** 2).sum(axis=1).min() > radius**2:
-            packing = np.vstack([packing, point])
-    assert 0.2 * (1 + 2 / radius) ** 2 < len(packing) <= (1 + 2 / radius) ** 2

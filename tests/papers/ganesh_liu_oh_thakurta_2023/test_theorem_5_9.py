@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from mpmath import linspace, log, mpf, sqrt
+from mpmath import log, mpf, sqrt
 from scipy.stats import binom
 
 from tests.papers.twins import twin_of
@@ -26,11 +26,3 @@ def risk_of_the_best_choice(coins, flips):
 @pytest.mark.parametrize("flips", [1, 20, 200, 1000])
 def test_no_choice_does_better(coins, flips):
     assert risk_of_the_best_choice(coins, flips) >= float(twin("bound", N=mpf(coins), n=mpf(flips)))
-
-
-def test_the_divergence_of_two_hypotheses():
-    for margin in linspace(mpf("0.001"), mpf("0.25"), 50):
-        low, half = mpf(1) / 2 - margin, mpf(1) / 2
-        there = low * log(low / half) + (1 - low) * log((1 - low) / half)
-        back = half * log(half / low) + half * log(half / (1 - low))
-        assert there + back <= 16 * margin**2 / 3

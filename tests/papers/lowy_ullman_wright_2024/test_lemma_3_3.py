@@ -26,8 +26,3 @@ def test_the_third_term_lost_the_budget():
         source = float((1 / sympy.sqrt(budget)).subs(point))
         assert source == pytest.approx(2 * lost, rel=0.05)
         assert lost > 3 / privacy
-
-
-def test_the_third_term_is_of_lower_order():
-    s, x = sympy.symbols("s x", positive=True)
-    assert sympy.expand(s / 2 + x**2 / 2 - sympy.sqrt(s) * x - (sympy.sqrt(s) - x) ** 2 / 2) == 0

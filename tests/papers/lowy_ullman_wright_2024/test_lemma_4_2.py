@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 import sympy
-from mpmath import exp, ln, mpf, quad, sqrt
+from mpmath import exp, ln
 
 from dpbounds.expressions.symbols import Unit
 from dpbounds.expressions.units import scaling_defects
@@ -60,20 +60,3 @@ def test_the_printed_size_of_the_net_has_a_unit():
     values = {"diameter": sympy.Rational(1, 10), "epsilon": 1, "dataset_size": 1000, "dimension": 1}
     names = {symbol: values[symbol.name] for symbol in printed_candidates.free_symbols}
     assert printed_candidates.subs(names) < 1000 / 2 <= candidates.subs(names)
-
-
-def test_the_size_of_the_net():
-    edge = 1 / (2 - sqrt(2))
-    assert abs((1 + sqrt(2) * edge) - 2 * edge) < mpf(10) ** -14
-    for ratio in (1.71, 5, 1000):
-        assert 1 + sqrt(2) * ratio <= 2 * ratio
-    assert 1 + sqrt(2) * mpf("1.70") > 2 * mpf("1.70")
-
-
-def test_the_tail_bound_for_a_continuum():
-    """For the mechanism on all of [0, 1] and the risk w the tail is known: exp(-λg) up to normalisation."""
-    scale = mpf(50)
-    total = quad(lambda w: exp(-scale * w), [0, 1])
-    for gap in (0.05, 0.2):
-        tail = quad(lambda w: exp(-scale * w), [gap, 1]) / total
-        assert tail <= exp(-scale * gap)

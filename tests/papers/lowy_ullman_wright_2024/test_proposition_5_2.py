@@ -28,26 +28,6 @@ def tail(x):
     return erfc(x / sqrt(2)) / 2
 
 
-@pytest.mark.parametrize(
-    ("constant", "loss", "parameters", "failure"), [(1, "1e-4", 10_000, "1e-8"), (10, "1e-6", 10_000, "1e-12")]
-)
-def test_the_printed_batch_is_too_small_for_small_epsilon(constant, loss, parameters, failure):
-    # One step; gradients 0 but for one record, +G in one of the data sets and -G in the other, along one coordinate.
-    loss, failure = mpf(loss), mpf(failure)
-    b = int(constant * sqrt(parameters * loss) + mpf("1e-9"))
-    assert b == 1 == round(float(constant * sqrt(parameters * loss)))  # what is printed, with that constant
-    n = int(sqrt(parameters * ln(1 / failure)) / loss)
-    assert (loss * n) ** 2 / (parameters * ln(1 / failure)) <= 1  # hence T = 1 after rounding up
-    sigma = sqrt(1000 * ln(1 / failure)) / (loss * n)  # in units of G
-    best = 0
-    for threshold in (1, mpf("1.2"), mpf("1.5"), 2, 3, 4, 5, 6):
-        drawn, other = tail((threshold - 1) / sigma), tail((threshold + 1) / sigma)
-        first = drawn / n + (1 - mpf(1) / n) * tail(threshold / sigma)
-        second = other / n + (1 - mpf(1) / n) * tail(threshold / sigma)
-        best = max(best, first - exp(loss) * second)
-    assert best > failure
-
-
 def test_abadi_et_al_ask_for_the_larger_batch():
     # ε <= c₁ (b/n)² T at T = ε²n²/(d ln(1/δ))
     share = (batch_size / dataset_size) ** 2 * statement.number_of_steps / epsilon
@@ -105,20 +85,3 @@ def test_too_few_runs_are_reported():
     values |= {"rho": 1, "step_epsilon": 1, "failure_probability": "0.1"}
     assert explicit("selected", N=4, **values).applies is False
     assert explicit("selected", N=5, **values).applies is True
-
-
-@pytest.mark.parametrize("candidates", [2, 7])
-def test_the_selection_is_as_private_as_claimed(candidates):
-    # the largest change of a loss over points at distance at most 2D: h(i) between -2GD/n·... and +..., range 4GD/n
-    draw = np.random.default_rng(candidates)
-    lipschitz, diameter, n, loss = 1.5, 2.0, 50, 0.7
-    scale = loss * n / (4 * lipschitz * diameter)
-    worst = 0.0
-    for _ in range(300):
-        scores = draw.uniform(0, 3, candidates)
-        change = draw.choice([0.0, 4 * lipschitz * diameter / n], candidates)
-        first, second = (np.exp(-scale * (one - one.min())) for one in (scores, scores + change))
-        shift = np.exp(-scale * (scores.min() - (scores + change).min()))
-        assert shift > 0
-        worst = max(worst, np.abs(np.log(first / first.sum()) - np.log(second / second.sum())).max())
-    assert 0.5 * loss < worst <= loss * (1 + 1e-12)

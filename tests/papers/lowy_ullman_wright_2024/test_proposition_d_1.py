@@ -5,7 +5,6 @@ With constants: runs on a quasar-convex risk, and what the noise spends.
 
 import numpy as np
 import pytest
-import sympy
 from mpmath import ln, mpf
 from sympy import diff, simplify, solve
 
@@ -38,14 +37,6 @@ def test_a_quadratic_stays_below():
         assert square <= start**2
     bound = twin("telescoped", D=start, eta=eta, q_c=1, T=steps, G=start, d=1, sigma=sigma)
     assert bound / 20 <= total / steps <= bound
-
-
-def test_the_step_size_balances_the_two_terms():
-    eta, radius, second, q, steps = sympy.symbols("eta D V q T", positive=True)  # V = G² + dσ²
-    sum_of_both = radius**2 / (2 * eta * q * steps) + eta * second / (2 * q)
-    best = radius / sympy.sqrt(steps * second)
-    assert sympy.simplify(sum_of_both.diff(eta).subs(eta, best)) == 0
-    assert sympy.simplify(sum_of_both.subs(eta, best) - radius * sympy.sqrt(second) / (q * sympy.sqrt(steps))) == 0
 
 
 @pytest.mark.parametrize(("power", "noise"), [(0.3, 0.05), (0.5, 0.3), (1.0, 0.02)])

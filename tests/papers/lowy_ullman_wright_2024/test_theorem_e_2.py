@@ -1,9 +1,5 @@
 """Theorem E.2: against Lemma E.1."""
 
-import itertools
-import math
-
-import pytest
 import sympy
 
 from dpbounds.expressions.symbols import excess_risk, initial_gap
@@ -20,18 +16,3 @@ def test_it_is_lemma_e_1_with_the_excess_risk_for_the_gap_up_to_root_two():
         small, large = sympy.N(quoted.subs(point)), sympy.N(printed.subs(point))
         assert small <= large * (1 + 1e-12)  # √(a + b) <= √a + √b
         assert large <= sympy.sqrt(2) * small
-
-
-def test_given_the_start_the_records_are_tilted():
-    """Three fair coins, A answers by randomised response on their majority: ε-DP, and still it tilts what B sees."""
-    epsilon = 0.5
-    honest = math.exp(epsilon) / (1 + math.exp(epsilon))
-    law = {}
-    for coins in itertools.product((0, 1), repeat=3):
-        says_one = honest if sum(coins) >= 2 else 1 - honest
-        law[coins] = says_one / 8 / 0.5  # given that A says 1, which it does half of the time
-    assert sum(law.values()) == pytest.approx(1)
-    mean = sum(chance * sum(coins) / 3 for coins, chance in law.items())
-    assert mean > 0.5 + 0.05  # no draw from the distribution
-    both = sum(chance for coins, chance in law.items() if coins[0] == coins[1] == 1)
-    assert abs(both - mean**2) > 0.001  # and not independent

@@ -1,8 +1,6 @@
-"""Noisy descent and DP-STORM on Poisson samples: sampled sums by enumeration, runs, and what samples save."""
+"""Noisy descent and DP-STORM on Poisson samples: runs, and what samples save."""
 
-import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,22 +9,6 @@ from tests.papers.twins import evaluated
 
 descent, storm = evaluated("dpbounds/noisy-descent-batches"), evaluated("dpbounds/storm/batches")
 full, full_storm = evaluated("dpbounds/noisy-descent-exact"), evaluated("dpbounds/storm")
-
-
-@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(9, 10)])
-def test_a_sampled_sum_has_the_moments_of_the_proof(rate):
-    """All samples of four records on a sphere, without noise: mean and mean square of the error are exact."""
-    records = [(Fraction(3, 5), Fraction(4, 5)), (Fraction(-1), Fraction(0)), (Fraction(0), Fraction(1)),
-               (Fraction(5, 13), Fraction(-12, 13))]  # fmt: skip
-    truth = [sum(each) / 4 for each in zip(*records, strict=True)]
-    mean, square = [Fraction(0), Fraction(0)], Fraction(0)
-    for drawn in itertools.product((0, 1), repeat=4):
-        chance = math.prod(rate if one else 1 - rate for one in drawn)
-        found = [sum(one * each[i] for one, each in zip(drawn, records, strict=True)) / (4 * rate) for i in range(2)]
-        mean = [total + chance * each for total, each in zip(mean, found, strict=True)]
-        square += chance * sum((each - true) ** 2 for each, true in zip(found, truth, strict=True))
-    assert mean == truth
-    assert square == (1 - rate) / (4 * rate)
 
 
 def test_all_records_are_the_statement_without_samples():
@@ -93,13 +75,6 @@ def test_runs_on_samples_stay_below_both_bounds(step):
     found = storm(momentum=str(k), first_ratio=str(ratio), **point)
     measured = math.sqrt(total.mean() / (T + 1 / step))
     assert 0.1 * found.value.upper < measured < found.value.upper
-
-
-def test_the_best_k_is_the_minimum_of_the_errors():
-    first, later = 0.01, 0.3  # A and B of storm.md
-    k = 2 * first / (first + math.sqrt(first**2 + 4 * first * later))
-    errors = [(first + later * each**2) / (each * (2 - each)) for each in (k * 0.99, k, k * 1.01)]
-    assert min(errors) == errors[1]
 
 
 def test_more_error_than_the_descent_pays_for_is_told():

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 
 from tests.papers.twins import evaluated
 
@@ -48,12 +47,3 @@ def test_walks_stay_and_end_as_low_as_is_said():
     assert evaluate(**point(pl_radius="1")).failing  # they may leave it, as far as is proven
     assert (far > distance).mean() <= ZETA < (far > distance / 12).mean()
     assert (gaps > found.value.upper).mean() <= ZETA < (gaps > found.value.upper / 30).mean()
-
-
-@pytest.mark.parametrize("last", [1, 0.05])
-def test_weighted_chi_squares_are_rarely_larger(last):
-    rate, rng = 0.2 * last, np.random.default_rng(2)
-    weights = (1 - rate) ** np.arange(T)
-    sums = (rng.standard_normal((RUNS, T, D)) ** 2).sum(axis=2) @ weights
-    most = (math.sqrt(D) + math.sqrt(2 * rate * math.log(3 / ZETA))) ** 2 / rate
-    assert (sums > most).mean() <= ZETA / 3

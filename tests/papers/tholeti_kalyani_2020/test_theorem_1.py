@@ -49,14 +49,6 @@ def test_the_promise_is_kept(dimension):
     assert 0.9 * promised.lower < found.spent.upper < promised.upper
 
 
-def test_one_differing_record_keeps_one_nth_of_its_distance():
-    # laws on four cells: a mixture over three records against the same with one record replaced
-    shared = [[Fraction(1, 2), Fraction(1, 2), 0, 0], [0, Fraction(1, 3), Fraction(2, 3), 0]]
-    before, after = [Fraction(1, 4)] * 4, [0, 0, Fraction(1, 5), Fraction(4, 5)]
-    mixtures = [[sum(column) / 3 for column in zip(*shared, one, strict=True)] for one in (before, after)]
-    assert total_variation(*mixtures) == total_variation(before, after) / 3
-
-
 VALUES = {"sensitivity": "0.9", "radius": "1.3", "dimension": 4, "dataset_size": 30, "steps": 50}
 
 

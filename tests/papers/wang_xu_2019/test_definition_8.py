@@ -2,7 +2,7 @@
 
 import mpmath
 import pytest
-from mpmath import gamma, log, sqrt
+from mpmath import gamma, sqrt
 
 from tests.papers.twins import evaluated
 
@@ -23,7 +23,3 @@ def test_widths_against_quadrature(dimension):
     for part, both in (("l1-ball", True), ("simplex", False)):
         bound = evaluate(part, d=dimension, R=1).value.lower
         assert 0.4 * bound < largest_of(dimension, both) <= bound
-
-
-def test_sparse_vectors_as_printed_vanish_at_full_support():
-    assert sqrt(10 * log(10 / 10)) == 0 < largest_of(10, both_signs=False)

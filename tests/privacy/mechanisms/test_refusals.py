@@ -133,44 +133,12 @@ def test_shuffled_batches_are_no_poisson_samples() -> None:
     assert excess(shuffled, replaced(1), 0.5, lambda e: divergence(present, other, 0.5, math.exp(e))) > 0.01
 
 
-@pytest.mark.one_in(4)
-def test_a_record_lies_in_as_many_complete_blocks_as_the_number_of_steps_has_binary_digits() -> None:
-    for steps in range(1, 200):
-        blocks = [
-            range(start, start + size)
-            for size in (2**j for j in range(steps.bit_length()))
-            for start in range(0, steps - size + 1, size)
-        ]
-        assert max(sum(leaf in block for block in blocks) for leaf in range(steps)) == steps.bit_length()
-
-
 def test_a_mixture_spends_at_most_its_largest_shift() -> None:
     mixture, alone = {(0.0,): 0.25, (1.0,): 0.5, (2.0,): 0.25}, {(0.0,): 1.0}
     largest = Gaussian(noise_stddev=1, sensitivity=2)
     for epsilon in EPSILONS:
         for p, q in ((mixture, alone), (alone, mixture)):
             assert divergence(p, q, 1.0, math.exp(epsilon)) <= claimed(largest, ADD_OR_REMOVE, epsilon) + 1e-6
-
-
-@pytest.mark.parametrize("a", [0.3, 1.0])
-def test_discrete_laplace_noise_is_pure(a: float) -> None:
-    """Brute force over the lattice: the loss never exceeds a C, and attains it."""
-    outputs = np.arange(-60, 61)
-    for shift in (1, 2, 3):
-        losses = a * (np.abs(outputs) - np.abs(outputs - shift))
-        assert math.isclose(losses.max(), a * shift)
-        assert math.isclose(-losses.min(), a * shift)
-
-
-@pytest.mark.parametrize("sigma", [0.7, 2.0])
-def test_discrete_gaussian_noise_is_concentrated(sigma: float) -> None:
-    """Brute force over the lattice: D_λ <= λ ρ with ρ = 1 / 2z²."""
-    outputs = np.arange(-80, 81)
-    for shift, order in itertools.product((1, 2), (1.5, 2.0, 8.0)):
-        first, second = (-((outputs - m) ** 2) / (2 * sigma**2) for m in (0, shift))
-        mass = np.exp(first).sum(), np.exp(second).sum()
-        total = np.exp(order * first - (order - 1) * second).sum() / (mass[0] ** order * mass[1] ** (1 - order))
-        assert math.log(total) / (order - 1) <= order * shift**2 / (2 * sigma**2) * (1 + 1e-9)
 
 
 # --- Shuffled epochs --------------------------------------------------------------------------------------------------

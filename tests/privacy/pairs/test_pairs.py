@@ -105,28 +105,3 @@ def test_a_distance_is_not_the_record_bound() -> None:
 
     over = divergence(table(9.0, 8.0), ALPHAS) - divergence(table(0.5, -0.5), ALPHAS)
     assert over[ALPHAS >= 1].max() > 0.02
-
-
-def test_a_pair_that_dominates_for_nonnegative_epsilon_only_fails_when_composed() -> None:
-    """Why α < 1 counts: a pair that dominates a step for every α >= 1 may fail for α >= 1 after two of them.
-
-    Randomised response (truth with probability 9/10) on a sample of rate 3/4, in exact arithmetic. The remove pair
-    dominates the add pair for α >= 1, yet two add steps beat two remove steps. No such case is known for Gaussian
-    noise; the package composes both orders all the same.
-    """
-    without = Fraction(1, 10), Fraction(9, 10)
-    sampled = tuple(Fraction(1, 4) * p + Fraction(3, 4) * (1 - p) for p in without)
-
-    def exactly(first: Sequence[Fraction], second: Sequence[Fraction], alpha: Fraction) -> Fraction:
-        return sum((max(p - alpha * q, Fraction(0)) for p, q in zip(first, second, strict=True)), Fraction(0))
-
-    def twice(law: Sequence[Fraction]) -> list[Fraction]:
-        return [p * q for p in law for q in law]
-
-    for percent in range(100, 1000):
-        alpha = Fraction(percent, 100)
-        assert exactly(sampled, without, alpha) >= exactly(without, sampled, alpha)
-    assert exactly(sampled, without, HALF) < exactly(without, sampled, HALF)
-    alpha = Fraction(47, 20)
-    removed, added = (exactly(twice(p), twice(q), alpha) for p, q in ((sampled, without), (without, sampled)))
-    assert added - removed == Fraction(33, 250)

@@ -250,50 +250,7 @@ def two_guarantees(
     return rate * ((1 - beta) * present(inner) + beta * replaced(inner))
 
 
-def response(epsilon: float) -> Callable[[float], float]:
-    return lambda alpha: max(0.0, (math.exp(epsilon) - alpha) / (1 + math.exp(epsilon)))
-
-
-@pytest.mark.seconds
-@given(
-    epsilon=st.floats(0.1, 5),
-    more=st.floats(0, 5),
-    alpha=st.floats(1, 20),
-    rate=st.floats(0.01, 1),
-    less=st.floats(0.05, 1),
-)
-@settings(max_examples=200, deadline=None, derandomize=True)
-def test_two_guarantees_grow_with_the_rate_where_replacing_costs_more(
-    epsilon: float, more: float, alpha: float, rate: float, less: float
-) -> None:
-    present, replaced = response(epsilon), response(epsilon + more)
-    lower = two_guarantees(rate * less, alpha, present, replaced)
-    assert lower <= two_guarantees(rate, alpha, present, replaced) + 1e-12
-
-
-def test_two_guarantees_need_not_grow_where_replacing_costs_less() -> None:
-    present = response(1.0)
-    values = [two_guarantees(rate, 1.2, present, lambda alpha: 0.0) for rate in (0.5, 1.0)]
-    assert values[0] > 0.02
-    assert values[1] == 0
-
-
 # --- Symmetrising ----------------------------------------------------------------------------------------------------
-
-
-def kink(points: Sequence[tuple[float, float]]) -> float:
-    """1 - g(1) + 2 g'(1+) for a pair with these losses and P-masses."""
-    above = sum(p for loss, p in points if loss > 0)
-    below = sum(p * math.exp(-loss) for loss, p in points if loss > 0)
-    return 1 - (above - below) - 2 * below
-
-
-def test_a_symmetric_pair_can_be_symmetrised_and_a_lopsided_one_cannot() -> None:
-    odds = math.exp(0.7)
-    fair = [(0.7, odds / (1 + odds)), (-0.7, 1 / (1 + odds))]
-    assert kink(fair) == pytest.approx(0, abs=1e-15)
-    lopsided = [(0.1, 0.9), (-0.9, 0.1)]  # losses moved up by a lattice
-    assert kink(lopsided) < -0.7
 
 
 # --- Numbers that are stated -----------------------------------------------------------------------------------------

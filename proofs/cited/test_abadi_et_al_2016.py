@@ -1,0 +1,17 @@
+"""Abadi et al., Theorem 1: no constants serve failure probabilities near 1."""
+
+import pytest
+from mpmath import exp, log1p, mpf, ncdf, sqrt, workdps
+
+
+@pytest.mark.parametrize("constant", [1, 10, 100])
+def test_no_constants_serve_every_failure_probability_near_1(constant):
+    """A record whose gradient is the clipping norm: 'some coordinate exceeds 1/2' tells whether it ever took part."""
+    steps, rate, epsilon = 400, mpf("0.1"), mpf(1)
+    with workdps(60):
+        spare = 2 * (1 - rate) ** steps  # 1 - δ
+        noise = constant * rate * sqrt(-steps * log1p(-spare)) / epsilon
+        beyond = ncdf(-1 / (2 * noise))  # of one step without the record
+        seen = 1 - ((1 - rate) * (1 - beyond) + rate * beyond) ** steps
+        assert seen - exp(epsilon) * steps * beyond > 1 - spare
+    assert epsilon < 1 * rate**2 * steps  # within the range for c₁ = 1; smaller c₁ need more steps
