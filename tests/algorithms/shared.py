@@ -9,7 +9,17 @@ from dpbounds.algorithms import problems, secure_noise
 from dpbounds.algorithms.oracles import BATCH_WIDTH
 from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
 from dpbounds.algorithms.verification import Verdict, bound_check
+from dpbounds.algorithms.verification.catalogue import example_names
 from dpbounds.errors import InvalidValue
+
+# Examples by their names: parametrising tests by these imports no study.
+EVERY = example_names()
+SOUND = tuple(name for name in EVERY if not name.endswith(("-as-printed", "-as-quoted")))
+
+
+def minutes_unless(name, *kept):
+    """The name as a case of a test: in the layer `minutes`, unless it is one of those that are kept."""
+    return name if name in kept else pytest.param(name, marks=pytest.mark.minutes)
 
 
 def smooth(n=300, p=4, **options):
