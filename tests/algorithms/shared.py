@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpbounds.algorithms import problems, secure_noise
 from dpbounds.algorithms.oracles import BATCH_WIDTH
@@ -55,6 +56,18 @@ def bounded_regression(loss, n=400, p=3, **options):
     """Linear regression without noise, features of norm at most 2."""
     features = np.random.default_rng(3).standard_normal((n, p))
     return loss(features, features @ np.array([0.5, -0.3, 0.2]), feature_bound=2, **options)
+
+
+def follows(seen, law, alarm=1e-9):
+    """Whether counts of outcomes follow exact probabilities: none that cannot be, and chi-square."""
+    if not set(seen) <= set(law):
+        return False
+    if len(law) == 1:
+        return True
+    expected = {each: seen.total() * share for each, share in law.items()}
+    assert min(expected.values()) >= 5
+    statistic = sum((seen[each] - count) ** 2 / count for each, count in expected.items())
+    return bool(stats.chi2.sf(statistic, len(law) - 1) > alarm)
 
 
 def holds(samples, bound):
