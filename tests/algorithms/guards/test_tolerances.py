@@ -63,11 +63,12 @@ def given(name, share, watcher, ledger):
     (kind, *points), written, unit = ANSWERS[name]
     pen = PathPen(ledger, DescribedRelease(written)) if kind == "path" else ledger
     stddev = np.full(R, share * unit * float(Z))
+    zero = np.zeros((R, P, P)) if kind == "Hessian" else np.zeros((R, P))
     kept = Fraction(3, 4) if name.endswith("kept") else Fraction(1)
 
     def answer():
         pen.write() if kind == "path" else pen.release(written)
-        return SimpleNamespace(noise_stddev=stddev, noisy=X, exact=X)
+        return SimpleNamespace(noise_stddev=stddev, noisy=zero, exact=zero)
 
     return watcher.answer(question(kind, tuple(points), pen, stddev, kept=kept), answer)
 
