@@ -13,13 +13,19 @@ import pytest
 from dpbounds.algorithms import secure_noise
 from dpbounds.algorithms.ledger import OpenLedger
 from dpbounds.algorithms.noise import streams
-from dpbounds.algorithms.oracles import BatchGradientOracle, GradientDifferenceOracle, VisitGradientOracle
+from dpbounds.algorithms.oracles import (
+    BatchGradientOracle,
+    CorrelatedGradientOracle,
+    GradientDifferenceOracle,
+    VisitGradientOracle,
+)
 from dpbounds.algorithms.oracles.batches import draw_rows
 from dpbounds.algorithms.oracles.visits import dealt, in_batch
-from dpbounds.algorithms.sampling import Allocated, Batch, Bins, Cyclic, Poisson, Shuffle, Truncated
+from dpbounds.algorithms.sampling import Allocated, Batch, Bins, Correlated, Cyclic, Poisson, Shuffle, Truncated
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.algorithms.verification.studies.stochastic import realisable
 from dpbounds.errors import UnsupportedMechanism
+from dpbounds.privacy.mechanisms.matrices import Toeplitz
 from tests.algorithms.shared import follows, pretend
 
 PAIRS = 1600
@@ -227,6 +233,28 @@ def test_cyclic_batches_go_by_position():
 
 def test_a_record_is_in_a_batch_once():
     assert in_batch(np.array([[0, 0], [1, 2], [2, 0]]), 0).tolist() == [0, 2]
+
+
+def test_groups_of_correlated_noise_have_their_distribution():
+    """Balls in bins once and for all; samples of a group, anew at each step and of no other group."""
+    problem, runs = realisable(4, 2), 1500
+
+    def seen(**options):
+        scheme = Correlated(Toeplitz([1], 4), bins=2, **options)
+        asked = CorrelatedGradientOracle(problem, scheme, Fraction(2), streams(3, runs), OpenLedger())
+        found = [opened(asked(np.zeros((runs, 2))).rows) for _ in range(4)]
+        return [tuple(tuple(each[r].tolist()) for each in found) for r in range(runs)]
+
+    thrown = seen(draws="balls-in-bins")
+    assert all(each[:2] == each[2:] for each in thrown)
+    places = [tuple(0 if i in first else 1 for i in range(4)) for first, *_ in thrown]
+    assert follows(Counter(places), equally_likely(itertools.product(range(2), repeat=4)))
+    assert all(sorted(sum(each[:2], ())) == [0, 1, 2, 3] for each in thrown)
+    sampled = seen(draws="cyclic-poisson", sample_rate="1/4")
+    for step in (0, 1):
+        law = {tuple(2 * i + step for i in each): share for each, share in subsets(2, 1 / 4).items()}
+        assert follows(Counter((each[step], each[step + 2]) for each in sampled), twice(law))
+    assert all(each == ((0, 2), (1, 3)) * 2 for each in seen(draws="fixed-order"))
 
 
 PROBLEM = realisable(40, 2)
