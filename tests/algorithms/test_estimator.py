@@ -175,6 +175,7 @@ def test_unclipped_records_answer_nothing():
             made.run(records, repetitions=2)
 
 
+@pytest.mark.seconds_cases("estimate-replace-one", "estimate-add-or-remove-one")
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 @pytest.mark.parametrize(
     "changes", [{}, {"feature_bound": "estimate"}, {"max_gradients": 30_000}], ids=["bound", "estimate", "sampled"]
@@ -191,6 +192,7 @@ def test_every_way_to_fit_keeps_its_budget(relation, changes):
     assert len(model.ledger_.releases) == 1 + ("estimate" in changes.values())
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     "changes",
     [{}, {"max_gradients": 3000}, {"clipped": False}, {"clipped": False, "ranges": RangesChoice("1/10", 3, 1)}],
@@ -218,6 +220,7 @@ def test_a_cap_samples_records_or_leaves_out_steps():
         assert (made.sampling is None) == (most == 10**9)
 
 
+@pytest.mark.seconds
 def test_a_scale_is_chosen_privately():
     """The scores move by 1 at most with a record, and the choice is near the median where there are enough records."""
     found = []

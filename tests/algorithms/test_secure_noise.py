@@ -342,6 +342,7 @@ def test_nothing_is_written_where_nothing_can_be_drawn(kind, monkeypatch):
     assert pen.close().releases == ()
 
 
+@pytest.mark.seconds
 def test_too_little_noise_is_found(monkeypatch):
     pretend(monkeypatch)
     real = secure_noise.scale_of
@@ -397,6 +398,7 @@ def test_opendp_draws_at_the_scale_of_a_run_and_never_the_same():
     assert (noisy[0] != noisy[1]).mean() > 0.99
 
 
+@pytest.mark.seconds
 @installed
 @pytest.mark.parametrize("gumbel", [True, False])
 def test_opendp_chooses_by_the_law_of_the_proof(gumbel):

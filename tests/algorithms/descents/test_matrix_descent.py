@@ -112,6 +112,7 @@ def _taken_back_twice(patch):
 BUGS = (_independent, _reused, _of_another_matrix, _taken_back_twice)
 
 
+@pytest.mark.seconds_cases("taken_back_twice")
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__.strip("_"))
 def test_noise_of_another_law_is_told_from_the_right_one(bug: Callable, monkeypatch):
     bug(monkeypatch)
@@ -146,6 +147,7 @@ def test_groups_in_a_fixed_order_are_places():
         assert all(each.tolist() == list(range(step % 4, 10, 4)) for each in rows)
 
 
+@pytest.mark.seconds
 def test_samples_of_groups_have_the_law_that_is_accounted():
     """Every subset of a group as likely as its size says; two steps independent."""
     found = batches(2000, draws="cyclic-poisson", sample_rate=RATE)
@@ -160,6 +162,7 @@ def test_samples_of_groups_have_the_law_that_is_accounted():
     assert all((each % 4 == step % 4).all() for step, rows in enumerate(found) for each in rows)
 
 
+@pytest.mark.seconds
 def test_records_are_thrown_once_into_any_group():
     found = batches(1000, draws="balls-in-bins")
     groups = np.full((1000, 10), -1)
@@ -240,6 +243,7 @@ def test_the_ledger_holds_the_matrix_once():
         oracle(np.tile(oracle.problem.initial_point, (2, 1)))
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("given", [{}, {"matrix": "tree"}, {"bands": 5}, SAMPLED], ids=str)
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out-one"])
 def test_the_ledger_keeps_the_budget(given, relation):

@@ -19,6 +19,7 @@ def chosen(method, repetitions=20_000, pen=None, **options):
     return choose(scores, records=10, generators=noise.streams(1, repetitions), ledger=pen or OpenLedger(), **given)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_the_law_of_the_exponential_mechanism():
     weights = np.exp(2 * SCORES / (2 * 0.5))

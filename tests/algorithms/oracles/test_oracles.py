@@ -133,6 +133,7 @@ def test_found_one_per_cent_of_noise_missing_in_the_plan_of_any_oracle(kind):
         ledger.check_plan(planned)
 
 
+@pytest.mark.seconds_cases("hessian")
 @pytest.mark.parametrize("kind", ["full", "hessian", "difference", "without", "difference one"])
 def test_found_ten_per_cent_of_noise_missing_in_what_was_added(kind, monkeypatch):
     # 4000 numbers: missed with probability below 1e-9; the honest run is refused with probability 1e-12
@@ -373,6 +374,7 @@ def test_hessian_noise_is_symmetric_and_everywhere():
     assert (answer.noisy != opened(answer.exact)).all()
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_hessian_noise_has_the_ledgers_size():
     pen = OpenLedger()

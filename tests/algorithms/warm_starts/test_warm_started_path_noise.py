@@ -16,6 +16,7 @@ MANY = double_well(10**6, 1)
 METHOD = WarmStartedPathNoise.calibrated(MANY, 1, "1e-6", covering_radius="1/1000")
 
 
+@pytest.mark.seconds
 def test_it_walks_on_from_the_point_that_was_drawn():
     run = METHOD.run(MANY, seed=3, repetitions=8)
     values = MANY.objective_at(METHOD.start.net.points)
@@ -28,6 +29,7 @@ def test_it_walks_on_from_the_point_that_was_drawn():
     assert not run.samples.any()
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_both_together_keep_the_budget_and_use_it():
     run = METHOD.run(MANY, seed=3, guarded=True)
@@ -38,6 +40,7 @@ def test_both_together_keep_the_budget_and_use_it():
     assert 0.99e-6 < spent.upper <= 1e-6
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_a_good_start_makes_a_better_point():
     cold = PathNoiseDescent.calibrated(MANY, 1, "1e-6")
@@ -53,5 +56,6 @@ def test_what_is_promised_rests_on_the_start():
     refused("at least", METHOD.bound, double_well(10**6 // 2, 1))
 
 
+@pytest.mark.seconds
 def test_it_can_fail_with_few_records():
     assert METHOD.run(double_well(2000, 1), seed=1, repetitions=64).samples.mean() > 0.1
