@@ -180,7 +180,10 @@ def _chosen(
         # a Gumbel variable is -log of an exponential one; a zero would be an infinite score: kept from being one
         unit = -np.log(np.maximum(unit, np.finfo(np.float64).tiny))
     used = _used(unit, scale)
-    waited = np.exp(-used / scale) if method != "noisy-max" else np.abs(used) / scale
+    if method == "noisy-max":
+        waited = np.abs(used) / scale
+    else:  # exp(-e^-g) of a Gumbel g is uniform; this falls with every part of the noise that is missing, to .46 for all
+        waited = -np.log(-np.expm1(-np.exp(-used / scale)))
     ledger.waited(float(waited.sum()), waited.size, scale)
     return int((used + scores).argmax())
 

@@ -58,16 +58,16 @@ def bounded_regression(loss, n=400, p=3, **options):
     return loss(features, features @ np.array([0.5, -0.3, 0.2]), feature_bound=2, **options)
 
 
-def follows(seen, law, alarm=1e-9):
+def follows(seen, chances, alarm=1e-9):
     """Whether counts of outcomes follow exact probabilities: none that cannot be, and chi-square."""
-    if not set(seen) <= set(law):
+    if not set(seen) <= set(chances):
         return False
-    if len(law) == 1:
+    if len(chances) == 1:
         return True
-    expected = {each: seen.total() * share for each, share in law.items()}
+    expected = {each: seen.total() * share for each, share in chances.items()}
     assert min(expected.values()) >= 5
     statistic = sum((seen[each] - count) ** 2 / count for each, count in expected.items())
-    return bool(stats.chi2.sf(statistic, len(law) - 1) > alarm)
+    return bool(stats.chi2.sf(statistic, len(chances) - 1) > alarm)
 
 
 def holds(samples, bound):

@@ -45,13 +45,13 @@ def system(monkeypatch):
 
 def subsets(records, rate, most=None):
     """Poisson samples; where ``most`` is given, cut to a uniform subset of that size."""
-    law = Counter()
+    chances = Counter()
     for size in range(records + 1):
         for sample in itertools.combinations(range(records), size):
             kept = list(itertools.combinations(sample, size if most is None else min(size, most)))
             for each in kept:
-                law[each] += rate**size * (1 - rate) ** (records - size) / len(kept)
-    return law
+                chances[each] += rate**size * (1 - rate) ** (records - size) / len(kept)
+    return chances
 
 
 def equally_likely(outcomes):
@@ -60,9 +60,9 @@ def equally_likely(outcomes):
     return {each: count / found.total() for each, count in found.items()}
 
 
-def twice(law):
+def twice(chances):
     """Two independent draws."""
-    return {(a, b): p * q for (a, p), (b, q) in itertools.product(law.items(), repeat=2)}
+    return {(a, b): p * q for (a, p), (b, q) in itertools.product(chances.items(), repeat=2)}
 
 
 def shuffled(records, batches):
@@ -116,14 +116,14 @@ def drawn_twice(draw, kind, runs=PAIRS):
 
 @pytest.mark.parametrize("name", [*SAMPLERS, *SEEDED])
 def test_two_seeded_draws_are_independent_and_each_has_its_distribution(name):
-    draw, law = (SAMPLERS | SEEDED)[name]
-    assert follows(drawn_twice(draw, "gaussian"), twice(law))
+    draw, chances = (SAMPLERS | SEEDED)[name]
+    assert follows(drawn_twice(draw, "gaussian"), twice(chances))
 
 
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_so_have_draws_of_the_operating_system(name, system):
-    draw, law = SAMPLERS[name]
-    assert follows(drawn_twice(draw, "secure"), twice(law))
+    draw, chances = SAMPLERS[name]
+    assert follows(drawn_twice(draw, "secure"), twice(chances))
 
 
 def test_what_the_operating_system_cannot_draw_is_refused():
@@ -172,17 +172,17 @@ WRONG = {
 
 
 @pytest.mark.parametrize("bug", WRONG)
-def test_a_wrong_sampler_is_told_apart(bug):
+def test_a_wrong_sampler_is_found(bug):
     name, draw = WRONG[bug]
     assert not follows(drawn_twice(draw, "gaussian"), twice((SAMPLERS | SEEDED)[name][1]))
 
 
 @pytest.mark.parametrize("name", [*SAMPLERS, *SEEDED])
-def test_the_same_draw_twice_in_a_row_is_told_apart(name):
-    draw, law = (SAMPLERS | SEEDED)[name]
+def test_the_same_draw_twice_in_a_row_is_found(name):
+    draw, chances = (SAMPLERS | SEEDED)[name]
     generator = streams(7, 1)[0]
     seen = Counter((draw(generator, "gaussian"),) * 2 for _ in range(PAIRS))
-    assert not follows(seen, twice(law))
+    assert not follows(seen, twice(chances))
 
 
 # --- oracles draw by these samplers -----------------------------------------------------------------------------------
@@ -195,10 +195,12 @@ def visited(scheme, problem, runs, steps, seed=11):
     return Counter(tuple(tuple(sorted(each[r].tolist())) for each in found) for r in range(runs))
 
 
-def epochs(law, count, m, redraw):
+def epochs(chances, count, m, redraw):
     """The batches of some epochs, from the distribution of each record's batch (or batches) in one."""
     found = Counter()
-    for deals in itertools.product(law.items(), repeat=count) if redraw else ((each,) * count for each in law.items()):
+    for deals in (
+        itertools.product(chances.items(), repeat=count) if redraw else ((each,) * count for each in chances.items())
+    ):
         cut = tuple(
             tuple(i for i, places in enumerate(deal) if j in (places if isinstance(places, tuple) else (places,)))
             for deal, _ in deals
@@ -219,11 +221,11 @@ VISITED = {
 
 @pytest.mark.parametrize("name", VISITED)
 def test_answers_are_about_batches_of_two_epochs_as_accounted(name):
-    scheme, records, law = VISITED[name]
+    scheme, records, chances = VISITED[name]
     m = scheme.bins
     seen = visited(scheme, realisable(records, 2), 1500, 2 * m)
-    assert follows(seen, epochs(law, 2, m, scheme.redraw))
-    assert not follows(seen, epochs(law, 2, m, not scheme.redraw))
+    assert follows(seen, epochs(chances, 2, m, scheme.redraw))
+    assert not follows(seen, epochs(chances, 2, m, not scheme.redraw))
 
 
 def test_cyclic_batches_go_by_position():
@@ -252,8 +254,8 @@ def test_groups_of_correlated_noise_have_their_distribution():
     assert all(sorted(sum(each[:2], ())) == [0, 1, 2, 3] for each in thrown)
     sampled = seen(draws="cyclic-poisson", sample_rate="1/4")
     for step in (0, 1):
-        law = {tuple(2 * i + step for i in each): share for each, share in subsets(2, 1 / 4).items()}
-        assert follows(Counter((each[step], each[step + 2]) for each in sampled), twice(law))
+        chances = {tuple(2 * i + step for i in each): share for each, share in subsets(2, 1 / 4).items()}
+        assert follows(Counter((each[step], each[step + 2]) for each in sampled), twice(chances))
     assert all(each == ((0, 2), (1, 3)) * 2 for each in seen(draws="fixed-order"))
 
 
