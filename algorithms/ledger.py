@@ -501,9 +501,9 @@ class OpenLedger:
     def waited(self, total: float, numbers: int, level: float = 1.0) -> None:
         """Keep count of Laplace, Gumbel or ball noise as it was really added.
 
-        |Laplace|/b is a standard exponential variable, and so are -log(1 - exp(-e^(-Gumbel/β))) and, in a ball of radius
-        r in R^p, -log(1 - (‖u‖/r)^p): ``total`` is the sum of these, with b, β or r as written, and falls with each
-        noise. See ``added``.
+        |Laplace|/b is a standard exponential variable, and so are -log(1 - exp(-e^(-Gumbel/β))) and, in a ball of
+        radius r in R^p, -log(1 - (‖u‖/r)^p): ``total`` is the sum of these, with b, β or r as written, and falls where
+        noise is missing. See ``added``.
         """
         self._count(1.0, level, total, numbers)
 

@@ -180,11 +180,9 @@ def _chosen(
         # a Gumbel variable is -log of an exponential one; a zero would be an infinite score: kept from being one
         unit = -np.log(np.maximum(unit, np.finfo(np.float64).tiny))
     used = _used(unit, scale)
-    if method == "noisy-max":
-        waited = np.abs(used) / scale
-    else:  # exp(-e^-g) of a Gumbel g is uniform; this falls with every part of the noise that is missing, to .46 for all
-        waited = -np.log(-np.expm1(-np.exp(-used / scale)))
-    ledger.waited(float(waited.sum()), waited.size, scale)
+    # of Gumbel noise g exp(-e^-g) is uniform; what is counted of it falls with any part that is missing, to .46 for all
+    counted = np.abs(used / scale) if method == "noisy-max" else -np.log(-np.expm1(-np.exp(-used / scale)))
+    ledger.waited(float(counted.sum()), counted.size, scale)
     return int((used + scores).argmax())
 
 
