@@ -501,8 +501,9 @@ class OpenLedger:
     def waited(self, total: float, numbers: int, level: float = 1.0) -> None:
         """Keep count of Laplace, Gumbel or ball noise as it was really added.
 
-        |Laplace|/b is a standard exponential variable, and so are e^(-Gumbel/β) and, in a ball of radius r in R^p,
-        -log(1 - (‖u‖/r)^p): ``total`` is the sum of these, with b, β or r as written. See ``added``.
+        |Laplace|/b is a standard exponential variable, and so are -log(1 - exp(-e^(-Gumbel/β))) and, in a ball of
+        radius r in R^p, -log(1 - (‖u‖/r)^p): ``total`` is the sum of these, with b, β or r as written, and falls where
+        noise is missing. See ``added``.
         """
         self._count(1.0, level, total, numbers)
 
@@ -517,7 +518,7 @@ class OpenLedger:
             BudgetExceeded: The noise that was added is too small for what was written, all together or at one level.
                 If N numbers were drawn as written, the sum of their squares is a chi-square variable with N degrees of
                 freedom (a sum of N exponential variables, half of one with 2N); right runs are refused with probability
-                1e-12. With N = 10^6, noise that is 1 % too small is found (for Gumbel noise, N = 3·10^6).
+                1e-12. With N = 10^6, noise that is 1 % too small is found (for Gumbel noise, N = 2·10^6).
         """
         self._demand_noise()
         return self.so_far()

@@ -180,8 +180,9 @@ def _chosen(
         # a Gumbel variable is -log of an exponential one; a zero would be an infinite score: kept from being one
         unit = -np.log(np.maximum(unit, np.finfo(np.float64).tiny))
     used = _used(unit, scale)
-    waited = np.exp(-used / scale) if method != "noisy-max" else np.abs(used) / scale
-    ledger.waited(float(waited.sum()), waited.size, scale)
+    # of Gumbel noise g exp(-e^-g) is uniform; what is counted of it falls with any part that is missing, to .46 for all
+    counted = np.abs(used / scale) if method == "noisy-max" else -np.log(-np.expm1(-np.exp(-used / scale)))
+    ledger.waited(float(counted.sum()), counted.size, scale)
     return int((used + scores).argmax())
 
 

@@ -4,12 +4,23 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpbounds.algorithms import problems, secure_noise
 from dpbounds.algorithms.oracles import BATCH_WIDTH
 from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
 from dpbounds.algorithms.verification import Verdict, bound_check
+from dpbounds.algorithms.verification.catalogue import example_names
 from dpbounds.errors import InvalidValue
+
+# Examples by their names: parametrising tests by these imports no study.
+EVERY = example_names()
+SOUND = tuple(name for name in EVERY if not name.endswith(("-as-printed", "-as-quoted")))
+
+
+def minutes_unless(name, *kept):
+    """The name as a case of a test: in the layer `minutes`, unless it is one of those that are kept."""
+    return name if name in kept else pytest.param(name, marks=pytest.mark.minutes)
 
 
 def smooth(n=300, p=4, **options):
@@ -45,6 +56,18 @@ def bounded_regression(loss, n=400, p=3, **options):
     """Linear regression without noise, features of norm at most 2."""
     features = np.random.default_rng(3).standard_normal((n, p))
     return loss(features, features @ np.array([0.5, -0.3, 0.2]), feature_bound=2, **options)
+
+
+def follows(seen, chances, alarm=1e-9):
+    """Whether counts of outcomes follow exact probabilities: none that cannot be, and chi-square."""
+    if not set(seen) <= set(chances):
+        return False
+    if len(chances) == 1:
+        return True
+    expected = {each: seen.total() * share for each, share in chances.items()}
+    assert min(expected.values()) >= 5
+    statistic = sum((seen[each] - count) ** 2 / count for each, count in expected.items())
+    return bool(stats.chi2.sf(statistic, len(chances) - 1) > alarm)
 
 
 def holds(samples, bound):

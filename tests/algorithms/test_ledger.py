@@ -1,4 +1,6 @@
+import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -6,9 +8,18 @@ import pytest
 from scipy import optimize, stats
 
 from dpbounds.algorithms import ledger as ledgers, noise
-from dpbounds.algorithms.ledger import BudgetedLedger, DescribedRelease, Ledger, OpenLedger, PrivacyBudget, Release
+from dpbounds.algorithms.ledger import (
+    BudgetedLedger,
+    DescribedRelease,
+    Ledger,
+    OpenLedger,
+    PlainDescent,
+    PrivacyBudget,
+    Release,
+)
+from dpbounds.algorithms.ledger_format import read
 from dpbounds.algorithms.oracles.perturbation import perturbed
-from dpbounds.algorithms.sampling import Batch, Poisson
+from dpbounds.algorithms.sampling import Batch, Poisson, Truncated
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants import certified as accountants
@@ -210,6 +221,43 @@ def test_a_ledger_holds_every_kind_and_comes_back_from_json():
     )
     for text in ("10 of 100 records without replacement", "3 x Laplace", "6 x Laplace"):
         assert text in str(ledger)
+
+
+DESCENT = PlainDescent(Fraction(1, 100), Fraction(1, 7), "secret")
+FIELDS = [
+    {"seeded": True},
+    {"adaptive": True},
+    {"descent": DESCENT},
+    {"descent": PlainDescent(Fraction(1, 100))},
+    {"seeded": True, "adaptive": True, "descent": DESCENT},
+    *(
+        {"releases": (Release(Fraction(3, 7), Fraction(1, 9), *sampled),)}
+        for sampled in (
+            (None, 5),
+            (Fraction(1, 9), 5),
+            (None, 5, Batch(10, 100, replacement=False)),
+            (None, 5, Batch(10, 100, replacement=True)),
+            (None, 5, Truncated("1/4", 10, 100)),
+        )
+    ),
+    {"releases": (DescribedRelease(Laplace(3), 5), DescribedRelease(Gaussian(3)))},
+]
+
+
+def test_every_field_of_a_ledger_comes_back_and_tells_it_from_others():
+    ledgers_with = [replace(LEDGER, **fields) for fields in FIELDS]
+    for ledger in ledgers_with:
+        assert Ledger.from_json(ledger.to_json()) == ledger
+        assert [other for other in (LEDGER, *ledgers_with) if other == ledger] == [ledger]
+        if not ledger.adaptive:
+            assert read(ledger.to_json()) == (ledger.mechanism(), ledger.seeded)
+
+
+def test_what_is_said_of_a_seed_is_that_sentence_or_nothing():
+    document = json.loads(replace(LEDGER, seeded=True).to_json())
+    for wrong in ("", "on the seed", None, True):
+        with pytest.raises(InvalidValue, match="condition"):
+            Ledger.from_json(json.dumps({**document, "condition": wrong}))
 
 
 def test_described_releases_are_spent_like_the_mechanism():

@@ -65,14 +65,14 @@ WHOLE = [
 ]
 
 
-@pytest.mark.parametrize("sampled", SAMPLED)
-@pytest.mark.parametrize("inner", SINGLE, ids=lambda mechanism: type(mechanism).__name__)
-def test_every_mechanism_and_sampling_comes_back(inner, sampled):
-    releases = sampled(inner) ** 7 @ m.Gaussian(5)
-    text = write_releases(releases)
-    assert read_releases(text) == releases == Ledger.from_json(text).mechanism()
-    assert Ledger.from_json(Ledger.from_json(text).to_json()) == Ledger.from_json(text)
-    assert json.loads(text)["version"] == 2
+@pytest.mark.parametrize("sampled", SAMPLED, ids=lambda sampled: repr(sampled(SINGLE[0])))
+def test_every_mechanism_comes_back_with_every_sampling(sampled):
+    for inner in SINGLE:
+        releases = sampled(inner) ** 7 @ m.Gaussian(5)
+        text = write_releases(releases)
+        assert read_releases(text) == releases == Ledger.from_json(text).mechanism()
+        assert Ledger.from_json(Ledger.from_json(text).to_json()) == Ledger.from_json(text)
+        assert json.loads(text)["version"] == 2
 
 
 @pytest.mark.parametrize("whole", WHOLE, ids=repr)
@@ -209,7 +209,7 @@ def test_malformed_entries_are_refused(entry, message):
 EVERY_KIND = m.Composed(
     tuple((sampled(inner), 3) for inner in SINGLE for sampled in (SAMPLED[0], SAMPLED[1], SAMPLED[2]))
 )
-CHANGED = [*(part for part, _ in m.parts_of(EVERY_KIND)), *(sampled(SINGLE[0]) for sampled in SAMPLED[4:]), *WHOLE]
+CHANGED = {"kinds": SINGLE, "samplings": [sampled(SINGLE[0]) for sampled in SAMPLED[1:]], "wholes": WHOLE}
 MAY_BE = {bool: ("monotone", "redraw"), list: ("coefficients", "checkpoints", "smoothness_step")}
 OTHER_TYPES = [None, True, False, "", "\x1b[2J", "replace one", [], [2], [[]], {}, {"a": 1}]
 
@@ -242,9 +242,14 @@ def with_twice(document, path, field, first):
     return text.replace(json.dumps(mark), json.dumps(field))
 
 
-@pytest.mark.parametrize("releases", CHANGED, ids=repr)
-def test_no_change_of_a_ledger_file_is_overlooked(releases):
+@pytest.mark.parametrize("group", CHANGED)
+def test_no_change_of_a_ledger_file_is_overlooked(group):
     """Each field of each object: added, doubled, of another type; without the digest, which would tell."""
+    for releases in CHANGED[group]:
+        demand_every_change_refused(releases)
+
+
+def demand_every_change_refused(releases):
     document = json.loads(write_releases(releases**3))
     del document["digest"]
     assert read_releases(json.dumps(document)) == releases**3
@@ -321,10 +326,11 @@ def test_the_digest_is_that_of_the_releases_in_any_spelling():
             read_releases(json.dumps({**document, "digest": wrong}))
 
 
-@pytest.mark.parametrize("other", CHANGED[1:], ids=repr)
-def test_other_releases_have_another_digest(other):
-    assert digest(other) != digest(m.Gaussian("1/3"))
-    assert digest(other) == digest(other**1) != digest(other**2) == digest(other @ other)
+def test_no_two_releases_have_one_digest():
+    every = [each for group in CHANGED.values() for each in group]
+    assert len({digest(each) for each in every}) == len(every)
+    for each in every:
+        assert digest(each) == digest(each**1) != digest(each**2) == digest(each @ each)
 
 
 @pytest.mark.parametrize("scheme", [m.SampledWithoutReplacement, m.SampledWithReplacement])

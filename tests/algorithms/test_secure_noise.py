@@ -1,7 +1,6 @@
 """Secure noise: each step of its proof against direct sums, exactness of the sums, and what OpenDP draws."""
 
 import importlib.util
-import itertools
 import math
 import sys
 from fractions import Fraction
@@ -22,13 +21,12 @@ from dpbounds.algorithms.oracles import (
     as_vectors,
     choice,
 )
-from dpbounds.algorithms.oracles.batches import draw_rows
 from dpbounds.algorithms.oracles.secured import secured_choice
 from dpbounds.algorithms.problems.finite_sum import record_gradients
 from dpbounds.algorithms.sampling import Batch, Poisson
 from dpbounds.algorithms.spider.population_stochastic_spider import Block, OnBlock
 from dpbounds.algorithms.unreleased import opened
-from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
+from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.relations import Relation
 from tests.algorithms.shared import pretend
@@ -265,6 +263,7 @@ def test_nothing_is_written_where_nothing_can_be_drawn(kind, monkeypatch):
     assert pen.close().releases == ()
 
 
+@pytest.mark.seconds
 def test_too_little_noise_is_found(monkeypatch):
     pretend(monkeypatch)
     real = secure_noise.scale_of
@@ -299,23 +298,6 @@ def test_the_parts_of_a_sum_are_records_gradients_with_the_same_bits_wherever_th
 # --- what is drawn from the operating system -------------------------------------------------------------------------
 
 
-def test_samples_come_from_the_operating_system_with_exact_rates(monkeypatch):
-    words = np.array([0, 1, 2**52, 2**52 - 1, 2**53 - 1], dtype=np.uint64) << np.uint64(11)
-    monkeypatch.setattr(secure_noise.os, "urandom", lambda count: words.tobytes()[:count])
-    assert draw_rows(Poisson("1/2"), 5, None, "secure").tolist() == [0, 1, 3]
-    assert draw_rows(Poisson(Fraction(1, 2**53)), 5, None, "secure").tolist() == [0]
-    assert draw_rows(Poisson(1), 5, None, "secure").tolist() == [0, 1, 2, 3, 4]
-    monkeypatch.undo()
-    drawn = np.concatenate([draw_rows(Poisson("0.3"), 1000, None, "secure") for _ in range(40)])
-    assert stats.binomtest(len(drawn), 40_000, 0.3).pvalue > NEVER
-    pairs = [tuple(sorted(draw_rows(Batch(2, 5, False), 5, None, "secure"))) for _ in range(4000)]
-    counts = [pairs.count(pair) for pair in itertools.combinations(range(5), 2)]
-    assert sum(counts) == 4000
-    assert stats.chisquare(counts).pvalue > NEVER
-    with pytest.raises(UnsupportedMechanism, match="without replacement"):
-        draw_rows(Batch(2, 5, True), 5, None, "secure")
-
-
 @installed
 @pytest.mark.parametrize("scale", [0.8, 5.0])
 def test_opendp_draws_the_discrete_gaussian(scale):
@@ -337,6 +319,7 @@ def test_opendp_draws_at_the_scale_of_a_run_and_never_the_same():
     assert (noisy[0] != noisy[1]).mean() > 0.99
 
 
+@pytest.mark.seconds
 @installed
 @pytest.mark.parametrize("gumbel", [True, False])
 def test_opendp_chooses_by_the_law_of_the_proof(gumbel):

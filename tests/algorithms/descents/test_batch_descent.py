@@ -42,6 +42,7 @@ def test_the_bound_is_the_records_and_can_be_broken():
     assert bound_check("x", method.run(PROBLEM).samples + bound.upper, bound).verdict is Verdict.FAILS
 
 
+@pytest.mark.seconds
 def test_its_step_is_the_best_and_samples_cost_less_than_all_records():
     problem = smooth(2000)
     method = BatchDescent.calibrated(problem, 1, "1e-5", steps=400, sample_rate="1/20")

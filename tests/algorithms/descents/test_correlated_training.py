@@ -73,6 +73,7 @@ def test_its_ledger_is_the_matrix_mechanism_and_guards_pass(name: str) -> None:
         run.ledger.check_plan(training(DRAWS[name], noise_multiplier=9).planned)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out-one"])
 def test_noise_is_calibrated_for_all_rows(relation: str) -> None:
     method = PrivateTraining.calibrated(
@@ -136,6 +137,7 @@ def test_a_network_trains_under_it() -> None:
     assert (run.measured["moved"] > 0.1).all()
 
 
+@pytest.mark.seconds
 def test_the_divisor_is_public() -> None:
     """The noise on an answer is z over what a group's sum is divided by, whatever was drawn."""
     run = training(DRAWS["cyclic Poisson"], noise_multiplier=8).run(PROBLEM, seed=2, repetitions=200)

@@ -55,6 +55,7 @@ def test_it_is_algorithm_1_step_by_step(output):
         assert run.trace.objective.per_repetition[r] == pytest.approx(np.mean(values), rel=1e-11)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_on_a_quadratic_the_law_is_known_and_the_bound_is_nearly_attained():
     """w_T is normal with mean (1-η)^T w₀ and variance η²σ² Σ (1-η)^2k: the bound is that and q^T C for L = μ."""
@@ -100,6 +101,7 @@ def test_the_printed_step_doubles_the_variance():
     assert run.spent.upper < 0.75  # the ledger says what was drawn, which is more than the budget asks for
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("output", ["last", "random"])
 def test_the_excess_risk_stays_below_the_bound(output):
     problem = landscape(WAVY, 4000, [0.3, 0.3], radius=2)
@@ -135,6 +137,7 @@ def test_what_is_not_known_is_asked_for():
         LangevinDynamics.calibrated(PROBLEM, inverse_temperature=1).bound(PROBLEM, pl_constant=10)
 
 
+@pytest.mark.seconds
 def test_whoever_publishes_the_last_iterate_alone_spends_less():
     problem = smooth(n=1000, p=3)  # L = 8 sqrt(3)/9
     langevin = LangevinDynamics(100, 2000, inverse_temperature=20_000, regulariser=4)

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import dpbounds as dp
 from dpbounds.algorithms import MatrixDescent, noise
@@ -112,6 +111,7 @@ def _taken_back_twice(patch):
 BUGS = (_independent, _reused, _of_another_matrix, _taken_back_twice)
 
 
+@pytest.mark.seconds_cases("taken_back_twice")
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__.strip("_"))
 def test_noise_of_another_law_is_told_from_the_right_one(bug: Callable, monkeypatch):
     bug(monkeypatch)
@@ -132,47 +132,6 @@ def test_guards_catch_noise_that_is_not_the_matrix_s(bug: Callable, monkeypatch)
 
 RATE = "1/4"
 SAMPLED = {"draws": "cyclic-poisson", "sample_rate": RATE, "matrix": "square-root", "bands": 3}
-
-
-def batches(repetitions: int, **draws) -> list[tuple[np.ndarray, ...]]:
-    problem, scheme = wavy(10), Correlated(Toeplitz([1], 8), 4, **draws)
-    oracle = CorrelatedGradientOracle(problem, scheme, Fraction(3), noise.streams(0, repetitions), OpenLedger())
-    point = np.tile(problem.initial_point, (repetitions, 1))
-    return [opened(oracle(point).rows) for _ in range(8)]
-
-
-def test_groups_in_a_fixed_order_are_places():
-    for step, rows in enumerate(batches(2)):
-        assert all(each.tolist() == list(range(step % 4, 10, 4)) for each in rows)
-
-
-def test_samples_of_groups_have_the_law_that_is_accounted():
-    """Every subset of a group as likely as its size says; two steps independent."""
-    found = batches(2000, draws="cyclic-poisson", sample_rate=RATE)
-    subsets = [(), (0,), (4,), (8,), (0, 4), (0, 8), (4, 8), (0, 4, 8)]
-    chances = np.array([0.25 ** len(each) * 0.75 ** (3 - len(each)) for each in subsets])
-    first, again = ([subsets.index(tuple(each.tolist())) for each in found[step]] for step in (0, 4))
-    counts = np.zeros((8, 8))
-    np.add.at(counts, (first, again), 1)
-    expected = 2000 * np.outer(chances, chances)
-    many = expected > 5
-    assert stats.chisquare(counts[many], expected[many] * counts[many].sum() / expected[many].sum()).pvalue > 1e-6
-    assert all((each % 4 == step % 4).all() for step, rows in enumerate(found) for each in rows)
-
-
-def test_records_are_thrown_once_into_any_group():
-    found = batches(1000, draws="balls-in-bins")
-    groups = np.full((1000, 10), -1)
-    for step in range(4):
-        for row, each in enumerate(found[step]):
-            assert (groups[row, each] == -1).all()
-            groups[row, each] = step
-            assert np.array_equal(each, found[step + 4][row])  # and stay there
-    assert (groups >= 0).all()
-    for record in range(10):
-        assert stats.chisquare(np.bincount(groups[:, record], minlength=4)).pvalue > 1e-6
-    together = np.bincount(groups[:, 0] * 4 + groups[:, 1], minlength=16)
-    assert stats.chisquare(together).pvalue > 1e-6
 
 
 def _not_sampled(patch):
@@ -240,6 +199,7 @@ def test_the_ledger_holds_the_matrix_once():
         oracle(np.tile(oracle.problem.initial_point, (2, 1)))
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("given", [{}, {"matrix": "tree"}, {"bands": 5}, SAMPLED], ids=str)
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out-one"])
 def test_the_ledger_keeps_the_budget(given, relation):

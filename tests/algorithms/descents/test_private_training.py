@@ -326,6 +326,7 @@ def test_damaged_files_are_refused(tmp_path):
             method.run(PROBLEM, checkpoint=place)
 
 
+@pytest.mark.seconds
 def test_noise_that_was_too_small_before_the_checkpoint_is_seen_at_the_end(tmp_path, monkeypatch):
     method, place = training("all", steps=400), tmp_path / "run"
     real = drawn.standard_gaussian

@@ -125,6 +125,7 @@ def test_the_bound_in_plain_floats():
     assert method.bound(PROBLEM, "1/4").upper == pytest.approx(4 * expected, rel=1e-9)
 
 
+@pytest.mark.seconds
 def test_the_second_moment_of_a_poisson_sample_is_what_the_bound_says():
     """All records alike and at their largest gradient: E‖g‖² = G²(1 + (1-q)/(qn)). False alarm 1e-6."""
     n, q, draws = 40, Fraction(1, 4), 6000

@@ -100,6 +100,7 @@ def test_the_sensitivity_is_attained_by_replacing_a_record():
     assert method.sensitivity(one) == 2 * 2 * Fraction(8, 27) / 10
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize(("relation", "factor"), [("replace-one", 2), ("add-or-remove-one", 1)])
 @pytest.mark.parametrize("constraint", [L1Ball(4, 2), Box.cube(4), Simplex(4, 3)], ids=["l1", "box", "simplex"])

@@ -34,6 +34,7 @@ def same_but_for_rounded_noise(drawn, planned):
     return 1 <= more < 1 + 1e-12 and dataclasses.replace(planned, mechanism=drawn.mechanism) == drawn
 
 
+@pytest.mark.seconds_cases("replace-one-shuffled", "zero-out-one-shuffled")
 @pytest.mark.parametrize("name", SCHEMES)
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out-one"])
 def test_a_ledger_certifies_every_iterate_and_the_last_one(name, relation):
@@ -61,6 +62,7 @@ def test_a_ledger_certifies_every_iterate_and_the_last_one(name, relation):
     assert again.last_iterate() == alone
 
 
+@pytest.mark.seconds
 def test_a_long_langevin_run_says_both():
     problem = smooth(n=1000, p=3)
     langevin = LangevinDynamics(100, 2000, inverse_temperature=20_000, regulariser=4)

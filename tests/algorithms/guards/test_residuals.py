@@ -79,6 +79,7 @@ def test_noise_in_the_ball_passes():
     assert found.probability > 1e-4
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_probabilities_are_those_of_chance():
     """Over 60 seeds a test's probability is below 1/20 in few: bounds on tails may be rarer, never more frequent."""
@@ -147,6 +148,7 @@ def test_batches_that_are_drawn_otherwise_are_found(kind, draw, monkeypatch):
     assert any(name.startswith("batches") for name in wrong(heard(kind, calls=12)))
 
 
+@pytest.mark.seconds
 def test_scores_that_are_doubled_are_found(monkeypatch):
     from dpbounds.algorithms.oracles import choices
 
@@ -170,6 +172,7 @@ def test_a_record_beyond_the_bound_is_found():
         residuals.demand_right()
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", ["dp-pgd", "dp-spider"])
 def test_examined_passes_what_is_right(name):
     examined(*example(name).calibrated(PrivacyBudget.of(1, "1e-5")))

@@ -14,9 +14,9 @@ from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.oracles import GradientOracle
 from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
 from dpbounds.algorithms.unreleased import opened
-from dpbounds.algorithms.verification.catalogue import all_examples, example
+from dpbounds.algorithms.verification.catalogue import example
 from dpbounds.errors import BudgetExceeded, InvalidValue
-from tests.algorithms.shared import smooth
+from tests.algorithms.shared import EVERY, minutes_unless, smooth
 
 PROBLEM = smooth(60, 3)
 
@@ -152,6 +152,7 @@ def test_a_blinded_problem_keeps_what_is_public_and_nothing_else():
     assert not np.array_equal(again.gradient(np.zeros((1, 3))), PROBLEM.gradient(np.zeros((1, 3))))
 
 
+@pytest.mark.seconds
 def test_a_walk_that_waits_for_the_records_ends():
     def waits(problem, run, x, g, move):
         while problem.objective(x)[0] > 0.9:  # made-up numbers are below
@@ -166,11 +167,14 @@ def test_a_walk_that_waits_for_the_records_ends():
         walked(waits)
 
 
-@pytest.mark.seconds_cases("dp-sgd-selected*", "projected-spider", "warm-spider", "alternate-sample", "dp-fw-l1*")
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize("one", all_examples(), ids=lambda one: one.name)
-def test_every_example_passes_all_guards_and_is_the_same_run(one):
-    algorithm, problem = one.calibrated(PrivacyBudget.of(1, "1e-5"))
+# One of each kind of oracle and choice; `dp-sgd-shuffled` and `iterative-path-noise` take long.
+GUARDED = ("dp-pgd", "dp-sgd-poisson", "dp-spider", "dp-ftrl", "path-noise", "dp-gd-sosp", "training-quantile")
+GUARDED += ("net-exponential-mechanism", "above-threshold", "prgd")
+
+
+@pytest.mark.parametrize("name", [minutes_unless(name, *GUARDED) for name in EVERY])
+def test_every_example_passes_all_guards_and_is_the_same_run(name):
+    algorithm, problem = example(name).calibrated(PrivacyBudget.of(1, "1e-5"))
     plain = algorithm.run(problem, seed=3, repetitions=4)
     watched = algorithm.run(problem, seed=3, repetitions=4, guarded=True)
     assert np.array_equal(plain.output, watched.output, equal_nan=True)

@@ -19,6 +19,7 @@ def chosen(method, repetitions=20_000, pen=None, **options):
     return choose(scores, records=10, generators=noise.streams(1, repetitions), ledger=pen or OpenLedger(), **given)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_the_law_of_the_exponential_mechanism():
     weights = np.exp(2 * SCORES / (2 * 0.5))
@@ -52,12 +53,13 @@ def test_what_the_ledger_gets():
             pen.close().check_plan(choice("1.99", REPLACE, method))
 
 
+@pytest.mark.parametrize("share", [0.9, 0.5, 0.0])
 @pytest.mark.parametrize("method", ["exponential", "noisy-max"])
-def test_noise_that_is_ten_percent_too_small_is_found(method, monkeypatch):
+def test_noise_that_is_too_small_is_found(method, share, monkeypatch):
     right, tampered, scores = OpenLedger(), OpenLedger(), np.zeros((1, 40_000))
     chosen(method, 1, right, scores=scores)
     right.close()
-    monkeypatch.setattr(choices, "_used", lambda unit, scale: unit * (0.9 * scale))
+    monkeypatch.setattr(choices, "_used", lambda unit, scale: unit * (share * scale))
     chosen(method, 1, tampered, scores=scores)
     with pytest.raises(BudgetExceeded, match="noise"):
         tampered.close()

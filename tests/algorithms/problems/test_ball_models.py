@@ -19,6 +19,7 @@ def test_the_origin_of_phase_retrieval_is_a_saddle():
     assert np.linalg.eigvalsh(model.hessian(np.zeros((1, 4)))).max() <= 0
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_phase_retrieval_finds_the_signal_up_to_its_sign():
     best = np.array([0.5, -0.3, 0.2, 0.6])

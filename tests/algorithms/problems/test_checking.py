@@ -85,6 +85,7 @@ def test_answers_that_do_not_fit_together_are_found(name, other):
         check_problem(But(problem, **other(problem)), lines=1)
 
 
+@pytest.mark.seconds
 def test_problems_with_no_more_than_what_is_asked_are_searched():
     """Without gradients of records: batches of one record are."""
     problem = PROBLEMS["Geman-McClure"]()

@@ -8,13 +8,23 @@ import pytest
 import sympy
 
 from dpbounds.algorithms import StochasticGradientDescent, problems
-from dpbounds.algorithms.ledger import DescribedRelease, PrivacyBudget
+from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger, PrivacyBudget
+from dpbounds.algorithms.noise import streams
+from dpbounds.algorithms.oracles import (
+    BatchGradientOracle,
+    CorrelatedGradientOracle,
+    GradientOracle,
+    VisitGradientOracle,
+)
 from dpbounds.algorithms.problems import Clipped
 from dpbounds.algorithms.problems.finite_sum import record_gradients
+from dpbounds.algorithms.sampling import Batch, Correlated, Poisson, Shuffle
 from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
-from dpbounds.algorithms.verification.catalogue import all_examples
+from dpbounds.algorithms.verification.catalogue import example
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.privacy.mechanisms.matrices import Toeplitz
 from tests.algorithms.problems.test_every_problem import PROBLEMS, P, in_ball
+from tests.algorithms.shared import SOUND, minutes_unless
 
 RNG = np.random.default_rng(0)
 EVERY = np.arange(40)
@@ -110,26 +120,50 @@ def test_a_problem_that_says_too_little_of_itself_keeps_its_budget_when_clipped(
         assert np.abs(run.output).max() > 0
 
 
-@pytest.mark.seconds_cases("above-threshold*")
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize("one", [each for each in all_examples() if not each.printed], ids=lambda one: one.name)
-def test_an_algorithm_refuses_clipped_gradients_or_keeps_its_budget_and_promises_nothing(one):
+# One of each oracle that takes clipped gradients: all records, a batch, a Poisson sample, shuffled batches, correlated
+# noise; and one algorithm whose oracle refuses them.
+CLIPPED = ("dp-gld", "dp-sgd", "dp-sgd-poisson", "dp-sgd-shuffled", "dp-ftrl")
+
+
+@pytest.mark.seconds_cases("dp-sgd-shuffled")
+@pytest.mark.parametrize("name", [minutes_unless(name, *CLIPPED, "dp-spider") for name in SOUND])
+def test_clipped_gradients_keep_the_budget_or_are_refused(name):
+    """A run keeps its plan and its budget, with noise for the bound that is enforced, and promises no utility."""
+    one = example(name)
     algorithm, problem = one.calibrated(PrivacyBudget.of(1, "1e-5"))
     cut = Clipped(problem, "1/20")
     try:
         run = algorithm.run(cut, seed=1, repetitions=2)
     except (InvalidValue, UnsupportedMechanism, NotCertified):  # the last: steps are longer, which a last iterate pays
-        assert one.name not in {"dp-sgd", "dp-sgd-poisson", "dp-gld"}
+        assert name not in CLIPPED
     else:
+        run.ledger.check_plan(algorithm.planned)
         assert run.spent.upper <= 1
         for release in run.ledger.releases:
-            if isinstance(release, DescribedRelease):  # of noise per unit of the bound
-                assert one.name.startswith("dp-ftrl")
-                continue
-            assert release.per_record_bound * problem.records * (release.sample_rate or 1) == Fraction(1, 20)
+            if isinstance(release, DescribedRelease):  # the entry has noise per unit of the bound
+                assert name.startswith(("dp-ftrl", "dp-sgd-shuffled"))
+            else:
+                assert release.per_record_bound * problem.records * (release.sample_rate or 1) == Fraction(1, 20)
     if hasattr(algorithm, "bound"):
         with pytest.raises(InvalidValue):
             algorithm.bound(cut)
+
+
+@pytest.mark.parametrize(
+    ("ask", "divisor"),
+    [
+        (lambda *rest: GradientOracle(*rest), 50),
+        (lambda problem, *rest: BatchGradientOracle(problem, Batch(7, 50, False), *rest), 7),
+        (lambda problem, *rest: BatchGradientOracle(problem, Poisson("1/5"), *rest), 10),
+        (lambda problem, *rest: VisitGradientOracle(problem, Shuffle(5), *rest), 10),
+        (lambda problem, *rest: CorrelatedGradientOracle(problem, Correlated(Toeplitz([1], 5), bins=5), *rest), 10),
+    ],
+    ids=["all", "batch", "poisson", "shuffled", "correlated"],
+)
+def test_noise_is_made_for_the_clipping_bound(ask, divisor):
+    cut = Clipped(Own(RNG.standard_normal((50, 3))), "1/4")
+    oracle = ask(cut, Fraction(3), streams(0, 1), OpenLedger())
+    assert oracle.noise_stddev == pytest.approx(3 * 0.25 / divisor * (1 + 2.0**-50), rel=1e-9)
 
 
 def test_bounds_with_given_constants_are_refused_too():

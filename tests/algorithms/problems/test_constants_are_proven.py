@@ -48,6 +48,7 @@ ALONG_THE_SIGMOID = {  # as polynomials in s = 1/(1 + e^u), which takes the valu
 }
 
 
+@pytest.mark.seconds_cases("squared loss with sigmoid link----largest_third_derivative")
 @pytest.mark.parametrize("name", ALONG_THE_SIGMOID)
 @pytest.mark.parametrize(
     ("loss", "along", "low", "high"),

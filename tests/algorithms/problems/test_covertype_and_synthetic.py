@@ -76,6 +76,7 @@ def test_realisable_targets_leave_no_residual():
     assert (model.targets == targets).all()
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("constants", "tight"),
     [

@@ -39,11 +39,10 @@ from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms import Gaussian
+from tests.algorithms.problems.lazy_jax import jax, jnp, needs_jax
 from tests.algorithms.shared import exact_square
 
-jax = pytest.importorskip("jax")
-jnp = jax.numpy
-pytestmark = pytest.mark.seconds
+pytestmark = [pytest.mark.seconds, needs_jax]
 
 RNG = np.random.default_rng(0)
 N, P = 60, 4
@@ -624,24 +623,19 @@ def test_by_default_only_products_of_one_row_have_no_copies():
         assert found == pytest.approx(copied.summed_differences(y, x, every), abs=1e-6)
 
 
-@jax.custom_vjp
-def halved(x):
-    return x
-
-
-halved.defvjp(lambda x: (x, None), lambda _, back: (back / 2,))
-
-
-@jax.custom_jvp
-def flat(x):
-    return jnp.abs(x)
-
-
-flat.defjvp(lambda points, tangents: (jnp.abs(points[0]), 3 * tangents[0]))
-
-
 @pytest.mark.seconds
 def test_rules_of_their_own_loops_and_branches_are_kept_beside_products():
+    @jax.custom_vjp
+    def halved(x):
+        return x
+
+    @jax.custom_jvp
+    def flat(x):
+        return jnp.abs(x)
+
+    halved.defvjp(lambda x: (x, None), lambda _, back: (back / 2,))
+    flat.defjvp(lambda points, tangents: (jnp.abs(points[0]), 3 * tangents[0]))
+
     def loss(w, z):
         rows, label = z
         hidden = jax.checkpoint(lambda own: jnp.tanh(halved(flat(rows.mean(axis=0) @ own.T))))(w["in"])

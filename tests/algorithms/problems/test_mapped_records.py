@@ -10,9 +10,9 @@ import pytest
 
 from dpbounds.algorithms.problems import differentiable
 from dpbounds.errors import InvalidValue
+from tests.algorithms.problems.lazy_jax import jax, needs_jax
 
-jax = pytest.importorskip("jax")
-pytestmark = pytest.mark.seconds
+pytestmark = [pytest.mark.seconds, needs_jax]
 
 
 def test_a_mapped_file_is_read_where_it_lies(tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ def test_large_margins_neither_overflow_nor_warn():
     assert steep.gradient([[1e6]])[0, 0] == 0
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_slope_and_curvature_constants_symbolically():
     m = sympy.symbols("m", real=True)
@@ -113,6 +114,7 @@ def test_projected_gradient_is_the_gradient_without_regulariser_and_constraint()
     assert free.projected_gradient(X, G, 0.5) == pytest.approx(G, abs=1e-14)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @settings(max_examples=60, deadline=None)
 @given(

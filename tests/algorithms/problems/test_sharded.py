@@ -7,8 +7,9 @@ import textwrap
 
 import pytest
 
-pytest.importorskip("jax")
-pytestmark = pytest.mark.seconds
+from tests.algorithms.problems.lazy_jax import needs_jax
+
+pytestmark = [pytest.mark.seconds, needs_jax]
 
 BEGIN = """
 import dataclasses

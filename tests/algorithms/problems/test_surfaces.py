@@ -113,6 +113,7 @@ def test_there_are_no_other_stationary_points(which):
     assert (least[found & ~minimal] <= -float(surface.escape_curvature) + 1e-6).all()
 
 
+@pytest.mark.seconds
 def test_population_risk_is_the_mean_over_gaussian_measurements():
     surface = population_phase_retrieval(2, 1)
     X = np.array([[0.4, -0.7], [1.2, 0.3]])

@@ -8,18 +8,16 @@ import pytest
 
 from dpbounds.algorithms.problems import differentiable
 from dpbounds.algorithms.problems.differentiable_losses import sums
+from tests.algorithms.problems.lazy_jax import jax, jnp, needs_jax
 from tests.algorithms.shared import exact_square
 
-jax = pytest.importorskip("jax")
-jnp = jax.numpy
-pytestmark = pytest.mark.seconds
+pytestmark = [pytest.mark.seconds, needs_jax]
 
 N = 6
-DRAW = np.random.default_rng(0)
 
 
-def drawn(*shape):
-    return jnp.asarray(DRAW.standard_normal(shape) / 3, jnp.float32)
+def drawn(draw, *shape):
+    return jnp.asarray(draw.standard_normal(shape) / 3, jnp.float32)
 
 
 def convolution(w, z):
@@ -44,36 +42,45 @@ def attention(w, z):
     return -jax.nn.log_softmax((scores @ value).mean(axis=1).ravel() @ w["out"])[label]
 
 
-LABELS = DRAW.integers(0, 3, N)
-CASES = {
-    "convolution": (
-        convolution,
-        {"first": drawn(3, 3, 8, 20), "second": drawn(10, 20, 2, 2)},
-        (DRAW.standard_normal((N, 5, 6, 8)).astype(np.float32), LABELS),
-        {"first": 9, "second": 2},
-    ),
-    "embedding": (
-        embedding,
-        {"words": drawn(20, 5), "other": drawn(5, 20), "row": drawn(3, 5)},
-        # the second record's words are not all in the table
-        (
-            np.concatenate([DRAW.integers(0, 3, (1, 6)), [[1, 19, 25, 1, -30, 2]], DRAW.integers(-2, 20, (N - 2, 6))]),
-            LABELS,
+NAMES = ("convolution", "embedding", "attention")
+
+
+@cache
+def cases():
+    """By name: a loss, its parameters, its records, and how many rows of each leaf have no copies."""
+    draw = np.random.default_rng(0)
+    labels = draw.integers(0, 3, N)
+    return {
+        "convolution": (
+            convolution,
+            {"first": drawn(draw, 3, 3, 8, 20), "second": drawn(draw, 10, 20, 2, 2)},
+            (draw.standard_normal((N, 5, 6, 8)).astype(np.float32), labels),
+            {"first": 9, "second": 2},
         ),
-        {"words": 6, "other": 6, "row": 1},
-    ),
-    "attention": (
-        attention,
-        {**{name: drawn(16, 2, 12) for name in "qkv"}, "out": drawn(24, 3)},
-        (DRAW.standard_normal((N, 4, 16)).astype(np.float32), LABELS),
-        {"q": 4, "k": 4, "v": 4, "out": 1},
-    ),
-}
+        "embedding": (
+            embedding,
+            {"words": drawn(draw, 20, 5), "other": drawn(draw, 5, 20), "row": drawn(draw, 3, 5)},
+            # the second record's words are not all in the table
+            (
+                np.concatenate(
+                    [draw.integers(0, 3, (1, 6)), [[1, 19, 25, 1, -30, 2]], draw.integers(-2, 20, (N - 2, 6))]
+                ),
+                labels,
+            ),
+            {"words": 6, "other": 6, "row": 1},
+        ),
+        "attention": (
+            attention,
+            {**{name: drawn(draw, 16, 2, 12) for name in "qkv"}, "out": drawn(draw, 24, 3)},
+            (draw.standard_normal((N, 4, 16)).astype(np.float32), labels),
+            {"q": 4, "k": 4, "v": 4, "out": 1},
+        ),
+    }
 
 
 @cache
 def made(name, copies):
-    loss, start, records, _ = CASES[name]
+    loss, start, records, _ = cases()[name]
     return differentiable(loss, start, records, clip="1/20", copies=copies)
 
 
@@ -91,10 +98,10 @@ def forms_of(problem):
     return {name: each[1].shape[1] for name, each in zip(names, answers, strict=True) if isinstance(each, tuple)}
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", NAMES)
 def test_sums_are_those_of_copies_and_one_record_moves_them_by_at_most_the_bound_exactly(name):
     copied, kept = made(name, True), made(name, False)
-    assert forms_of(kept) == CASES[name][3]
+    assert forms_of(kept) == cases()[name][3]
     assert not forms_of(copied)
     for rows in (np.arange(N), [1, 1, 5]):
         assert total(kept, rows) == pytest.approx(total(copied, rows), abs=2e-6)
@@ -112,7 +119,7 @@ def forgets_that_words_occur_twice(self):
 
 
 def test_a_norm_that_forgets_that_words_occur_twice_breaks_the_bound(monkeypatch):
-    loss, start, (_, labels), _ = CASES["embedding"]
+    loss, start, (_, labels), _ = cases()["embedding"]
     words = np.tile(np.arange(N)[:, None], (1, 6))  # one word, six times
     monkeypatch.setattr(sums.Picked, "sizes", forgets_that_words_occur_twice)
     wrong = differentiable(loss, start, (words, labels), clip="1/1000", copies=False)
@@ -125,7 +132,8 @@ def test_a_grouped_convolution_and_parts_of_rows_keep_their_copies():
         found = jax.lax.conv_general_dilated(image, w["first"], (1, 1), "SAME", feature_group_count=2)
         return (found**2).sum() + (w["words"][z[1], 1:4] ** 2).sum()
 
-    start = {"first": drawn(40, 2, 3, 3), "words": drawn(20, 5)}
-    records = (DRAW.standard_normal((N, 4, 2, 2)).astype(np.float32), LABELS)
+    draw = np.random.default_rng(1)
+    start = {"first": drawn(draw, 40, 2, 3, 3), "words": drawn(draw, 20, 5)}
+    records = (draw.standard_normal((N, 4, 2, 2)).astype(np.float32), draw.integers(0, 3, N))
     problem = differentiable(grouped, start, records, clip=1, copies=False)
     assert not forms_of(problem)

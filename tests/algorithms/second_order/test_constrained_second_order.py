@@ -90,6 +90,7 @@ def test_nothing_found_is_said():
     assert (run.samples == 1).all()
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_a_weaker_oracle_asks_for_more_steps_and_records():
     class Weaker:

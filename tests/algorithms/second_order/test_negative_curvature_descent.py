@@ -141,6 +141,7 @@ def test_rank_one_needs_fewer_records():
     assert ratio == pytest.approx(math.sqrt(3), rel=1e-9)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_the_smallest_stationarity_is_found():
     problem = double_well(10**6)

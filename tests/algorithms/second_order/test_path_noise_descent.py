@@ -98,6 +98,7 @@ def test_the_budget_is_kept_and_used(relation):
     assert run.spent.upper == pytest.approx(1, abs=1e-6)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("posed", [double_well, saddle])
 def test_it_succeeds_at_the_records_that_the_guarantee_asks_for(posed):
     method = PathNoiseDescent.calibrated(posed(2), stationarity="1/14", failure_probability="1/4")
@@ -110,6 +111,7 @@ def test_it_succeeds_at_the_records_that_the_guarantee_asks_for(posed):
     refused("records", method.bound, posed(needed - 2))
 
 
+@pytest.mark.seconds
 def test_it_can_fail_with_few_records():
     method = PathNoiseDescent.calibrated(double_well(2), stationarity="1/10")
     assert method.run(double_well(9000), seed=1, repetitions=64).samples.mean() > 0.1
@@ -135,6 +137,7 @@ def test_the_records_needed_are_the_theorems_at_its_own_noise():
     assert values[searches] == method.searches
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(8)
 def test_the_smallest_stationarity_is_found():
     problem = double_well(10**6)
@@ -188,6 +191,7 @@ def test_an_answer_beyond_the_path_is_refused_before_anything_is_drawn():
     assert [entry.mechanism() for entry in ledger.close().releases] == [Gaussian(10)]
 
 
+@pytest.mark.seconds
 def test_the_worst_path_costs_what_is_written_and_no_more():
     # ±Huber losses: gradients of one record turn as fast as they may, so that each answer's shift is C
     problem, z, P = double_well(1000), 5.0, 3.0

@@ -41,6 +41,7 @@ def test_it_is_algorithm_5_step_by_step(variant):
     assert [release.count for release in run.ledger.releases] == [T, T + 1, T + 1]  # whatever was asked
 
 
+@pytest.mark.seconds
 def test_it_succeeds_at_the_records_that_the_guarantee_asks_for():
     alpha = "1/14"
     small = double_well(2)
@@ -55,6 +56,7 @@ def test_it_succeeds_at_the_records_that_the_guarantee_asks_for():
     refused("records", method.bound, double_well(needed - 2))
 
 
+@pytest.mark.seconds
 def test_tightened_thresholds_matter():
     # as printed, what is returned is a little worse now and then than α; tightened, it is not, on the same noise
     shares = {}

@@ -65,6 +65,7 @@ def test_it_is_algorithm_2_step_by_step(variant, epsilon):
     assert (run.measured["found"] == (np.array(expected) >= 0)).all()
 
 
+@pytest.mark.seconds
 @pytest.mark.seconds_cases("True-as-printed-0.3")
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("variant", "epsilon"), [("one-test", "0.2"), ("doubled", "0.6"), ("as-printed", "0.3")])

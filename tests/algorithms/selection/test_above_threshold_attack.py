@@ -8,11 +8,13 @@ from dpbounds.errors import InvalidValue
 STEP = 1e-6
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(("candidates", "reached"), [(20, 1.4752), (100, 1.7404)])
 def test_the_realised_loss_of_print(candidates, reached):
     assert attack(candidates).privacy_loss() == pytest.approx(reached, abs=1e-3)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_the_loss_grows_towards_two_and_stays_below():
     grown = [attack(k).privacy_loss() for k in (2, 5, 20, 100)]
@@ -32,6 +34,7 @@ def test_one_test_attains_its_epsilon():
     assert attack(100, variant="one-test").privacy_loss() > 0.99
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_a_finer_and_longer_grid_changes_nothing(monkeypatch):
     from dpbounds.algorithms.selection import above_threshold_attack as module

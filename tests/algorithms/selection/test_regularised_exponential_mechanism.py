@@ -246,6 +246,7 @@ def test_the_exact_sampler_is_pure(relation):
     assert run.parameters["inverse_temperature"] == pytest.approx(beta, rel=1e-12)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_alternating_sampler_pays_for_its_distance(relation):
     problem = well(20)

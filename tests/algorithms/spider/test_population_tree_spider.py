@@ -112,6 +112,7 @@ def test_the_plan_is_near_the_best_there_is():
         assert other.bound(problem).upper > 0.97 * best
 
 
+@pytest.mark.seconds
 def test_runs_stay_below_the_bound_and_a_smaller_error_bound_would_be_missed():
     method, problem = on_trees(2000, 1.0)
     found = trees(2000, 1.0, 30, 3)

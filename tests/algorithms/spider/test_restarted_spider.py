@@ -77,6 +77,7 @@ def test_found_stages_that_take_the_budget_of_the_whole():
         greedy.run(PROBLEM, repetitions=1)
 
 
+@pytest.mark.seconds
 def test_under_pl_what_is_measured_stays_below_the_bounds():
     problem = PROBLEM
     method = RestartedSpider.calibrated(problem, 2, "1e-5", stages=5)
@@ -89,6 +90,7 @@ def test_under_pl_what_is_measured_stays_below_the_bounds():
     assert holds(run.measured["output_objective"], method.excess_bound(problem))
 
 
+@pytest.mark.seconds
 def test_under_kl_what_is_measured_stays_below_the_bounds():
     problem = quartic(1000)
     method = RestartedSpider.calibrated(problem, 2, "1e-5", growth=QUARTIC)
@@ -183,6 +185,7 @@ def test_a_gap_that_is_as_good_as_nothing_is_answered_without_overflow():
             RestartedSpider.calibrated(quartic(2000), growth=Growth("1/4", exponent), stages=1, initial_gap="1e-400")
 
 
+@pytest.mark.seconds
 def test_a_public_bound_on_the_gap_of_another_start():
     near = RestartedSpider.calibrated(PROBLEM, 2, "1e-5", initial_gap="1/100")
     far = RestartedSpider.calibrated(PROBLEM, 2, "1e-5")
@@ -192,6 +195,7 @@ def test_a_public_bound_on_the_gap_of_another_start():
     assert run.samples.mean() < near.bound(PROBLEM).upper
 
 
+@pytest.mark.seconds
 def test_falling_shares_are_those_of_the_statement():
     """Its bound at the ρ of the budget is what the stages prove one after another."""
     method = RestartedSpider.calibrated(PROBLEM, 2, "1e-5", shares="falling", stages=6, initial_gap=1)
@@ -216,6 +220,7 @@ def test_falling_shares_are_those_of_the_statement():
     refused("difference", evolve(method, stages=(noisier, *method.stages[1:])).bound, PROBLEM)
 
 
+@pytest.mark.seconds
 def test_falling_shares_lower_the_bound_also_under_kl():
     for problem, growth in ((PROBLEM, None), (quartic(4000), QUARTIC)):
         equal, falling = (

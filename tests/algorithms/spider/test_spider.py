@@ -104,6 +104,7 @@ def test_anchors_and_differences_share_the_budget_evenly_and_nothing_is_kept_for
     assert float(both.anchor_multiplier / alone.anchor_multiplier) == pytest.approx(math.sqrt(2), rel=1e-10)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("relation", ["replace-one", "add-or-remove-one"])
 @pytest.mark.parametrize(
@@ -141,6 +142,7 @@ def test_a_walk_writes_into_the_ledger_that_it_is_given():
     assert (walked.index == alone.output_step).all()
 
 
+@pytest.mark.seconds
 def test_measured_gradients_stay_below_the_bound_without_making_it_vacuous():
     problem = regression(600, 5)
     method = Spider.calibrated(problem, 2, "1e-5")
@@ -183,6 +185,7 @@ def test_the_prescribed_parameters_meet_the_hypothesis_and_the_closed_form(epsil
     assert method.bound(PROBLEM).upper <= closed * (1 + 1e-9)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_a_walk_from_given_points_and_a_public_bound_on_their_gap():
     start = np.array([0.1, 0.2, 0.0, -0.1])

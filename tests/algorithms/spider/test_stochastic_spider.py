@@ -183,6 +183,7 @@ def test_the_smallest_gradient_stays_below_the_bound():
     )
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_kicks_leave_a_saddle_point():
     problem = landscape(DOUBLE_WELL, 100, [0.0, 0.0], 2)

@@ -44,6 +44,7 @@ def test_it_is_the_algorithm_step_by_step():
     assert [release.count for release in run.ledger.releases] == [1, 11]
 
 
+@pytest.mark.seconds
 def test_the_budget_is_kept_and_used_and_the_bound_is_below_that_of_spider():
     problem = regression(2000, 5)
     method = Storm.calibrated(problem)

@@ -23,6 +23,7 @@ def warm(problem, **options):
     )
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_it_is_the_start_and_then_spider_with_the_same_streams():
     problem = regression(200, 2)
@@ -45,6 +46,7 @@ def test_it_is_the_start_and_then_spider_with_the_same_streams():
     )
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("relation", list(Relation), ids=str)
 def test_start_and_walk_share_one_budget(relation):
@@ -97,6 +99,7 @@ def test_behind_a_descent_all_noise_is_one_gaussian(relation):
     assert method.spider.initial_gap == method.start.bound(problem).exact_upper
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_behind_a_descent_the_mean_gradient_is_below_the_bound():
     problem = realisable(400, 3)
@@ -105,6 +108,7 @@ def test_behind_a_descent_the_mean_gradient_is_below_the_bound():
     assert holds(run.samples, method.bound(problem))
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_more_for_the_start_is_less_for_the_walk():
     problem = regression(300, 2)
@@ -114,6 +118,7 @@ def test_more_for_the_start_is_less_for_the_walk():
     assert little.spider.initial_gap > much.spider.initial_gap
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_the_mean_gradient_is_below_the_bound():
     problem = regression(600, 2)
@@ -132,6 +137,7 @@ def test_the_excess_of_the_start_is_below_psi():
     assert excess.mean() < method.spider.initial_gap
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_a_cold_start_has_a_larger_bound_where_records_are_many():
     problem = regression(20_000, 2)
@@ -140,11 +146,13 @@ def test_a_cold_start_has_a_larger_bound_where_records_are_many():
     assert behind.bound(problem).upper < cold.bound(problem).upper
 
 
+@pytest.mark.seconds
 def test_refusals():
     for name, value in (("share", 0), ("share", 1), ("outside", -1), ("steps", 0), ("radius", None), ("epsilon", 0)):
         refused(name, warm, regression(100, 2), **{name: value})
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_a_walk_without_a_gap_or_with_a_budget_of_its_own_is_refused():
     start = warm(regression(100, 2), steps=3).start
