@@ -10,6 +10,7 @@ from packaging.requirements import Requirement
 
 import dpbounds
 
+pytestmark = pytest.mark.minutes
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 CONDA_NAMES = {"matplotlib": "matplotlib-base"}  # which brings no windows along

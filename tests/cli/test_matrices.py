@@ -103,6 +103,7 @@ def test_a_ledger_goes_without_a_matrix(ledger, refused):
         assert "--ledger" in refused("epsilon", "--ledger", path, "--delta", "1e-5", *options)
 
 
+@pytest.mark.seconds
 def test_noise_is_calibrated(data, refused, said):
     budget = ["--target-epsilon", "1", "--target-delta", "1e-5"]
     found = data("calibrate", *BANDED, *CYCLIC, *budget, "--groups", "independent")

@@ -13,7 +13,6 @@ GAUSSIANS = (dp.PoissonSampled(dp.Gaussian(2), "0.01") ** 500) @ (dp.Gaussian(30
 BUDGET = ["--target-epsilon", "1", "--target-delta", "1e-6"]
 
 
-@pytest.mark.one_in(4)
 def test_both_sides_are_proven(ledger, capsys):
     assert main(["remaining", "--ledger", ledger(GAUSSIANS), *BUDGET, "--json"]) == 0
     captured = capsys.readouterr()
@@ -31,7 +30,6 @@ def test_both_sides_are_proven(ledger, capsys):
     assert (found["relation"], found["certified"], found["tight"]) == ("add-or-remove-one", True, True)
 
 
-@pytest.mark.one_in(4)
 def test_people_read_the_same(ledger, said):
     out = said("remaining", "--ledger", ledger(GAUSSIANS), *BUDGET)
     assert "budget             epsilon 1, delta 1e-06: kept (proven)\n" in out

@@ -260,7 +260,6 @@ def test_noise_for_batches_of_a_fixed_size(relation, answer, said):
     assert ("by an explicit attack; what lies in between is not decided" in out) is not found["tight"]
 
 
-@pytest.mark.one_in(4)
 def test_steps_for_batches_of_a_fixed_size(answer):
     budget = ["--target-epsilon", "2", "--target-delta", "1e-5", "--solve", "steps"]
     found, _ = answer("calibrate", *budget, "--noise-multiplier", "4", *WITHOUT)
@@ -541,6 +540,7 @@ def test_what_is_not_solved_for_where_the_last_iterate_is_published(solve, words
     assert fragment in told
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(("solve", "given"), [("epochs", "batches"), ("batches", "epochs")])
 def test_epochs_and_batches_of_a_last_iterate(solve, given, answer, said):
     run = ["--release", "last-iterate", "--smoothness-step", "0.1", "--noise-multiplier", "4", *REPLACE]
