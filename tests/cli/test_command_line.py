@@ -216,15 +216,11 @@ BAD_INPUT = [  # one for each place that refuses
 
 
 @pytest.mark.parametrize(("arguments", "fragments"), BAD_INPUT, ids=lambda value: " ".join(value))
-def test_bad_input_is_one_line_that_names_the_option_and_the_value(arguments, fragments, capsys, tmp_path, monkeypatch):
+def test_bad_input_is_one_line_that_names_the_option_and_the_value(
+    arguments, fragments, refused, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("dpbounds: ")
-    assert captured.err.count("\n") == 1
-    for fragment in fragments:
-        assert fragment in captured.err
+    assert refused(*arguments, told=fragments).startswith("dpbounds: ")
 
 
 NEEDED = {  # a command whose every option is needed
@@ -237,13 +233,10 @@ NEEDED = {  # a command whose every option is needed
 
 
 @pytest.mark.parametrize("verb", NEEDED)
-def test_an_option_that_is_needed_is_named(verb, capsys):
+def test_an_option_that_is_needed_is_named(verb, refused):
     words = NEEDED[verb]
     for place in range(0, len(words), 2):
-        assert main([verb, *words[:place], *words[place + 2 :]]) == 2
-        error = capsys.readouterr().err
-        assert f"{words[place]} is missing" in error
-        assert error.count("\n") == 1
+        assert f"{words[place]} is missing" in refused(verb, *words[:place], *words[place + 2 :])
 
 
 @pytest.mark.parametrize(
