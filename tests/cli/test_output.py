@@ -4,7 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from dpbounds.cli.printing import output
 from dpbounds.cli.verbs.evaluate import _spent
@@ -29,6 +29,7 @@ def test_a_long_number_says_that_it_is_shortened():
     assert shown == "about 3.14159265358"
 
 
+@settings(max_examples=30)
 @given(FRACTIONS)
 def test_json_numbers_round_in_their_direction(number):
     lower, upper = output.json_number(number, "down"), output.json_number(number, "up")
@@ -65,6 +66,7 @@ def test_given_numbers_come_back_as_the_nearest_double():
     assert isinstance(output.json_given(exact("1e-400")), str)
 
 
+@settings(max_examples=30)
 @given(FRACTIONS, FRACTIONS, st.integers(1, 30))
 def test_the_shown_value_is_never_below_the_upper_end(first, second, digits):
     enclosure = Enclosure(min(first, second), max(first, second))
