@@ -10,14 +10,15 @@ from packaging.requirements import Requirement
 
 import dpbounds
 
+pytestmark = pytest.mark.minutes
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 CONDA_NAMES = {"matplotlib": "matplotlib-base"}  # which brings no windows along
 NOT_FOR_CONDA = {"interoperability", "opacus", "jax", "secure"}  # extras with what conda-forge may lack
 
 
-def recipe(text=None):
-    text = text or (ROOT / "packaging" / "conda" / "meta.yaml").read_text("utf-8")
+def recipe():
+    text = (ROOT / "packaging" / "conda" / "meta.yaml").read_text("utf-8")
     rendered = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=True).from_string(text)
     return yaml.safe_load(rendered.render(PYTHON="python"))
 
@@ -60,22 +61,6 @@ def test_the_conda_recipe_says_what_the_project_says():
     place = (ROOT / "packaging" / "conda" / found["source"]["path"]).resolve()
     assert (place / "pyproject.toml").exists()
     assert (place / found["about"]["license_file"]).exists()
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "what"),
-    [
-        ("numpy >=2.0", "numpy >=1.26", "run"),
-        ("mpmath >=1.3,<1.4", "mpmath >=1.3", "run"),
-        ("    - hatchling\n", "", "host"),
-        ("joblib >=1.4", "joblib >=1.5", "extras"),
-        (f'version = "{dpbounds.__version__}"', 'version = "0.0.9"', "version"),
-    ],
-)
-def test_a_recipe_that_says_something_else_is_caught(old, new, what):
-    text = (ROOT / "packaging" / "conda" / "meta.yaml").read_text("utf-8")
-    assert old in text
-    assert drifted(recipe(text.replace(old, new))) == [what]
 
 
 def test_what_the_recipe_tries_is_a_command_that_answers(capsys):

@@ -24,7 +24,7 @@ def commands():
     return block.replace("\\\n", " ").splitlines()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.seconds
 @pytest.mark.parametrize("command", commands())
 def test_a_command_works(command, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)

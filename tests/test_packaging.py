@@ -58,7 +58,7 @@ def contents(wheel):
         return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/RECORD")}
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_a_wheel_is_the_same_from_the_sdist_and_from_the_checkout(built):
     (wheel,), (direct,) = (built / "both").glob("*.whl"), (built / "direct").glob("*.whl")
     files = contents(wheel)
@@ -73,7 +73,7 @@ def test_a_wheel_is_the_same_from_the_sdist_and_from_the_checkout(built):
     assert shown | pictures < set(files)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_an_sdist_has_what_its_tests_need(built):
     (sdist,) = (built / "both").glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
@@ -84,7 +84,7 @@ def test_an_sdist_has_what_its_tests_need(built):
     assert not any(name.startswith("algorithms") for name in names)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_the_description_leads_nowhere_that_is_not_there(built):
     (wheel,) = (built / "both").glob("*.whl")
     (metadata,) = (text.decode() for name, text in contents(wheel).items() if name.endswith("/METADATA"))
@@ -96,7 +96,7 @@ def test_the_description_leads_nowhere_that_is_not_there(built):
     assert subprocess.run(checked, capture_output=True).returncode == 0
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_a_fresh_environment_runs_what_was_installed(built, tmp_path):
     """Its dependencies are those of the environment of the tests; nothing else of it is on the path."""
     (wheel,) = (built / "both").glob("*.whl")

@@ -1,8 +1,8 @@
-"""Seventeen planted bugs that lose privacy, and what notices each: the run itself, a guard, an audit, a check, a test.
+"""Seventeen planted bugs that lose privacy, and what notices each: the run itself, a guard, an audit, a check.
 
 A bug is a replacement in the source of one function, which must be found there. ``python -m tests.algorithms.mutants``
-measures everything and writes the table of ``docs/tutorials/audit.md``; as a plugin of pytest (``-p
-tests.algorithms.mutants``) it plants the bug that the variable ``PLANTED`` of the environment names.
+measures everything and writes the table of ``docs/tutorials/audit.md``. The list of planted bugs in ``tests/mutants``
+says which tests notice them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import inspect
-import os
-import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -31,8 +29,7 @@ from dpbounds.algorithms.verification.catalogue import example
 from dpbounds.errors import DpboundsError
 
 ROOT = Path(__file__).parents[2]
-DEFENCES = ("run", "shadow", "residuals", "audit", "verify", "oracle tests", "step by step")
-BEFORE_STEPS = DEFENCES[:-1]
+DEFENCES = ("run", "shadow", "residuals", "audit", "verify")
 _PGD = "descents.projected_gradient_descent:ProjectedGradientDescent.walk"
 
 
@@ -46,7 +43,6 @@ class Mutant:
         where: Module below ``dpbounds.algorithms`` and the function in it.
         changes: What is replaced by what, once each.
         example: Which example shows it; ``verify`` is asked about its first statement.
-        steps: The tests of the algorithm itself, below tests/algorithms.
     """
 
     name: str
@@ -54,17 +50,14 @@ class Mutant:
     where: str
     changes: tuple[tuple[str, str], ...]
     example: str
-    steps: str
 
 
 def _pgd(name: str, flaw: str, where: str, *changes: tuple[str, str]) -> Mutant:
-    steps = "descents/test_projected_gradient_descent.py"
-    return Mutant(name, flaw, where, changes, "dp-pgd", steps)
+    return Mutant(name, flaw, where, changes, "dp-pgd")
 
 
 def _poisson(name: str, flaw: str, where: str, *changes: tuple[str, str]) -> Mutant:
-    steps = "descents/test_stochastic_gradient_descent.py"
-    return Mutant(name, flaw, where, changes, "dp-sgd-poisson", steps)
+    return Mutant(name, flaw, where, changes, "dp-sgd-poisson")
 
 
 MUTANTS = (
@@ -128,7 +121,6 @@ MUTANTS = (
         "oracles.differences:GradientDifferenceOracle.per_record_bounds",
         (("np.minimum(apart * L,", "np.minimum(apart * L * 0.5,"),),
         "dp-spider",
-        "spider/test_spider.py",
     ),
     Mutant(
         "M10",
@@ -136,7 +128,6 @@ MUTANTS = (
         "selection.above_threshold:AboveThresholdSelection.select",
         (("values + each <= threshold +", "values + each <= 0 * threshold +"),),
         "above-threshold",
-        "selection/test_above_threshold.py",
     ),
     _poisson(
         "M11",
@@ -163,7 +154,6 @@ MUTANTS = (
         "oracles.choices:_chosen",
         (("(used + scores).argmax()", "(used + 2 * scores).argmax()"),),
         "dp-fw-l1",
-        "frank_wolfe/test_vertex_frank_wolfe.py",
     ),
     _pgd(
         "M14",
@@ -191,7 +181,6 @@ MUTANTS = (
         "spider.population_stochastic_spider:PopulationStochasticSpider.pools",
         (("Pool(first.end, self.second_batch", "Pool(0, self.second_batch"),),
         "stochastic-spider-population",
-        "spider/test_population_stochastic_spider.py",
     ),
     _pgd(
         "M17",
@@ -272,9 +261,6 @@ def posed(mutant: Mutant) -> tuple[Any, Any]:
 
 def noticed(mutant: Mutant, defence: str) -> str | None:
     """What a defence says of the bug; None where it says nothing, or another one has spoken before."""
-    if defence in ("oracle tests", "step by step"):
-        files = ["oracles", "test_noise.py"] if defence == "oracle tests" else [mutant.steps]
-        return _tested(mutant, files)
     with planted(mutant):
         try:
             return _asked(mutant, defence)
@@ -327,28 +313,6 @@ def _verified(mutant: Mutant) -> str | None:
             run_suite(Size.QUICK, store, theorems=[example(mutant.example).theorems[0].removesuffix("/explicit")])
         )
     return wrong[0].check.reason if wrong else None
-
-
-def _tested(mutant: Mutant, files: list[str]) -> str | None:
-    asked = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-x", "-p", "no:cacheprovider"]
-    asked += ["-p", "tests.algorithms.mutants", *(f"tests/algorithms/{each}" for each in files)]
-    environment = {**os.environ, "PLANTED": mutant.name}
-    done = subprocess.run(asked, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 1, 2):
-        raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
-    failures = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return failures[0] if done.returncode else None
-
-
-_KEPT = contextlib.ExitStack()
-
-
-def pytest_configure(config: object) -> None:
-    """As a plugin: plant what the environment names, for as long as this process lives."""
-    name = os.environ.get("PLANTED")
-    if name:
-        (mutant,) = (each for each in MUTANTS if each.name == name)
-        _KEPT.enter_context(planted(mutant))
 
 
 # --- The table

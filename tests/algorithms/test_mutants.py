@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.algorithms.mutants import BEFORE_STEPS, BEGIN, DEFENCES, END, MUTANTS, PAGE, noticed, planted, table
+from tests.algorithms.mutants import BEGIN, DEFENCES, END, MUTANTS, PAGE, noticed, planted, table
 
 GUARDS = ("run", "shadow", "residuals")
 every = pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
@@ -29,16 +29,15 @@ def test_a_bug_is_found_in_the_source_and_taken_out_again(mutant):
 
 
 def test_the_table_keeps_its_promises():
-    """The run or its replay notices ten at least; all but step-by-step tests together fifteen."""
+    """Runs and guards notice all bugs but one, and with audits and checks all; the tests below measure each cell."""
     found, said = in_the_docs()
     assert said == table(found)
     assert list(found) == [mutant.name for mutant in MUTANTS]
     assert sum(any(each[defence] for defence in GUARDS) for each in found.values()) >= 16
-    assert sum(any(each[defence] for defence in BEFORE_STEPS) for each in found.values()) == len(MUTANTS)
-    assert all(found[name]["oracle tests"] for name in ("M03", "M07", "M17"))
+    assert all(any(each.values()) for each in found.values())
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.seconds
 @every
 def test_what_runs_and_guards_notice_is_what_the_table_says(mutant):
     found, _ = in_the_docs()
@@ -52,11 +51,3 @@ def test_what_runs_and_guards_notice_is_what_the_table_says(mutant):
 @pytest.mark.parametrize("defence", ["audit", "verify"])
 def test_what_audits_and_checks_notice_is_what_the_table_says(mutant, defence):
     assert (noticed(mutant, defence) is not None) == in_the_docs()[0][mutant.name][defence]
-
-
-@pytest.mark.minutes
-@every
-@pytest.mark.parametrize("defence", ["oracle tests", "step by step"])
-def test_what_tests_notice_is_what_the_table_says(mutant, defence):
-    said = in_the_docs()[0][mutant.name][defence]
-    assert said is None or (noticed(mutant, defence) is not None) == said

@@ -8,7 +8,7 @@ from tests.app import browsing, monkey
 
 pytest.importorskip("playwright")
 pytestmark = [
-    pytest.mark.seconds,
+    pytest.mark.minutes,
     pytest.mark.skipif(browsing.CHROMIUM is None, reason="there is no Chromium here"),
 ]
 

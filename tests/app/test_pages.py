@@ -87,14 +87,14 @@ def test_a_refusal_is_word_for_word(ask):
     )
 
 
-LEDGER = dict(VIEWS["noise", "remaining"].example)["ledger"]
+LEDGER = dict(VIEWS["noise", "remaining"].example)["ledger"].replace("1000", "20")
 
 
 @pytest.mark.parametrize(
     ("ledger", "budget", "status"),
     [
         (LEDGER, ("4", "1e-6"), 0),
-        (LEDGER, ("2", "1e-6"), 1),
+        (LEDGER, ("1/2", "1e-6"), 1),
         (LEDGER.replace("1/100", "3"), ("4", "1e-6"), 2),
         (LEDGER[:-1], ("4", "1e-6"), 2),
         ("/etc/passwd", ("4", "1e-6"), 2),
@@ -127,6 +127,7 @@ def test_a_ledger_in_the_address_is_told_what_the_command_line_tells(
     assert ("is NOT kept" if status else "is kept") in html.unescape(report.text)
 
 
+@pytest.mark.seconds
 def test_the_python_of_a_ledger_tells_the_same(ask):
     page = ask.get(_address("noise", "remaining"))
     shown = re.search('<h2 class="headline">.*?<strong>(.*?)</strong>', page.text)[1]

@@ -8,8 +8,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+import dpbounds as dp
 from dpbounds.algorithms.ledger_format import write_releases
 from dpbounds.cli import main
+from dpbounds.privacy.accountants import certified as accountants
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
 
@@ -59,9 +61,9 @@ def data(said):
 
 @pytest.fixture
 def refused(capsys, request):
-    """The one line with which bad input is refused."""
+    """The one line with which bad input is refused, in which each of some words must be ``told``."""
 
-    def refuse(*arguments):
+    def refuse(*arguments, told=()):
         assert main([*getattr(request.module, "VERB", ()), *arguments]) == 2
         captured = capsys.readouterr()
         if "--json" in arguments:
@@ -69,9 +71,24 @@ def refused(capsys, request):
         else:
             assert captured.out == ""
         assert captured.err.count("\n") == 1
+        assert [part for part in told if part not in captured.err] == []
         return captured.err
 
     return refuse
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The mechanisms and relations that the accountant was asked about; it answers quickly, about another mechanism."""
+    questions = []
+    real = accountants.account
+
+    def account(mechanism, **question):
+        questions.append((mechanism, question["relation"]))
+        return real(dp.Gaussian(5), delta="1e-5")
+
+    monkeypatch.setattr(accountants, "account", account)
+    return questions
 
 
 @pytest.fixture

@@ -35,6 +35,7 @@ def test_another_relation_and_delta(data):
     assert found["lower"]["delta"] == 1e-3
 
 
+@pytest.mark.seconds
 def test_one_run(data, said):
     arguments = ["dp-pgd", "--one-run", "--epsilon", "8"]
     out = said(*arguments)
@@ -87,7 +88,7 @@ def test_the_table_of_broken_copies(data, said, monkeypatch):
     assert "All lower bounds together hold with 0.95 confidence" in lines[-2]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.seconds
 def test_all_of_them_and_a_page(data, said, monkeypatch, tmp_path):
     few = tuple(one for one in catalogue.all_examples() if one.name in ("dp-pgd", "dp-gd-zhang-as-quoted"))
     monkeypatch.setattr(catalogue, "all_examples", lambda: few)

@@ -37,7 +37,6 @@ def test_the_noise_suffices_and_a_hair_less_does_not(relation, answer):
     assert (found["sample_rate"], found["steps"]) == (0.01, 1000)
 
 
-@pytest.mark.one_in(4)
 def test_the_steps_suffice_and_more_do_not(answer):
     found, _ = answer(*TARGET, "--solve", "steps", "--noise-multiplier", "2", "--sample-rate", "0.01")
     release = dp.PoissonSampled(dp.Gaussian(2), "0.01")
@@ -87,7 +86,6 @@ def test_ends_in_json_round_so_that_they_keep_their_promise(solve, field):
     assert float(value) == pytest.approx(1 / 3, rel=1e-15)
 
 
-@pytest.mark.one_in(4)
 def test_steps_do_not_depend_on_how_epochs_are_rounded(answer):
     by_epochs, _ = answer(*TARGET, "--sample-rate", "0.1", "--epochs", "3")
     by_steps, _ = answer(*TARGET, "--sample-rate", "0.1", "--steps", "30")

@@ -39,29 +39,23 @@ NUMBERS = (
 )
 TARGET = ["--target-epsilon", "1", "--target-delta", "1e-6"]
 
-BAD_INPUT = [
+BAD_INPUT = [  # one for each place that refuses
     (["epsilon", *RUN, "--delta", "2"], ["--delta", "2", "greater than 0 and less than 1"]),
-    (["epsilon", *RUN, "--delta", "0"], ["--delta", "0"]),
-    (["epsilon", *RUN, "--delta", "1"], ["--delta", "1"]),
     (["epsilon", *RUN, "--delta", "one"], ["--delta", "'one'", "1e-6"]),
-    (["epsilon", *RUN, "--delta", "nan"], ["--delta", "nan"]),
     (["epsilon", *RUN, "--delta", "1/0"], ["--delta", "1/0", "zero"]),
     (["epsilon", *RUN], ["--delta", "missing"]),
     (["epsilon", *RUN, "--delta"], ["--delta"]),
-    (["delta", *RUN], ["--epsilon", "missing"]),
     (["delta", *RUN, "--epsilon", "-1"], ["--epsilon", "-1", "at least 0"]),
     (["epsilon", "--delta", "1e-6", "--steps", "3"], ["--noise-multiplier", "missing"]),
     (["epsilon", "--delta", "1e-6", "--steps", "3", "--noise-multiplier", "0"], ["--noise-multiplier", "0"]),
     (["epsilon", "--delta", "1e-6", "--noise-multiplier", "1", "--sample-rate", "0.01"], ["--steps", "--epochs"]),
     (["epsilon", "--delta", "1e-6", *RUN[:4], "--steps", "2.5"], ["--steps", "2.5", "whole"]),
-    (["epsilon", "--delta", "1e-6", *RUN[:4], "--steps", "0"], ["--steps", "0", "positive"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--epochs", "3"], ["--epochs", "3", "--steps"]),
-    (["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--sample-rate", "0"], ["--sample-rate", "0"]),
     (["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--sample-rate", "1.5"], ["--sample-rate", "1.5"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--relation", "replace"], ["--relation", "replace", "add-or-remove-one"]),
-    *(
-        (["epsilon", "--delta", "1e-6", *RUN, "--sampling", name], ["--sample-rate", "0.01", name, "--batch-size"])
-        for name in ("without-replacement", "with-replacement")
+    (
+        ["epsilon", "--delta", "1e-6", *RUN, "--sampling", "with-replacement"],
+        ["--sample-rate", "0.01", "with-replacement", "--batch-size"],
     ),
     (["epsilon", "--delta", "1e-6", *RUN, "--sampling", "sorted"], ["--sampling", "sorted", "poisson", "with-repl"]),
     *(
@@ -73,7 +67,6 @@ BAD_INPUT = [
     ),
     (["epsilon", *BINS, "--epochs", "2"], ["--redraw", "missing", "--same-bins"]),
     (["epsilon", *BINS, "--redraw"], ["--epochs", "missing"]),
-    (["epsilon", *BINS[:-2], "--epochs", "2", "--redraw"], ["--batches", "missing"]),
     (["epsilon", *BINS, "--epochs", "2", "--redraw", "--steps", "9"], ["--steps", "9", "--batches M and --epochs N"]),
     (
         ["epsilon", *BINS, "--epochs", "2", "--redraw", "--participations", "2"],
@@ -86,18 +79,12 @@ BAD_INPUT = [
         ["--epochs 2", "--solve steps", "leave it out"],
     ),
     (["epsilon", "--delta", "1e-6", *RUN, "--batches", "5"], ["--batches", "5", "poisson", "balls-in-bins"]),
-    (["epsilon", "--delta", "1e-6", *RUN, "--same-bins"], ["--same-bins", "poisson"]),
     (["epsilon", "--delta", "1e-6", *FIXED[:4], "--steps", "3", *FIXED[4:6]], ["--dataset-size", "missing"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--max-batch-size", "9"], ["--max-batch-size 9", "truncated-poisson"]),
-    *(
-        (["epsilon", "--delta", "1e-6", *RUN, "--sampling", "truncated-poisson", *given], [missing, "missing"])
-        for given, missing in (
-            (["--dataset-size", "9"], "--max-batch-size"),
-            (["--max-batch-size", "9"], "--dataset-size"),
-        )
+    (
+        ["epsilon", "--delta", "1e-6", *RUN, "--sampling", "truncated-poisson", "--dataset-size", "9"],
+        ["--max-batch-size", "missing"],
     ),
-    (["epsilon", "--delta", "1e-6", *FIXED[:4], "--steps", "3", *FIXED[6:]], ["--batch-size", "missing"]),
-    (["epsilon", "--delta", "1e-6", *FIXED], ["--steps", "--epochs"]),
     (
         ["epsilon", "--delta", "1e-6", *FIXED[:6], "--dataset-size", "9", "--steps", "3"],
         ["--batch-size", "10", "at most", "9"],
@@ -123,22 +110,11 @@ BAD_INPUT = [
     ),
     (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "0"], ["--group-size", "0"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "2", "--statement"], ["--statement", "--group-size"]),
-    (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "2", "--curve", "c.csv"], ["--curve", "--group-size"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--group-size", "2", "--tolerance", "0.1"], ["--tolerance", "--group-size"]),
     (["delta", "--epsilon", "1", *RUN, "--trade-off", "no/such/place.csv"], ["--trade-off", "no/such/place.csv"]),
-    (["remaining"], ["--ledger", "missing"]),
-    (["remaining", "--ledger", "x.json"], ["--target-epsilon", "missing"]),
-    (["remaining", "--ledger", "x.json", "--target-epsilon", "1"], ["--target-delta", "missing"]),
-    (["remaining", "--ledger", "x.json", *TARGET], ["--ledger", "x.json"]),
     (["ball"], ["--sensitivity", "missing"]),
-    (["ball", *BALL[2:]], ["--sensitivity", "missing"]),
-    (["ball", *BALL[:2], *BALL[4:]], ["--dimension", "missing"]),
-    (["ball", *BALL[:4], *BALL[6:]], ["--dataset-size", "missing"]),
-    (["ball", *BALL[:6]], ["--steps", "missing"]),
     (["ball", *BALL], ["--radius", "missing", "--target-delta"]),
-    (["ball", *BALL, "--radius", "0"], ["--radius", "0"]),
     (["ball", *BALL, "--radius", "1", "--target-delta", "0.1"], ["--radius", "1", "--target-delta"]),
-    (["ball", *BALL, "--target-delta", "1"], ["--target-delta", "1"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--sampling", "full-batch"], ["--sample-rate", "0.01", "full-batch"]),
     (
         ["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--batch-size", "5", "--dataset-size", "100"],
@@ -156,31 +132,21 @@ BAD_INPUT = [
         ["delta", "--epsilon", "1", *RUN[:2], "--steps", "9", *POISSON, "--batch-size", "5", "--dataset-size", "4"],
         ["--batch-size", "5", "at most", "4"],
     ),
-    (
-        ["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--batch-size", "5", "--sampling", "full-batch"],
-        ["--batch-size", "5", "full-batch"],
-    ),
     *(
         (["epsilon", "--delta", "1e-6", *RUN, "--method", "rdp", *option], [option[0], "--method certified"])
-        for option in (["--explain"], ["--statement"], ["--group-size", "2"], ["--tolerance", "1e-3"])
+        for option in (["--explain"], ["--group-size", "2"])
     ),
     (["epsilon", "--delta", "1e-6", *RUN, "--method", "moments"], ["--method", "moments", "certified"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--tolerance", "0"], ["--tolerance", "0"]),
-    (["epsilon", "--delta", "1e-6", *RUN, "--digits", "0"], ["--digits", "0"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--ledger", "nowhere.json"], ["--noise-multiplier", "1", "--ledger"]),
-    (["epsilon", "--delta", "1e-6", "--ledger", "nowhere.json"], ["--ledger", "nowhere.json"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--steeps", "3"], ["--steeps"]),
     (["epsilon", "--delta", "1e-6", *RUN, "more"], ["more"]),
-    (["epsilon", "--delta", "1e-6", *RUN, "--curve", "no/such/place.csv"], ["--curve", "no/such/place.csv"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--certificate", "no/place.json"], ["--certificate", "no/place.json"]),
     (["calibrate", *TARGET, "--certificate", "."], ["--certificate must be", "not .;", "directory"]),
-    (["calibrate", "--target-delta", "1e-6"], ["--target-epsilon", "missing"]),
-    (["calibrate", "--target-epsilon", "1"], ["--target-delta", "missing"]),
     (["calibrate", "--target-epsilon", "0", "--target-delta", "1e-6"], ["--target-epsilon", "0"]),
     (["calibrate", *TARGET, "--solve", "epochs"], ["--solve epochs", "--sampling shuffled", "--solve steps"]),
     (["calibrate", *TARGET, *RUN], ["--noise-multiplier", "1", "--solve noise"]),
     (["calibrate", *TARGET, "--solve", "steps", *RUN], ["--steps", "100", "--solve steps"]),
-    (["calibrate", *TARGET, "--solve", "steps", *RUN[:4], "--epochs", "2"], ["--epochs", "2", "--solve steps"]),
     (["calibrate", *TARGET, "--solve", "steps", "--sample-rate", "0.1"], ["--noise-multiplier", "missing"]),
     (["calibrate", *TARGET, "--solve", "sample-rate", *RUN], ["--sample-rate", "0.01", "--solve sample-rate"]),
     (["calibrate", *TARGET, "--solve", "sample-rate", *RUN[:2], "--epochs", "2"], ["--epochs", "2", "--steps"]),
@@ -212,54 +178,36 @@ BAD_INPUT = [
     ),
     (["regimes", "sosp", "--status", "nice"], ["status must be one of", "not nice"]),
     (["regimes", "sosp", "--assuming", "round"], ["assuming must be one of", "not round"]),
-    (["regimes", "sosp", "--with", "kl_exponent"], ["name=value"]),
     (["regimes", "sosp", "--with", "zzz=2"], ["zzz"]),
     (["audit", "dp-pgd", "--output", "somewhere"], ["--output somewhere needs all or --mutations"]),
     (["audit"], ["or --mutations"]),
-    (["audit", "dp-pgd", "--mutations"], ["or --mutations"]),
     (["audit", "nobody"], ["one of "]),
     (["audit", "all", "--one-run"], ["--one-run needs one ALGORITHM"]),
-    (["audit", "--mutations", "--one-run"], ["--one-run needs one ALGORITHM"]),
     (["audit", "dp-spider", "--one-run"], ["one for a generalised linear model"]),
     (["audit", "dp-fw-l2", "--one-run"], ["one that runs in 400 dimensions"]),
     (["audit", "dp-pgd", "--runs", "4"], ["runs"]),
-    (["audit", "dp-pgd", "--runs", "0"], ["--runs"]),
     (["audit", "dp-pgd", "--confidence", "1"], ["--confidence"]),
-    (["audit", "dp-pgd", "--seed", "-1"], ["--seed"]),
-    (["audit", "dp-pgd", "--delta", "0"], ["--delta"]),
-    (["audit", "dp-pgd", "--relation", "nobody"], ["--relation"]),
-    (["explain"], ["ALGORITHM"]),
     (["explain", "nobody"], ["one of "]),
     (["explain", "above-threshold"], ["above-threshold has none: its bound holds with a probability"]),
-    (["explain", "dp-pgd", "--output", "lost.txt"], ["ends in .png, .svg, .pdf"]),
-    (["explain", "dp-pgd", "--mapping", "both"], ["--mapping"]),
-    (["explain", "dp-pgd", "--label", "ill"], ["--label ill needs --data"]),
     (["explain", "dp-spider", "--data", "pyproject.toml"], ["goes with dp-pgd, not with dp-spider"]),
-    (["plan"], ["--metric"]),
     (["plan", "--metric", "gradient-norm", "--n", "10"], ["d, epsilon, delta"]),
     (["plan", "--metric", "slowness", "n=1", "d=1", "epsilon=1", "delta=0.1"], ["one of gradient-norm"]),
     (["plan", *NUMBERS, "n=5"], ["given once only"]),
     (["plan", *NUMBERS, "colour=5"], ["symbol table"]),
-    (["plan", *NUMBERS, "diameter"], ["name=value"]),
     (["plan", *NUMBERS, "--diameter", "wide"], ["a number such as"]),
-    (["plan", *NUMBERS, "--steps-limit", "0"], ["positive whole number"]),
-    (["plan", *NUMBERS, "--assuming", "round"], ["quasar-convex"]),
     (["table", "nonsense"], ["one of gradient-norm"]),
     (["table", "all"], ["--output DIR or --check"]),
     (["table", "all", "--format", "csv"], ["one table's name"]),
     (["table", "errata", "--format", "csv"], ["Markdown"]),
     (["table", "sosp", "--format", "pdf"], ["one of md, latex, bib, html, csv"]),
     (["table", "ball-noise", "--at", "n=10"], ["a grid of its own"]),
-    (["table", "sosp", "--at", "n"], ["name=value"]),
     (["table", "sosp", "--at", "n=10,G=1"], ["--at must be a quantity's name", "not G"]),
     (["evaluate", EXPLICIT, "n=0"], ["dataset_size must be", "not 0", "whole number at least 1"]),
-    (["evaluate", EXPLICIT, "n=3.5"], ["dataset_size must be", "not 7/2", "whole number"]),
     (["evaluate", EXPLICIT, "n=10"], [" is missing: ", "smoothness: ", "steps or T: ", "give NAME=VALUE"]),
     (["evaluate", EXPLICIT, "n=10", "dataset_size=10"], ["another name of dataset_size"]),
     (["evaluate", EXPLICIT, "n=10", "n=11"], ["given once only"]),
     (["evaluate", EXPLICIT, "zzz=10"], ["zzz", "it uses: "]),
     (["evaluate", EXPLICIT, "n"], ["name=value"]),
-    (["evaluate", EXPLICIT, "n=ten"], ["ten"]),
     (["evaluate", EXPLICIT, "--part", "nonsense"], ["one of the parts of"]),
     (["evaluate", EXPLICIT, "--relation", "replace-one"], ["--relation replace-one needs --part spent"]),
     (["spend"], ["spend", "calibrate", "epsilon"]),
@@ -268,15 +216,27 @@ BAD_INPUT = [
 
 
 @pytest.mark.parametrize(("arguments", "fragments"), BAD_INPUT, ids=lambda value: " ".join(value))
-def test_bad_input_is_one_line_that_names_the_option_and_the_value(arguments, fragments, capsys, tmp_path, monkeypatch):
+def test_bad_input_is_one_line_that_names_the_option_and_the_value(
+    arguments, fragments, refused, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("dpbounds: ")
-    assert captured.err.count("\n") == 1
-    for fragment in fragments:
-        assert fragment in captured.err
+    assert refused(*arguments, told=fragments).startswith("dpbounds: ")
+
+
+NEEDED = {  # a command whose every option is needed
+    "epsilon": ["--delta", "1e-6", "--noise-multiplier", "1"],
+    "delta": ["--epsilon", "1", "--noise-multiplier", "1"],
+    "remaining": ["--ledger", "x.json", *TARGET],
+    "ball": BALL,
+    "calibrate": TARGET,
+}
+
+
+@pytest.mark.parametrize("verb", NEEDED)
+def test_an_option_that_is_needed_is_named(verb, refused):
+    words = NEEDED[verb]
+    for place in range(0, len(words), 2):
+        assert f"{words[place]} is missing" in refused(verb, *words[:place], *words[place + 2 :])
 
 
 @pytest.mark.parametrize(

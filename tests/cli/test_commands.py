@@ -59,6 +59,7 @@ def held(data, *words):
     return {row["id"] for row in rows}
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("limit", ["3", "20"])
 def test_a_plan_s_command_has_the_plan_s_bound(limit, data):
@@ -143,6 +144,7 @@ def test_a_plan_for_records_is_that_of_their_shape_and_the_constants_of_the_loss
     assert main(["plan", *limit, *own, "--n", "3"]) == 2
 
 
+@pytest.mark.seconds
 def test_a_printed_command_is_the_one_in_json(said, data):
     words = ("plan", "--metric", "gradient-norm", *options(), *BUDGET, "--steps-limit", "3", "--top", "3")
     wanted = next(row["command"] for row in data(*words)["ranking"] if row["command"])
@@ -152,6 +154,7 @@ def test_a_printed_command_is_the_one_in_json(said, data):
     assert shlex.split(" ".join(line.removesuffix("\\") for line in lines[start : end + 1])) == shlex.split(wanted)
 
 
+@pytest.mark.seconds
 def test_no_order_has_a_command(data):
     found = data("plan", "--metric", "gradient-norm", *options(), *BUDGET, "--steps-limit", "3")
     assert all(row["command"] is None for row in (*found["ranking"], *found["not_ranked"]) if row["kind"] == "order")

@@ -36,6 +36,7 @@ def document(finished):
     return json.loads((finished / "demo.json").read_text())
 
 
+@pytest.mark.seconds
 def test_what_it_writes_is_as_its_schema_says(document):
     printed_only = {"schema_version": 1, "dpbounds_version": "0.2.0", "verb": "demo", "files": []}
     assert read_answer(json.dumps({**printed_only, **document}))["rows"]
@@ -66,7 +67,7 @@ def test_everything_is_written(finished):
     assert (finished / "demo.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.seconds
 def test_the_spent_epsilon_is_that_of_the_ledger(finished, document):
     assert [row["target_epsilon"] for row in document["rows"]] == [1.0, 4.0]
     for row in document["rows"]:
@@ -80,6 +81,7 @@ def test_the_spent_epsilon_is_that_of_the_ledger(finished, document):
         assert sum(release.count for release in ledger.releases) == row["steps"]
 
 
+@pytest.mark.seconds
 def test_the_statement_quotes_the_ledger_and_what_is_outside(document):
     for row in document["rows"]:
         assert "replace" in row["statement"]
@@ -89,6 +91,7 @@ def test_the_statement_quotes_the_ledger_and_what_is_outside(document):
         assert document["outside_the_guarantee"][0][:20] in row["statement"]
 
 
+@pytest.mark.seconds
 def test_every_check_holds_and_the_bound_is_not_vacuous(document):
     for row in document["rows"]:
         checks = {check["name"]: check for check in row["checks"]}
@@ -99,6 +102,7 @@ def test_every_check_holds_and_the_bound_is_not_vacuous(document):
         assert gradient["measured"]["high"] < gradient["predicted"]["lower"] < 0.1
 
 
+@pytest.mark.seconds
 def test_more_budget_is_more_accurate_and_all_beat_nothing(document):
     means = [row["accuracy"]["mean"] for row in document["rows"]]
     assert document["largest_class_accuracy"] == pytest.approx(357 / 569)
@@ -107,6 +111,7 @@ def test_more_budget_is_more_accurate_and_all_beat_nothing(document):
     assert document["without_noise"]["projected_gradient_norm"] <= 1e-5
 
 
+@pytest.mark.seconds
 def test_table_and_csv_say_the_same(finished, rows):
     lines = rows(finished / "demo.csv")
     text = (finished / "demo.md").read_text()
@@ -123,6 +128,7 @@ def test_table_and_csv_say_the_same(finished, rows):
         assert part.lower() in text.lower()
 
 
+@pytest.mark.seconds
 def test_the_certificate_checks_and_is_about_the_ledger_of_the_run(finished, capsys, said):
     paper = ["check", str(finished / "certificate.json"), "--ledger"]
     assert main([*paper, str(finished / "ledger-epsilon-1.json")]) == 0
@@ -130,6 +136,7 @@ def test_the_certificate_checks_and_is_about_the_ledger_of_the_run(finished, cap
     assert "other releases" in said(*paper, str(finished / "ledger-epsilon-4.json"), status=1)
 
 
+@pytest.mark.seconds
 def test_the_ledger_can_be_asked_again(finished, capsys):
     path = finished / "ledger-epsilon-4.json"
     assert main(["epsilon", "--ledger", str(path), "--delta", DELTA, "--relation", "replace-one", "--json"]) == 0
@@ -158,7 +165,6 @@ def test_the_seed_decides_everything(tmp_path, short_baseline):
     assert len({*texts}) == 4
 
 
-@pytest.mark.one_in(4)
 def test_json_alone_is_on_standard_output(tmp_path, short_baseline, capsys):
     assert _demo(tmp_path / "new" / "place", "--json") == 0
     captured = capsys.readouterr()
@@ -168,7 +174,6 @@ def test_json_alone_is_on_standard_output(tmp_path, short_baseline, capsys):
     assert len(document["files"]) == 6
 
 
-@pytest.mark.one_in(4)
 def test_one_s_own_records(records, short_baseline, capsys):
     arguments = ["--data", str(records / "records.csv"), "--ranges", str(records / "ranges.csv"), "--positive", "no"]
     assert _demo(records / "out", *arguments, "--delta", "0.1", "--json") == 0
@@ -181,7 +186,7 @@ def test_one_s_own_records(records, short_baseline, capsys):
     assert "warning: --delta = 0.1" in captured.err
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.seconds
 def test_without_ranges_nothing_is_scaled_and_it_is_said(records, short_baseline, capsys):
     assert _demo(records / "out", "--data", str(records / "records.csv"), "--json") == 0
     captured = capsys.readouterr()
@@ -216,7 +221,7 @@ def test_bad_records_are_one_line(arguments, fragments, records, monkeypatch, ca
     assert {path.name for path in records.iterdir()} == {"records.csv", "ranges.csv"}  # nothing is left behind
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.seconds
 def test_every_way_to_write_a_budget_names_a_file(tmp_path, short_baseline, capsys):
     """Slashes, powers, many digits: what was trained is written, each ledger into a file of its own."""
     budgets = ["4/3", "2**-1", "1.00000000000000001", "1.00000000000000002"]
@@ -243,7 +248,7 @@ def test_what_is_refused_leaves_nothing_behind(tmp_path, monkeypatch, capsys):
         assert "--output" in capsys.readouterr().err
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.seconds
 def test_a_full_disk_keeps_what_an_earlier_demo_wrote(tmp_path, short_baseline, monkeypatch, capsys):
     assert _demo(tmp_path, "--seed", "1") == 0
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -288,7 +293,7 @@ def test_a_missing_extra_is_one_line(module, name, monkeypatch, tmp_path, capsys
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.seconds
 def test_a_failed_check_is_an_exit_status(tmp_path, short_baseline, monkeypatch, capsys):
     from dpbounds.algorithms import verification
 
@@ -304,7 +309,7 @@ def test_a_failed_check_is_an_exit_status(tmp_path, short_baseline, monkeypatch,
     assert "| fails" in (tmp_path / "demo.md").read_text()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.seconds
 def test_one_repetition_is_undecided_and_said_to_be(tmp_path, short_baseline, capsys):
     assert _demo(tmp_path, "--repetitions", "1") == 0
     captured = capsys.readouterr()
@@ -351,7 +356,7 @@ def test_the_baseline_is_the_same_algorithm_without_noise():
     assert baseline.accuracy > demo_training.accuracy(problem, dataset.labels, x)[0] - 0.02
 
 
-def test_the_worst_verdict_is_shown(finished):
+def test_the_worst_verdict_is_shown():
     class Checked:
         def __init__(self, verdict):
             self.verdict = verdict

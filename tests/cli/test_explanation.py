@@ -73,7 +73,6 @@ def test_programs_get_the_proofs(said):
     assert found["total_variation"] == {"lower": advantage.lower, "upper": advantage.upper}
 
 
-@pytest.mark.one_in(4)
 def test_programs_get_the_attacks(capsys, ledger, said):
     path = ledger(dp.ExponentialMechanism("0.1", relation="replace-one") ** 2)
     run = ["epsilon", "--ledger", path, "--delta", "1e-6", "--relation", "replace-one", "--explain"]

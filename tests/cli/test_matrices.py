@@ -92,9 +92,7 @@ def test_a_matrix_in_a_file(tmp_path, answer, refused, said):
     ],
 )
 def test_what_does_not_fit_is_one_line(options, told, refused):
-    line = refused("epsilon", *options, *NOISE)
-    for part in told:
-        assert part in line
+    refused("epsilon", *options, *NOISE, told=told)
 
 
 def test_a_ledger_goes_without_a_matrix(ledger, refused):
@@ -103,6 +101,7 @@ def test_a_ledger_goes_without_a_matrix(ledger, refused):
         assert "--ledger" in refused("epsilon", "--ledger", path, "--delta", "1e-5", *options)
 
 
+@pytest.mark.seconds
 def test_noise_is_calibrated(data, refused, said):
     budget = ["--target-epsilon", "1", "--target-delta", "1e-5"]
     found = data("calibrate", *BANDED, *CYCLIC, *budget, "--groups", "independent")

@@ -4,7 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from dpbounds.cli.printing import output
 from dpbounds.cli.verbs.evaluate import _spent
@@ -29,7 +29,7 @@ def test_a_long_number_says_that_it_is_shortened():
     assert shown == "about 3.14159265358"
 
 
-@pytest.mark.one_in(4)
+@settings(max_examples=30)
 @given(FRACTIONS)
 def test_json_numbers_round_in_their_direction(number):
     lower, upper = output.json_number(number, "down"), output.json_number(number, "up")
@@ -66,7 +66,7 @@ def test_given_numbers_come_back_as_the_nearest_double():
     assert isinstance(output.json_given(exact("1e-400")), str)
 
 
-@pytest.mark.one_in(4)
+@settings(max_examples=30)
 @given(FRACTIONS, FRACTIONS, st.integers(1, 30))
 def test_the_shown_value_is_never_below_the_upper_end(first, second, digits):
     enclosure = Enclosure(min(first, second), max(first, second))
@@ -94,7 +94,6 @@ def test_proofs_become_plain_data():
 SHARE = st.fractions(0, 1, max_denominator=10**9)
 
 
-@pytest.mark.one_in(4)
 @given(
     st.fractions("1e-9", 100), SHARE, st.sampled_from([1, Fraction(1, 10**5), Fraction(1, 10**14), Fraction(1, 10**50)])
 )
@@ -105,7 +104,6 @@ def test_an_end_that_keeps_a_limit_is_not_rounded_beyond_it(limit, share, scale)
     assert text == output.plain(limit) or upper <= Fraction(text) <= limit
 
 
-@pytest.mark.one_in(4)
 @given(st.fractions("1e-6", 100, max_denominator=10**6), SHARE, st.sampled_from([-1, -(10**20), 0, 1]), st.booleans())
 @example(Fraction(1, 10), Fraction(1, 10**6), 1, True)
 def test_a_promise_that_is_kept_is_not_contradicted_by_what_is_spent(promised, share, side, exact):

@@ -58,6 +58,7 @@ def test_the_width_as_a_further_exponent(said):
     assert "√w_C/(√n √ε)" in {one["value"] for one in found["regions"]}
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_a_map(ending, said, tmp_path):

@@ -175,6 +175,7 @@ def innermost(mechanism):
     return Gaussian(part.noise_multiplier) if isinstance(part, MatrixMechanism) else part.mechanism
 
 
+@pytest.mark.seconds
 def test_it_is_the_run_that_python_makes(own, data):
     """The same records, prepared as the demo prepares them, the same noise."""
     found = data("run", *TRAINING, *own, *BUDGET, "--sampling", "poisson", "--sample-rate", "1/6", "--seed", "4")

@@ -1,5 +1,6 @@
 """`dpbounds verify`: what holds, what fails, a report, a store that is used again."""
 
+import importlib
 import re
 import sys
 import types
@@ -7,20 +8,24 @@ from dataclasses import replace
 
 import pytest
 
-from dpbounds.algorithms.verification import suite
-from dpbounds.algorithms.verification.sweeping.cells import Result, vector
-from dpbounds.algorithms.verification.sweeping.store import Store
 from dpbounds.cli import main
 from dpbounds.expressions.enclosure import Enclosure
 
-PLANNED = suite.planned()
 PAPER = "tholeti-kalyani-2020"
 
 VERB = ("verify",)
 
 
+@pytest.fixture
+def suite():
+    """The module that plans checks: it imports every study."""
+    return importlib.import_module("dpbounds.algorithms.verification.suite")
+
+
 def wanting(results):
-    """What reads a run's numbers, as panels and findings do."""
+    """Read a run's numbers, as panels and findings do."""
+    from dpbounds.algorithms.verification.sweeping.cells import vector
+
     return vector(results[0], "exact_path")
 
 
@@ -38,12 +43,16 @@ def test_for_people_and_programs(data, said, tmp_path):
     assert found["counts"]["fails"] == 0
 
 
-def test_cells_of_other_code_are_told_and_set_aside(capsys, tmp_path):
+def test_cells_of_other_code_are_told_and_set_aside(capsys, tmp_path, suite):
+    from dpbounds.algorithms.verification.sweeping.cells import Result
+    from dpbounds.algorithms.verification.sweeping.store import Store
+
+    (planned, *_) = suite.planned()
     path = tmp_path / "cells.db"
     with Store(path, "before") as store:
-        for cell in PLANNED[0].cells(suite.Size.QUICK):
+        for cell in planned.cells(suite.Size.QUICK):
             store.put(Result(cell.key, {"hits": 0.0, "draws": 100_000.0}, 0.0))
-    arguments = ["verify", PLANNED[0].theorem, "--store", str(path)]
+    arguments = ["verify", planned.theorem, "--store", str(path)]
     assert main(arguments) == 0  # though nothing was hit in what is there
     captured = capsys.readouterr()
     assert captured.err.count("1 finished cells in") == captured.err.count("are of other code, and are not used") == 1
@@ -58,7 +67,7 @@ def test_a_report(said, tmp_path, rows):
     assert len(rows(folder / "verification.csv")) == text.count("| holds |")
 
 
-def test_a_planted_wrong_constant_fails(said, monkeypatch):
+def test_a_planted_wrong_constant_fails(said, monkeypatch, suite):
     from dpbounds.algorithms.verification.judging.estimates import formula_check
 
     (first, *_) = suite.planned()
@@ -72,7 +81,7 @@ def test_a_planted_wrong_constant_fails(said, monkeypatch):
     assert "misses" in out
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.seconds
 def test_experiments_are_run_drawn_and_told(said, tmp_path, monkeypatch):
     from dpbounds.algorithms.verification import experiments
     from dpbounds.algorithms.verification.experiments import wang_xu_2019
@@ -104,7 +113,7 @@ def test_experiments_are_run_drawn_and_told(said, tmp_path, monkeypatch):
     assert (folder / "figures" / f"{first.name}.png").stat().st_size > 10_000
 
 
-def test_a_refused_experiment_is_told_and_the_others_are_kept(said, refused, tmp_path, monkeypatch):
+def test_a_refused_experiment_is_told_and_the_others_are_kept(said, tmp_path, monkeypatch, suite):
     from dpbounds.algorithms.verification import experiments
     from dpbounds.algorithms.verification.sweeping.cells import Cell
     from dpbounds.errors import BudgetExceeded, NotCertified
@@ -129,7 +138,8 @@ def test_a_refused_experiment_is_told_and_the_others_are_kept(said, refused, tmp
         for one, name in ((first, "refused"), (second, "unproven"), (third, "gone"))
     ]  # fmt: skip
     monkeypatch.setattr(experiments, "experiments", lambda: tuple(few))
-    monkeypatch.setattr(suite, "planned", lambda: PLANNED[:1])
+    planned = suite.planned()[:1]
+    monkeypatch.setattr(suite, "planned", lambda: planned)
     folder = tmp_path / "runs"
     out = said("--experiments", "--output", str(folder))
     assert "Not drawn: the ledger refuses a run: more is spent than planned." in out

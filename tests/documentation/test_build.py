@@ -10,7 +10,7 @@ import pytest
 
 from tests.documentation.pages import ROOT
 
-pytestmark = pytest.mark.seconds
+pytestmark = pytest.mark.minutes
 LOADED = {"src", "srcset", "data", "poster", "action", "xlink:href"}
 # What must not be visible outside of code: LaTeX, and the marks of subscripts and superscripts.
 UNRENDERED = re.compile(r"\$|\\\(|\\frac|\\sqrt|\\le\b|[\^_]\{|\w\^[\w-]")

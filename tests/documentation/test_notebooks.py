@@ -9,6 +9,7 @@ import pytest
 from tests.documentation.pages import ROOT, assert_same_up_to_round_off, commands, fences
 
 nbformat = pytest.importorskip("nbformat")
+pytestmark = pytest.mark.minutes
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 IN_SECONDS = [page for page in TUTORIALS if page.stem != "train"]  # which trains with other libraries: test_blocks.py
 
@@ -43,7 +44,6 @@ def test_every_block_is_a_cell(notebooks, page):
     assert "](../" not in prose
 
 
-@pytest.mark.seconds
 @pytest.mark.parametrize("page", IN_SECONDS, ids=lambda page: page.stem)
 def test_a_kernel_prints_what_is_shown(notebooks, page, tmp_path, monkeypatch):
     pytest.importorskip("ipykernel")

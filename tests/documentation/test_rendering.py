@@ -8,7 +8,7 @@ import pytest
 
 from tests.documentation.pages import ROOT
 
-pytestmark = pytest.mark.seconds  # quick, but only developers have Sphinx
+pytestmark = pytest.mark.seconds  # quick, but Sphinx is not in the environment of the README
 
 
 @pytest.fixture(scope="module")

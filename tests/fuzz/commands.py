@@ -15,18 +15,9 @@ from tests.fuzz import pools
 from tests.fuzz.children import Ended, run
 
 _LONGEST = 600
-_QUIET = re.compile(
-    r"(note: |warning: |wrote |\d+ finished cells )"
-)  # what may stand on standard error beside the error
+_QUIET = re.compile(r"(note: |warning: |wrote |\d+ finished cells )")  # on standard error, beside the error
 _WARNING = re.compile(r"\b[A-Z]\w*Warning\b|Exception ignored")
-_PASSING = (
-    "check",
-    "remaining",
-    "table",
-    "verify",
-    "audit",
-    "demo",
-)  # verbs whose status 1 is a verdict that they print
+_PASSING = ("check", "remaining", "table", "verify", "audit", "demo")  # their status 1 is a verdict that they print
 _NAMES = {
     "paper": ("wang-xu-2019", "cited", "lowy-ullman-wright-2024"),
     "metric": ("gradient-norm", "excess-empirical-risk", "excess-population-risk", "sosp"),
@@ -49,15 +40,8 @@ _NAMES = {
     "positive": ("1", "0"),
 }
 _GOOD_PAIRS = (
-    "n=1e6",
-    "d=100",
-    "epsilon=1",
-    "delta=1e-6",
-    "lipschitz=1",
-    "smoothness=1",
-    "initial_gap=1",
-    "diameter=2",
-    "T=9",
+    *("n=1e6", "d=100", "epsilon=1", "delta=1e-6", "T=9"),
+    *("lipschitz=1", "smoothness=1", "initial_gap=1", "diameter=2"),
 )
 _STATEMENTS = (
     *("wang-xu-2019/theorem-2", "wang-xu-2019/theorem-2/explicit", "cited/wang-ye-xu-2017/main-result"),

@@ -1,4 +1,4 @@
-"""A minute of fuzzing, always the same; more with ``python -m tests.fuzz`` (see there)."""
+"""The fuzzers: a small fixed sample in seconds, a minute of each at night; more with ``python -m tests.fuzz``."""
 
 import json
 import subprocess
@@ -7,21 +7,32 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz import commands, pools
+from tests.fuzz import commands
 from tests.fuzz.children import Ended
 
 ROOT = Path(__file__).parents[2]
 
 
-def fuzzed(kind, count):
+SAMPLES = {"commands": "epsilon,delta,calibrate,check,ball,evaluate", "calls": "Gaussian,epsilon,delta,calibrate"}
+
+
+def fuzzed(kind, count, only=""):
     """What the fuzzer reports; it forks, and so has a process of its own."""
-    words = [sys.executable, "-m", "tests.fuzz", kind, "--seed", "20260101", "--count", str(count)]
+    words = [sys.executable, "-m", "tests.fuzz", kind, "--seed", "20260101", "--count", str(count), "--only", only]
     found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stdout + found.stderr[-2000:]
     return json.loads(found.stdout.splitlines()[-1])
 
 
 @pytest.mark.seconds
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_a_small_sample(kind):
+    report = fuzzed(kind, 30, SAMPLES[kind])
+    assert report["cases"] == 30
+    assert set(report["statuses"]) == set(SAMPLES[kind].split(","))
+
+
+@pytest.mark.minutes
 def test_commands():
     report = fuzzed("commands", 120)
     assert report["cases"] == 120
@@ -31,7 +42,7 @@ def test_commands():
     assert 25 < refused < 100
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_calls():
     report = fuzzed("calls", 350)
     assert report["cases"] == 350
@@ -87,9 +98,3 @@ def test_what_a_fault_is(ended, changed, told):
 def test_json_that_is_none_is_a_fault():
     for out, wrong in (("{}", False), ('{"a": NaN}', True), ("epsilon 1", True)):
         assert bool(list(commands.faults(["epsilon", "--json"], Ended(0, out, "", ""), []))) is wrong
-
-
-def test_the_world_has_what_it_names(tmp_path):
-    pools.world(tmp_path, "{}")
-    assert (tmp_path / "fifo").is_fifo()
-    assert (tmp_path / "l.json").stat().st_size

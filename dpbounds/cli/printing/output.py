@@ -45,6 +45,16 @@ def plain(number: Fraction | float) -> str:
     return written if written and len(written) <= 20 else f"about {short}"
 
 
+def rounded(value: Fraction | float, digits: int, direction: Direction) -> str:
+    """A number in so many significant digits, rounded to a side, without zeros at its end.
+
+    >>> rounded(Fraction(2, 3), 4, "down"), rounded(0.25, 4, "up")
+    ('0.6666', '0.25')
+    """
+    text = to_decimal(value, digits, direction)
+    return text if isinstance(value, float) and not math.isfinite(value) else plain(Fraction(text))
+
+
 def plain_text(value: object) -> str:
     """An option's value for an error message."""
     if isinstance(value, tuple):

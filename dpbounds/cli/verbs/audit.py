@@ -212,11 +212,12 @@ def _print(finding: AuditedAlgorithm) -> None:
     if math.isfinite(finding.certified):
         certified = to_decimal(Fraction(finding.certified), 6, "up")
     how = "one run on canaries" if finding.runs == 1 else f"{finding.runs} runs on neighbouring data sets"
+    at = f"at delta = {audit.delta:g}, {audit.confidence:.4g} confidence"
     click.echo(f"{finding.name}: {how} ({claim.relation})")
     output.print_rows(
         {
-            "  at least": f"epsilon {audit.epsilon:.4g} at delta = {audit.delta:g}, {audit.confidence:.4g} confidence",
-            "  unassuming": f"epsilon {finding.unassuming.epsilon:.4g}",
+            "  at least": f"epsilon {_down(audit.epsilon)} {at}",
+            "  unassuming": f"epsilon {_down(finding.unassuming.epsilon)}",
             "  ended by": finding.ended,
             "  found by": f"{finding.attack} ({audit.method})",
             "  certified": certified + ("" if finding.sound else "  <- exceeded: ledger or code is wrong"),
@@ -320,13 +321,18 @@ def _write_findings(folder: Path, command: str, confidence: float, findings: Seq
     _write(folder / "audits-algorithms.md", command, confidence, _HEADINGS, rows, f"Aims: {aims}, {_LIMITS}")
 
 
+def _down(epsilon: float) -> str:
+    """A lower bound, as it is printed."""
+    return output.rounded(epsilon, 4, "down")
+
+
 def _cells(finding: AuditedAlgorithm) -> tuple[str, ...]:
-    certified = "none" if math.isinf(finding.certified) else f"{finding.certified:.4g}"
+    certified = "none" if math.isinf(finding.certified) else output.rounded(finding.certified, 4, "up")
     verdict = "claim refuted" if finding.refutes_claim else "agrees"
     return (
         finding.name,
-        f"{finding.audit.epsilon:.4g}",
-        f"{finding.unassuming.epsilon:.4g}",
+        _down(finding.audit.epsilon),
+        _down(finding.unassuming.epsilon),
         "" if math.isnan(finding.reach) else f"about {finding.reach:.2g}",
         certified,
         f"{float(finding.claim.epsilon):.4g}",
@@ -397,7 +403,7 @@ def _mutations(runs: int, confidence: float, seed: int, folder: Path | None, as_
 def _of_copy(verdict: AuditedCopy) -> tuple[str, ...]:
     one = verdict.mutation
     said = "caught" if verdict.caught else "not caught"
-    return one.name, f"{one.claim:.4g}", f"{one.delta:.3g}", f"{verdict.audit.epsilon:.4g}", said, one.flaw
+    return one.name, f"{one.claim:.4g}", f"{one.delta:.3g}", _down(verdict.audit.epsilon), said, one.flaw
 
 
 def _copies(verdicts: Sequence[AuditedCopy]) -> list[dict[str, object]]:

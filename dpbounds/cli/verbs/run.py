@@ -294,10 +294,11 @@ def _print(found: Ran, files: tuple[Path, ...]) -> None:
 
 def _bound(found: Ran, name: str) -> str:
     bound, measured = found.bounds[name], found.measured(name)
-    root = f" (its root: {math.sqrt(bound.upper):.6g})" if name in SQUARES else ""
+    root = math.nextafter(math.sqrt(bound.upper), math.inf)
+    rooted = f" (its root: {printing.rounded(root, 6, 'up')})" if name in SQUARES else ""
     trivial = " (trivial)" if _is_trivial(bound) else ""
     seen = "" if measured is None else f"; measured {measured:.6g}, not private"
-    return f"mean of {name} <= {bound.upper:.6g}{root}{trivial}{seen}"
+    return f"mean of {name} <= {printing.rounded(bound.exact_upper, 6, 'up')}{rooted}{trivial}{seen}"
 
 
 def _is_trivial(bound: Enclosure) -> bool:
