@@ -182,6 +182,17 @@ def test_everyone_within_a_budget_of_his_own():
     assert found(*kept, open_, (4.0, 4.1, 4.2)) == (FAILS, 4.2, 4.0)
 
 
+def test_a_quotient_that_is_rounded_hides_no_ledger():
+    """A third is more than its double: both ledgers spend 1 of their budgets in doubles, and the second more."""
+    kept, over = 1.0, math.nextafter(1.0, 2.0)
+    budgets = (3.0, 1.0)
+    cells = [Cell.of("a:b", epsilon=epsilon).key for epsilon in budgets]
+    plan = kinds.spent("x/y", "ledgers", cell)
+    results = [Result(key, {"spent_lower": 0.5, "spent_upper": epsilon * share}, 0.0)
+               for key, epsilon, share in zip(cells, budgets, (kept, over), strict=True)]  # fmt: skip
+    assert judged(plan, *results).verdict == judged(plan, *results[::-1]).verdict == UNDECIDED
+
+
 def test_spent_of_another_name_against_an_exact_budget():
     third = Fraction(1, 3)
     plan, above = kinds.spent("x/y", "delta", cell, third, "delta"), float(third) * (1 + 2**-52)
@@ -240,7 +251,8 @@ def bound_held(rng):
 def noise_held(rng):
     ledger = Ledger((Release(Fraction(2), Fraction(1), count=4),))
     squares = (2 * rng.standard_normal((5, 4, 3)) ** 2 * 2).sum(axis=2).mean(axis=1)
-    return noise_check("x", squares, dimension=3, steps=4, ledger=ledger, confidence=0.9).verdict is Verdict.HOLDS
+    found = noise_check("x", squares, dimension=3, steps=4, ledger=ledger, confidence=0.9)
+    return found.measured.low <= found.predicted.lower <= found.measured.high
 
 
 def quantile_held(rng):
@@ -261,6 +273,15 @@ def test_an_interval_covers_as_often_as_it_says(held, least, most):
 def test_the_ends_of_a_bound_are_on_the_safe_side():
     end = Fraction(bound_check("x", SAMPLES, Enclosure.exactly(1)).measured.high)
     assert bound_check("x", SAMPLES, Enclosure(end - 1, end + 1)).verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("repetitions", "factor", "verdict"), [(10, 1.0, UNDECIDED), (200, 1.0, HOLDS), (200, 0.5, FAILS), (10, 0.2, FAILS)]
+)
+def test_noise_is_not_confirmed_by_an_interval_that_has_half_of_it(repetitions, factor, verdict):
+    ledger = Ledger((Release(Fraction(2), Fraction(1), count=4),))
+    squares = factor * np.random.default_rng(0).chisquare(3 * 4, size=repetitions)  # E‖e‖² is dσ² = 12
+    assert noise_check("x", squares, dimension=3, steps=4, ledger=ledger, confidence=0.99).verdict == verdict
 
 
 def test_one_repetition_is_undecided():

@@ -96,6 +96,40 @@ def test_every_check_belongs_to_a_statement_and_is_held_in_its_sense():
         assert {name for name, _ in changed} <= {"repetitions", "draws"}, one.name
 
 
+def test_every_check_is_judged_with_its_share_of_the_error(monkeypatch):
+    (first, *_) = planned()
+    seen = []
+
+    def judge(results, confidence):
+        seen.append(confidence)
+        return first.judge(results, confidence)
+
+    monkeypatch.setattr(suite, "planned", lambda: (replace(first, judge=judge),))
+    with Store(":memory:") as store:
+        run_suite(Size.QUICK, store)
+    assert seen == [1 - 0.01 / 500]
+    assert len(planned()) <= 500
+    audits = [cell for one in planned() if "audit" in one.name for cell in one.cells(Size.FULL)]
+    assert {dict(cell.parameters)["confidence"] for cell in audits} == {1 - 0.01 / 500}
+
+
+def test_the_shortest_check_of_every_statement():
+    """The one with the fewest cells; of those one of the cheapest kind; of those the first."""
+    every = planned()
+    shortest = suite.shortest_of_each(every)
+    assert [one.theorem for one in shortest] == list(dict.fromkeys(one.theorem for one in every))
+    kinds = ["formula", "bound", "spent", "slope"]
+    for one in shortest:
+        same = [other for other in every if other.theorem == one.theorem]
+        assert one is min(same, key=lambda other: (len(other.cells(Size.QUICK)), kinds.index(other.kind)))
+    assert suite.left_out()
+    assert {*suite.left_out()} == {*every} - {*shortest}
+    cells = {cell.key for one in shortest for cell in one.cells(Size.QUICK)}
+    # so few that they take two minutes at most: most statements have one cell each
+    assert len(cells) < 150
+    assert not [one.name for one in shortest if "audit" in one.name]
+
+
 def test_one_statement_alone():
     with Store(":memory:") as store:
         found = run_suite(Size.QUICK, store, theorems=["tholeti-kalyani-2020/equation-6"])
@@ -257,7 +291,7 @@ def test_a_planted_noise_bug_fails(capsys, monkeypatch, tmp_path, bug, reason):
     assert main(["verify", "--store", str(path), "--output", str(report), "--export", str(table)]) == 1
     runs = len(spends.cells(Size.QUICK))
     assert (
-        f"  fails     spent: {spends.name}\n            the ledger refuses {runs} of {runs} runs"
+        f"  fails      spent: {spends.name}\n             the ledger refuses {runs} of {runs} runs"
         in capsys.readouterr().out
     )
     assert (report / "verification.md").read_text().count("| fails |") == 3
@@ -341,7 +375,7 @@ def test_an_audit_is_held_against_the_certificate():
     right = run(cell)
     ends = (right.numbers, {"lower": 1.5, "certified": 1.25}, {"lower": 1.5, "certified": math.inf})
     found = [one.judge([replace(right, numbers=numbers)], 0.99) for numbers in ends]
-    assert [check.verdict for check in found] == [Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED]
+    assert [check.verdict for check in found] == [Verdict.COMPATIBLE, Verdict.FAILS, Verdict.UNDECIDED]
     assert "at least 1.5 (99 % confidence), more than the 1.25 certified" in found[1].reason
 
 
