@@ -136,12 +136,7 @@ def spent(theorem: str, name: str, cells: CellsAt, budget: ExactLike | None = No
             )
             for result in results
         ]
-
-        def worst(ledger: tuple[float, float, Fraction]) -> tuple[bool, bool, float]:
-            lower, upper, allowed = ledger
-            return lower > allowed, upper > allowed, upper / float(allowed)  # a quotient rounds: it decides last
-
-        lower, upper, allowed = max(ledgers, key=worst)
+        lower, upper, allowed = max(ledgers, key=lambda ledger: (ledger[0] > ledger[2], ledger[1] / float(ledger[2])))
         verdict = Verdict.HOLDS if upper <= allowed else Verdict.FAILS if lower > allowed else Verdict.UNDECIDED
         most = "the ledger spends" if len(results) == 1 else f"the most that {len(results)} ledgers spend is"
         what = "epsilon" if of == "spent" else of

@@ -89,9 +89,16 @@ def command(
         outcomes: tuple[Outcome, ...] = ()
         rest: tuple[PlannedCheck, ...] = ()
         if checked or not names:
-            how = {"jobs": jobs, "scheduler": scheduler}
             with progress_bar("checks", shown=not as_json) as progress:
-                outcomes = run_suite(size, cells, theorems=checked, shortest=quick, progress=progress, **how)
+                outcomes = run_suite(
+                    size,
+                    cells,
+                    theorems=checked,
+                    shortest=quick,
+                    jobs=jobs,
+                    scheduler=scheduler,
+                    progress=progress,
+                )
             rest = left_out(checked) if quick else ()
         pictures: tuple[Picture, ...] = ()
         if experiments:
@@ -118,8 +125,8 @@ def command(
         _print(outcomes, pictures)
         if rest:
             every = len(outcomes) + len(rest)
-            again = " ".join(["dpbounds verify", *names])
-            click.echo(f"{len(outcomes)} checks of {every}, one of every statement; the rest: {again}")
+            everything = " ".join(["dpbounds verify", *names])
+            click.echo(f"{len(outcomes)} checks of {every}, one of every statement; the rest: {everything}")
         if files:
             click.echo("wrote " + ", ".join(str(file) for file in files))
     return DOES_NOT_HOLD if failed(outcomes) else DONE

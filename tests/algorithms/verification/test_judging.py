@@ -182,17 +182,6 @@ def test_everyone_within_a_budget_of_his_own():
     assert found(*kept, open_, (4.0, 4.1, 4.2)) == (FAILS, 4.2, 4.0)
 
 
-def test_a_quotient_that_is_rounded_hides_no_ledger():
-    """A third is more than its double: both ledgers spend 1 of their budgets in doubles, and the second more."""
-    kept, over = 1.0, math.nextafter(1.0, 2.0)
-    budgets = (3.0, 1.0)
-    cells = [Cell.of("a:b", epsilon=epsilon).key for epsilon in budgets]
-    plan = kinds.spent("x/y", "ledgers", cell)
-    results = [Result(key, {"spent_lower": 0.5, "spent_upper": epsilon * share}, 0.0)
-               for key, epsilon, share in zip(cells, budgets, (kept, over), strict=True)]  # fmt: skip
-    assert judged(plan, *results).verdict == judged(plan, *results[::-1]).verdict == UNDECIDED
-
-
 def test_spent_of_another_name_against_an_exact_budget():
     third = Fraction(1, 3)
     plan, above = kinds.spent("x/y", "delta", cell, third, "delta"), float(third) * (1 + 2**-52)

@@ -27,7 +27,7 @@ from dpbounds.algorithms.verification.sweeping.cells import Cell, run
 from dpbounds.algorithms.verification.sweeping.store import Store
 from dpbounds.algorithms.verification.sweeping.sweeps import sweep
 from dpbounds.cli import main
-from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.papers.wang_xu_2019 import theorem_2_explicit
 from dpbounds.theorems.record import Mode
@@ -319,6 +319,7 @@ def test_one_bad_run_does_not_lose_the_others(capsys, monkeypatch, tmp_path):
         "open": NotCertified("the tail did not close\nwithin 10 digits"),
         "unknown": UnsupportedMechanism("no analysis of this sampling"),
         "zero": {"gap": [0.0, 0.0]},
+        "refused": BudgetExceeded("less noise was added than written down"),
     }
     module = types.ModuleType("bad_tasks")
     vars(module).update({name: gives(found) for name, found in tasks.items()})
@@ -334,10 +335,11 @@ def test_one_bad_run_does_not_lose_the_others(capsys, monkeypatch, tmp_path):
 
     sizes = [Cell.of("bad_tasks:good", records=n) for n in (1, 2)] + [Cell.of("bad_tasks:zero", records=4)]
     plans = (
-        *(held(name, name) for name in tasks if name != "zero"),
+        *(held(name, name) for name in tasks if name not in ("zero", "refused")),
         held("no bound", bound=NotCertified("the bound did not close")),
         replace(held("no plan"), cells=gives(NotCertified("the net has no certified radius"))),
         planned_checks.slope(statement, "logarithm of zero", gives(sizes), "gap", -1.0),
+        planned_checks.slope(statement, "one refused", gives([*sizes[:2], Cell.of("bad_tasks:refused")]), "gap", -1.0),
     )
     monkeypatch.setattr(suite, "planned", lambda: plans)
     found = verify(capsys, tmp_path / "cells.db", status=1)
@@ -350,6 +352,7 @@ def test_one_bad_run_does_not_lose_the_others(capsys, monkeypatch, tmp_path):
         "no bound": ("undecided", "the bound did not close"),
         "no plan": ("undecided", "no certified radius"),
         "logarithm of zero": ("fails", "logarithms are taken"),
+        "one refused": ("fails", "the ledger refuses 1 of 3 runs: less noise"),
     }
     assert {name: one["verdict"] for name, one in found.items()} == {
         name: verdict for name, (verdict, _) in said.items()
