@@ -62,8 +62,14 @@ def test_a_typed_exponent_is_that_of_the_rate(plan):
             read.append(name)
             return [0.9, 1.0, 1.1]
 
-    cells = plan.cells(Size.QUICK)
     against = {"n": "records", "d": "dimension", "ε": "epsilon"}[plan.name.rpartition(" against ")[2]]
+
+    def sweep(cell):
+        return cell.task, {name: value for name, value in cell.parameters if name != against}
+
+    # the first sweep is the chosen one; of others of its task nothing is needed
+    every = plan.cells(Size.QUICK)
+    cells = [cell for cell in every if cell.task != every[0].task or sweep(cell) == sweep(every[0])]
     assert len({dict(cell.parameters)[against] for cell in cells}) > 2
     check = plan.judge([Result(cell.key, Numbers(), 0.0) for cell in cells], 0.99)
     symbol, rate = SYMBOLS[against], theorem(plan.theorem).rate.formula

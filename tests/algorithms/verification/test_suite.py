@@ -23,7 +23,7 @@ from dpbounds.algorithms.verification.judging.planned_checks import MOST_CHECKS,
 from dpbounds.algorithms.verification.judging.slopes import confidence_of, slope_check
 from dpbounds.algorithms.verification.studies import formulas
 from dpbounds.algorithms.verification.suite import failed, planned, run_suite
-from dpbounds.algorithms.verification.sweeping.cells import Cell, run
+from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, run
 from dpbounds.algorithms.verification.sweeping.store import Store
 from dpbounds.algorithms.verification.sweeping.sweeps import sweep
 from dpbounds.cli import main
@@ -248,6 +248,7 @@ def forgotten(streams, dimension):
     return np.zeros((len(streams), dimension))
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("bug", "reason"),
@@ -375,9 +376,9 @@ def test_an_error_of_the_program_stops_it(monkeypatch):
 def test_an_audit_is_held_against_the_certificate():
     (one,) = (one for one in planned() if one.name == "dp-pgd, an audit of its example")
     (cell,) = one.cells(Size.QUICK)
-    right = run(cell)
-    ends = (right.numbers, {"lower": 1.5, "certified": 1.25}, {"lower": 1.5, "certified": math.inf})
-    found = [one.judge([replace(right, numbers=numbers)], 0.99) for numbers in ends]
+    ends = ((0.3, 1.25), (1.5, 1.25), (1.5, math.inf))
+    results = [Result(cell.key, {"lower": lower, "certified": certified}, 0.0) for lower, certified in ends]
+    found = [one.judge([result], 0.99) for result in results]
     assert [check.verdict for check in found] == [Verdict.COMPATIBLE, Verdict.FAILS, Verdict.UNDECIDED]
     assert "at least 1.5 (99 % confidence), more than the 1.25 certified" in found[1].reason
 
