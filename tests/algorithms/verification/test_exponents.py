@@ -93,6 +93,7 @@ def test_nothing_else_changes_within_a_sweep(size):
             assert {name for name in same[0] if len({each[name] for each in same}) > 1} in ({"dimension"}, {"epsilon"})
 
 
+@pytest.mark.seconds
 def test_a_problem_that_was_chosen_is_said_with_what_the_others_gave():
     """The verdict rests on the chosen problem; every other exponent is reported as it was measured."""
     (plan,) = [one for one in CHECKS if one.name == "DP-PGD, exact mapping against d"]

@@ -81,6 +81,7 @@ def test_every_algorithm_has_a_ladder_or_a_reason():
     refused("holds with a probability", explain, algorithm, problem, None)
 
 
+@pytest.mark.seconds_cases("tree-spider-population")
 @pytest.mark.parametrize("name", [*FIRST, *(pytest.param(name, marks=pytest.mark.minutes) for name in MORE)])
 def test_it_leads_from_what_was_measured_to_the_bound_without_a_gap(name):
     for algorithm, problem, run, mapping, bound in ladders(name, 16):

@@ -238,7 +238,7 @@ def test_a_planted_wrong_constant_fails(capsys, monkeypatch, measured_descents):
     for records in (500, 1000, 4000):
         assert found[BOUND.format(records)]["verdict"] == "fails"
         assert "lies above the bound" in found[BOUND.format(records)]["reason"]
-    assert found[SLOPE]["verdict"] == "holds"
+    assert found[SLOPE]["verdict"] == "compatible"
 
 
 RIGHT, STDDEV = noise.standard_gaussian, GradientOracle.noise_stddev.fget
