@@ -532,7 +532,7 @@ class Measured(TypedDict):
 class Judged(TypedDict):
     predicted: Any
     measured: Measured
-    verdict: Literal["holds", "undecided", "fails"]
+    verdict: Literal["holds", "compatible", "undecided", "fails"]
     reason: str
 
 
@@ -554,6 +554,12 @@ class Check(Judged):
     seconds: float
 
 
+class PlannedCheck(TypedDict):
+    theorem: str
+    name: str
+    kind: str
+
+
 class Experiment(TypedDict):
     theorem: str
     name: str
@@ -563,6 +569,8 @@ class Experiment(TypedDict):
 class Verified(Head):
     checks: list[Check]
     counts: dict[str, int]
+    left_out: list[PlannedCheck]
+    """With --quick: what is not run."""
     suite_error: float
     """The chance of any false alarm."""
     experiments: list[Experiment]

@@ -30,6 +30,8 @@ from dpbounds.algorithms.verification.sweeping.store import Store
 from dpbounds.algorithms.verification.sweeping.sweeps import Progress, sweep
 from dpbounds.errors import InvalidValue, nearest
 
+_CHEAPEST_FIRST = ("formula", "bound", "spent", "slope")
+
 
 class HasCells(Protocol):
     """What is planned: a check, an experiment."""
@@ -75,6 +77,7 @@ def run_suite(
     store: Store,
     *,
     theorems: Sequence[str] = (),
+    shortest: bool = False,
     jobs: int = 1,
     scheduler: str | None = None,
     progress: Progress | None = None,
@@ -85,12 +88,37 @@ def run_suite(
         size: Quick or full.
         store: Where finished cells are kept: what is there is not run again.
         theorems: Ids, each with a check; a prefix such as a paper's id selects all of its statements.
+        shortest: Run one check of each statement, see ``shortest_of_each``.
         jobs: Processes on this machine.
         scheduler: A Dask scheduler's address, instead.
         progress: Called after every cell.
     """
-    found = swept(_chosen(theorems), size, store, jobs=jobs, scheduler=scheduler, progress=progress)
+    checks = _chosen(theorems)
+    if shortest:
+        checks = shortest_of_each(checks)
+    found = swept(checks, size, store, jobs=jobs, scheduler=scheduler, progress=progress)
     return tuple(_outcome(check, results) for check, results in found)
+
+
+def shortest_of_each(checks: Sequence[PlannedCheck]) -> list[PlannedCheck]:
+    """Of each statement the check that has the fewest cells at small size, in the order of the statements.
+
+    Of several such checks it is the one of the cheapest kind (a formula, then a bound, a ledger, an exponent), and of
+    those the first. The rule reads the plan and no clock, so that the choice is the same everywhere.
+    """
+    found: dict[str, tuple[tuple[int, int], PlannedCheck]] = {}
+    for check in checks:
+        cost = len(_cells_or_reason(check, Size.QUICK)), _CHEAPEST_FIRST.index(check.kind)
+        if check.theorem not in found or cost < found[check.theorem][0]:
+            found[check.theorem] = cost, check
+    return [check for _, check in found.values()]
+
+
+def left_out(theorems: Sequence[str] = ()) -> tuple[PlannedCheck, ...]:
+    """The checks of some statements, or of all, that ``run_suite`` leaves to others where it runs the shortest."""
+    checks = _chosen(theorems)
+    kept = shortest_of_each(checks)
+    return tuple(check for check in checks if check not in kept)
 
 
 def _outcome(planned: PlannedCheck, results: list[Result] | str) -> Outcome:

@@ -154,7 +154,7 @@ def _verify(found: dict[str, Any]) -> list[Rows]:
     ]
 
 
-_VERDICTS = {"fails": "fail", "undecided": "are undecided", "holds": "hold"}
+_VERDICTS = {"fails": "fail", "undecided": "are undecided", "compatible": "are compatible", "holds": "hold"}
 
 
 def _promised(found: Any) -> str:

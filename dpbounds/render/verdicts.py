@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MARKS = {"holds": ("o", COLOURS[1]), "undecided": ("o", "white"), "fails": ("X", COLOURS[2])}
+_MARKS = {
+    "holds": ("o", COLOURS[1]),
+    "compatible": ("s", "white"),
+    "undecided": ("o", "white"),
+    "fails": ("X", COLOURS[2]),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +28,7 @@ class Found:
         low: Of the interval of what was measured.
         mean: Inside of it.
         high: Its other end.
-        verdict: "holds", "undecided" (a hollow mark) or "fails" (a cross).
+        verdict: "holds", "compatible" (a hollow square), "undecided" (a hollow dot) or "fails" (a cross).
     """
 
     label: str

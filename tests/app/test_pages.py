@@ -318,7 +318,7 @@ def test_what_fails_stands_first():
     shown, again = TABLES["verify"](
         {"checks": checks, "experiments": [{"theorem": "a", "name": "b", "findings": ["so", "it is"]}]}
     )
-    assert shown.caption.endswith("1 fail, 1 are undecided, 1 hold")
+    assert shown.caption.endswith("1 fail, 1 are undecided, 0 are compatible, 1 hold")
     assert [row[2] for row in shown.rows] == ["fails", "undecided", "holds"]
     assert shown.rows[0][3:6] == ("1", "2", "[-inf, 3]")
     assert again.rows[0][2] == "so it is"

@@ -20,7 +20,9 @@ def test_for_people_and_programs(data, said):
     assert found["measured"] == lines[0]["left"]
     assert found["bound"]["upper"] == lines[-1]["right"]
     assert np.prod([line["factor"] for line in lines]) == pytest.approx(found["bound"]["upper"] / found["measured"])
-    assert {line["verdict"] for line in lines} == {"holds"}
+    assert {line["verdict"] for line in lines} <= {"holds", "compatible"}  # with so few repetitions
+    assert lines[-1]["verdict"] == "holds"
+    assert "does not hold" not in out
     assert list(found["factors"].values()) == sorted(found["factors"].values(), reverse=True)
     assert f"{found['curvature']['measured']:.4g} at most where the run was" in out
 

@@ -33,10 +33,12 @@ def wanting(results):
 def test_for_people_and_programs(data, said, tmp_path):
     store = ["--store", str(tmp_path / "cells.db")]
     out = said(PAPER, *store)
-    assert f"{PAPER}/equation-6\n  holds     formula: ball overlap" in out
-    assert out.endswith(" 0 undecided, 0 fail\n")
+    assert f"{PAPER}/equation-6\n  holds      formula: ball overlap" in out
+    assert out.endswith(" 0 are undecided, 0 fail\n")
     found = data(PAPER, *store)
-    assert {one["verdict"] for one in found["checks"]} == {"holds"}
+    audits = {one["verdict"] for one in found["checks"] if "audit" in one["name"]}
+    assert audits == {"compatible"}
+    assert {one["verdict"] for one in found["checks"] if "audit" not in one["name"]} == {"holds"}
     first = found["checks"][0]
     assert set(first) >= {"theorem", "kind", "predicted", "measured", "verdict", "reason"}
     assert first["measured"]["low"] <= first["predicted"]["upper"] <= first["measured"]["high"]
@@ -56,14 +58,28 @@ def test_cells_of_other_code_are_told_and_set_aside(capsys, tmp_path, suite):
     assert main(arguments) == 0  # though nothing was hit in what is there
     captured = capsys.readouterr()
     assert captured.err.count("1 finished cells in") == captured.err.count("are of other code, and are not used") == 1
-    assert " 0 undecided, 0 fail\n" in captured.out
+    assert " 0 are undecided, 0 fail\n" in captured.out
+
+
+def test_quick_runs_one_check_of_every_statement_and_says_what_it_leaves_out(said, data, tmp_path):
+    statement, folder = f"{PAPER}/equation-6", tmp_path / "runs"
+    out = said(statement, "--quick", "--output", str(folder))
+    assert out.count("formula: ") == 1
+    assert f"1 checks of 6, one of every statement; the rest: dpbounds verify {statement}\n" in out
+    page = (folder / "verification.md").read_text()
+    assert page.count(f"\n- {statement}, ball overlap") == 5
+    assert f"Made by `dpbounds verify {statement} --quick`" in page
+    found = data(statement, "--quick")
+    run, left = ({one["name"] for one in found[where]} for where in ("checks", "left_out"))
+    assert (len(run), len(left), run & left) == (1, 5, set())
+    assert data(statement)["left_out"] == []
 
 
 def test_a_report(said, tmp_path, rows):
     folder = tmp_path / "runs"
     assert "wrote " in said(f"{PAPER}/equation-6", "--output", str(folder))
     text = (folder / "verification.md").read_text()
-    assert "checks hold" in text
+    assert "of 6 checks 6 hold, 0 are compatible, 0 are undecided, 0 fail." in text
     assert len(rows(folder / "verification.csv")) == text.count("| holds |")
 
 
@@ -77,7 +93,7 @@ def test_a_planted_wrong_constant_fails(said, monkeypatch, suite):
 
     monkeypatch.setattr(suite, "planned", lambda: (replace(first, judge=wrong),))
     out = said(status=1)
-    assert "  fails     formula: " in out
+    assert "  fails      formula: " in out
     assert "misses" in out
 
 
@@ -145,7 +161,7 @@ def test_a_refused_experiment_is_told_and_the_others_are_kept(said, tmp_path, mo
     assert "Not drawn: the ledger refuses a run: more is spent than planned." in out
     assert "Not drawn: nothing is proven of a run: the tail did not close." in out
     assert re.search("Not drawn: exact_path must be .*, not NaN", out)
-    assert out.count("  holds  ") == 1
+    assert out.count("  holds   ") == 1
     page = (folder / "verification.md").read_text()
     assert f"### {first.title}\n\n- Not drawn: the ledger refuses a run" in page.replace("\n\n\n", "\n\n")
     assert ".png" not in page

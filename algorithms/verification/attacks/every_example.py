@@ -64,7 +64,9 @@ def _spent(example: Example) -> PlannedCheck:
 def _audited(example: Example) -> PlannedCheck:
     """What an attack proves to be spent, at the suite's confidence, is at most what is certified.
 
-    So few runs see noise that was forgotten, not noise that is a little too small: ``dpbounds audit`` takes more.
+    An attack bounds ε from below. So it can refute what is certified and never show it: what it does not refute is
+    ``compatible``. So few runs see noise that was forgotten, not noise that is a little too small: ``dpbounds audit``
+    takes more.
     """
     theorem = example.theorems[0]
 
@@ -76,8 +78,8 @@ def _audited(example: Example) -> PlannedCheck:
             nothing = Enclosure(Fraction(0), math.inf, "nothing is proven")
             reason = f"{attacked}, and nothing is certified that this could exceed"
             return Check(theorem, "spent", nothing, measured, Verdict.UNDECIDED, reason)
-        verdict = Verdict.HOLDS if lower <= certified else Verdict.FAILS
-        reason = f"{attacked}, {'at most' if verdict is Verdict.HOLDS else 'more than'} the {certified:.12g} certified"
+        verdict = Verdict.COMPATIBLE if lower <= certified else Verdict.FAILS
+        reason = f"{attacked}, {'more than' if verdict is Verdict.FAILS else 'at most'} the {certified:.12g} certified"
         return Check(theorem, "spent", Enclosure.exactly(Fraction(certified), "certified"), measured, verdict, reason)
 
     confidence = confidence_of(SUITE_ERROR, MOST_CHECKS)

@@ -23,12 +23,26 @@ from dpbounds.algorithms.verification.sweeping.cells import NotMeasured
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 
+_WIDEST_OF_NOISE = 0.5  # of the variance that a ledger says: a wider interval decides nothing
+
 
 class Verdict(StrEnum):
-    """What a check found."""
+    """What a check found.
+
+    A measurement is an interval, and no verdict rests on its middle alone.
+
+    Attributes:
+        HOLDS: The whole interval keeps the promise.
+        FAILS: None of it does.
+        COMPATIBLE: The data agree with the promise and do not show it: an exponent whose interval reaches beyond the
+            tolerance, an attack that finds less than is certified.
+        UNDECIDED: The data do not decide: an interval that contains the bound, too few runs, sizes where the promise
+            does not show yet, no proof.
+    """
 
     HOLDS = "holds"
     FAILS = "fails"
+    COMPATIBLE = "compatible"
     UNDECIDED = "undecided"
 
 
@@ -77,7 +91,7 @@ class Check:
         kind: "spent", "bound" or "formula" ("slope" where its runs gave nothing to fit).
         predicted: What was promised: proven ends, unless it is said to be numerical.
         measured: What was found.
-        verdict: ``holds``, ``fails`` or ``undecided``.
+        verdict: See ``Verdict``.
         reason: Why, in one line.
     """
 
@@ -234,7 +248,8 @@ def noise_check(
         confidence: High by default, because a right run should practically never fail.
 
     Returns:
-        ``holds`` where the interval contains the ledger's dσ², otherwise ``fails``.
+        ``holds`` where the interval contains the ledger's dσ², ``fails`` where it does not. ``undecided`` where the
+        interval is wider than half of dσ²: it would contain the noise of half the standard deviation, too.
     """
     samples = finite_samples(squared_norms)
     valid_share("confidence", confidence)
@@ -249,6 +264,9 @@ def noise_check(
     measured = Measured(float(samples.mean()), low, high)
     contains = low <= predicted.exact_upper and predicted.exact_lower <= high
     interval = f"E‖e‖² measured {measured.mean:.6g}, {100 * confidence:.5g} % interval [{low:.6g}, {high:.6g}]"
+    if contains and high - low > _WIDEST_OF_NOISE * predicted.upper:
+        reason = f"{interval} is wider than {_WIDEST_OF_NOISE:.0%} of the ledger's {predicted.upper:.6g}: run more"
+        return Check(theorem, "formula", predicted, measured, Verdict.UNDECIDED, reason)
     reason = f"{interval} {'contains' if contains else 'misses'} the ledger's {predicted.upper:.6g}"
     return Check(theorem, "formula", predicted, measured, Verdict.HOLDS if contains else Verdict.FAILS, reason)
 

@@ -8,8 +8,13 @@ precision: weights guessed from a few repetitions make an interval too short. A 
 of a check among hundreds (1e-5) lies beyond what resamples can show.
 
 The interval is exact for means that are small normal errors away from their expectation, and approximate otherwise: how
-often a suite raises a false alarm rests on that. Theorems bound from above, so a measured exponent below the predicted
-one is better than promised, not a contradiction.
+often a suite raises a false alarm rests on that.
+
+A theorem that bounds a quantity by C x^p promises an exponent of at most p. So the promise has one side: a quantity
+that falls faster, or grows more slowly, keeps it, and one that is measured to do so ``holds``. What must not happen is
+an exponent above p. Logarithms that an order hides make up to a tolerance of it. The whole interval therefore has to
+lie below p + tolerance for ``holds``. Whether the rate is met as well (an exponent that is neither above nor below) has
+two sides, and is a finding beside the verdict. It takes an interval within the tolerance on both sides.
 
 An exponent is a statement about large x. Where the points bend significantly, no single slope describes them: the
 verdict is then reached on the far half of the sweep. It is left undecided where that is still steepening.
@@ -40,6 +45,7 @@ class Finding(StrEnum):
 
     MATCHES = "matches"
     BETTER = "better than promised"
+    KEPT = "as promised or better"
     WORSE = "worse"
     UNCLEAR = "unclear"
 
@@ -94,7 +100,7 @@ class SlopeCheck:
         predicted: The exponent.
         slope: What was measured.
         finding: How they relate.
-        verdict: ``holds`` (also when better), ``fails`` or ``undecided``.
+        verdict: ``holds`` (also when better), ``fails``, ``compatible`` or ``undecided``.
         reason: Why, in one line.
         chosen: The problem it was measured on, and why that one, where it was chosen among several.
         others: What the others gave.
@@ -163,14 +169,16 @@ def slope_check(
         sizes: As for ``fit``.
         samples: As for ``fit``.
         confidence: Of the interval; divide the suite's error among its checks (``confidence_of``).
-        widest: An interval wider than this decides nothing.
-        tolerance: By how much an exponent may exceed p and still match: logarithms that an order hides are not flat
-            within a finite sweep.
+        widest: An interval wider than this, of which a part lies above p + tolerance, decides nothing.
+        tolerance: By how much an exponent may exceed p and still keep the promise: logarithms that an order hides are
+            not flat within a finite sweep.
 
     Returns:
-        ``holds`` where the interval reaches down to p + tolerance (a match), or lies below p - tolerance (better than
-        promised); ``fails`` where it lies above p + tolerance; ``undecided`` where it is too wide, or where the points
-        bend and too few of them are left, or they still steepen.
+        ``holds`` where all of the interval lies below p + tolerance; an exponent above that is called so with a
+        probability of (1 - confidence)/2 at most, as far as the interval is right. The finding says whether all of it
+        lies within the tolerance of p (a match), or below p - tolerance (better), or neither. ``fails`` where all of
+        it lies above p + tolerance. ``compatible`` where a part of it does. ``undecided`` where it is too wide for
+        that, or where the points bend and too few of them are left, or they still steepen.
     """
     slope = fit(sizes, samples, confidence)
     where = f"exponent {slope.value:.3g} in [{slope.low:.3g}, {slope.high:.3g}] over {slope.points} sizes"
@@ -222,13 +230,19 @@ def not_asymptotic(theorem: str, predicted: float, slope: Slope, reason: str) ->
 
 
 def _judged(slope: Slope, predicted: float, widest: float, tolerance: float) -> tuple[Finding, Verdict, str]:
-    if slope.low > predicted + tolerance:
-        return Finding.WORSE, Verdict.FAILS, f"above the promised {predicted:.4g}"
+    promised, most, width = f"the promised {predicted:.4g}", predicted + tolerance, slope.high - slope.low
+    if slope.low > most:
+        return Finding.WORSE, Verdict.FAILS, f"above {promised}"
     if slope.high < predicted - tolerance:
-        return Finding.BETTER, Verdict.HOLDS, f"below the promised {predicted:.4g}: better than promised"
-    if slope.high - slope.low > widest:
-        return Finding.UNCLEAR, Verdict.UNDECIDED, f"too wide to hold against {predicted:.4g}: run more repetitions"
-    return Finding.MATCHES, Verdict.HOLDS, f"compatible with the promised {predicted:.4g}"
+        return Finding.BETTER, Verdict.HOLDS, f"below {promised}: better than promised"
+    if slope.high <= most:
+        if slope.low >= predicted - tolerance:
+            return Finding.MATCHES, Verdict.HOLDS, f"within {tolerance:g} of {promised}"
+        return Finding.KEPT, Verdict.HOLDS, f"at most {tolerance:g} above {promised}"
+    more = f"an interval {width:.2g} wide that reaches {slope.high - predicted:.2g} above it: run more repetitions"
+    if width > widest:
+        return Finding.UNCLEAR, Verdict.UNDECIDED, f"too wide to compare with {promised}: {more}"
+    return Finding.UNCLEAR, Verdict.COMPATIBLE, f"compatible with {promised}: {more}"
 
 
 def confidence_of(suite_error: float, checks: int) -> float:

@@ -211,9 +211,7 @@ def _of_mapping(
     def at(inner: Array, drawn: Array) -> Array:
         return inner if mapping == "noisy" else (np.sqrt(inner) + np.sqrt(drawn)) ** 2
 
-    # what the steps met: with it the descent lemma is an equality
-    met = 2 / gamma * (1 - float((descended[0] / (gamma * run.steps) + product[0]) / noisy[0]))
-    curvature, planned = max(met, square * seen.curvature), constant(variance)
+    curvature, planned = square * seen.curvature, constant(variance)
     moment: Relation = "=" if square == 1 else "<="  # of a dual norm there may be a bound only
     rungs = [Rung(_mean(run, mapping))]
     if mapping == "exact":
@@ -258,8 +256,7 @@ def _unprojected(algorithm: GradientDescent, problem: FiniteSum, run: Run, mappi
         bracket = gap / (eta * T) + curvature * eta / 2 * drawn - (1 - curvature * eta) * along
         return bracket / (1 - curvature * eta / 2)
 
-    met = float((exact + cross - descended / (eta * T))[0] / (eta / 2 * noisy[0]))
-    curvature, bound = max(met, seen.curvature), algorithm.bound(problem)
+    curvature, bound = seen.curvature, algorithm.bound(problem)
     planned = constant(problem.dimension * float(algorithm.noise_stddev(problem)) ** 2)
     rungs = (
         Rung(exact),
@@ -423,8 +420,7 @@ def _estimated(stage: Spider, problem: FiniteSum, run: Run, bound: Enclosure) ->
     def norm(gap: Array, error: Array, paid: Array) -> Array:
         return np.sqrt(2 * gap / (eta * T) + error - paid)
 
-    met = (1 - float((2 * descended / (eta * T) + noise - squares)[0] / estimate[0])) / eta
-    curvature, nothing = max(met, seen.curvature), constant(0.0)
+    curvature, nothing = seen.curvature, constant(0.0)
     anchor = constant(d * float(stddev_of_gradients(problem, stage.anchor_multiplier)) ** 2)
     carried = d * (float(stage.difference_noise_stddev(problem)) * eta) ** 2 * (q - 1)
     rungs = (
@@ -540,7 +536,12 @@ def _private_vertices(algorithm: VertexFrankWolfe, problem: FiniteSum, run: Run,
     per_step = float(algorithm.step_epsilon) * 2 / algorithm.relation.sensitivity_factor
     lost = 4 * reach * math.log(candidates) / (problem.records * per_step)
     claim = "the exponential mechanism loses at most 2Δ ln N/ε₀"
-    return _frank_wolfe(algorithm, problem, run, _seen(problem, run, _within(algorithm)), L, D, lost, claim, 0.0)
+    seen, points = (
+        _seen(problem, run, _within(algorithm)),
+        np.concatenate([problem.initial_point[None], run.output[:6]]),
+    )
+    steepest_entry = float(np.abs(problem.hessian(points)).max())  # |<v, H v>| is at most that times the square l1 norm
+    return _frank_wolfe(algorithm, problem, run, seen, L, D, lost, claim, steepest_entry)
 
 
 def _within(algorithm: FrankWolfe) -> Move:
@@ -556,7 +557,7 @@ def _frank_wolfe(
     diameter: float,
     lost: float,
     claim: str,
-    at_points: float,
+    curvature: float,
 ) -> Ladder:
     """E gap <= [F(x₁) - F(x_{T+1})]/(γT) + E (what a choice loses) + (Lγ/2) E (the way to the vertex)²."""
     gamma, bound, way = run.parameters["step_fraction"], algorithm.bound(problem), _mean(run, "reach")
@@ -568,8 +569,7 @@ def _frank_wolfe(
     def of(gap: Array, choice: Array, curved: Array) -> Array:
         return gap / (gamma * run.steps) + choice + gamma / 2 * curved
 
-    met = float((gap - descended / (gamma * run.steps) - shortfall)[0] / (gamma / 2 * way[0]))
-    curvature, planned, farthest = max(met, at_points), constant(lost), constant(smoothness * diameter**2)
+    planned, farthest = constant(lost), constant(smoothness * diameter**2)
     rungs = (
         Rung(gap),
         Rung(of(descended, shortfall, curvature * way), _MEASURED, Due.STEP),

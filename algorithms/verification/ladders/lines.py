@@ -23,6 +23,7 @@ from dpbounds.algorithms.verification.judging.checks import Verdict, finite_samp
 Array = NDArray[np.float64]
 Relation = Literal["<=", "=", ">="]
 _ROUNDING = 1e-9  # relative: far above what sums of doubles lose
+_WIDEST = 0.15  # relative: an interval wider than this does not show an equality
 
 
 class Due(StrEnum):
@@ -72,7 +73,9 @@ class Line:
         right: What stands in its place.
         relation: Of the left side to the right one: "<=", "=" (in expectation) or ">=".
         error: Standard error of right - left; NaN with a single repetition.
-        verdict: Whether it holds, up to sampling error and rounding; undecided with a single repetition that denies it.
+        verdict: ``holds`` where the interval of right - left is on the side of the relation (of an equality: where it
+            contains 0, and is narrower than 15 % of either side), ``fails`` where it is on the other side, else
+            ``compatible``. ``undecided`` with a single repetition, which has no interval.
     """
 
     claim: str
@@ -119,10 +122,20 @@ def _line(low: Rung, high: Rung, confidence: float) -> Line:
     if repetitions:
         without = steps[1:]
         error = math.sqrt((repetitions - 1) / repetitions * float(((without - without.mean()) ** 2).sum()))
-    wrong = {"<=": -step, "=": abs(step), ">=": step}[high.relation]
-    allowed = _ROUNDING * max(abs(left), abs(right))
-    if error > 0:
-        allowed += float(stats.t.ppf((1 + confidence) / 2, repetitions - 1)) * error
-    denied = Verdict.UNDECIDED if math.isnan(error) else Verdict.FAILS
-    verdict = Verdict.HOLDS if wrong <= allowed else denied
+    scale = max(abs(left), abs(right))
+    half = float(stats.t.ppf((1 + confidence) / 2, repetitions - 1)) * error if error > 0 else error
+    verdict = Verdict.UNDECIDED if math.isnan(error) else _judged(high.relation, step, half, scale)
     return Line(high.claim, high.due, left, right, high.relation, error, verdict)
+
+
+def _judged(relation: Relation, step: float, half: float, scale: float) -> Verdict:
+    """The verdict on right - left, which lies within ``half`` of ``step``; sides of that scale are rounded."""
+    rounding = _ROUNDING * scale
+    if relation == "=":
+        if abs(step) > half + rounding:
+            return Verdict.FAILS
+        return Verdict.HOLDS if 2 * half <= _WIDEST * scale else Verdict.COMPATIBLE
+    gain = step if relation == "<=" else -step
+    if gain + half < -rounding:
+        return Verdict.FAILS
+    return Verdict.HOLDS if gain - half >= -rounding else Verdict.COMPATIBLE

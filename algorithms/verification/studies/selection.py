@@ -157,9 +157,17 @@ CHECKS = (
         together(gibbs_samples(records=_LARGE, dimension=1), gibbs_samples(records=_SMALL, dimension=2)),
         "excess",
     ),
-    # the excess falls like 1/n: d/(nε), but for a logarithm that a smooth minimum does not have
+    # the excess falls like 1/n: d/(nε), but for a logarithm that a smooth minimum does not have; so many repetitions
+    # that an interval of the exponent is narrow enough to say so
     *(
-        slope(theorem, f"{what} against n", samples(records=_SIZES, dimension=1), "excess", -1.0, regime=depth())
+        slope(
+            theorem,
+            f"{what} against n",
+            samples(records=_SIZES, dimension=1, repetitions=by_size(8000, 32_000)),
+            "excess",
+            -1.0,
+            regime=depth(),
+        )
         for theorem, what, samples in (
             (_NET, "choice on a net", on_nets),
             (_GIBBS, "regularised Gibbs sample", gibbs_samples),

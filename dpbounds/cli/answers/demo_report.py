@@ -305,7 +305,7 @@ def _statement(row: Trained) -> str:
 
 def _worst(checks: Iterable[Check]) -> str:
     verdicts = {str(check.verdict) for check in checks}
-    return next(verdict for verdict in ("fails", "undecided", "holds") if verdict in verdicts)
+    return next(verdict for verdict in ("fails", "undecided", "compatible", "holds") if verdict in verdicts)
 
 
 def _how_it_stopped(baseline: Baseline) -> str:

@@ -179,7 +179,7 @@ def verification(outcomes: Sequence[Outcome]) -> Figure:
     from dpbounds.cli.answers.verification_report import measured, predicted
     from dpbounds.render.verdicts import Found, verdicts
 
-    order = ("fails", "undecided", "holds")
+    order = ("fails", "undecided", "compatible", "holds")
     ratios, differences = list[Found](), list[Found]()
     several = len({one.planned.theorem for one in outcomes}) > 1
     for one in sorted(outcomes, key=lambda one: order.index(str(one.check.verdict))):
@@ -197,7 +197,7 @@ def verification(outcomes: Sequence[Outcome]) -> Figure:
         raise InvalidValue("--plot", "nothing", "a check with a promise and a measurement that are finite numbers")
     caption = (
         "Dots: means; lines: their intervals. Bounds hold left of the vertical line, formulas and exponents on it. A "
-        "hollow dot is undecided, a cross fails."
+        "hollow square is compatible with its promise, a hollow dot is undecided, a cross fails."
     )
     if drawn < len(outcomes):
         caption += f" Not drawn, for want of finite numbers or of room: {len(outcomes) - drawn}."

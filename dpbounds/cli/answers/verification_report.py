@@ -15,14 +15,17 @@ from dpbounds.cli.questions.options import writing
 
 if TYPE_CHECKING:
     from dpbounds.algorithms.verification.experiments import Picture
+    from dpbounds.algorithms.verification.judging.planned_checks import PlannedCheck
     from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
     from dpbounds.algorithms.verification.suite import Outcome
 
 _COLUMNS = ("statement", "check", "kind", "predicted", "measured", "low", "high", "verdict", "reason", "seconds")
 
 
-def document(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> dict[str, object]:
-    """What ``--json`` prints."""
+def document(
+    outcomes: Sequence[Outcome], pictures: Sequence[Picture], left_out: Sequence[PlannedCheck] = ()
+) -> dict[str, object]:
+    """What ``--json`` prints; the last are checks that were not run."""
     from dpbounds.algorithms.verification.judging.planned_checks import SUITE_ERROR
 
     return {
@@ -41,6 +44,7 @@ def document(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> dict[s
             for one in outcomes
         ],
         "counts": counts(outcomes),
+        "left_out": [{"theorem": one.theorem, "name": one.name, "kind": one.kind} for one in left_out],
         "suite_error": SUITE_ERROR,
         "experiments": [
             {"theorem": one.experiment.theorem, "name": one.experiment.name, "findings": list(one.findings)}
@@ -114,14 +118,26 @@ def _number(value: float) -> float | str:
 
 
 def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """How many checks hold, are undecided, fail."""
-    found = {"holds": 0, "undecided": 0, "fails": 0}
+    """How many checks hold, are compatible with their promise, are undecided, fail."""
+    found = {"holds": 0, "compatible": 0, "undecided": 0, "fails": 0}
     for one in outcomes:
         found[str(one.check.verdict)] += 1
     return found
 
 
-def write(folder: Path, outcomes: Sequence[Outcome], pictures: Sequence[Picture], command: str) -> list[Path]:
+def in_words(found: dict[str, int]) -> str:
+    """The same counts in a sentence."""
+    are = ", ".join(f"{found[verdict]} are {verdict}" for verdict in ("compatible", "undecided"))
+    return f"{found['holds']} hold, {are}, {found['fails']} fail"
+
+
+def write(
+    folder: Path,
+    outcomes: Sequence[Outcome],
+    pictures: Sequence[Picture],
+    command: str,
+    left_out: Sequence[PlannedCheck] = (),
+) -> list[Path]:
     """Write the page and the table, and the pictures of experiments where matplotlib is there."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = [_row(one) for one in outcomes]
@@ -132,7 +148,8 @@ def write(folder: Path, outcomes: Sequence[Outcome], pictures: Sequence[Picture]
     files = [folder / "verification.md", folder / "verification.csv"]
     writing(files[1], text.getvalue(), "--output")
     drawn = _drawn(folder / "figures", pictures)
-    writing(files[0], "\n".join(_page(outcomes, rows, pictures, command, with_figures=bool(drawn))) + "\n", "--output")
+    page = _page(outcomes, rows, pictures, command, left_out, with_figures=bool(drawn))
+    writing(files[0], "\n".join(page) + "\n", "--output")
     return files + drawn
 
 
@@ -141,31 +158,36 @@ def _page(
     rows: Sequence[tuple[str, ...]],
     pictures: Sequence[Picture],
     command: str,
+    left_out: Sequence[PlannedCheck],
     *,
     with_figures: bool,
 ) -> list[str]:
     from dpbounds import __version__
     from dpbounds.algorithms.verification.judging.planned_checks import SUITE_ERROR
 
-    found = counts(outcomes)
     shown = _COLUMNS[:-2]
     lines = [
         "# Theory against practice",
         "",
         f"Made by `{command}` with dpbounds {__version__} on {dt.date.today():%Y-%m-%d}: "
-        f"{found['holds']} checks hold, {found['undecided']} are undecided, {found['fails']} fail. All of them "
-        f"together raise a false alarm in at most {SUITE_ERROR:.0%} of runs, as far as intervals are right: those of "
-        "counts and quantiles are exact; those of means and slopes are Student's, exact for normal averages and "
-        "approximate otherwise. Reasons and seconds stand in `verification.csv`.",
+        f"of {len(outcomes)} checks {in_words(counts(outcomes))}. All of them together raise a false alarm in at most "
+        f"{SUITE_ERROR:.0%} of runs, as far as intervals are right: those of counts and quantiles are exact; those of "
+        "means and slopes are Student's, exact for normal averages and approximate otherwise. Reasons and seconds "
+        "stand in `verification.csv`.",
         "",
         "| " + " | ".join(shown) + " |",
         "| " + " | ".join("---" for _ in shown) + " |",
     ]
     lines += ["| " + " | ".join(cell.replace("|", r"\|") for cell in row[: len(shown)]) + " |" for row in rows]
-    undecided = [one for one in outcomes if str(one.check.verdict) == "undecided"]
-    if undecided:
-        lines += ["", "## Undecided, and why", ""]
-        lines += [f"- {one.planned.theorem}, {one.planned.name}: {one.check.reason}" for one in undecided]
+    for verdict in ("undecided", "compatible"):
+        # an attack is never more than that, and its reason is always the same
+        open_ = [one for one in outcomes if str(one.check.verdict) == verdict and "audit" not in one.planned.name]
+        if open_:
+            lines += ["", f"## {verdict.capitalize()}, and why", ""]
+            lines += [f"- {one.planned.theorem}, {one.planned.name}: {one.check.reason}" for one in open_]
+    if left_out:
+        lines += ["", "## Checks that were left out", ""]
+        lines += [f"- {one.theorem}, {one.name} ({one.kind})" for one in left_out]
     lines += _chosen_problems(outcomes)
     if pictures:
         lines += ["", "## The papers' experiments again"]

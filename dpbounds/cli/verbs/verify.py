@@ -19,6 +19,7 @@ from dpbounds.errors import InvalidValue
 
 if TYPE_CHECKING:
     from dpbounds.algorithms.verification.experiments import Picture
+    from dpbounds.algorithms.verification.judging.planned_checks import PlannedCheck
     from dpbounds.algorithms.verification.suite import Outcome
     from dpbounds.algorithms.verification.sweeping.store import Store
 
@@ -28,7 +29,7 @@ _EXPORTS = (".csv", ".parquet")
 
 @click.command("verify", short_help="Theory against empirical behaviour.")
 @click.argument("names", metavar="[ID...]", nargs=-1, shell_complete=CHECKED)
-@click.option("--quick", is_flag=True, help="Every check at small size, in minutes (the default).")
+@click.option("--quick", is_flag=True, help="One check of every statement, at small size.")
 @click.option("--full", is_flag=True, help="Every check at full size, overnight.")
 @click.option("--store", "store", type=FILE, callback=writable, metavar="FILE", help="Keep finished cells; resumable.")
 @click.option(
@@ -64,7 +65,8 @@ def command(
 ) -> int:
     """Hold statements against what is measured. ID is a statement or a paper; all of them by default.
 
-    Exit status 1 when a check fails; undecided ones are listed with what would decide them.
+    By default every check is run at small size, in minutes. Exit status 1 when a check fails; undecided ones are listed
+    with what would decide them.
 
     Example: dpbounds verify tholeti-kalyani-2020 --jobs 2
     """
@@ -75,7 +77,7 @@ def command(
         raise InvalidValue("--export", export, "a file that ends with " + " or ".join(_EXPORTS))
 
     from dpbounds.algorithms.verification.judging.planned_checks import Size
-    from dpbounds.algorithms.verification.suite import failed, run_suite
+    from dpbounds.algorithms.verification.suite import failed, left_out, run_suite
     from dpbounds.algorithms.verification.sweeping.store import Store
 
     size = Size.FULL if full else Size.QUICK
@@ -85,9 +87,19 @@ def command(
         # an id that has an experiment but no check is fine where experiments are asked for
         checked = [name for name in names if not (experiments and _drawn_only(name))]
         outcomes: tuple[Outcome, ...] = ()
+        rest: tuple[PlannedCheck, ...] = ()
         if checked or not names:
             with progress_bar("checks", shown=not as_json) as progress:
-                outcomes = run_suite(size, cells, theorems=checked, jobs=jobs, scheduler=scheduler, progress=progress)
+                outcomes = run_suite(
+                    size,
+                    cells,
+                    theorems=checked,
+                    shortest=quick,
+                    jobs=jobs,
+                    scheduler=scheduler,
+                    progress=progress,
+                )
+            rest = left_out(checked) if quick else ()
         pictures: tuple[Picture, ...] = ()
         if experiments:
             from dpbounds.algorithms.verification import experiments as again
@@ -100,16 +112,21 @@ def command(
             _export(cells, export)
     files: list[Path] = []
     if folder is not None:
-        words = ["dpbounds verify", *names, f"--{size}", *(["--experiments"] if experiments else [])]
-        files = verification_report.write(folder, outcomes, pictures, " ".join(words))
+        given = {"--quick": quick, "--full": full, "--experiments": experiments}
+        words = ["dpbounds verify", *names, *(option for option, there in given.items() if there)]
+        files = verification_report.write(folder, outcomes, pictures, " ".join(words), rest)
     if plot is not None:
         plots.write(plot, plots.verification(outcomes))
     if report is not None:
         _write_report(report, outcomes, pictures)
     if as_json:
-        output.print_json(verification_report.document(outcomes, pictures))
+        output.print_json(verification_report.document(outcomes, pictures, rest))
     else:
         _print(outcomes, pictures)
+        if rest:
+            every = len(outcomes) + len(rest)
+            everything = " ".join(["dpbounds verify", *names])
+            click.echo(f"{len(outcomes)} checks of {every}, one of every statement; the rest: {everything}")
         if files:
             click.echo("wrote " + ", ".join(str(file) for file in files))
     return DOES_NOT_HOLD if failed(outcomes) else DONE
@@ -122,7 +139,7 @@ def _write_report(path: Path, outcomes: Sequence[Outcome], pictures: Sequence[Pi
     from dpbounds.render.report import Report, Section, Table
 
     counts = verification_report.counts(outcomes)
-    told = f"{counts['holds']} hold, {counts['undecided']} are undecided, {counts['fails']} fail"
+    told = verification_report.in_words(counts)
     rows = tuple((one.planned.theorem, one.planned.name, str(one.check.verdict), one.check.reason) for one in outcomes)
     document = Report(
         kind="Verification",
@@ -135,7 +152,9 @@ def _write_report(path: Path, outcomes: Sequence[Outcome], pictures: Sequence[Pi
                 "What does it mean?",
                 points=(
                     "“holds”: the whole interval of what was measured keeps the promise; “fails”: none of it does; "
-                    "“undecided”: neither, and the reason says what would decide it",
+                    "“compatible”: an exponent whose interval reaches beyond the tolerance, or an attack that finds "
+                    "less than is certified: the promise is neither shown nor refuted",
+                    "“undecided”: none of these, and the reason says what would decide it",
                     f"the chance that any sound check here fails by chance is {SUITE_ERROR:g} at most",
                     "runs cannot prove a theorem: they can refute it, or its transcription, or the code",
                 ),
@@ -172,11 +191,11 @@ def _print(outcomes: Sequence[Outcome], pictures: Sequence[Picture]) -> None:
         if one.planned.theorem != theorem:
             theorem = one.planned.theorem
             click.echo(theorem)
-        click.echo(f"  {one.check.verdict!s:<9} {one.planned.kind}: {one.planned.name}")
-        click.echo(f"            {one.check.reason}")
+        click.echo(f"  {one.check.verdict!s:<10} {one.planned.kind}: {one.planned.name}")
+        click.echo(f"             {one.check.reason}")
     for picture in pictures:
         click.echo(picture.experiment.title)
         for sentence in picture.findings:
             click.echo(f"  {sentence}")
     counts = verification_report.counts(outcomes)
-    click.echo(f"\n{counts['holds']} hold, {counts['undecided']} undecided, {counts['fails']} fail")
+    click.echo(f"\n{verification_report.in_words(counts)}")

@@ -178,7 +178,7 @@ class Planted(Flattering):
         return replace(run, ledger=replace(run.ledger, releases=(*run.ledger.releases, more)))
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.seconds
 def test_a_gaussian_curve_is_inferred_only_where_all_releases_are_gaussian():
     algorithm = ProjectedGradientDescent.calibrated(PROBLEM, epsilon=4, delta="1e-5", steps=5)
     audits = [
@@ -272,7 +272,7 @@ def test_many_canaries_in_one_gaussian_release():
     assert by_guesses(-answers, coins, 2000, 1e-5).epsilon == 0
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.seconds
 def test_one_run_keeps_the_confidence():
     """Randomised response with ε = 1 per coin, exactly: each truthful with probability e/(1 + e); every answer used."""
     audits, confidence, draw = 400, 0.8, np.random.default_rng(1)

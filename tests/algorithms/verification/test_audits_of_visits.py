@@ -74,6 +74,7 @@ def likelihood(scheme, answers, side, by, sigma):
     return sum(w * math.prod(of_epoch(each, e) for e in range(EPOCHS)) for each, w in deals(scheme))
 
 
+@pytest.mark.seconds_cases("Allocated(bins=4, participations=2)")
 @pytest.mark.parametrize("scheme", VISITED, ids=str)
 def test_the_ratio_of_an_epoch_is_the_sum_over_all_deals(scheme):
     pair = worst_pair(realisable(RECORDS, 2), Relation.REPLACE_ONE)

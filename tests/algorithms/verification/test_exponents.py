@@ -62,8 +62,14 @@ def test_a_typed_exponent_is_that_of_the_rate(plan):
             read.append(name)
             return [0.9, 1.0, 1.1]
 
-    cells = plan.cells(Size.QUICK)
     against = {"n": "records", "d": "dimension", "ε": "epsilon"}[plan.name.rpartition(" against ")[2]]
+
+    def sweep(cell):
+        return cell.task, {name: value for name, value in cell.parameters if name != against}
+
+    # the first sweep is the chosen one; of others of its task nothing is needed
+    every = plan.cells(Size.QUICK)
+    cells = [cell for cell in every if cell.task != every[0].task or sweep(cell) == sweep(every[0])]
     assert len({dict(cell.parameters)[against] for cell in cells}) > 2
     check = plan.judge([Result(cell.key, Numbers(), 0.0) for cell in cells], 0.99)
     symbol, rate = SYMBOLS[against], theorem(plan.theorem).rate.formula
@@ -87,6 +93,7 @@ def test_nothing_else_changes_within_a_sweep(size):
             assert {name for name in same[0] if len({each[name] for each in same}) > 1} in ({"dimension"}, {"epsilon"})
 
 
+@pytest.mark.seconds
 def test_a_problem_that_was_chosen_is_said_with_what_the_others_gave():
     """The verdict rests on the chosen problem; every other exponent is reported as it was measured."""
     (plan,) = [one for one in CHECKS if one.name == "DP-PGD, exact mapping against d"]

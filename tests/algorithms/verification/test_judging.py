@@ -240,7 +240,8 @@ def bound_held(rng):
 def noise_held(rng):
     ledger = Ledger((Release(Fraction(2), Fraction(1), count=4),))
     squares = (2 * rng.standard_normal((5, 4, 3)) ** 2 * 2).sum(axis=2).mean(axis=1)
-    return noise_check("x", squares, dimension=3, steps=4, ledger=ledger, confidence=0.9).verdict is Verdict.HOLDS
+    found = noise_check("x", squares, dimension=3, steps=4, ledger=ledger, confidence=0.9)
+    return found.measured.low <= found.predicted.lower <= found.measured.high
 
 
 def quantile_held(rng):
@@ -261,6 +262,15 @@ def test_an_interval_covers_as_often_as_it_says(held, least, most):
 def test_the_ends_of_a_bound_are_on_the_safe_side():
     end = Fraction(bound_check("x", SAMPLES, Enclosure.exactly(1)).measured.high)
     assert bound_check("x", SAMPLES, Enclosure(end - 1, end + 1)).verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("repetitions", "factor", "verdict"), [(10, 1.0, UNDECIDED), (200, 1.0, HOLDS), (200, 0.5, FAILS), (10, 0.2, FAILS)]
+)
+def test_noise_is_not_confirmed_by_an_interval_that_has_half_of_it(repetitions, factor, verdict):
+    ledger = Ledger((Release(Fraction(2), Fraction(1), count=4),))
+    squares = factor * np.random.default_rng(0).chisquare(3 * 4, size=repetitions)  # E‖e‖² is dσ² = 12
+    assert noise_check("x", squares, dimension=3, steps=4, ledger=ledger, confidence=0.99).verdict == verdict
 
 
 def test_one_repetition_is_undecided():

@@ -10,15 +10,15 @@ import attrs
 import numpy as np
 import pytest
 import sympy
-from scipy import optimize
+from scipy import optimize, stats
 
 import dpbounds.algorithms as public
-from dpbounds.algorithms import GradientDescent, PerturbedGradientDescent, ProjectedGradientDescent, explain
+from dpbounds.algorithms import GradientDescent, PerturbedGradientDescent, ProjectedGradientDescent, Spider, explain
 from dpbounds.algorithms.estimators.clipped_descent import ClippedDescent
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.problems.landscapes import Profile, landscape
 from dpbounds.algorithms.verification import Verdict
-from dpbounds.algorithms.verification.catalogue import all_examples
+from dpbounds.algorithms.verification.catalogue import all_examples, example
 from dpbounds.algorithms.verification.judging import ground
 from dpbounds.algorithms.verification.ladders import Due, derivations
 from dpbounds.algorithms.verification.ladders.lines import Rung, constant, jackknifed, lines
@@ -40,20 +40,36 @@ def mappings(algorithm):
     return ("noisy", "exact") if "mapping" in inspect.signature(algorithm.bound).parameters else ("noisy",)
 
 
-def ladders(one, repetitions):
+def ladders(name, repetitions):
     """An example that has a ladder: algorithm, problem, run, and each mapping with its bound."""
-    algorithm, problem = one.calibrated(PrivacyBudget.of(1, "1e-5"))
-    if one.name in WITHOUT or not has_ladder(type(algorithm)):
-        return
+    algorithm, problem = example(name).calibrated(PrivacyBudget.of(1, "1e-5"))
     run = algorithm.run(problem, seed=3, repetitions=repetitions)
     for mapping in mappings(algorithm):
         bound = algorithm.bound(problem, mapping) if mapping == "exact" else algorithm.bound(problem)
         yield algorithm, problem, run, mapping, bound
 
 
+# an example of every ladder, and the others
+FIRST = (
+    *("dp-pgd", "dp-pmd-l1", "dp-gd-zhang", "dp-gd", "dp-gd-weighted", "prgd", "dp-sgd", "dp-gld", "dp-spider"),
+    *("restarted-dp-spider", "warm-spider", "dp-storm", "tree-spider-population", "dp-fw-l2", "dp-fw-l1"),
+    "net-exponential-mechanism",
+)
+MORE = (
+    *("dp-pmd-l2", "dp-pmd-simplex", "dp-gd-zhang-as-quoted", "dp-gd-wang-ye-xu", "dp-gd-wang-ye-xu-as-quoted"),
+    *("prgd-as-printed", "dp-sgd-poisson", "dp-gld-as-printed", "sgd-warm-spider", "dp-fw-l2-as-printed"),
+    *("dp-fw-l1-as-printed", "net-exponential-mechanism-as-printed", "net-exponential-mechanism-as-quoted"),
+)
 # as printed, of dependent batches and of the last iterate there is no bound
 WITHOUT = ("dp-sgd-as-printed", "dp-spider-as-printed", "dp-sgd-shuffled", "dp-sgd-last-iterate")
-every = pytest.mark.parametrize("one", all_examples(), ids=lambda one: one.name)
+
+
+@pytest.mark.minutes
+def test_no_ladder_is_forgotten():
+    budget = PrivacyBudget.of(1, "1e-5")
+    found = {one.name: type(one.calibrated(budget)[0]) for one in all_examples()}
+    assert {name for name, kind in found.items() if has_ladder(kind)} == {*FIRST, *MORE, *WITHOUT}
+    assert {found[name] for name in FIRST} >= {found[name] for name in MORE}
 
 
 def test_every_algorithm_has_a_ladder_or_a_reason():
@@ -61,22 +77,22 @@ def test_every_algorithm_has_a_ladder_or_a_reason():
     assert set(derivations.REASONS) <= set(kinds)
     for name, kind in kinds.items():
         assert has_ladder(kind) != (name in derivations.REASONS), name
-    algorithm, problem = next(one for one in all_examples() if one.name == "above-threshold").calibrated(
-        PrivacyBudget.of(1, "1e-5")
-    )
+    algorithm, problem = example("above-threshold").calibrated(PrivacyBudget.of(1, "1e-5"))
     refused("holds with a probability", explain, algorithm, problem, None)
 
 
-@pytest.mark.one_in(4)
-@every
-def test_it_leads_from_what_was_measured_to_the_bound_without_a_gap(one):
-    for algorithm, problem, run, mapping, bound in ladders(one, 16):
+@pytest.mark.seconds_cases("tree-spider-population")
+@pytest.mark.parametrize("name", [*FIRST, *(pytest.param(name, marks=pytest.mark.minutes) for name in MORE)])
+def test_it_leads_from_what_was_measured_to_the_bound_without_a_gap(name):
+    for algorithm, problem, run, mapping, bound in ladders(name, 16):
         found = explain(algorithm, problem, run, mapping=mapping)
         samples = run.trace.exact.per_repetition if mapping == "exact" else run.samples
         assert found.measured + found.subtracted == pytest.approx(samples.mean(), rel=1e-12)
         assert found.lines[-1].right == bound.upper == found.bound.upper
         assert all(one.right == other.left for one, other in pairwise(found.lines))
-        assert [line.verdict for line in found.lines] == [Verdict.HOLDS] * len(found.lines), found.broken
+        assert not found.broken
+        # so few repetitions leave lines open, but only those with a sampling error
+        assert all(line.error > 0 for line in found.lines if line.verdict is not Verdict.HOLDS)
         assert math.prod(found.factors().values()) == pytest.approx(bound.upper / found.measured, rel=1e-9)
         cut = bound.method.startswith("trivial")
         assert found.lines[-1].due is (Due.TRIVIAL if cut else Due.FORMULA)
@@ -85,19 +101,13 @@ def test_it_leads_from_what_was_measured_to_the_bound_without_a_gap(one):
             assert 0 < found.curvature[0] <= found.curvature[1]
 
 
-@pytest.mark.one_in(8)
 @pytest.mark.parametrize("wrong", [Fraction(99, 100), Fraction(101, 100)], ids=float)
-@every
-def test_a_wrong_constant_of_a_bound_breaks_the_last_line(one, wrong, monkeypatch):
-    for algorithm, problem, run, mapping, right in ladders(one, 2):
+def test_a_wrong_constant_of_a_bound_breaks_the_last_line(wrong, monkeypatch):
+    for algorithm, problem, run, mapping, right in ladders("dp-pgd", 2):
         planted = Enclosure.exactly(right.exact_upper * wrong)
-        with monkeypatch.context() as patch:
-            patch.setattr(type(algorithm), "bound", lambda *_, planted=planted: planted)
-            if hasattr(algorithm, "stages"):
-                patch.setattr(type(algorithm), "bounds", lambda *_, planted=planted: (planted,) * 2)
-            if hasattr(algorithm, "descent"):
-                patch.setattr(ProjectedGradientDescent, "bound", lambda *_, planted=planted: planted)
-            last = explain(algorithm, problem, run, mapping=mapping).lines[-1]
+        monkeypatch.setattr(ProjectedGradientDescent, "bound", lambda *_, planted=planted: planted)
+        last = explain(algorithm, problem, run, mapping=mapping).lines[-1]
+        monkeypatch.undo()
         assert (last.verdict, last.due) == (Verdict.FAILS, Due.FORMULA)
 
 
@@ -200,6 +210,38 @@ def test_a_line_is_judged_by_the_error_of_its_means():
     assert (near.verdict, far.verdict) == (Verdict.HOLDS, Verdict.FAILS)
 
 
+@pytest.mark.parametrize("relation", ["<=", ">="])
+def test_an_inequality_holds_where_the_interval_of_the_difference_does(relation):
+    samples, sign = np.random.default_rng(1).normal(1.0, 0.1, 50), 1 if relation == "<=" else -1
+    half = stats.t.ppf(0.995, 49) * stats.sem(samples)
+
+    def verdict(step):
+        last = Rung(constant(samples.mean() + sign * step), "last", Due.SET, relation)
+        return lines((Rung(jackknifed(samples)), last), 0.99)[0].verdict
+
+    found = [verdict(share * half) for share in (1.01, 0.99, -0.99, -1.01)]
+    assert found == [Verdict.HOLDS, Verdict.COMPATIBLE, Verdict.COMPATIBLE, Verdict.FAILS]
+
+
+def test_an_equality_holds_where_the_interval_is_narrow():
+    def verdict(spread):
+        samples = 1 + spread * np.array([-1.0, 1.0] * 25)
+        return lines((Rung(constant(1.0)), Rung(jackknifed(samples), "equal", Due.NOISE, "=")), 0.99)[0].verdict
+
+    assert [verdict(spread) for spread in (0.1, 0.3)] == [Verdict.HOLDS, Verdict.COMPATIBLE]
+
+
+def test_the_descent_lemma_breaks_where_too_little_curvature_was_seen(monkeypatch):
+    """The first line rests on Hessians that were looked at, and not on what the run itself did."""
+    right = ground.ground
+    monkeypatch.setattr(derivations, "ground", lambda *args: replace(right(*args), curvature=0.0))
+    problem = smooth(n=2000)
+    for algorithm in (GradientDescent, Spider):
+        method = algorithm.calibrated(problem, 8, "1e-5", steps=15)
+        first = explain(method, problem, method.run(problem, seed=1, repetitions=64)).broken[0]
+        assert first.due is Due.STEP
+
+
 def test_a_bound_that_is_cut_at_what_holds_anyway_is_no_broken_line(monkeypatch):
     problem = smooth()
     descent = GradientDescent.calibrated(problem, 1, "1e-5", steps=15)
@@ -218,6 +260,6 @@ def test_a_single_repetition_proves_nothing_wrong():
     other = attrs.evolve(descent, noise_multiplier=2 * descent.noise_multiplier, budget=None)
     found = explain(descent, problem, other.run(problem, seed=1, repetitions=1))
     assert not found.broken
-    assert Verdict.UNDECIDED in {line.verdict for line in found.lines}
+    assert {line.verdict for line in found.lines if math.isnan(line.error)} == {Verdict.UNDECIDED}
     refused("confidence", explain, descent, problem, descent.run(problem, seed=1, repetitions=2), confidence=1)
     assert replace(found.lines[0], left=0.0).factor != found.lines[0].factor

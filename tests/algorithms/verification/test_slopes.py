@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbounds.algorithms.verification.judging.checks import Verdict
+from dpbounds.algorithms.verification.judging.checks import Verdict, mean_interval
 from dpbounds.algorithms.verification.judging.slopes import Finding, confidence_of, fit, slope_check
 from dpbounds.errors import InvalidValue
 
@@ -73,6 +73,75 @@ def test_verdicts(true, promised, finding, verdict):
     check = slope_check("cited/x/theorem-1", promised, SIZES, power_law(true, 1, repetitions=32, spread=0.1))
     assert (check.finding, check.verdict) == (finding, verdict)
     assert f"{promised:.4g}" in check.reason
+
+
+def test_the_whole_interval_has_to_keep_the_promise():
+    """Promises on either side of each end, with a tolerance of 0.05."""
+    samples = power_law(-1.0, 1, repetitions=32, spread=0.02)
+    slope = fit(SIZES, samples)
+    assert slope.high - slope.low < 0.1
+    tiny, tolerance = 1e-9, 0.05
+
+    def found(promised):
+        check = slope_check("x/y", promised, SIZES, samples)
+        return check.verdict, check.finding
+
+    for end, below, above in (
+        (slope.low - tolerance, (Verdict.FAILS, Finding.WORSE), (Verdict.COMPATIBLE, Finding.UNCLEAR)),
+        (slope.high - tolerance, (Verdict.COMPATIBLE, Finding.UNCLEAR), (Verdict.HOLDS, Finding.MATCHES)),
+        (slope.low + tolerance, (Verdict.HOLDS, Finding.MATCHES), (Verdict.HOLDS, Finding.KEPT)),
+        (slope.high + tolerance, (Verdict.HOLDS, Finding.KEPT), (Verdict.HOLDS, Finding.BETTER)),
+    ):
+        assert (found(end - tiny), found(end + tiny)) == (below, above)
+
+
+def test_compatible_says_how_wide():
+    check = slope_check("x/y", -1.0, [1, 2, 4], [[1.0, 1.04], [0.5, 0.5], [0.25, 0.25]], confidence=0.5)
+    assert check.verdict is Verdict.HOLDS
+    check = slope_check("x/y", -1.0, [1, 2, 4], [[1.0, 1.04], [0.5, 0.5], [0.26, 0.275]], confidence=0.8)
+    assert check.verdict is Verdict.COMPATIBLE
+    width, above = check.slope.high - check.slope.low, check.slope.high + 1
+    assert f"an interval {width:.2g} wide that reaches {above:.2g} above it" in check.reason
+
+
+def verdicts(true, spread, confidence, sweeps):
+    """Of so many sweeps over 5 sizes with 16 repetitions each, held against -1."""
+    sizes, draw = np.array([250.0, 500, 1000, 2000, 4000]), np.random.default_rng(7)
+    for _ in range(sweeps):
+        samples = list(sizes[:, None] ** true * np.exp(spread * draw.normal(size=(5, 16))))
+        yield slope_check("x/y", -1.0, sizes, samples, confidence=confidence).verdict
+
+
+@pytest.mark.parametrize("spread", [0.10, 0.15, 0.20])
+@pytest.mark.parametrize("true", [-0.94, -0.90, -0.85])
+def test_an_exponent_beyond_the_tolerance_never_holds(true, spread):
+    """At the suite's confidence; with a verdict by the width alone up to 95 of 100 such sweeps held."""
+    assert Verdict.HOLDS not in verdicts(true, spread, confidence_of(0.01, 500), sweeps=60)
+
+
+def test_an_exponent_at_the_tolerance_holds_as_often_as_the_level_says():
+    """The least exponent that must not hold does so with a probability of (1 - confidence)/2."""
+    held = sum(verdict is Verdict.HOLDS for verdict in verdicts(-0.95, 0.05, 0.8, sweeps=400))
+    assert stats.binom.ppf(1e-4, 400, 0.09) <= held <= stats.binom.isf(1e-4, 400, 0.11)
+
+
+# --- Many checks
+
+
+@pytest.mark.parametrize(("checks", "level"), [(1, 0.2), (10, 0.02), (500, 0.0004)])
+def test_each_check_gets_its_share_of_the_error(checks, level):
+    assert 1 - confidence_of(0.2, checks) == pytest.approx(level)
+
+
+def test_many_checks_raise_a_false_alarm_as_rarely_as_they_promise():
+    """Families of 12 intervals, each of which contains the truth but for its share of an error of 0.2."""
+    draw, families, checks = np.random.default_rng(3), 300, 12
+    confidence, alarms = confidence_of(0.2, checks), 0
+    for family in draw.normal(size=(families, checks, 10)):
+        intervals = [mean_interval(samples, confidence) for samples in family]
+        alarms += not all(one.low <= 0 <= one.high for one in intervals)
+    exact = 1 - (1 - 0.2 / checks) ** checks
+    assert stats.binom.ppf(1e-4, families, exact) <= alarms <= stats.binom.isf(1e-4, families, 0.2)
 
 
 def test_too_wide_is_undecided():

@@ -23,11 +23,11 @@ from dpbounds.algorithms.verification.judging.planned_checks import MOST_CHECKS,
 from dpbounds.algorithms.verification.judging.slopes import confidence_of, slope_check
 from dpbounds.algorithms.verification.studies import formulas
 from dpbounds.algorithms.verification.suite import failed, planned, run_suite
-from dpbounds.algorithms.verification.sweeping.cells import Cell, run
+from dpbounds.algorithms.verification.sweeping.cells import Cell, Result, run
 from dpbounds.algorithms.verification.sweeping.store import Store
 from dpbounds.algorithms.verification.sweeping.sweeps import sweep
 from dpbounds.cli import main
-from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.papers.wang_xu_2019 import theorem_2_explicit
 from dpbounds.theorems.record import Mode
@@ -94,6 +94,40 @@ def test_every_check_belongs_to_a_statement_and_is_held_in_its_sense():
         changed = set(quick[0].parameters) ^ set(full[0].parameters)
         assert [cell.task for cell in quick] == [cell.task for cell in full] == [quick[0].task]
         assert {name for name, _ in changed} <= {"repetitions", "draws"}, one.name
+
+
+def test_every_check_is_judged_with_its_share_of_the_error(monkeypatch):
+    (first, *_) = planned()
+    seen = []
+
+    def judge(results, confidence):
+        seen.append(confidence)
+        return first.judge(results, confidence)
+
+    monkeypatch.setattr(suite, "planned", lambda: (replace(first, judge=judge),))
+    with Store(":memory:") as store:
+        run_suite(Size.QUICK, store)
+    assert seen == [1 - 0.01 / 500]
+    assert len(planned()) <= 500
+    audits = [cell for one in planned() if "audit" in one.name for cell in one.cells(Size.FULL)]
+    assert {dict(cell.parameters)["confidence"] for cell in audits} == {1 - 0.01 / 500}
+
+
+def test_the_shortest_check_of_every_statement():
+    """The one with the fewest cells; of those one of the cheapest kind; of those the first."""
+    every = planned()
+    shortest = suite.shortest_of_each(every)
+    assert [one.theorem for one in shortest] == list(dict.fromkeys(one.theorem for one in every))
+    kinds = ["formula", "bound", "spent", "slope"]
+    for one in shortest:
+        same = [other for other in every if other.theorem == one.theorem]
+        assert one is min(same, key=lambda other: (len(other.cells(Size.QUICK)), kinds.index(other.kind)))
+    assert suite.left_out()
+    assert {*suite.left_out()} == {*every} - {*shortest}
+    cells = {cell.key for one in shortest for cell in one.cells(Size.QUICK)}
+    # so few that they take two minutes at most: most statements have one cell each
+    assert len(cells) < 150
+    assert not [one.name for one in shortest if "audit" in one.name]
 
 
 def test_one_statement_alone():
@@ -204,7 +238,7 @@ def test_a_planted_wrong_constant_fails(capsys, monkeypatch, measured_descents):
     for records in (500, 1000, 4000):
         assert found[BOUND.format(records)]["verdict"] == "fails"
         assert "lies above the bound" in found[BOUND.format(records)]["reason"]
-    assert found[SLOPE]["verdict"] == "holds"
+    assert found[SLOPE]["verdict"] == "compatible"
 
 
 RIGHT, STDDEV = noise.standard_gaussian, GradientOracle.noise_stddev.fget
@@ -214,6 +248,7 @@ def forgotten(streams, dimension):
     return np.zeros((len(streams), dimension))
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("bug", "reason"),
@@ -257,7 +292,7 @@ def test_a_planted_noise_bug_fails(capsys, monkeypatch, tmp_path, bug, reason):
     assert main(["verify", "--store", str(path), "--output", str(report), "--export", str(table)]) == 1
     runs = len(spends.cells(Size.QUICK))
     assert (
-        f"  fails     spent: {spends.name}\n            the ledger refuses {runs} of {runs} runs"
+        f"  fails      spent: {spends.name}\n             the ledger refuses {runs} of {runs} runs"
         in capsys.readouterr().out
     )
     assert (report / "verification.md").read_text().count("| fails |") == 3
@@ -285,6 +320,7 @@ def test_one_bad_run_does_not_lose_the_others(capsys, monkeypatch, tmp_path):
         "open": NotCertified("the tail did not close\nwithin 10 digits"),
         "unknown": UnsupportedMechanism("no analysis of this sampling"),
         "zero": {"gap": [0.0, 0.0]},
+        "refused": BudgetExceeded("less noise was added than written down"),
     }
     module = types.ModuleType("bad_tasks")
     vars(module).update({name: gives(found) for name, found in tasks.items()})
@@ -300,10 +336,11 @@ def test_one_bad_run_does_not_lose_the_others(capsys, monkeypatch, tmp_path):
 
     sizes = [Cell.of("bad_tasks:good", records=n) for n in (1, 2)] + [Cell.of("bad_tasks:zero", records=4)]
     plans = (
-        *(held(name, name) for name in tasks if name != "zero"),
+        *(held(name, name) for name in tasks if name not in ("zero", "refused")),
         held("no bound", bound=NotCertified("the bound did not close")),
         replace(held("no plan"), cells=gives(NotCertified("the net has no certified radius"))),
         planned_checks.slope(statement, "logarithm of zero", gives(sizes), "gap", -1.0),
+        planned_checks.slope(statement, "one refused", gives([*sizes[:2], Cell.of("bad_tasks:refused")]), "gap", -1.0),
     )
     monkeypatch.setattr(suite, "planned", lambda: plans)
     found = verify(capsys, tmp_path / "cells.db", status=1)
@@ -316,6 +353,7 @@ def test_one_bad_run_does_not_lose_the_others(capsys, monkeypatch, tmp_path):
         "no bound": ("undecided", "the bound did not close"),
         "no plan": ("undecided", "no certified radius"),
         "logarithm of zero": ("fails", "logarithms are taken"),
+        "one refused": ("fails", "the ledger refuses 1 of 3 runs: less noise"),
     }
     assert {name: one["verdict"] for name, one in found.items()} == {
         name: verdict for name, (verdict, _) in said.items()
@@ -338,10 +376,10 @@ def test_an_error_of_the_program_stops_it(monkeypatch):
 def test_an_audit_is_held_against_the_certificate():
     (one,) = (one for one in planned() if one.name == "dp-pgd, an audit of its example")
     (cell,) = one.cells(Size.QUICK)
-    right = run(cell)
-    ends = (right.numbers, {"lower": 1.5, "certified": 1.25}, {"lower": 1.5, "certified": math.inf})
-    found = [one.judge([replace(right, numbers=numbers)], 0.99) for numbers in ends]
-    assert [check.verdict for check in found] == [Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED]
+    ends = ((0.3, 1.25), (1.5, 1.25), (1.5, math.inf))
+    results = [Result(cell.key, {"lower": lower, "certified": certified}, 0.0) for lower, certified in ends]
+    found = [one.judge([result], 0.99) for result in results]
+    assert [check.verdict for check in found] == [Verdict.COMPATIBLE, Verdict.FAILS, Verdict.UNDECIDED]
     assert "at least 1.5 (99 % confidence), more than the 1.25 certified" in found[1].reason
 
 
