@@ -25,8 +25,10 @@ from dpbounds.algorithms.ledger import DescribedRelease, Ledger
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand_one_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer, to_float
+from dpbounds.opacus.forward import ForwardWatch, demand_independent_layers
+from dpbounds.opacus.optimizers import OPTIMIZERS, FiniteGhost, sum_of_squares
 from dpbounds.opacus.schemes import SCHEMES, Drawn, SchemeAccounting, SchemeSampler, Way
-from dpbounds.opacus.watching import OPTIMIZERS, PoissonLoader, PoissonSampler, Watch, sum_of_squares
+from dpbounds.opacus.watching import PoissonLoader, PoissonSampler, Watch, own_generator
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled, parts_of
@@ -38,8 +40,8 @@ from dpbounds.privacy.relations import Relation, as_relation
 
 _RAISED = 12  # how often noise is raised: by what is missing, then twice as much, ...
 _NOISE_DRAWN = (
-    "pseudo-random Gaussian numbers of PyTorch, in the precision of the parameters; whoever knows the seed of its "
-    "generators can subtract them"
+    "pseudo-random Gaussian numbers of PyTorch, in the precision of the parameters, from generators that are seeded by "
+    "the operating system unless you gave your own; whoever knows a seed can subtract the noise"
 )
 
 
@@ -124,6 +126,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         super().__init__(accountant="rdp")
         self.accountant = kept
         self._generators: list[Any] = []
+        self._watches: list[Watch] = []
         self._making: tuple[Sampling, Watch] | None = None
 
     # --- what is made private -----------------------------------------------------------------------------------------
@@ -147,8 +150,12 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         records = len(options["data_loader"].dataset)
         if isinstance(kept, SchemeAccountant):
             kept.demand_accountable(records)
-        generators = self._generators_of(options["data_loader"].generator, options.get("noise_generator"))
-        self._making = sampling, Watch(generators, self.accountant.generator_states)
+        self._demand_secret_generators(options["data_loader"].generator, options.get("noise_generator"))
+        ghost = options.get("grad_sample_mode") == "ghost"
+        if ghost and not options.get("batch_first", True):
+            raise InvalidValue("batch_first", False, "True with grad_sample_mode='ghost'")
+        watch = Watch(self.accountant.generator_states, self.accountant.broken)
+        self._making = sampling, watch
         try:
             made = super().make_private(**options)
         finally:
@@ -156,21 +163,22 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         if isinstance(kept, SchemeAccountant):
             kept.records = kept.accounted_for(records)
         module, optimizer = made[0], made[1]
+        model = options["module"]
+        model = getattr(model, "_module", model)
+        watch.forward = ForwardWatch(model, options.get("batch_first", True), watch.refuse)
+        self._watches.append(watch)
+        if ghost:
+            FiniteGhost(module, model, watch)
         optimizer.module = module
-        hook = self.accountant.get_optimizer_hook_fn(sample_rate=sampling.sample_rate)
-        optimizer.step_hook = hook if sampling.scheme is None else self._in_turn(optimizer, hook)
+        optimizer.step_hook = self._account_step
         return made
 
-    def _in_turn(self, optimizer: Any, hook: Callable[[Any], None]) -> Callable[[Any], None]:
-        """The hook, for steps of the pass that is going on, and of no other."""
-
-        def step(stepping: Any) -> None:
-            assert isinstance(self.accountant, SchemeAccountant)
-            if optimizer.watch.token is not self.accountant.open:
-                raise UnsupportedMechanism("a step of a pass that is over, as another began: passes are taken in turn")
-            hook(stepping)
-
-        return step
+    def _account_step(self, optimizer: Any) -> None:
+        """Account a step at the rate at which its batch was drawn."""
+        kept, watch = self.accountant, optimizer.watch
+        if isinstance(kept, SchemeAccountant) and watch.token is not kept.open:
+            raise UnsupportedMechanism("a step of a pass that is over, as another began: passes are taken in turn")
+        kept.get_optimizer_hook_fn(sample_rate=watch.rate)(optimizer)
 
     def make_private_with_epsilon(
         self, *, target_epsilon: ExactLike, target_delta: ExactLike, epochs: ExactLike, **options: Any
@@ -238,10 +246,17 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
                 "alone; take an engine for each, and one only for all loaders of a data set"
             )
 
-    def _generators_of(self, *given: Any) -> list[Any]:
-        """Those that draw samples and noise; two with one seed are refused: they draw the same numbers."""
-        for generator in (torch.default_generator, *(each for each in given if each is not None)):
-            for other in self._generators:
+    def _demand_secret_generators(self, *given: Any) -> None:
+        """Refuse generators of samples and noise that draw the same numbers, or numbers that everybody can draw."""
+        for generator in (each for each in given if each is not None):
+            if generator.initial_seed() == torch.Generator().initial_seed():
+                raise InvalidValue(
+                    "seed of a generator",
+                    generator.initial_seed(),
+                    "a secret one",
+                    "it is the one that PyTorch starts from, which everybody knows: call generator.seed()",
+                )
+            for other in (torch.default_generator, *self._generators):
                 alike = generator.device.type == other.device.type and generator.initial_seed() == other.initial_seed()
                 if alike and generator is not other:
                     raise InvalidValue(
@@ -251,8 +266,6 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
                         "with the same seed they draw the same numbers",
                     )
             self._generators.append(generator)
-        used = [torch.default_generator if each is None else each for each in given]
-        return used if used[0] is not used[1] else used[:1]
 
     # Opacus' make_private calls these two -------------------------------------------------------------------------
 
@@ -265,14 +278,14 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
             sampler = PoissonSampler(
                 num_samples=len(made.dataset),
                 sample_rate=sampling.sample_rate,
-                generator=made.generator,
+                generator=made.generator or own_generator(),
                 steps=sampling.steps,
             )
         else:
             assert isinstance(self.accountant, SchemeAccountant)
             n, told = len(made.dataset), self.accountant
-            sampler = SchemeSampler(n, sampling.steps, sampling.scheme, told, made.generator)
-        sampler.watch, sampler.ahead = watch, made.num_workers > 0
+            sampler = SchemeSampler(n, sampling.steps, sampling.scheme, told, made.generator or own_generator())
+        sampler.watch, watch.ahead = watch, made.num_workers > 0
         return PoissonLoader(made, sampler)
 
     def _prepare_optimizer(self, *, optimizer: Any, noise_generator: Any = None, **options: Any) -> Any:
@@ -284,6 +297,8 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
             raise UnsupportedMechanism(f"Opacus' optimiser {kind.__name__} was not looked at here")
         plain = optimizer.original_optimizer if isinstance(optimizer, DPOptimizer) else optimizer
         options["expected_batch_size"] = sampling.divisor
+        if noise_generator is None:
+            noise_generator = own_generator(plain.param_groups[0]["params"][0].device)
         made = OPTIMIZERS[kind](plain, generator=noise_generator, secure_mode=False, **options)
         if hasattr(made, "max_grad_norms"):  # Opacus' own root is rounded to single precision, downwards as it happens
             made.max_grad_norm = _root_above(sum_of_squares(made.max_grad_norms))
@@ -329,9 +344,22 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
             (
                 statements.statement(found, noise_drawn=_NOISE_DRAWN),
                 f"Rate and divisor come from {known}; {how}.",
-                "Each record is taken to give one index of the data set, and one gradient that depends on no other.",
+                "Each record is taken to give one index of the data set.",
+                self._tested(),
             )
         )
+
+    def _tested(self) -> str:
+        """What was tested of the gradients, and what is left to the user."""
+        watches = [watch.forward for watch in self._watches]
+        models, losses = sum(each.tested for each in watches), sum(each.losses_tested for each in watches)
+        if models and losses:
+            said = f"on {models} batches, and that of its loss on {losses}"
+        elif models:
+            said = f"on {models} batches; of its loss, which is no module of torch.nn, that is assumed"
+        else:
+            return "It was not possible to test that a record's gradient depends on no other record: it is assumed."
+        return f"That the model's output for a record depends on no other record was tested {said}."
 
     def certificate(self, delta: ExactLike, relation: str | Relation | None = None) -> dict[str, object]:
         """The certificate for ``dpbounds check``, as JSON holds it; errors as for ``account``."""
@@ -349,7 +377,8 @@ class EngineAccountant(CertifiedAccountant):
     Attributes:
         relation: What is asked where a question names none.
         public_dataset_size: None where rates and divisors came from the number of records.
-        generator_states: Digests of the states in which generators of random numbers began a pass.
+        generator_states: Digests of the states in which generators drew samples or noise.
+        broken: Reasons for which the run has no guarantee; empty for a run that has one.
     """
 
     def __init__(self, relation: Relation, public_dataset_size: int | None) -> None:
@@ -358,11 +387,14 @@ class EngineAccountant(CertifiedAccountant):
             None if public_dataset_size is None else positive_integer(public_dataset_size, "public_dataset_size")
         )
         self.generator_states: set[str] = set()
+        self.broken: list[str] = []
         self.asked(None)
 
     def asked(self, relation: str | Relation | None) -> Relation:
         """The relation of a question, or an error where rates and divisors were computed from what it protects."""
         found = super().asked(relation)
+        if self.broken:
+            raise UnsupportedMechanism(f"this run has no guarantee, as it was refused: {self.broken[0]}")
         if found.counts_records and self.public_dataset_size is None:
             raise InvalidValue(
                 "public_dataset_size",
@@ -378,6 +410,7 @@ class EngineAccountant(CertifiedAccountant):
         state = super().state_dict(destination)
         state["public_dataset_size"] = self.public_dataset_size
         state["generator_states"] = sorted(self.generator_states)
+        state["broken"] = list(self.broken)
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, object]) -> None:
@@ -392,6 +425,8 @@ class EngineAccountant(CertifiedAccountant):
             raise InvalidValue("generator_states", states, "a list of digests", "save the checkpoint with this engine")
         super().load_state_dict(state_dict)
         self.generator_states.update(map(str, states))
+        broken = state_dict.get("broken", [])
+        self.broken += map(str, broken if isinstance(broken, list | tuple) else [broken])
 
 
 class SchemeAccountant(SchemeAccounting, EngineAccountant):
@@ -463,6 +498,7 @@ def _module(module: Any) -> None:
             f"training on several workers ({type(module).__name__}): Opacus' distributed sampler leaves out empty "
             "batches, and draws independently only where workers have seeds of their own; train on one"
         )
+    demand_independent_layers(module)
     for parameter in module.parameters():
         if parameter.dtype not in (torch.float32, torch.float64):
             raise UnsupportedMechanism(

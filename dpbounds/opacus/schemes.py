@@ -227,8 +227,16 @@ class SchemeSampler(Sampler[list[int]]):
         self.num_samples, self.sample_rate, self.steps = records, 1 / steps, steps
         self.scheme, self.accounting, self.generator = scheme, accounting, generator
         self.watch: Watch
-        self.ahead = False
         self._kept: Any = None
+        self._made = True
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if getattr(self, "_made", False) and name in ("num_samples", "sample_rate", "steps", "scheme", "accounting"):
+            raise UnsupportedMechanism(
+                f"{name} of a sampler was changed: it is what make_private fixed, and what is accounted; make another "
+                "loader private"
+            )
+        super().__setattr__(name, value)
 
     def __len__(self) -> int:
         return self.steps
@@ -238,12 +246,13 @@ class SchemeSampler(Sampler[list[int]]):
         token = object()
         self.watch.token = token
         self.accounting.begin(token)
+        self.watch.draws_from(self.generator)
         for batch in self._batches():
             if self.accounting.open is not token:
                 raise UnsupportedMechanism("another pass began while this one went on: passes are released in turn")
-            self.watch.drawn.append(len(batch))
+            self.watch.drawn.append((len(batch), self.sample_rate))
             yield batch
-        if not self.ahead:
+        if not self.watch.ahead:
             self.watch.end()
 
     def _batches(self) -> Iterator[list[int]]:

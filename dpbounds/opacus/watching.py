@@ -1,20 +1,21 @@
-"""What is watched while a model trains: that every step is one release on one whole Poisson sample.
+"""Checks at every step that it is one release on one whole sample, with noise that was never used before.
 
-Opacus' optimiser sees gradients and not where they come from. Here the sampler writes down how many records it drew,
-and the optimiser checks, before it adds noise, that the gradients that it has summed are one for each of them, clipped
-to no more than what the noise is drawn for. See ``neighbours.md``, section 4, for why each of this is needed.
+Opacus' optimiser sees gradients and not where they come from. Here the sampler writes down how many records it drew and
+at what rate. Before the optimiser adds noise, it checks that it has summed one gradient for each of these records,
+clipped to no more than what the noise is drawn for. Section 4 of ``neighbours.md`` says why each check is needed.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+import torch
 from opacus.data_loader import DPDataLoader
-from opacus.optimizers import DPOptimizer, DPOptimizerFastGradientClipping, DPPerLayerOptimizer
 from opacus.utils.uniform_sampler import UniformWithReplacementSampler
 from torch.utils.data import DataLoader
 
@@ -22,49 +23,72 @@ from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import exact
 from dpbounds.privacy.publishing.interoperability.opacus_sampler import demand_known_sampler
 
+if TYPE_CHECKING:
+    from dpbounds.opacus.forward import ForwardWatch, Inputs
+
 
 class Watch:
     """One loader and the optimiser that steps on its batches.
 
     Args:
-        generators: Of samples and of noise; each once.
-        seen: Digests of the states in which generators began a pass; shared with whoever keeps them.
+        seen: Digests of the states in which generators drew samples or noise; shared with whoever keeps them.
+        broken: Reasons for which the whole run has no guarantee; shared likewise.
 
     Attributes:
-        drawn: Sizes of the batches that were drawn in this pass and not stepped on.
+        drawn: Sizes and rates of the batches that were drawn in this pass and not stepped on.
+        rate: At which the batch of the last step was drawn.
+        ahead: Whether batches are drawn before they are asked for, as they are for worker processes.
         steps: Taken in this pass.
+        stepped: Whether a step was ever taken.
         gathered: Gradients of single records that were summed since the last step.
         squared_bound: The largest squared l2 norm that one of them may have, exact.
         token: Of the pass that is going on, where passes are told apart.
     """
 
-    def __init__(self, generators: Sequence[Any], seen: set[str]) -> None:
-        self.generators, self.seen = generators, seen
-        self.drawn: deque[int] = deque()
-        self.steps = 0
+    forward: ForwardWatch
+
+    def __init__(self, seen: set[str], broken: list[str]) -> None:
+        self.seen, self.broken = seen, broken
+        self.drawn: deque[tuple[int, float]] = deque()
+        self.rate, self.ahead, self.steps, self.stepped = 0.0, False, 0, False
         self.optimizer: Any = None
         self.token: object = None
+        self._inputs: list[Inputs] = []  # of forward passes that were stepped on in this pass
         self._forget()
 
     def _forget(self) -> None:
         self.gathered, self.squared_bound = 0, Fraction(0)
 
-    def begin(self) -> None:
-        """A pass over the loader begins: what was drawn in an earlier one and not stepped on is given up.
+    def refuse(self, reason: str) -> NoReturn:
+        """Raise ``UnsupportedMechanism``, now and whenever this run is asked what it spent."""
+        self.broken.append(reason)
+        raise UnsupportedMechanism(reason)
+
+    def draws_from(self, generator: Any) -> None:
+        """Samples or noise are about to be drawn; None is PyTorch's own generator.
 
         Raises:
-            UnsupportedMechanism: A generator is in a state in which it, or another, began a pass before: samples and
-                noise would be those of that pass again, and the difference of two outputs would have none.
+            UnsupportedMechanism: The generator, or another, has drawn in this state before: samples or noise would be
+                the same again, and the difference of two outputs would have no noise.
         """
-        for generator in self.generators:
-            state = sha256(generator.get_state().numpy().tobytes()).hexdigest()
-            if state in self.seen:
-                raise UnsupportedMechanism(
-                    "a generator was seeded as before: this pass would draw the samples or the noise of an earlier one "
-                    "again; seed once (torch.manual_seed), and anew after a checkpoint"
-                )
-            self.seen.add(state)
+        generator = torch.default_generator if generator is None else generator
+        state = sha256(generator.get_state().cpu().numpy().tobytes()).hexdigest()
+        if state in self.seen:
+            raise UnsupportedMechanism(
+                "a generator was seeded as before: it would draw the samples or the noise of an earlier step again; "
+                "seed a generator once, before make_private, and anew after a checkpoint"
+            )
+        self.seen.add(state)
+
+    def begin(self) -> None:
+        """A pass over the loader begins; a batch that was drawn in an earlier one must have been stepped on."""
+        if self.drawn and not self.ahead and self.stepped:
+            self.refuse(
+                "a pass was left after a batch had been drawn and before a step on it: leaving in view of what was "
+                "drawn changes which samples are trained on; leave after a step, or take itertools.islice(loader, k)"
+            )
         self.drawn.clear()
+        self._inputs.clear()
         self.steps = 0
         self._forget()
         if self.optimizer is not None:  # an earlier pass of a BatchMemoryManager may have been left in the middle
@@ -74,9 +98,10 @@ class Watch:
                 parameter.summed_grad = None
 
     def end(self) -> None:
-        """A pass is over: a batch without a step, in a pass with steps, was left out in view of the data."""
+        """A pass is over: in a pass with steps, a batch without one was left out, which may tell what was in it."""
         if self.steps and self.drawn:
-            raise _left_out()
+            self.refuse(_LEFT_OUT)
+        self.drawn.clear()
 
     def gather(self, sizes: set[int], squared_bound: Fraction) -> None:
         """Gradients were clipped and summed: as many of every parameter as ``sizes`` says, of bounded squared norm."""
@@ -94,7 +119,7 @@ class Watch:
                 "a step was taken without a batch of the loader that make_private returned: train on that loader, "
                 "one step for each of its batches"
             )
-        drawn = self.drawn.popleft()
+        drawn, self.rate = self.drawn.popleft()
         if drawn != self.gathered:
             raise UnsupportedMechanism(
                 f"a step on {self.gathered} gradients, while {drawn} records were drawn: each record needs one "
@@ -111,35 +136,53 @@ class Watch:
             raise InvalidValue(
                 "expected_batch_size", optimizer.expected_batch_size, f"{divisor}, as make_private set it"
             )
-        self.steps += 1
+        inputs = self.forward.inputs()
+        if drawn and any(one.same_as(other) for one in inputs for other in self._inputs):
+            raise UnsupportedMechanism(
+                "a step on a batch that was stepped on before in this pass: each step needs the batch that the loader "
+                "drew for it"
+            )
+        self._inputs = [each for each in (*self._inputs, *inputs) if each.alive()]
+        self.forward.stop_watching_losses()
+        if optimizer.noise_multiplier:
+            self.draws_from(optimizer.generator)
+        self.steps, self.stepped = self.steps + 1, True
         self._forget()
 
 
-def _left_out() -> UnsupportedMechanism:
-    return UnsupportedMechanism(
-        "a batch was drawn and no step was taken on it: leaving batches out in view of what is in them (empty ones, "
-        "say) tells what was drawn; take the step, the noise of an empty batch is counted like any other"
-    )
+_LEFT_OUT = (
+    "a batch was drawn and no step was taken on it: leaving batches out in view of what is in them (empty ones, say) "
+    "tells what was drawn; take the step, the noise of an empty batch is counted like any other"
+)
+
+
+def own_generator(device: Any = "cpu") -> torch.Generator:
+    """A generator that nobody else uses, seeded by the operating system."""
+    return torch.Generator(device=device).manual_seed(secrets.randbits(63))
 
 
 class PoissonSampler(UniformWithReplacementSampler):  # type: ignore[misc]  # Opacus has no types
-    """Opacus' Poisson sampler, which tells a watch how many records it drew.
+    """Opacus' Poisson sampler, which tells a watch how many records it drew, and at what rate.
 
     Attributes:
         watch: Whom it tells.
-        ahead: Whether batches are drawn before they are asked for, as they are for worker processes.
     """
 
     watch: Watch
-    ahead: bool
 
     def __iter__(self) -> Iterator[list[int]]:
-        demand_known_sampler(self.sample_rate)
         self.watch.begin()
-        for batch in super().__iter__():
-            self.watch.drawn.append(len(batch))
+        batches, known = super().__iter__(), None
+        for _ in range(self.steps):
+            rate = self.sample_rate
+            if rate != known:
+                demand_known_sampler(rate)
+                known = rate
+            self.watch.draws_from(self.generator)
+            batch = next(batches)
+            self.watch.drawn.append((len(batch), rate))
             yield batch
-        if not self.ahead:
+        if not self.watch.ahead:
             self.watch.end()
 
 
@@ -166,88 +209,3 @@ class PoissonLoader(DPDataLoader):  # type: ignore[misc]
     def __iter__(self) -> Iterator[Any]:
         yield from super().__iter__()
         self.watch.end()
-
-
-class _Watched:
-    """What the optimisers below have in common."""
-
-    watch: Watch
-    divisor: int
-    step_hook: Any
-
-    def watched_by(self, watch: Watch, divisor: int) -> None:
-        """Have every step checked by a watch; the divisor is what Opacus calls expected batch size."""
-        self.watch, self.divisor = watch, divisor
-        watch.optimizer = self
-
-    def add_noise(self) -> None:
-        """As there, after the watch has let the step pass."""
-        self.watch.close(self, self.divisor)
-        super().add_noise()  # type: ignore[misc]
-
-    def attach_step_hook(self, fn: Any) -> None:
-        """Attach a hook beside those that are there: the first one accounts."""
-        before = self.step_hook
-
-        def both(optimizer: Any) -> None:
-            before(optimizer)
-            fn(optimizer)
-
-        self.step_hook = fn if before is None else both
-
-
-def _counts(optimizer: Any) -> set[int]:
-    return {len(gradients) for gradients in optimizer.grad_samples}
-
-
-class FlatOptimizer(_Watched, DPOptimizer):  # type: ignore[misc]
-    """All parameters clipped together."""
-
-    def clip_and_accumulate(self) -> None:
-        """As there, and tell the watch."""
-        super().clip_and_accumulate()
-        self.watch.gather(_counts(self), exact(self.max_grad_norm, "max_grad_norm") ** 2)
-
-
-class PerLayerOptimizer(_Watched, DPPerLayerOptimizer):  # type: ignore[misc]
-    """Each parameter clipped to a norm of its own; the root of the sum of their squares bounds them together."""
-
-    def clip_and_accumulate(self) -> None:
-        """As there, and tell the watch."""
-        super().clip_and_accumulate()
-        self.watch.gather(_counts(self), sum_of_squares(self.max_grad_norms))
-
-
-class GhostOptimizer(_Watched, DPOptimizerFastGradientClipping):  # type: ignore[misc]
-    """The module clips, through the criterion; the optimiser only adds noise.
-
-    Attributes:
-        module: What clips: it knows the norms of the gradients that it clipped last, and to what.
-    """
-
-    module: Any
-
-    def accumulate(self) -> None:
-        """As there, and tell the watch; ``UnsupportedMechanism`` where nothing was clipped."""
-        norms = self.module._per_sample_gradient_norms
-        if norms is None:
-            raise UnsupportedMechanism(
-                "a step on gradients that were not clipped: with grad_sample_mode='ghost' every loss has to come from "
-                "the criterion that make_private returned"
-            )
-        self.module.per_sample_gradient_norms = None
-        super().accumulate()
-        self.watch.gather({len(norms)}, exact(self.module.max_grad_norm, "max_grad_norm") ** 2)
-
-
-def sum_of_squares(norms: Any) -> Fraction:
-    """Of clipping norms, exact."""
-    return sum((exact(norm, "max_grad_norm") ** 2 for norm in norms), Fraction(0))
-
-
-# Opacus' optimisers that were looked at, and those that do the same while they are watched
-OPTIMIZERS: dict[type, type] = {
-    DPOptimizer: FlatOptimizer,
-    DPPerLayerOptimizer: PerLayerOptimizer,
-    DPOptimizerFastGradientClipping: GhostOptimizer,
-}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import json
 import math
 import re
@@ -27,7 +28,7 @@ from dpbounds.algorithms.ledger import Ledger
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.opacus import PrivacyEngine
 from dpbounds.opacus.engine import OPTIONS
-from dpbounds.opacus.watching import OPTIMIZERS
+from dpbounds.opacus.optimizers import OPTIMIZERS
 from dpbounds.privacy.accountants.certified import epsilon
 from dpbounds.privacy.mechanisms import Composed, Gaussian, PoissonSampled
 from dpbounds.privacy.publishing.certificates import check_certificate
@@ -409,15 +410,16 @@ def test_a_batch_left_out_at_the_end_of_a_pass_is_refused(split: bool, workers: 
         train(made, all_but_the_last(whole if split else made[2]))
 
 
-def test_a_pass_may_be_left_early_or_only_looked_at() -> None:
+def test_a_pass_may_be_left_after_a_step_or_only_looked_at() -> None:
     mine = engine()
     made = mine.make_private(**parts())
+    next(iter(made[2]))  # a look at the shapes, before the first step
     assert len(list(made[2])) == STEPS  # an evaluation, say
-    batches = iter(made[2])
-    train(made, [next(batches)])
-    next(batches)
+    train(made, [next(iter(made[2]))])
+    train(made, itertools.islice(made[2], 2))
+    assert len(list(made[2])) == STEPS
     train(made)
-    assert len(mine.accountant) == 1 + STEPS
+    assert len(mine.accountant) == 1 + 2 + STEPS
 
 
 @pytest.mark.parametrize("twice", [False, True])
@@ -568,32 +570,32 @@ def test_two_generators_with_one_seed_are_refused() -> None:
 
 def test_a_generator_that_is_seeded_again_is_refused(tmp_path: Path) -> None:
     """Every epoch, as some do for the sake of repeatability, or after a checkpoint: the same samples and noise."""
-    mine = engine()
-    made = mine.make_private(**parts())
-    torch.manual_seed(5)
-    train(made)
-    torch.manual_seed(6)
-    train(made)
-    torch.manual_seed(5)
-    with pytest.raises(UnsupportedMechanism, match="seeded as before"):
-        train(made)
-    mine.save_checkpoint(path=tmp_path / "saved", module=made[0])
-    again = engine()
-    other = again.make_private(**parts())
-    again.load_checkpoint(path=tmp_path / "saved", module=other[0])
-    torch.manual_seed(6)
-    with pytest.raises(UnsupportedMechanism, match="anew after a checkpoint"):
-        train(other)
-    torch.manual_seed(7)
-    train(other)
-    assert len(again.accountant) == 3 * STEPS
-    one = torch.Generator().manual_seed(8)
-    loader = torch_data.DataLoader(dataset(), batch_size=BATCH, generator=torch.Generator().manual_seed(9))
-    third = engine().make_private(**parts(data_loader=loader, noise_generator=one))
-    train(third)
-    one.manual_seed(8)
-    with pytest.raises(UnsupportedMechanism, match="seeded as before"):
-        train(third)
+
+    def made(mine: Any, samples: int, noise: int, records: Any) -> tuple[Any, Any, Any]:
+        generators = [torch.Generator().manual_seed(seed) for seed in (samples, noise)]
+        loader = torch_data.DataLoader(records, batch_size=BATCH, generator=generators[0])
+        return mine.make_private(**parts(data_loader=loader, noise_generator=generators[1])), *generators
+
+    records = dataset()
+    for which in (0, 1):
+        mine = engine()
+        private, *generators = made(mine, 8, 9, records)
+        train(private)
+        generators[which].manual_seed(7)
+        train(private)
+        mine.save_checkpoint(path=tmp_path / "saved", module=private[0])
+        generators[which].manual_seed((8, 9)[which])
+        with pytest.raises(UnsupportedMechanism, match="seeded as before"):
+            train(private)
+        again = engine()
+        private, *generators = made(again, *((8, 10), (10, 9))[which], records)
+        again.load_checkpoint(path=tmp_path / "saved", module=private[0])
+        with pytest.raises(UnsupportedMechanism, match="anew after a checkpoint"):
+            train(private)
+        generators[which].manual_seed(11)
+        private[1].zero_grad()
+        train(private)
+        assert len(again.accountant) == 3 * STEPS
 
 
 def test_other_kinds_of_numbers_are_noticed() -> None:

@@ -1,0 +1,226 @@
+"""Opacus' optimisers, watched: each record contributes a finite gradient of bounded norm, and noise is added to all.
+
+Opacus scales a gradient by C / (norm + 1e-6). Where the norm is no number, neither is the product: a single record with
+a missing value would make the whole model NaN. Here the contribution of such a record is 0, whatever the others hold.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import torch
+from opacus.optimizers import DPOptimizer, DPOptimizerFastGradientClipping, DPPerLayerOptimizer
+from opacus.optimizers.optimizer import _check_processed_flag
+
+from dpbounds.errors import UnsupportedMechanism
+from dpbounds.expressions.exact import exact
+from dpbounds.opacus.watching import Watch
+
+LARGEST = 1e15  # of activations that ghost clipping multiplies: their squares still fit into single precision
+
+
+class _Watched:
+    """What the optimisers below have in common."""
+
+    watch: Watch
+    divisor: int
+    step_hook: Any
+    param_groups: Any
+    params: Any
+
+    def watched_by(self, watch: Watch, divisor: int) -> None:
+        """Have every step checked by a watch; the divisor is what Opacus calls expected batch size."""
+        self.watch, self.divisor = watch, divisor
+        watch.optimizer = self
+
+    def add_noise(self) -> None:
+        """As there, after the watch has let the step pass; each parameter that has a gradient gets noise."""
+        self.watch.close(self, self.divisor)
+        noisy = {id(parameter) for parameter in self.params}
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None and id(parameter) not in noisy:
+                    raise UnsupportedMechanism(
+                        "a parameter was frozen between backward and step: its gradient would be applied without "
+                        "noise; freeze parameters before the forward pass, and call optimizer.zero_grad()"
+                    )
+        super().add_noise()  # type: ignore[misc]
+
+    def attach_step_hook(self, fn: Any) -> None:
+        """Attach a hook beside those that are there: the first one accounts."""
+        before = self.step_hook
+
+        def both(optimizer: Any) -> None:
+            before(optimizer)
+            fn(optimizer)
+
+        self.step_hook = fn if before is None else both
+
+
+class _WithGradients(_Watched):
+    """An optimiser that holds the gradient of every record."""
+
+    grad_samples: Any
+
+    def clip_and_accumulate(self) -> None:
+        """As there, of gradients in the parameters' precision that are 0 for records where one is not finite."""
+        for parameter in self.params:
+            _check_processed_flag(parameter.grad_sample)
+        samples = [
+            gradients.to(parameter.dtype) for parameter, gradients in zip(self.params, self.grad_samples, strict=True)
+        ]
+        sizes = {len(gradients) for gradients in samples}
+        if len(sizes) == 1:
+            finite = torch.stack([gradients.flatten(1).isfinite().all(1).cpu() for gradients in samples]).all(0)
+            for parameter, gradients in zip(self.params, samples, strict=True):
+                parameter.grad_sample = torch.where(_along(finite.to(gradients.device), gradients), gradients, 0.0)
+        super().clip_and_accumulate()  # type: ignore[misc]
+        self.watch.gather(sizes, self.squared_bound())
+
+    def squared_bound(self) -> Fraction:
+        """The largest squared norm of a clipped gradient, exact."""
+        raise NotImplementedError
+
+
+class FlatOptimizer(_WithGradients, DPOptimizer):  # type: ignore[misc]  # Opacus has no types
+    """All parameters clipped together."""
+
+    def squared_bound(self) -> Fraction:
+        """C²."""
+        return exact(self.max_grad_norm, "max_grad_norm") ** 2
+
+
+class PerLayerOptimizer(_WithGradients, DPPerLayerOptimizer):  # type: ignore[misc]
+    """Each parameter clipped to a norm of its own; the root of the sum of their squares bounds them together."""
+
+    def squared_bound(self) -> Fraction:
+        """The sum of the squares of the parameters' norms."""
+        return sum_of_squares(self.max_grad_norms)
+
+
+class GhostOptimizer(_Watched, DPOptimizerFastGradientClipping):  # type: ignore[misc]
+    """The module clips, through the criterion; the optimiser only adds noise.
+
+    Attributes:
+        module: What clips: it knows the norms of the gradients that it clipped last, and to what.
+    """
+
+    module: Any
+
+    def accumulate(self) -> None:
+        """As there, and tell the watch; ``UnsupportedMechanism`` where nothing was clipped, or a sum is not finite."""
+        norms = self.module._per_sample_gradient_norms
+        if norms is None:
+            raise UnsupportedMechanism(
+                "a step on gradients that were not clipped: with grad_sample_mode='ghost' every loss has to come from "
+                "the criterion that make_private returned"
+            )
+        self.module.per_sample_gradient_norms = None
+        if not all(bool(parameter.grad.isfinite().all()) for parameter in self.params):
+            self.watch.refuse(
+                "ghost clipping gave a sum that is not finite, though every record's share was bounded: a layer of "
+                "your own overflows; take grad_sample_mode='hooks', which bounds each record's gradient itself"
+            )
+        super().accumulate()
+        self.watch.gather({len(norms)}, exact(self.module.max_grad_norm, "max_grad_norm") ** 2)
+
+
+class FiniteGhost:
+    """Keeps records that are not finite out of the sums that ghost clipping makes.
+
+    Ghost clipping runs backward twice: to find the norm of each record's gradient, and to sum the scaled gradients. A
+    record is left out of the sum if an input of a trained layer, a gradient at its output or the norm is not finite for
+    it: inputs are replaced by 0, gradients at outputs by 0 in both runs, and the scale is 0.
+
+    Args:
+        module: What Opacus made of the model, which computes norms and scales; records are along the first axis.
+        model: The user's model.
+        watch: Who is told where a value cannot be told to belong to a record.
+    """
+
+    def __init__(self, module: Any, model: torch.nn.Module, watch: Watch) -> None:
+        self.module, self.watch = module, watch
+        self.left_out: torch.Tensor | None = None
+        self.unknown = False  # whether something was not finite in a layer whose rows are no records
+        module.get_clipping_coef = self._scales
+        model.register_forward_pre_hook(lambda *_: self._forget(), prepend=True)
+        for layer in model.modules():
+            if any(parameter.requires_grad for parameter in layer.parameters(recurse=False)):
+                layer.register_forward_pre_hook(self._inputs)
+                layer.register_full_backward_pre_hook(self._gradients)
+
+    def _forget(self) -> None:
+        if torch.is_grad_enabled():
+            self.left_out, self.unknown = None, False
+
+    def _leave_out(self, rows: torch.Tensor) -> None:
+        rows = rows.cpu()
+        if self.left_out is None:
+            self.left_out = rows
+        elif self.left_out.shape == rows.shape:
+            self.left_out = self.left_out | rows
+        else:
+            self.unknown |= bool(rows.any())
+
+    def _inputs(self, layer: torch.nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not torch.is_grad_enabled():
+            return args
+        return tuple(self._bounded(each) if _floats(each) else each for each in args)
+
+    def _bounded(self, values: torch.Tensor) -> torch.Tensor:
+        rows = _not_finite(values)
+        self._leave_out(rows)
+        limit = min(LARGEST, torch.finfo(values.dtype).max)
+        return torch.where(_along(rows, values), 0.0, values.clamp(-limit, limit))
+
+    def _gradients(self, layer: torch.nn.Module, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(self._kept(each) if _floats(each) else each for each in gradients)
+
+    def _kept(self, values: torch.Tensor) -> torch.Tensor:
+        rows = _not_finite(values)
+        if self.module.hooks_enabled:  # the first run
+            self._leave_out(rows)
+        elif self.left_out is not None and self.left_out.shape == rows.shape:
+            rows = rows | self.left_out.to(rows.device)
+        return torch.where(_along(rows, values), 0.0, values)
+
+    def _scales(self) -> torch.Tensor:
+        norms = self.module.get_norm_sample()
+        self._leave_out(~norms.isfinite())
+        assert self.left_out is not None
+        if self.unknown or self.left_out.shape != norms.shape:
+            self.watch.refuse(
+                "a value is not finite in a layer whose inputs are not one row for each record, so that ghost clipping "
+                "cannot leave the record out; take grad_sample_mode='hooks'"
+            )
+        scales = (self.module.max_grad_norm / (norms + 1e-6)).clamp(max=1.0)
+        return torch.where(self.left_out.to(norms.device), 0.0, scales)
+
+
+def _not_finite(values: torch.Tensor) -> torch.Tensor:
+    """For each row whether one of its values is not finite."""
+    finite = values.isfinite()
+    return ~(finite if values.dim() == 1 else finite.flatten(1).all(1))
+
+
+def _along(rows: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """Rows in a shape that values of any dimension can be compared with."""
+    return rows.view(-1, *[1] * (values.dim() - 1))
+
+
+def _floats(values: Any) -> bool:
+    return isinstance(values, torch.Tensor) and values.is_floating_point() and values.dim() > 0
+
+
+def sum_of_squares(norms: Any) -> Fraction:
+    """Of clipping norms, exact."""
+    return sum((exact(norm, "max_grad_norm") ** 2 for norm in norms), Fraction(0))
+
+
+# Opacus' optimisers that were looked at, and those that do the same while they are watched
+OPTIMIZERS: dict[type, type] = {
+    DPOptimizer: FlatOptimizer,
+    DPPerLayerOptimizer: PerLayerOptimizer,
+    DPOptimizerFastGradientClipping: GhostOptimizer,
+}
