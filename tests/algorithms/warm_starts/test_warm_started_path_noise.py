@@ -53,6 +53,7 @@ def test_a_good_start_makes_a_better_point():
     assert method().descent.stationarity < cold.stationarity / 2
 
 
+@pytest.mark.seconds
 def test_what_is_promised_rests_on_the_start():
     worse = evolve(method(), descent=evolve(method().descent, initial_gap=method().descent.initial_gap / 2))
     refused("descent.initial_gap", worse.bound, MANY)
