@@ -109,7 +109,7 @@ def test_under_pl_the_gradient_falls_like_one_over_n():
         samples.append(RestartedSpider.calibrated(problem, 2, "1e-5", stages=12).run(problem, repetitions=64).samples)
     found = slope_check("x", -1.0, sizes, samples, confidence=0.999999, widest=0.5)
     assert found.verdict in (Verdict.HOLDS, Verdict.COMPATIBLE), found.reason
-    assert found.slope.high < -0.75
+    assert found.slope.high < -2 / 3  # without the PL inequality it is that
 
 
 def test_the_bound_stage_by_stage_in_plain_floats():
