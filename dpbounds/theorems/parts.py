@@ -259,7 +259,7 @@ class Erratum:
     order of growth is read as at least 1. A fault is entered once, where it arises; what inherits it is in ``also``.
 
     Attributes:
-        evidence: The test that derives it or exhibits the example: ``file.py::test``, beside the statement's twin.
+        evidence: The test that derives it or exhibits the example: ``file.py::test``, among the statement's tests.
         where: The place, if it is not the statement itself.
         relation: The relation under which it is one, where that matters.
         also: Ids of other statements with the same fault.

@@ -8,7 +8,7 @@ import pytest
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.theorems.registry import library, theorem
 from dpbounds.theorems.spending import spending
-from tests.papers.twins import place
+from tests.papers.reference_formulas import place
 
 ADDED = "add-or-remove-one"
 REPLACED = "replace-one"

@@ -3,7 +3,7 @@
 import pytest
 from mpmath import exp, log1p, mpf, ncdf, sqrt, workdps
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("cited/abadi-et-al-2016/theorem-1")
 VALUES = {"epsilon": 1, "delta": "1e-6", "T": 10_000, "q": "0.01"}

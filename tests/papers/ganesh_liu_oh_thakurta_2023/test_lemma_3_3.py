@@ -6,7 +6,7 @@ With constants: against runs whose steps react to their own errors.
 import numpy as np
 from mpmath import erfc, expm1, log, log1p, mpf, sqrt
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def chance_of_exceeding(constant, failure, terms):

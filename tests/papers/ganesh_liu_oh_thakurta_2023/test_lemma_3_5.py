@@ -5,7 +5,7 @@ With constants: against a quadratic, and where it is attained.
 
 import numpy as np
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_the_printed_chain_breaks_in_its_middle():

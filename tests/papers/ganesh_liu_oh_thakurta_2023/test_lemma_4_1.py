@@ -12,7 +12,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 explicit = evaluated("ganesh-liu-oh-thakurta-2023/lemma-4.1/explicit")
 

@@ -4,7 +4,7 @@ import pytest
 from mpmath import ln, mpf, sqrt
 from sympy import exp, log, simplify, sqrt as root, symbols
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.6")
 

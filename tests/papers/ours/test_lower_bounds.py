@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.optimize import linprog
 
 from dpbounds.errors import InvalidValue
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 NAMES = (
     "gradient-norm",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sympy import Rational
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("dpbounds/negative-curvature-descent")
 

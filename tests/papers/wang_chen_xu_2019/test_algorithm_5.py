@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mpmath import mpf, ncdf
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("wang-chen-xu-2019/algorithm-5")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sympy import Rational, Symbol, diff, expand, simplify
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_without_absolute_values_the_loss_is_not_smooth():

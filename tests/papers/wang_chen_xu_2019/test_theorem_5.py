@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mpmath import binomial, ceil, erfc, exp, ln, log, loggamma, mpf, sqrt, workdps
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 explicit = evaluated("wang-chen-xu-2019/theorem-5/explicit")
 evaluate = evaluated("wang-chen-xu-2019/theorem-5")

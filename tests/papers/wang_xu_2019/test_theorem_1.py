@@ -3,7 +3,7 @@
 import pytest
 from mpmath import exp, ln, mpf, ncdf, sqrt, workdps
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def failure_of_the_output(constant, steps, epsilon, delta):
