@@ -206,9 +206,8 @@ def test_what_is_given_is_not_chosen():
     assert one.value > bounds(steps_limit=1000)[EXACT].value
 
 
-@pytest.mark.parametrize("statement", [one for one in library() if one.free], ids=lambda one: one.id)
-def test_what_is_declared_free_can_be_searched(statement):
-    """It occurs in a bound, and every condition on it is a comparison."""
+def assert_free_quantities_can_be_searched(statement):
+    """They occur in a bound, and every condition on them is a comparison."""
     problem = {name: Fraction(value) for name, value in (NUMBERS | MORE | {"failure_probability": "0.05"}).items()}
     names = {"n": "dataset_size", "d": "dimension"}
     values = {names.get(name, name): value for name, value in problem.items()}
@@ -228,7 +227,19 @@ def test_what_is_declared_free_can_be_searched(statement):
         if free and (best := tuned(where)) is not None:
             point = np.array([best.point])
             assert (where.measure(point)[1] > 0).all()
-    assert found == set(statement.free)
+    assert found == set(statement.free), statement.id
+
+
+def test_free_quantities_can_be_searched():
+    assert_free_quantities_can_be_searched(theorem(EXACT))
+
+
+@pytest.mark.seconds
+def test_all_free_quantities_can_be_searched():
+    statements = [one for one in library() if one.free]
+    assert len(statements) > 10
+    for statement in statements:
+        assert_free_quantities_can_be_searched(statement)
 
 
 @pytest.mark.one_in(4)
