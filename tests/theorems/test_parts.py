@@ -2,13 +2,18 @@
 
 import json
 from collections import Counter
+from fractions import Fraction
 
 import pytest
 from attrs import evolve
+from sympy import Rational
 
 from dpbounds.cli import main
+from dpbounds.privacy.relations import Relation
 from dpbounds.render.catalogue import table
 from dpbounds.render.tables import Formula, Id
+from dpbounds.theorems.language import q
+from dpbounds.theorems.parts import Numbers
 from dpbounds.theorems.record import Side, Status
 from dpbounds.theorems.registry import library, theorem
 from dpbounds.theorems.standing import standing, standing_in_words
@@ -26,6 +31,16 @@ def test_a_half_stands_and_the_other_does_not():
     told = {one["name"]: one for one in as_data(selection)["parts"]}
     assert (told["printed"]["status"], told["sampling"]["status"]) == ("false", "proved")
     assert told["sampling"]["side"] == "lower"
+
+
+def test_numbers_of_a_mechanism_are_rounded_to_the_safe_side():
+    """Noise down and rates up in the 30th digit, counts up; what was given stays exact."""
+    at = Numbers({"rho": "0.1", "steps": 7}, Relation.REPLACE_ONE)
+    root = q.rho ** Rational(1, 2)
+    assert at.down(root) ** 2 < Fraction(1, 10) < at.up(root) ** 2
+    assert at.up(root) - at.down(root) < Fraction(1, 10**28)
+    assert at[q.rho] == Fraction(1, 10)
+    assert [at.count(one) for one in (q.T, q.T / 2, q.T + root, q.rho)] == [7, 4, 8, 1]
 
 
 def test_a_part_is_as_good_as_what_it_rests_on():
@@ -103,7 +118,6 @@ def test_lists_tell_parts_apart(capsys):
     assert "[sampling proved]" in capsys.readouterr().out
 
 
-@pytest.mark.seconds
 def test_one_letter_for_one_thing():
     """Within a statement no two quantities are shown by the same letter, and another letter of the text is named."""
     for one in library():

@@ -132,6 +132,12 @@ def test_no_value_of_a_random_formula_is_out_of_its_range(seed):
         (P * log(1 / P), P, None),
         (1 / R, R, None),
         (ceiling(X) / X, X, None),
+        ((-X - 1) ** 3, X, -1),  # powers of what is negative
+        ((-X - 1) ** 2, X, 1),
+        ((-X - 1) ** -1, X, 1),
+        ((-X - 1) ** -2, X, -1),
+        (X - X**2, X, None),  # one term rises, the other falls
+        (-X * Y, X, -1),
         (Max(X, 1 / X), X, None),
     ],
 )
