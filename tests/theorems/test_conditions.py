@@ -57,6 +57,13 @@ def test_a_condition_that_nobody_checked_does_not_count_as_holding(values, answe
     assert str(found._sheet()).count("not checked") == answers.count(None)
 
 
+@pytest.mark.parametrize(("name", "value"), [("dimension", 0), ("dimension", "2.5"), ("epsilon", -1), ("steps", 0)])
+def test_values_outside_of_their_domains_are_refused(name, value):
+    """Those that no formula uses, too: the number of steps is one here."""
+    with pytest.raises(InvalidValue, match=name):
+        statement(DIMENSION, EPSILON).evaluate(**{"lipschitz": 1, "dimension": 2, "epsilon": "0.9", name: value})
+
+
 def test_what_a_condition_lacks_is_named():
     found = statement(Condition(q.d >= q.n * q.epsilon)).evaluate(lipschitz=1, dataset_size=10)
     assert [one.missing for one in found.conditions] == [("dimension", "epsilon")]
