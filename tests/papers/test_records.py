@@ -98,7 +98,7 @@ def transcribed(folder):
     return tomllib.loads((RECORDS / f"{folder}.toml").read_text(encoding="utf-8"))
 
 
-ADVICE = "One of the two is wrong: read the paper, then edit the other (tests/papers/records/*.toml by hand)."
+ADVICE = "Read the statement in the paper before you edit either; tests/papers/records/*.toml are edited by hand."
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
