@@ -72,7 +72,12 @@ def same(field, said, wanted, symbols):
     """Whether a field of a record is what its file says; conditions are compared as relations, not as text."""
     if field != "conditions" or said is None or wanted is None:
         return said == wanted
-    return list(map(str, said)) == wanted or said == [sympy.sympify(text, locals=symbols) for text in wanted]
+    texts = list(map(str, said))
+    return texts == wanted or relations(texts, symbols) == relations(wanted, symbols)
+
+
+def relations(texts, symbols):
+    return [sympy.sympify(text, locals=symbols) for text in texts]
 
 
 def differences(statement, wanted):
