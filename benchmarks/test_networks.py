@@ -245,7 +245,7 @@ def test_peers_train_the_same_network(case: str) -> None:
 
     own = sweep.cases()[case]()
     x, start = own.parts["test"][0], own.start(np.random.default_rng(0))
-    twin = peers.twin_of(own)
+    twin = peers.reference_of(own)
     ours = np.stack([own.predict(start, row) for row in x[:20]])
     np.testing.assert_allclose(twin(torch.from_numpy(x[:20])).detach().numpy(), ours, atol=1e-5)
     back = peers.parameters_of(twin)

@@ -76,7 +76,7 @@ def _by_jax_privacy(case: Case, z: float, rate: float, steps: int, step_size: fl
 def _by_opacus(case: Case, z: float, rate: float, steps: int, step_size: float, seed: int) -> Any:
     x, y = case.parts["private"]
     torch.manual_seed(seed)
-    plain = twin_of(case)
+    plain = reference_of(case)
     model = opacus.GradSampleModule(plain, loss_reduction="sum")
     optimiser = opacus.optimizers.DPOptimizer(
         torch.optim.SGD(model.parameters(), lr=step_size),
@@ -120,7 +120,7 @@ class _Attention(torch.nn.Module):
         return self.last(torch.tanh(rows + weights @ self.v(rows)).mean(dim=1))
 
 
-def twin_of(case: Case) -> Any:
+def reference_of(case: Case) -> Any:
     """The case's network with the same parameters."""
     w = {name: torch.from_numpy(np.array(value)) for name, value in case.start(np.random.default_rng(0)).items()}
     made: Any

@@ -5,7 +5,7 @@ from math import log
 import pytest
 
 from dpbounds.theorems.registry import theorem
-from tests.papers.twins import name_of
+from tests.papers.reference_formulas import name_of
 
 ARORA, ZHOU = "cited/arora-et-al-2023", "cited/zhou-et-al-2020/main-result"
 DESCENT, BOOST = "cited/wang-ye-xu-2017/main-result", "cited/tran-cutkosky-2022/main-result:rate"

@@ -59,7 +59,6 @@ def test_the_false_floor_is_found():
     assert f"{LASSO} (at least) exceeds {proven} (at most) where n^2 ε^6 >= d^9" in found
 
 
-@pytest.mark.one_in(4)
 def test_a_true_half_of_a_refuted_theorem_is_found():
     """Theorem 5.11 was once false as a whole, its second half among it."""
     found = told(
@@ -116,7 +115,6 @@ def test_constants_decide_where_orders_agree():
     assert any(one.first.startswith(f"{SELECTION}/explicit") for one in found)
 
 
-@pytest.mark.one_in(4)
 def test_a_lower_bound_for_pure_privacy_binds_pure_algorithms_only():
     def little():
         private = sqrt(dimension * log(1 / delta)) / (dataset_size * epsilon)

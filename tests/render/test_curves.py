@@ -3,7 +3,6 @@
 from itertools import combinations
 
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from dpbounds.render.curves import Line, Panel, draw
 from dpbounds.render.style import SOFT
@@ -30,6 +29,8 @@ def test_a_promise_has_the_colour_and_the_mark_of_its_curve_and_a_level_none():
 @pytest.mark.seconds
 @pytest.mark.parametrize("panels", [1, 2])
 def test_nothing_lies_on_anything_else(panels):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
     one = Panel("title", "records", "y", (MEASURED, PROMISED, OTHER, LEVEL), log_x=True)
     figure = draw("Above all, and so long that one line does not hold it: " * 2, [one] * panels, CAPTION)
     drawer = FigureCanvasAgg(figure).get_renderer()

@@ -43,21 +43,33 @@ def test_words_are_escaped_and_formulas_kept(text, expected):
     assert prose(text) == expected
 
 
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize("theorem", library(), ids=lambda theorem: theorem.id)
-def test_a_statement_holds_nothing_that_latex_reads_otherwise(theorem):
-    """What the compiler would find, without one: outside formulas and comments no bare special character."""
-    words = MATHS.sub("", COMMENT.sub("", as_latex(theorem)))
-    assert words.isascii()
-    assert re.search(r"(?<!\\)[&#%_^~`$]", words.replace("``", "")) is None
-    assert words.count("{") == words.count("}")
+def latex_faults(text):
+    """What the compiler would find in a statement, without one: outside of formulas and comments no bare character."""
+    words = MATHS.sub("", COMMENT.sub("", text))
+    found = re.findall(r"(?<!\\)[&#%_^~`$]|[^\x00-\x7f]", words.replace("``", ""))
+    return found + ["braces"] * (words.count("{") != words.count("}"))
 
 
-@pytest.mark.one_in(4)
-def test_there_are_comments_and_formulas_to_take_out():
+def test_faults_of_latex_are_found():
     assert MATHS.sub("", "a $b$ $$c$$\n\\[\nd_1\n\\]\n") == "a  \n\n"
+    assert latex_faults("a & b_1 {ε") == ["&", "_", "ε", "braces"]
+    assert latex_faults("a \\& $b_1$ {}\n") == []
+
+
+def faults_of(statements):
+    texts = {one.id: as_latex(one) for one in statements}
+    assert all(COMMENT.match(text) for text in texts.values())
+    return {name: faults for name, text in texts.items() if (faults := latex_faults(text))}
+
+
+def test_statements_have_no_faults_of_latex():
+    assert faults_of(library()[::8]) == {}
+
+
+@pytest.mark.seconds
+def test_all_statements_have_no_faults_of_latex():
     assert len(TABLES) >= 10
-    assert all(COMMENT.match(as_latex(theorem)) for theorem in library())
+    assert faults_of(library()) == {}
 
 
 def log_of(sources, place, end=""):

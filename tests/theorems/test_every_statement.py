@@ -1,11 +1,13 @@
-"""What holds for every statement of the library: sound records, and a second transcription that agrees to 50 digits.
+"""Properties of every statement: sound records, and a second transcription of each formula that agrees.
 
-The twins of a paper are in ``tests/papers/<paper>/twins.py``; what else is tested of a statement stands beside them, in
-``test_<item>.py``.
+The reference formulas of a paper are in ``tests/papers/<paper>/reference_formulas.py``; other tests of a statement are
+beside them, in ``test_<item>.py``. Each property is one loop, and the message names every statement that fails. The
+library is loaded in the tests, not when they are collected.
 """
 
 import re
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import mpmath
@@ -18,32 +20,128 @@ from dpbounds.theorems import index, registry
 from dpbounds.theorems.checking import defects, sample
 from dpbounds.theorems.record import Bound, Parameter, Status
 from dpbounds.theorems.wording import as_data, as_latex, as_markdown, as_text
-from tests.papers.twins import Point, listed, place
+from tests.papers.reference_formulas import Point, formulas_of, place
 
 TESTS = Path(__file__).parent.parent / "papers"
-ROOT = TESTS.parent.parent
-PROOFS = ROOT / "proofs"
+PROOFS = TESTS.parent.parent / "proofs"
 POINTS, SEEDS, DIGITS = 6, 2000, 50
 BRANCHING = (Max, Min, Piecewise, Add)
+FOLDERS = sorted(path.parent.name for path in TESTS.glob("*/reference_formulas.py"))
+CAP = "tholeti-kalyani-2020/equation-5"  # its checks cost more than those of all others
 # 1 - (1 - δ)^T for δ that are differences: the size of such a term takes seconds to prove, and none is looked at
 CANCELLING = ("cited/kairouz-oh-viswanath-2015/theorem-3.3", "dpbounds/ball-noise-and-gaussian-noise")
-STATEMENTS = registry.library()
-IDS = {theorem.id for theorem in STATEMENTS}
-PARTS = [(theorem, part) for theorem in STATEMENTS for part in theorem.parts]
-HOMES = dict(zip([theorem.id for theorem in STATEMENTS], index.modules(), strict=True))
+
+
+@cache
+def modules():
+    """The module of each statement, by its id."""
+    return dict(zip([theorem.id for theorem in registry.library()], index.modules(), strict=True))
 
 
 def folder_of(theorem):
-    """Where the tests of a statement's paper stand."""
+    """The folder of the tests of a statement's paper."""
     return TESTS / place(theorem.id)[0]
 
 
-@pytest.mark.seconds_cases("tholeti-kalyani-2020/equation-5")
-@pytest.mark.one_in(16)
-@pytest.mark.parametrize("theorem", STATEMENTS, ids=lambda theorem: theorem.id)
-def test_the_record_is_sound(theorem):
-    assert index.module_of(theorem.id) == HOMES[theorem.id]
-    assert defects(theorem) == ()
+def parts_in(folder):
+    """The statements and parts of a folder, each with its reference formula."""
+    formulas = formulas_of(folder)
+    for theorem in registry.library():
+        home, item = place(theorem.id)
+        if home == folder:
+            yield from ((theorem, part, formulas[item][part.name]) for part in theorem.parts)
+
+
+# --- records ---
+
+
+def assert_sound(theorems):
+    found = {one.id: defects(one) for one in theorems}
+    assert {name: texts for name, texts in found.items() if texts} == {}
+
+
+def test_records_are_sound():
+    assert_sound(registry.library()[::48])
+
+
+@pytest.mark.seconds
+def test_all_records_are_sound():
+    assert_sound(one for one in registry.library() if one.id != CAP)
+
+
+@pytest.mark.minutes
+def test_the_costliest_record_is_sound():
+    assert_sound([registry.theorem(CAP)])
+
+
+def test_an_id_names_its_module():
+    assert {name: index.module_of(name) for name in modules()} == modules()
+
+
+def test_links_and_derivations_exist():
+    known, wrong = set(modules()), []
+    for theorem in registry.library():
+        links = {*theorem.relies_on, *theorem.superseded_by, theorem.makes_explicit, theorem.algorithm} - {None}
+        wrong += [(theorem.id, link) for link in links if link and link not in known]
+        folder = index.HOME.joinpath(*modules()[theorem.id].split(".")[2:-1])
+        if theorem.derivation and not (folder / theorem.derivation).is_file():
+            wrong.append((theorem.id, theorem.derivation))
+    assert wrong == []
+
+
+def test_what_is_proved_here_says_how():
+    proved = [one for one in registry.library() if one.status is Status.PROVED_HERE and not one.derivation]
+    unsaid = [one.id for one in proved if not re.search("Proof|because", one.statement) and not one.notes]
+    assert unsaid == []
+
+
+def test_what_makes_a_statement_explicit_has_a_bound():
+    for theorem in registry.library():
+        kinds = (Bound, Parameter) if theorem.privacy else (Bound,)  # noise that suffices is explicit, too
+        has_bound = any(isinstance(part, kinds) for part in theorem.parts)
+        assert has_bound or not theorem.makes_explicit, theorem.id
+
+
+def test_the_index_is_fresh():
+    assert index.INDEX.read_text(encoding="utf-8") == registry.index_text(), "run python -m dpbounds.theorems"
+
+
+# --- errata ---
+
+
+def test_every_erratum_has_its_evidence():
+    missing = []
+    for theorem in registry.library():
+        for erratum in theorem.errata:
+            file, name = erratum.evidence.split("::")
+            places = [folder / file for folder in (folder_of(theorem), PROOFS / folder_of(theorem).name)]
+            texts = [path.read_text(encoding="utf-8") for path in places if path.is_file()]
+            if sum(bool(re.search(rf"^def {name}\(", text, flags=re.MULTILINE)) for text in texts) != 1:
+                missing.append((theorem.id, erratum.evidence))
+    assert missing == []
+
+
+def test_a_fault_is_entered_once():
+    """What inherits a fault is named by ``also``: no test is the evidence for errata of two statements."""
+    homes = {}
+    for theorem in registry.library():
+        for erratum in theorem.errata:
+            assert theorem.id not in erratum.also
+            evidence = (folder_of(theorem), erratum.evidence)
+            assert homes.setdefault(evidence, theorem.id) == theorem.id, erratum.printed
+
+
+def test_every_repaired_or_false_statement_says_why():
+    shared = {name for theorem in registry.library() for erratum in theorem.errata for name in erratum.also}
+    assert shared <= set(modules())
+    for theorem in registry.library():
+        if theorem.status in (Status.REPAIRED, Status.FALSE):
+            assert theorem.errata or theorem.id in shared, theorem.id
+        if theorem.status is Status.DISPUTED:
+            assert theorem.errata or theorem.notes or theorem.relies_on, theorem.id
+
+
+# --- formulas ---
 
 
 def counting(expression, point, nodes):
@@ -93,92 +191,73 @@ def points_on_all_branches(theorem, expression):
                 yield point
         if not missing:
             return
-    raise AssertionError(f"no point was found at which these count: {missing}")
+    raise AssertionError(f"{theorem.id}: no point was found at which these count: {missing}")
 
 
-@pytest.mark.seconds_cases(
-    "tholeti-kalyani-2020/equation-5:*", "*:ball-run", "*theorem-4.6/explicit:[ta]*", "*theorem-3.3:delta"
-)
-@pytest.mark.one_in(8)
-@pytest.mark.parametrize(("theorem", "part"), PARTS, ids=[f"{t.id}:{p.name}" for t, p in PARTS])
-def test_two_transcriptions_agree(theorem, part):
-    folder, item = place(theorem.id)
-    twin, read = listed(folder)[item][part.name], set()
-    for point in points_on_all_branches(theorem, part.expression):
-        value = evaluate(part.expression, point, digits=DIGITS + 10)
-        middle = (Fraction(value.exact_lower) + Fraction(value.exact_upper)) / 2
-        with mpmath.workdps(DIGITS + 60):
-            exact = {name: mpmath.mpf(one.numerator) / one.denominator for name, one in point.items()}
-            second = mpmath.mpf(twin(Point(exact, read)))
-            first = mpmath.mpf(middle.numerator) / middle.denominator
-            assert abs(first - second) <= mpmath.mpf(10) ** -DIGITS * abs(second), point
-    assert read == {symbol.name for symbol in part.expression.free_symbols}
+def relative_error(expression, formula, point, read):
+    """How far the two transcriptions are apart at a point, relative to the second one, in units of the last digit."""
+    value = evaluate(expression, point, digits=DIGITS + 10)
+    middle = (Fraction(value.exact_lower) + Fraction(value.exact_upper)) / 2
+    with mpmath.workdps(DIGITS + 60):
+        exact = {name: mpmath.mpf(one.numerator) / one.denominator for name, one in point.items()}
+        second = mpmath.mpf(formula(Point(exact, read)))
+        first = mpmath.mpf(middle.numerator) / middle.denominator
+        return 0 if first == second else abs(first - second) / abs(second) * mpmath.mpf(10) ** DIGITS
 
 
-def test_there_are_twins_of_all_parts_and_of_nothing_else():
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_formulas_agree_at_a_point(folder):
+    """Every formula of a paper at one point."""
+    wrong = []
+    for theorem, part, formula in parts_in(folder):
+        (point,) = sample(theorem, part.expression, (), 1)
+        if not relative_error(part.expression, formula, point, set()) <= 1:
+            wrong.append((theorem.id, part.name, point))
+    assert wrong == []
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_formulas_agree_on_all_branches(folder):
+    wrong = []
+    for theorem, part, formula in parts_in(folder):
+        read = set()
+        errors = {
+            str(point): relative_error(part.expression, formula, point, read)
+            for point in points_on_all_branches(theorem, part.expression)
+        }
+        wrong += [(theorem.id, part.name, point) for point, error in errors.items() if not error <= 1]
+        if read != {symbol.name for symbol in part.expression.free_symbols}:
+            wrong.append((theorem.id, part.name, f"the reference formula reads {sorted(read)}"))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_reference_formulas_are_those_of_all_parts(folder):
     wanted = {}
-    for theorem in STATEMENTS:
-        if theorem.parts:
-            folder, item = place(theorem.id)
-            wanted.setdefault(folder, {})[item] = {part.name for part in theorem.parts}
-    for folder, items in wanted.items():
-        assert {item: set(parts) for item, parts in listed(folder).items()} == items
+    for theorem in registry.library():
+        home, item = place(theorem.id)
+        if theorem.parts and home == folder:
+            wanted[item] = {part.name for part in theorem.parts}
+    assert {item: set(parts) for item, parts in formulas_of(folder).items()} == wanted
 
 
-@pytest.mark.parametrize("theorem", STATEMENTS, ids=lambda theorem: theorem.id)
-def test_nothing_dangles(theorem):
-    links = (*theorem.relies_on, *theorem.superseded_by, theorem.makes_explicit, theorem.algorithm)
-    assert {link for link in links if link} <= IDS
-    if theorem.derivation:
-        assert (index.HOME.joinpath(*HOMES[theorem.id].split(".")[2:-1]) / theorem.derivation).is_file()
-    if theorem.status in (Status.PROVED_HERE,):
-        assert theorem.derivation or "Proof" in theorem.statement or "because" in theorem.statement or theorem.notes
-    if theorem.makes_explicit:
-        kinds = (Bound, Parameter) if theorem.privacy else (Bound,)  # noise that suffices is explicit, too
-        assert any(isinstance(part, kinds) for part in theorem.parts)
+# --- wording ---
 
 
-@pytest.mark.parametrize("theorem", [one for one in STATEMENTS if one.errata], ids=lambda theorem: theorem.id)
-def test_every_erratum_has_its_evidence(theorem):
-    for erratum in theorem.errata:
-        file, name = erratum.evidence.split("::")
-        places = [folder / file for folder in (folder_of(theorem), PROOFS / folder_of(theorem).name)]
-        texts = [path.read_text(encoding="utf-8") for path in places if path.is_file()]
-        found = [text for text in texts if re.search(rf"^def {name}\(", text, flags=re.MULTILINE)]
-        assert len(found) == 1, erratum.evidence
+def assert_readable(theorems):
+    for theorem in theorems:
+        text = as_text(theorem)
+        assert not re.search(r"\$|\\[a-z]+|Piecewise", text), f"{theorem.id}: LaTeX or SymPy in text for a terminal"
+        assert theorem.title in as_markdown(theorem)
+        assert r"\begin{theorem}" in as_latex(theorem)
+        assert as_data(theorem)["id"] == theorem.id
 
 
-def test_a_fault_is_entered_once():
-    """What inherits a fault is named by ``also``: no test is the evidence for errata of two statements."""
-    homes = {}
-    for theorem in STATEMENTS:
-        for erratum in theorem.errata:
-            assert theorem.id not in erratum.also
-            place = (folder_of(theorem), erratum.evidence)
-            assert homes.setdefault(place, theorem.id) == theorem.id, erratum.printed
+def test_statements_are_readable():
+    assert_readable(registry.library()[::48])
 
 
-def test_the_index_is_fresh():
-    assert index.INDEX.read_text(encoding="utf-8") == registry.index_text(), "run python -m dpbounds.theorems"
-
-
-def test_every_repaired_or_false_statement_says_why():
-    shared = {name for theorem in STATEMENTS for erratum in theorem.errata for name in erratum.also}
-    assert shared <= IDS
-    for theorem in STATEMENTS:
-        if theorem.status in (Status.REPAIRED, Status.FALSE):
-            assert theorem.errata or theorem.id in shared, theorem.id
-        if theorem.status is Status.DISPUTED:
-            assert theorem.errata or theorem.notes or theorem.relies_on, theorem.id
-
-
-@pytest.mark.one_in(8)
-@pytest.mark.parametrize("theorem", STATEMENTS, ids=lambda theorem: theorem.id)
-def test_it_can_be_told(theorem):
-    text = as_text(theorem)
-    assert "$" not in text
-    assert not re.search(r"\\[a-z]+", text), "LaTeX that a terminal shows as it stands"
-    assert "Piecewise" not in text
-    assert theorem.title in as_markdown(theorem)
-    assert r"\begin{theorem}" in as_latex(theorem)
-    assert as_data(theorem)["id"] == theorem.id
+@pytest.mark.seconds
+def test_all_statements_are_readable():
+    assert_readable(registry.library())

@@ -1,6 +1,6 @@
 """Abadi et al., Theorem 1: the condition, where its constant is given."""
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("cited/abadi-et-al-2016/theorem-1")
 VALUES = {"epsilon": 1, "delta": "1e-6", "T": 10_000, "q": "0.01"}

@@ -6,7 +6,7 @@ from mpmath import cbrt, ceil, floor, ln, mpf, root, sqrt
 from dpbounds.privacy.mechanisms import Composed, Gaussian
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 @pytest.mark.parametrize(("n", "d"), [(10**4, 10), (10**6, 50), (10**8, 10)])

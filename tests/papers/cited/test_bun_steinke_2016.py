@@ -10,7 +10,7 @@ from dpbounds.privacy.mechanisms import ExponentialMechanism, Gaussian, PureDP
 from dpbounds.privacy.notions.concentrated import zcdp_epsilon
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 pure = evaluated("cited/bun-steinke-2016/proposition-1.4")
 gaussian = evaluated("cited/bun-steinke-2016/proposition-1.6")

@@ -3,7 +3,7 @@
 import pytest
 from mpmath import coth, mpf
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 @pytest.mark.parametrize("n", [10, 1000, 10**5])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_half_the_distance_takes_sixteen_times_the_steps():

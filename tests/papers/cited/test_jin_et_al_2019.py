@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mpmath import binomial, ln, sqrt
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 @pytest.mark.parametrize("count", [10, 100])

@@ -6,7 +6,7 @@ import pytest
 
 from dpbounds.privacy.notions.composition_theorems import EpsilonDelta
 from dpbounds.privacy.notions.optimal_composition import optimal_delta
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("cited/kairouz-oh-viswanath-2015/theorem-3.3")
 

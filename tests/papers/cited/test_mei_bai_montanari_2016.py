@@ -3,7 +3,7 @@
 import pytest
 from mpmath import ln, mpf, sqrt
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_for_a_location_model_it_is_loose_by_the_logarithm_only():

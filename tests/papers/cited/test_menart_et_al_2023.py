@@ -3,7 +3,7 @@
 import pytest
 from mpmath import ln, mpf, sqrt
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("cited/menart-et-al-2023/theorem-1")
 

@@ -3,7 +3,7 @@
 import pytest
 from mpmath import ln, mpf, power
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_it_gives_the_discretisation_term_of_the_private_algorithm():

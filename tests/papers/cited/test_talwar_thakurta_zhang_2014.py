@@ -3,9 +3,9 @@
 import pytest
 from mpmath import gamma, inf, mpf, ncdf, quad, sqrt
 
-from tests.papers.twins import twin_of
+from tests.papers.reference_formulas import reference_of
 
-twin = twin_of("cited/talwar-thakurta-zhang-2014/width-moment")
+twin = reference_of("cited/talwar-thakurta-zhang-2014/width-moment")
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 50])

@@ -1,6 +1,6 @@
 """Talwar, Thakurta & Zhang: the order in n, and how it compares with the non-convex one."""
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_eight_times_the_records_are_a_quarter_of_the_risk():

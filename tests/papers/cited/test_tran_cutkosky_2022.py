@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_it_is_the_order_of_private_spiderboost():

@@ -2,7 +2,7 @@
 
 import math
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("ganesh-liu-oh-thakurta-2023/algorithm-1")
 

@@ -2,9 +2,9 @@
 
 from mpmath import inf, mp, mpf, quad
 
-from tests.papers.twins import twin_of
+from tests.papers.reference_formulas import reference_of
 
-twin = twin_of("ganesh-liu-oh-thakurta-2023/definition-a.1")
+twin = reference_of("ganesh-liu-oh-thakurta-2023/definition-a.1")
 
 
 def test_it_integrates_to_one_with_variance_2b2():

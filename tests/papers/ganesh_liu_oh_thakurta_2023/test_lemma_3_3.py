@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_errors_of_reacting_paths_stay_below():

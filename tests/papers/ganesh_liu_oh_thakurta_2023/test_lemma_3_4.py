@@ -2,7 +2,7 @@
 
 import math
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 D, OMEGA = 20, 0.01  # M = ρ = B = 1
 

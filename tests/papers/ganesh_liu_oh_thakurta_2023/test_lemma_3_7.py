@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_the_second_form_follows_with_the_steps_of_algorithm_1():

@@ -1,6 +1,6 @@
 """Lemma 4.1: the explicit bound is below the printed one."""
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 explicit = evaluated("ganesh-liu-oh-thakurta-2023/lemma-4.1/explicit")
 

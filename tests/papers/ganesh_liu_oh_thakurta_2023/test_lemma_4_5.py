@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 @pytest.mark.parametrize("part", ["gradient", "hessian"])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.papers.twins import twin_of
+from tests.papers.reference_formulas import reference_of
 
-twin = twin_of("ganesh-liu-oh-thakurta-2023/lemma-5.2")
+twin = reference_of("ganesh-liu-oh-thakurta-2023/lemma-5.2")
 
 
 def poincare(density, width):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from mpmath import exp, expm1, gammainc, ln, mpf, quad
 
-from tests.papers.twins import evaluated, twin_of
+from tests.papers.reference_formulas import evaluated, reference_of
 
-explicit_twin = twin_of("ganesh-liu-oh-thakurta-2023/lemma-5.3/explicit")
-twin = twin_of("ganesh-liu-oh-thakurta-2023/lemma-5.3")
+explicit_twin = reference_of("ganesh-liu-oh-thakurta-2023/lemma-5.3/explicit")
+twin = reference_of("ganesh-liu-oh-thakurta-2023/lemma-5.3")
 
 STRENGTH = mpf("1e-6")  # λ; G = D = 1
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from tests.papers.twins import twin_of
+from tests.papers.reference_formulas import reference_of
 
-twin = twin_of("ganesh-liu-oh-thakurta-2023/lemma-5.5/explicit")
+twin = reference_of("ganesh-liu-oh-thakurta-2023/lemma-5.5/explicit")
 
 GRID = np.linspace(-0.5, 0.5, 2001)  # G = D = 1
 LOSSES = (GRID, -GRID, np.abs(GRID))  # of three kinds of records

@@ -7,9 +7,9 @@ from mpmath import exp, log, mpf
 
 from dpbounds.privacy.accountants.certified import epsilon as certified
 from dpbounds.privacy.mechanisms import ZCDP
-from tests.papers.twins import evaluated, twin_of
+from tests.papers.reference_formulas import evaluated, reference_of
 
-twin = twin_of("ganesh-liu-oh-thakurta-2023/lemma-a.4")
+twin = reference_of("ganesh-liu-oh-thakurta-2023/lemma-a.4")
 
 
 @pytest.mark.parametrize("rho", ["0.01", "0.5", "4"])

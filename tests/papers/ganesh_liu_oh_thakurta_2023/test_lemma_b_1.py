@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_random_runs_stay_below():

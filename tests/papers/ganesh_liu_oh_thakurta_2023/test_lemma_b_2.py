@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_a_wide_region_is_stuck():

@@ -2,9 +2,9 @@
 
 from mpmath import expm1, log, mpf
 
-from tests.papers.twins import twin_of
+from tests.papers.reference_formulas import reference_of
 
-twin = twin_of("ganesh-liu-oh-thakurta-2023/section-5.2")
+twin = reference_of("ganesh-liu-oh-thakurta-2023/section-5.2")
 
 
 def largest_loss(temperature, size):

@@ -9,7 +9,7 @@ from dpbounds.privacy.mechanisms import Gaussian, PureDP
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 explicit = evaluated("ganesh-liu-oh-thakurta-2023/theorem-4.2/explicit")
 STATEMENT = theorem("ganesh-liu-oh-thakurta-2023/theorem-4.2")

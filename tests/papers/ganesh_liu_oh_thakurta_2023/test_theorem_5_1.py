@@ -3,10 +3,10 @@
 import pytest
 from mpmath import exp, mpf, ncdf
 
-from tests.papers.twins import evaluated, twin_of
+from tests.papers.reference_formulas import evaluated, reference_of
 
-explicit_twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.1/explicit")
-twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.1")
+explicit_twin = reference_of("ganesh-liu-oh-thakurta-2023/theorem-5.1/explicit")
+twin = reference_of("ganesh-liu-oh-thakurta-2023/theorem-5.1")
 
 evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.1")
 

@@ -11,10 +11,10 @@ import pytest
 from mpmath import ln, mpf
 from scipy.stats import binom
 
-from tests.papers.twins import evaluated, twin_of
+from tests.papers.reference_formulas import evaluated, reference_of
 
 explicit = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.11/explicit")
-twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.11")
+twin = reference_of("ganesh-liu-oh-thakurta-2023/theorem-5.11")
 
 
 def upper(size, dimension):

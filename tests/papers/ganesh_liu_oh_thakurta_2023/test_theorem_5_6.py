@@ -3,7 +3,7 @@
 import pytest
 from mpmath import ln, mpf, sqrt
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.6")
 

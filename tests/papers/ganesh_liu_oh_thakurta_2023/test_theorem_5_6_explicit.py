@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from mpmath import exp, mpf, quad
 
-from tests.papers.twins import evaluated, twin_of
+from tests.papers.reference_formulas import evaluated, reference_of
 
-twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.6/explicit")
+twin = reference_of("ganesh-liu-oh-thakurta-2023/theorem-5.6/explicit")
 
 evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.6/explicit")
 

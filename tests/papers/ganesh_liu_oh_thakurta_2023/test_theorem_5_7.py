@@ -3,9 +3,9 @@
 import pytest
 from mpmath import exp, ln, mpf, sqrt
 
-from tests.papers.twins import evaluated, twin_of
+from tests.papers.reference_formulas import evaluated, reference_of
 
-twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.7")
+twin = reference_of("ganesh-liu-oh-thakurta-2023/theorem-5.7")
 
 evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.7")
 

@@ -5,9 +5,9 @@ import pytest
 from mpmath import log, mpf, sqrt
 from scipy.stats import binom
 
-from tests.papers.twins import twin_of
+from tests.papers.reference_formulas import reference_of
 
-twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-5.9/explicit")
+twin = reference_of("ganesh-liu-oh-thakurta-2023/theorem-5.9/explicit")
 
 
 def risk_of_the_best_choice(coins, flips):

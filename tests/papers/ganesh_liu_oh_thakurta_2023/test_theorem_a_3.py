@@ -5,7 +5,7 @@ from fractions import Fraction
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_the_accountant_adds_budgets():

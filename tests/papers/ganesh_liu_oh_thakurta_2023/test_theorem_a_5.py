@@ -2,9 +2,9 @@
 
 from mpmath import exp, inf, log, mp, mpf, pi, quad, sqrt
 
-from tests.papers.twins import twin_of
+from tests.papers.reference_formulas import reference_of
 
-twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-a.5")
+twin = reference_of("ganesh-liu-oh-thakurta-2023/theorem-a.5")
 
 
 def test_the_divergence_is_exactly_this():

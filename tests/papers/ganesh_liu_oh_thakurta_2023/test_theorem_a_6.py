@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from tests.papers.twins import twin_of
+from tests.papers.reference_formulas import reference_of
 
-twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-a.6")
+twin = reference_of("ganesh-liu-oh-thakurta-2023/theorem-a.6")
 
 
 def test_one_coin_flip_exceeds_the_printed_bound():

@@ -3,9 +3,9 @@
 import pytest
 from mpmath import log, mp, mpf, sqrt
 
-from tests.papers.twins import twin_of
+from tests.papers.reference_formulas import reference_of
 
-twin = twin_of("ganesh-liu-oh-thakurta-2023/theorem-d.1")
+twin = reference_of("ganesh-liu-oh-thakurta-2023/theorem-d.1")
 
 
 def shifted(mean, spread, constant, order):

@@ -12,9 +12,9 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-from tests.papers.lowy_ullman_wright_2024.twins import algorithm_1_gaussian_cost
+from tests.papers.lowy_ullman_wright_2024.reference_formulas import algorithm_1_gaussian_cost
 from tests.papers.lowy_ullman_wright_2024.walks import spider
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 explicit = evaluated("lowy-ullman-wright-2024/algorithm-1/explicit")
 gaussian_cost = algorithm_1_gaussian_cost

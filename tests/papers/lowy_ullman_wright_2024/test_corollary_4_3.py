@@ -12,7 +12,7 @@ from mpmath import ln, mpf, sqrt
 
 from dpbounds.expressions.symbols import dataset_size, delta, diameter, dimension, epsilon, excess_risk, lipschitz
 from dpbounds.papers.lowy_ullman_wright_2024 import corollary_4_3, equation_2, theorem_3_2
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 explicit = evaluated("lowy-ullman-wright-2024/corollary-4.3/explicit")
 

@@ -8,7 +8,7 @@ import sympy
 
 from dpbounds.expressions.symbols import lipschitz, quasar_convexity, smoothness
 from dpbounds.papers.lowy_ullman_wright_2024 import corollary_5_3, proposition_5_2
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 explicit = evaluated("lowy-ullman-wright-2024/corollary-5.3/explicit")
 

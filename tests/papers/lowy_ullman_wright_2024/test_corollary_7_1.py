@@ -3,9 +3,9 @@
 import pytest
 from mpmath import cbrt, mpf, sqrt
 
-from tests.papers.twins import evaluated, twin_of
+from tests.papers.reference_formulas import evaluated, reference_of
 
-twin = twin_of("lowy-ullman-wright-2024/corollary-7.1")
+twin = reference_of("lowy-ullman-wright-2024/corollary-7.1")
 
 ONES = {"G": 1, "L": 1, "D": 1, "rho_H": 1, "delta": mpf("0.36787944117144233")}
 

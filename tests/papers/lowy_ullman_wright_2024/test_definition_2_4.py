@@ -1,6 +1,6 @@
 """Definition 2.4."""
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_the_threshold_scales_like_a_hessian():

@@ -2,7 +2,7 @@
 
 from math import exp, log
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("lowy-ullman-wright-2024/definition-4.1")
 

@@ -6,7 +6,7 @@ from mpmath import findroot, ln, mpf, sqrt
 
 from dpbounds.expressions.symbols import dataset_size, diameter, dimension, epsilon, lipschitz
 from dpbounds.papers.lowy_ullman_wright_2024 import equation_2, lemma_4_2, tail_exponent
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_it_follows_from_the_lemma():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("lowy-ullman-wright-2024/figure-1")
 

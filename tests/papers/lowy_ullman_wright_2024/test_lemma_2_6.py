@@ -5,7 +5,7 @@ from math import exp
 
 import pytest
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def worst(epsilon, delta):

@@ -13,13 +13,13 @@ from dpbounds.papers.lowy_ullman_wright_2024.lemma_3_1 import rate
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-from tests.papers.lowy_ullman_wright_2024.twins import (
+from tests.papers.lowy_ullman_wright_2024.reference_formulas import (
     lemma_3_1_explicit_bound,
     lemma_3_1_explicit_difference_noise,
     lemma_3_1_explicit_prescribed,
     lemma_3_1_explicit_tuned,
 )
-from tests.papers.twins import Point, evaluated
+from tests.papers.reference_formulas import Point, evaluated
 
 EXPLICIT = theorem("lowy-ullman-wright-2024/lemma-3.1/explicit")
 explicit = evaluated("lowy-ullman-wright-2024/lemma-3.1/explicit")

@@ -9,7 +9,7 @@ from mpmath import exp, ln
 from dpbounds.expressions.symbols import Unit
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.papers.lowy_ullman_wright_2024.lemma_4_2 import candidates, printed_candidates
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("lowy-ullman-wright-2024/lemma-4.2")
 

@@ -9,7 +9,7 @@ import pytest
 
 from dpbounds.privacy.mechanisms import ExponentialMechanism
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("lowy-ullman-wright-2024/lemma-4.2/explicit")
 

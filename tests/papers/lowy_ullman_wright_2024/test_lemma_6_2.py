@@ -3,7 +3,7 @@
 import pytest
 from mpmath import ln, mpf, sqrt
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_for_pl_losses_it_is_the_square_of_the_noise_level_times_the_condition_number():

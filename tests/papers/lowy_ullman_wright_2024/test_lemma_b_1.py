@@ -4,7 +4,7 @@ import pytest
 
 from dpbounds.privacy.accountants.certified import epsilon
 from dpbounds.privacy.mechanisms import ApproximateDP
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 @pytest.mark.parametrize("steps", [1, 30])

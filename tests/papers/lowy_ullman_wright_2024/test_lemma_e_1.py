@@ -2,9 +2,9 @@
 
 from mpmath import mpf, sqrt
 
-from tests.papers.twins import twin_of
+from tests.papers.reference_formulas import reference_of
 
-twin = twin_of("lowy-ullman-wright-2024/lemma-e.1")
+twin = reference_of("lowy-ullman-wright-2024/lemma-e.1")
 
 
 def test_the_middle_term_never_dominates_at_constants_of_order_one():

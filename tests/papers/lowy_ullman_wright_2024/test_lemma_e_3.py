@@ -8,10 +8,10 @@ import pytest
 from mpmath import exp, ln, log, mpf, sqrt
 
 from dpbounds.papers.lowy_ullman_wright_2024.lemma_e_3 import needed_deviation, printed_deviation
-from tests.papers.twins import evaluated, twin_of
+from tests.papers.reference_formulas import evaluated, reference_of
 
 explicit = evaluated("lowy-ullman-wright-2024/lemma-e.3/explicit")
-twin = twin_of("lowy-ullman-wright-2024/lemma-e.3")
+twin = reference_of("lowy-ullman-wright-2024/lemma-e.3")
 
 
 @pytest.mark.parametrize(("d", "scale", "logarithm"), [(1, 1_000, 5.95), (5, 10_000, 37.8), (50, 100_000, 388.6)])

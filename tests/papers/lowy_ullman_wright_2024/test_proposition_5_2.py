@@ -19,7 +19,7 @@ from dpbounds.expressions.symbols import (
 )
 from dpbounds.papers.lowy_ullman_wright_2024 import proposition_5_2 as statement
 from dpbounds.papers.lowy_ullman_wright_2024.proposition_d_1 import at_the_prescribed_step
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 explicit = evaluated("lowy-ullman-wright-2024/proposition-5.2/explicit")
 

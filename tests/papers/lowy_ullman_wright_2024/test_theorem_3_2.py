@@ -8,7 +8,7 @@ from mpmath import ln, mpf, sqrt
 from dpbounds.expressions.symbols import excess_risk, initial_gap
 from dpbounds.papers.lowy_ullman_wright_2024 import lemma_3_1, theorem_3_2
 from tests.papers.lowy_ullman_wright_2024.walks import spider
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 explicit = evaluated("lowy-ullman-wright-2024/theorem-3.2/explicit")
 

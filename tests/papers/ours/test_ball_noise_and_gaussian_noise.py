@@ -5,7 +5,7 @@ from mpmath import gamma
 
 from dpbounds.privacy.accountants.certified import delta
 from dpbounds.privacy.mechanisms import Gaussian, UniformBall
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("dpbounds/ball-noise-and-gaussian-noise")
 

@@ -6,7 +6,7 @@ from mpmath import workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 STATEMENT = theorem("dpbounds/ball-noise-at-fixed-delta")
 evaluate = evaluated("dpbounds/ball-noise-at-fixed-delta")

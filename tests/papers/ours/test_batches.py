@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 descent, storm = evaluated("dpbounds/noisy-descent-batches"), evaluated("dpbounds/storm/batches")
 full, full_storm = evaluated("dpbounds/noisy-descent-exact"), evaluated("dpbounds/storm")

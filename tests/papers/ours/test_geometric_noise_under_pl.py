@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("dpbounds/geometric-noise-under-pl")
 POINT = {"L": 1, "mu": "0.2", "eta": "0.5", "T": 8, "d": 5, "G": 1, "n": 100, "rho": "0.1", "Delta_F": 1}

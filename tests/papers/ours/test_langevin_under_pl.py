@@ -3,7 +3,7 @@
 import pytest
 from mpmath import log
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("dpbounds/langevin-under-pl")
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from dpbounds.errors import InvalidValue
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 NAMES = (
     "gradient-norm",

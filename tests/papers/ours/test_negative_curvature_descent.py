@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("dpbounds/negative-curvature-descent")
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("dpbounds/noisy-descent-local-pl")
 D, T, ETA, SIGMA, ZETA, START, RADIUS, RUNS = 3, 40, 0.5, 0.02, 0.3, 0.1, 2.0, 20_000

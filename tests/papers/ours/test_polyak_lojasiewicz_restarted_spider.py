@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from tests.papers.twins import evaluated, twin_of
+from tests.papers.reference_formulas import evaluated, reference_of
 
-twin = twin_of("dpbounds/polyak-lojasiewicz-restarted-spider")
+twin = reference_of("dpbounds/polyak-lojasiewicz-restarted-spider")
 
 evaluate = evaluated("dpbounds/polyak-lojasiewicz-restarted-spider")
 

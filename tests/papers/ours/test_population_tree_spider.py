@@ -10,7 +10,7 @@ import pytest
 from dpbounds.rates.promises import promises
 from dpbounds.rates.regimes import regimes
 from dpbounds.rates.spaces import at_epsilon
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 NAME = "dpbounds/population-tree-spider"
 evaluate = evaluated(f"{NAME}/explicit")

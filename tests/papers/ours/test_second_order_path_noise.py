@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpbounds.algorithms.second_order import iterative_path_noise, path_noise_descent
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 full, iterative = evaluated("dpbounds/second-order-path-noise"), evaluated("dpbounds/second-order-path-noise/iterative")
 UNIT = {"G": 1, "L": 1, "rho_H": 1, "rho": 1, "Delta_F": 1, "zeta": "0.01"}

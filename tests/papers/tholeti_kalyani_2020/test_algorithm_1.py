@@ -7,7 +7,7 @@ from mpmath import gamma, mpf, pi, quad, workdps
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 EXPLICIT = theorem("tholeti-kalyani-2020/algorithm-1/explicit")
 explicit = evaluated("tholeti-kalyani-2020/algorithm-1/explicit")

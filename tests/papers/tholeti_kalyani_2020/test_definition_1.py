@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def difference_of_intervals(shift):

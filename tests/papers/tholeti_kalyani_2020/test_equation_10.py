@@ -3,7 +3,7 @@
 import pytest
 from mpmath import diff, mpf, workdps
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 from_text = evaluated("tholeti-kalyani-2020/equation-10")
 

@@ -3,9 +3,9 @@
 import pytest
 from mpmath import acos, mpf, pi, quad, sqrt, workdps
 
-from tests.papers.twins import evaluated, twin_of
+from tests.papers.reference_formulas import evaluated, reference_of
 
-twin = twin_of("tholeti-kalyani-2020/equation-5")
+twin = reference_of("tholeti-kalyani-2020/equation-5")
 
 evaluate = evaluated("tholeti-kalyani-2020/equation-5")
 

@@ -5,7 +5,7 @@ from mpmath import mpf, quad, workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 STATEMENT = theorem("tholeti-kalyani-2020/equation-6")
 evaluate = evaluated("tholeti-kalyani-2020/equation-6")

@@ -1,6 +1,6 @@
 """Equation (7)."""
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_it_is_the_number_of_theorem_1():

@@ -3,8 +3,8 @@
 import pytest
 from mpmath import mpf, workdps
 
-from tests.papers.tholeti_kalyani_2020.twins import equation_8_kth, equation_8_left
-from tests.papers.twins import Point
+from tests.papers.reference_formulas import Point
+from tests.papers.tholeti_kalyani_2020.reference_formulas import equation_8_kth, equation_8_left
 
 
 @pytest.mark.parametrize("m", [1, 4, 17])

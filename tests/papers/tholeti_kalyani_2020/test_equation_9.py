@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 from mpmath import mpf
 
-from tests.papers.tholeti_kalyani_2020.twins import equation_9_kth
-from tests.papers.twins import Point, evaluated
+from tests.papers.reference_formulas import Point, evaluated
+from tests.papers.tholeti_kalyani_2020.reference_formulas import equation_9_kth
 
 evaluate = evaluated("tholeti-kalyani-2020/equation-9")
 GENERAL = evaluated("tholeti-kalyani-2020/equation-6")

@@ -3,7 +3,7 @@
 import pytest
 from mpmath import mpf
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("tholeti-kalyani-2020/figure-2")
 

@@ -14,7 +14,7 @@ from dpbounds.privacy.budgets.ball_noise import BallDescent
 from dpbounds.privacy.mechanisms import ApproximateDP, Composed
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 EXPLICIT = theorem("tholeti-kalyani-2020/theorem-1/explicit")
 explicit = evaluated("tholeti-kalyani-2020/theorem-1/explicit")

@@ -1,6 +1,6 @@
 """Theorem 2: longer steps than allowed are reported."""
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_longer_steps_than_allowed_are_reported():

@@ -3,7 +3,7 @@
 import pytest
 
 from dpbounds.errors import InvalidValue
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("wang-chen-xu-2019/algorithm-4/explicit")
 

@@ -3,7 +3,7 @@
 import pytest
 from mpmath import mpf, ncdf
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("wang-chen-xu-2019/algorithm-5")
 

@@ -2,9 +2,9 @@
 
 import math
 
-from tests.papers.twins import twin_of
+from tests.papers.reference_formulas import reference_of
 
-twin = twin_of("wang-chen-xu-2019/assumption-1")
+twin = reference_of("wang-chen-xu-2019/assumption-1")
 
 
 def test_dissipativity_is_attained():

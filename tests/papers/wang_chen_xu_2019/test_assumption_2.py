@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from tests.papers.twins import twin_of
+from tests.papers.reference_formulas import reference_of
 
-twin = twin_of("wang-chen-xu-2019/assumption-2")
+twin = reference_of("wang-chen-xu-2019/assumption-2")
 
 
 @pytest.mark.parametrize("sharpness", [10.0, 1e3, 1e5])

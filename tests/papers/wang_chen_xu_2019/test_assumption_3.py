@@ -1,6 +1,6 @@
 """Assumption 3 and its example: a small tuning constant is excluded."""
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_a_small_tuning_constant_is_excluded():

@@ -2,9 +2,9 @@
 
 from mpmath import exp, ln, mpf
 
-from tests.papers.twins import evaluated, twin_of
+from tests.papers.reference_formulas import evaluated, reference_of
 
-twin = twin_of("wang-chen-xu-2019/remark-1")
+twin = reference_of("wang-chen-xu-2019/remark-1")
 
 
 def test_it_follows_from_theorem_2():

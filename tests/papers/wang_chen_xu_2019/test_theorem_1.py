@@ -5,9 +5,9 @@ from mpmath import exp, expm1, ln, log1p, mpf, ncdf, sqrt, workdps
 
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-from tests.papers.twins import evaluated, twin_of
+from tests.papers.reference_formulas import evaluated, reference_of
 
-explicit_twin = twin_of("wang-chen-xu-2019/theorem-1/explicit")
+explicit_twin = reference_of("wang-chen-xu-2019/theorem-1/explicit")
 explicit = evaluated("wang-chen-xu-2019/theorem-1/explicit")
 STATEMENT = theorem("wang-chen-xu-2019/theorem-1")
 

@@ -2,8 +2,8 @@
 
 from mpmath import exp, ln, mpf
 
-from tests.papers.twins import Point, evaluated
-from tests.papers.wang_chen_xu_2019.twins import theorem_2_mixing
+from tests.papers.reference_formulas import Point, evaluated
+from tests.papers.wang_chen_xu_2019.reference_formulas import theorem_2_mixing
 
 
 def test_the_limit_bounds_the_mixing_term():

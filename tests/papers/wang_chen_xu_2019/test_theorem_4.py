@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.papers.twins import evaluated, twin_of
+from tests.papers.reference_formulas import evaluated, reference_of
 
-twin = twin_of("wang-chen-xu-2019/theorem-4/explicit")
+twin = reference_of("wang-chen-xu-2019/theorem-4/explicit")
 
 evaluate = evaluated("wang-chen-xu-2019/theorem-4/explicit")
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("wang-chen-xu-2019/theorem-6")
 

@@ -9,7 +9,7 @@ import pytest
 from dpbounds.expressions.symbols import Unit
 from dpbounds.expressions.units import scaling_defects
 from dpbounds.theorems.registry import theorem
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 explicit = evaluated("wang-chen-xu-2019/theorem-8/explicit")
 STATEMENT = theorem("wang-chen-xu-2019/theorem-8")

@@ -11,7 +11,7 @@ import sympy
 from mpmath import mpf
 
 from dpbounds.papers.wang_chen_xu_2019 import theorem_9
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 explicit = evaluated("wang-chen-xu-2019/theorem-9/explicit")
 evaluate = evaluated("wang-chen-xu-2019/theorem-9")

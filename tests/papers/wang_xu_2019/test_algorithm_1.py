@@ -8,7 +8,7 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 STATEMENT = theorem("wang-xu-2019/algorithm-1")
 evaluate = evaluated("wang-xu-2019/algorithm-1")

@@ -4,7 +4,7 @@ import mpmath
 import pytest
 from mpmath import gamma, sqrt
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def largest_of(count, both_signs):

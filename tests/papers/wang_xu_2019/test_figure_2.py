@@ -1,6 +1,6 @@
 """Figure 2: the bound depends on T."""
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_the_bound_has_a_best_number_of_steps():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 @pytest.mark.parametrize("failure", ["0.5", "0.01", "1e-6"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpbounds.errors import InvalidValue
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("wang-xu-2019/theorem-2/explicit")
 

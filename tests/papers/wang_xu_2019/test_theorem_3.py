@@ -1,6 +1,6 @@
 """Theorem 3: the second equality of (5)."""
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 
 def test_the_combined_term_vanishes_where_the_sum_does_not():

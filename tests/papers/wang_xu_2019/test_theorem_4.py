@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tests.papers.twins import evaluated
+from tests.papers.reference_formulas import evaluated
 
 explicit = evaluated("wang-xu-2019/theorem-4/explicit")
 evaluate = evaluated("wang-xu-2019/theorem-4")

@@ -109,7 +109,7 @@ def figure_1_ratio(q):
     return sqrt(q.d) / (q.epsilon * q.n)
 
 
-def lemma_3_1_rate_twin(q):
+def lemma_3_1_rate_formula(q):
     a = level(q)
     return cbrt(q.Delta_F * q.G * q.L * a**2) + q.G * a
 
@@ -149,12 +149,12 @@ def lemma_3_3_terms(q):
     return (cbrt(q.Delta_F * q.G * q.L * a * a), q.G * a)
 
 
-def lemma_3_3_rate_twin(q):
+def lemma_3_3_rate_formula(q):
     s, gradient = lemma_3_3_terms(q)
     return s + gradient + q.L * sqrt(s * ln(1 / q.delta) / q.rho_H) / q.epsilon / q.n
 
 
-def lemma_3_3_printed_twin(q):
+def lemma_3_3_printed_formula(q):
     s, gradient = lemma_3_3_terms(q)
     return s + gradient + q.L / (q.n * sqrt(q.rho_H)) * sqrt(s)
 
@@ -241,7 +241,7 @@ def theorem_e_2_rate(q):
     return one + two + q.L / sqrt(q.rho_H) * h * (sixth + fourteenth) + q.G * h
 
 
-TWINS = {
+FORMULAS = {
     "algorithm-1": {
         "rho": algorithm_1_rho,
         "anchors": lambda q: ceil(q.T / q.q_a),
@@ -335,7 +335,7 @@ TWINS = {
         "epsilon": lambda q: q.first_epsilon + q.second_epsilon,
         "delta": lambda q: q.first_delta + q.second_delta,
     },
-    "lemma-3.1": {"rate": lemma_3_1_rate_twin},
+    "lemma-3.1": {"rate": lemma_3_1_rate_formula},
     "lemma-3.1/explicit": {
         "bound": lemma_3_1_explicit_bound,
         "prescribed": lemma_3_1_explicit_prescribed,
@@ -345,7 +345,7 @@ TWINS = {
         "noise_stddev": lemma_3_1_explicit_noise,
         "difference_noise_stddev": lemma_3_1_explicit_difference_noise,
     },
-    "lemma-3.3": {"rate": lemma_3_3_rate_twin, "printed": lemma_3_3_printed_twin},
+    "lemma-3.3": {"rate": lemma_3_3_rate_formula, "printed": lemma_3_3_printed_formula},
     "lemma-4.2": {
         "bound": lambda q: (
             4 * q.G * q.D / (q.epsilon * q.n) * q.tail_exponent

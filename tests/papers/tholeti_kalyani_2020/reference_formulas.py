@@ -114,7 +114,7 @@ def theorem_1_explicit_step(q):
     return mass(q.Delta / (2 * q.r_u), q.d) / q.n
 
 
-TWINS = {
+FORMULAS = {
     "algorithm-1": {
         "noise_variance": lambda q: algorithm_1_square(q) / q.d,  # isotropic
         "noise_square": algorithm_1_square,

@@ -174,7 +174,7 @@ def theorem_9_explicit_steps(q):
     return floor(q.Delta_F / min(first, second)) + 1
 
 
-TWINS = {
+FORMULAS = {
     "algorithm-1": {
         "step_size": algorithm_1_step_size,
         "noise_variance": lambda q: 2 / algorithm_1_step_size(q.at(beta=3)) / 3,

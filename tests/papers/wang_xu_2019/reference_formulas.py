@@ -54,7 +54,7 @@ def theorem_6_explicit_bound(q):
     return q.Delta_F / (q.step_fraction * q.T) + q.L_1 * q.step_fraction * q.D_1**2 / 2 + selection
 
 
-TWINS = {
+FORMULAS = {
     "algorithm-1": {
         # the root of x + 2 √(x log(1/δ)) = ε, by the quadratic formula in √x
         "rho": lambda q: (-sqrt(log(1 / q.delta)) + sqrt(log(1 / q.delta) + q.epsilon)) ** 2,

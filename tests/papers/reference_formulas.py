@@ -1,8 +1,8 @@
-"""Formulas a second time: each statement's twins, and the points at which they are evaluated.
+"""Reference formulas: a second transcription of every formula of the library, in plain mpmath.
 
-``<paper>/twins.py`` maps the item of a statement to its parts, each a plain mpmath function of ``q``, written from the
-paper's text in its letters. ``q`` has the values of a point under the names and letters of the symbol table, and under
-the names of the paper's own quantities.
+``<paper>/reference_formulas.py`` maps the item of a statement to its parts. Each part is a function of a point ``q``,
+written from the paper's text in its letters. ``q`` has the values under the names and letters of the symbol table, and
+under the names of the paper's own quantities.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from dpbounds.theorems.registry import theorem
 
 
 class Point:
-    """Values by attribute, under any name that a quantity has; ``read`` are the quantities that were looked at."""
+    """Values as attributes, under any name of a quantity; ``read`` collects the quantities that were used."""
 
     def __init__(self, values: Mapping[str, Any], read: set[str] | None = None) -> None:
         self._values = {name_of(name): value for name, value in values.items()}
@@ -29,7 +29,7 @@ class Point:
         return self._values[known]
 
     def at(self, **others: Any) -> "Point":
-        """The same point with other values of some quantities; a function of the point is one where it is asked for."""
+        """The same point with other values of some quantities; a function is evaluated at the old point when read."""
         return _Moved(self, others)
 
 
@@ -56,32 +56,32 @@ def name_of(name: str) -> str:
     return found
 
 
-Twins: TypeAlias = Mapping[str, Callable[[Point], Any]]
+Formulas: TypeAlias = Mapping[str, Callable[[Point], Any]]
 
 
 def place(statement: str) -> tuple[str, str]:
-    """The folder of a statement's paper, and the item under which its twins are listed there."""
+    """The folder of a statement's paper, and the statement's item in the paper's table of formulas."""
     folder = module_of(statement).split(".")[2]
     return folder, statement.removeprefix("cited/") if folder == "cited" else statement.partition("/")[2]
 
 
-def listed(folder: str) -> Mapping[str, Twins]:
-    """All twins of a folder."""
-    found: Mapping[str, Twins] = import_module(f"tests.papers.{folder}.twins").TWINS
+def formulas_of(folder: str) -> Mapping[str, Formulas]:
+    """All reference formulas of a folder: item, then part."""
+    found: Mapping[str, Formulas] = import_module(f"tests.papers.{folder}.reference_formulas").FORMULAS
     return found
 
 
-def twin_of(statement: str) -> Callable[..., Any]:
-    """A function from a part's name and values to the value of its twin."""
+def reference_of(statement: str) -> Callable[..., Any]:
+    """A function from a part's name and values to the value of its reference formula."""
     folder, item = place(statement)
-    return lambda part, **values: listed(folder)[item][part](Point(values))
+    return lambda part, **values: formulas_of(folder)[item][part](Point(values))
 
 
 def evaluated(statement: str) -> Callable[..., Evaluation]:
     """A function from a part's name and values, under any name of their quantities, to the part's evaluation."""
-    record = theorem(statement)
 
     def evaluate(part: str | None = None, *, digits: int = 15, **values: Any) -> Evaluation:
-        return record.evaluate(part, digits=digits, **{name_of(name): value for name, value in values.items()})
+        given = {name_of(name): value for name, value in values.items()}
+        return theorem(statement).evaluate(part, digits=digits, **given)
 
     return evaluate

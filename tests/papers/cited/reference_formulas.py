@@ -45,7 +45,7 @@ def arora_tree_bound(q):
     return sqrt(18) * q.G * rate * (256 * (ln(mpf("1.25")) - ln(q.delta)) * chances + start)
 
 
-TWINS = {
+FORMULAS = {
     "abadi-et-al-2016/theorem-1": {
         "noise_multiplier": lambda q: q.c * sqrt(-q.T * log1p(q.delta - 1) * q.q**2 / q.epsilon**2)
     },

@@ -2,7 +2,7 @@
 
 from mpmath import beta, cbrt, ceil, e, erf, exp, expm1, floor, ln, log, log1p, mpf, ncdf, pi, root, sqrt
 
-from tests.papers.tholeti_kalyani_2020.twins import mass
+from tests.papers.tholeti_kalyani_2020.reference_formulas import mass
 
 
 def mu(q):
@@ -179,19 +179,21 @@ def drawn_gap(q):
     return 2 * q.G * radius + (q.d * ln(1 + q.D * sqrt(2) / radius) - ln(q.zeta / 2)) / temperature
 
 
-def population_deviations(q):
-    """Of gradients and Hessians, uniformly: nets of radius G/(2L√n) and L/(2ρ_H√n), each missed by ζ/4."""
-    out = q.D + q.path_length
-    points = (1 + 2 * out / (q.G / (2 * q.L * sqrt(q.n)))) ** q.d
-    gradients = 2 * q.G / sqrt(q.n) + q.G * sqrt(2 * ln(4 * points / q.zeta) / q.n)
-    pairs = ((1 + 2 * out / (q.L / (2 * q.rho_H * sqrt(q.n)))) * 41) ** q.d
-    hessians = q.L / sqrt(q.n) + q.L * sqrt(2 * ln(2 * pairs / (q.zeta / 4)) / q.n) / (1 - mpf(2) / 20)
-    return gradients, hessians
+def gradient_deviation(q):
+    """Of gradients, uniformly: a net of radius G/(2L√n), missed by ζ/4."""
+    points = (1 + 2 * (q.D + q.path_length) / (q.G / (2 * q.L * sqrt(q.n)))) ** q.d
+    return 2 * q.G / sqrt(q.n) + q.G * sqrt(2 * ln(4 * points / q.zeta) / q.n)
+
+
+def hessian_deviation(q):
+    """Of Hessians, uniformly: a net of radius L/(2ρ_H√n), missed by ζ/4."""
+    pairs = ((1 + 2 * (q.D + q.path_length) / (q.L / (2 * q.rho_H * sqrt(q.n)))) * 41) ** q.d
+    return q.L / sqrt(q.n) + q.L * sqrt(2 * ln(2 * pairs / (q.zeta / 4)) / q.n) / (1 - mpf(2) / 20)
 
 
 def population_point(q):
-    gradients, hessians = population_deviations(q)
-    return max(q.alpha + gradients, (sqrt(q.rho_H * q.alpha) + hessians) ** 2 / q.rho_H)
+    curvature = (sqrt(q.rho_H * q.alpha) + hessian_deviation(q)) ** 2 / q.rho_H
+    return max(q.alpha + gradient_deviation(q), curvature)
 
 
 def population_rate(q):
@@ -322,7 +324,7 @@ PATH_NOISE = {
     "curvature_threshold": lambda q: -sqrt(q.rho_H * q.alpha) * (q.curvature_kept + 1) / 2,
     "curvature_move": lambda q: q.curvature_length * sqrt(q.alpha) / sqrt(q.rho_H),
 }
-TWINS = {
+FORMULAS = {
     "ball-noise-and-gaussian-noise": {
         "ball": lambda q: mass(q.Delta_g / (2 * q.r_u), q.d),
         "gaussian": lambda q: erf(mu(q) / sqrt(mpf(8))),
@@ -443,8 +445,8 @@ TWINS = {
     },
     "second-order-path-noise/population": {
         "bound": population_point,
-        "gradient_deviation": lambda q: population_deviations(q)[0],
-        "hessian_deviation": lambda q: population_deviations(q)[1],
+        "gradient_deviation": gradient_deviation,
+        "hessian_deviation": hessian_deviation,
         "gradients": lambda q: PATH_NOISE["gradients"](q),
         "rate": population_rate,
         "start_gap": lambda q: drawn_gap(q.at(zeta=lambda q: q.zeta / 2)),

@@ -228,7 +228,7 @@ def theorem_5_8_explicit_population(q):
     return theorem_5_8_explicit_empirical(q) + maximum * q.G * q.R
 
 
-TWINS = {
+FORMULAS = {
     "algorithm-1": {
         "gradient_accuracy": algorithm_1_gradient_accuracy,
         "escape_steps": lambda q: (
