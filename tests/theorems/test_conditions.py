@@ -2,11 +2,12 @@
 
 import random
 
+import attrs
 import pytest
 
 from dpbounds.errors import DpboundsError, InvalidValue
 from dpbounds.theorems.checking import drawn
-from dpbounds.theorems.evaluation import check
+from dpbounds.theorems.evaluation import check, evaluate
 from dpbounds.theorems.formulas import inline
 from dpbounds.theorems.monotonicity import domain_in
 from dpbounds.theorems.registry import library, theorem
@@ -69,3 +70,15 @@ def test_a_step_that_is_too_long_has_no_value_and_a_reason():
         "smoothness, step_size must be such that wang-xu-2019/theorem-2/explicit applies, which it does where η < 2/L "
         "(each step must decrease the risk), not 1, 2.1"
     )
+
+
+@pytest.mark.parametrize(
+    ("step_size", "applies"), [("1/2", True), ("3", False), (None, None)], ids=["holds", "fails", "not checked"]
+)
+def test_a_condition_that_is_not_checked_does_not_count_as_holding(step_size, applies):
+    """γ < 2/L at L = 1; where γ is not given, print's bound may hold or not."""
+    given = {} if step_size is None else {"step_size": step_size}
+    explicit = theorem("wang-xu-2019/theorem-2/explicit")
+    statement = attrs.evolve(explicit, conditions=explicit.part("noisy").conditions)
+    values = {"d": 2, "n": 100, "lipschitz": 1, "rho": 1, "smoothness": 1, "initial_gap": 1, **given}
+    assert evaluate(statement, "tuned", values).applies is applies
