@@ -258,6 +258,8 @@ def main(arguments: list[str]) -> int:
         caught = {name: tests for name, tests in caught.items() if tests and name in planted}
         record.write_text(json.dumps(caught, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     survivors = [one.id for one in mutants if one.id not in results or not results[one.id].failed]
+    own, forks = (sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    print(f"CPU seconds: {own:.0f} to collect tests, {forks:.0f} to run them")
     print(f"fail without a bug, too: {', '.join(sorted(unsound)) or 'none'}")
     print(f"{len(mutants) - len(survivors)} of {len(mutants)} caught; not caught: {', '.join(survivors) or 'none'}")
     return 1 if survivors or unsound else 0
