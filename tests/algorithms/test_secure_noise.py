@@ -456,32 +456,3 @@ def test_opendp_draws_the_discrete_laplace_law():
     seen = [(drawn == each).sum() for each in k]
     expected = 4000 * np.append(inside, 1 - inside.sum())
     assert stats.chisquare([*seen, 4000 - sum(seen)], expected).pvalue > NEVER
-
-
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_bins_are_uniform_and_independent(number):
-    """Of two records: each of the pairs of bins is as likely, the last bin as the first."""
-    drawn = secure_noise.bins(2 * 1800, number).reshape(-1, 2)
-    assert ((drawn >= 0) & (drawn < number)).all()
-    seen = np.bincount(drawn[:, 0] * number + drawn[:, 1], minlength=number**2)
-    assert len(seen) == number**2
-    assert number == 1 or stats.chisquare(seen).pvalue > NEVER
-
-
-def test_the_records_of_a_poisson_sample_are_independent():
-    drawn = [len(secure_noise.poisson(2, Fraction(1, 2))) for _ in range(1200)]
-    assert stats.chisquare(np.bincount(drawn, minlength=3), [300, 600, 300]).pvalue > NEVER
-
-
-@installed
-@pytest.mark.parametrize(("factor", "gumbel"), [(1, True), (2, True), (1, False), (2, False)])
-def test_the_noise_of_a_choice_is_that_of_its_relation(factor, gumbel, monkeypatch):
-    scales = []
-
-    def sampler(scale, *_):
-        scales.append(scale)
-        return (lambda scores: 0) if gumbel else lambda scores: scores
-
-    monkeypatch.setattr(secure_noise, "_chooser" if gumbel else "_laplace", sampler)
-    secure_noise.choice(np.array([0, 1]), 4, factor=factor, epsilon=Fraction(1, 2), gumbel=gumbel, ledger=Uncounted())
-    assert scales == [2 * factor * 4 / 0.5]

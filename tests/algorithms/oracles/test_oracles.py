@@ -1,6 +1,5 @@
 """The oracles: what they answer, what they write, and how far a record can really move an answer."""
 
-import itertools
 import math
 from fractions import Fraction
 
@@ -444,25 +443,3 @@ def test_what_makes_no_sense_is_refused_before_anything_is_written():
         with pytest.raises(error, match=message):
             call()
     assert pen.close().releases == ()
-
-
-@pytest.mark.parametrize("scheme", ["without", "with", "poisson"])
-def test_batches_of_answers_in_a_row_are_independent(scheme):
-    """How often a record of one batch is in the next one, too: no more, and no less, than any record."""
-    asking = oracle(scheme, OpenLedger(), 200)
-    X = np.zeros((200, P))
-    batches_in_a_row = [opened(asking(X).rows) for _ in range(3)]
-    for before, after in itertools.pairwise(batches_in_a_row):
-        pairs = list(zip(before, after, strict=True))
-        again = sum(int(np.isin(new, old).sum()) for old, new in pairs)
-        expected = sum(len(new) * len(set(old.tolist())) / N for old, new in pairs)
-        assert abs(again - expected) < 6 * np.sqrt(expected)
-        assert sum(np.array_equal(np.sort(old), np.sort(new)) for old, new in pairs) <= 2  # both empty, say
-
-
-@pytest.mark.parametrize("kind", ["full", "without", "hessian"])
-def test_the_noise_of_an_oracle_is_rounded_up(kind):
-    for multiplier in (Fraction(1, 3), Fraction(1, 7), Fraction(10, 3)):
-        asking = oracle(kind, OpenLedger(), multiplier=multiplier)
-        planned = multiplier * asking.per_record_bound
-        assert planned <= Fraction(asking.noise_stddev) <= planned * (1 + Fraction(1, 2**52))

@@ -117,9 +117,3 @@ def test_a_bend_is_no_false_alarm():
 def test_refusals(call):
     with pytest.raises(InvalidValue):
         call()
-
-
-@pytest.mark.parametrize(("suite_error", "checks"), [(0.05, 1), (0.05, 400), (1e-3, 7)])
-def test_the_errors_of_all_checks_add_up_to_the_suites(suite_error, checks):
-    """Bonferroni's inequality: checks whose errors add up so raise a false alarm in no more runs than that."""
-    assert checks * (1 - confidence_of(suite_error, checks)) == pytest.approx(suite_error, rel=1e-9)
