@@ -1,6 +1,5 @@
 import json
 import math
-import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -133,9 +132,3 @@ def test_the_example_of_a_promise_kept_to_the_last_digit(said):
 def test_an_end_beyond_the_limit_is_not_printed_as_the_limit(upper):
     text = output.shown(Enclosure(Fraction(9, 10), exact(upper)), limit=Fraction(1)).split("  (")[0]
     assert Fraction(text) >= exact(upper)
-
-
-def test_what_an_attack_attains_is_the_lower_end():
-    text = output.shown(Enclosure(Fraction(1), Fraction(2)), tight=False)
-    assert text.startswith("2")
-    assert re.search(r"an explicit attack attains 1(\.0*)?\)", text)

@@ -360,23 +360,3 @@ def test_targets_that_need_next_to_no_noise_have_answers(relation: str) -> None:
     assert in_public * 0.95 <= float(found.value) <= apart * in_public * 1.001
     assert found.fails_at is not None
     assert found.fails_at < found.value
-
-
-@pytest.mark.parametrize(("solve", "up"), [("noise", True), ("steps", False), ("sample-rate", False)])
-def test_what_is_printed_is_rounded_so_that_it_suffices(solve, up):
-    """Noise is rounded up, steps and rates down; what fails is rounded the other way."""
-    factories = {
-        "noise": dp.Gaussian,
-        "steps": lambda steps: dp.Gaussian(30) ** int(steps),
-        "sample-rate": lambda rate: dp.PoissonSampled(dp.Gaussian(1), rate),
-    }
-    found = calibrate(factories[solve], 1, "1e-5", solve=solve)
-    value, fails_at = (Fraction(text.strip("()")) for text in str(found).split()[1:4:2] if text != "suffices")
-    rows = dict(found._sheet().facts)
-    assert Fraction(rows[solve].split()[0]) == value
-    assert Fraction(rows["fails at"]) == fails_at
-    for shown, exact, larger in ((value, found.value, up), (fails_at, found.fails_at, not up)):
-        assert shown >= exact if larger else shown <= exact
-        assert shown == pytest.approx(exact, rel=1e-11)
-    if solve != "steps":
-        assert value != found.value  # twelve digits do not hold a double
