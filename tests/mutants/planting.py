@@ -152,11 +152,28 @@ def _swap_values(module: ModuleType, sound: CodeType, broken: CodeType) -> int:
         if name.startswith("__") or type(value).__qualname__ != type(old).__qualname__:
             continue
         if attrs.has(type(value)):
-            for field in attrs.fields(type(value)):
-                if getattr(old, field.name) != (new := getattr(value, field.name)):
-                    object.__setattr__(old, field.name, new)
-                    count += 1
+            count += _overwrite(old, value)
         elif isinstance(value, _PLAIN) and value != old:
             vars(module)[name] = value
+            count += 1
+    return count
+
+
+def _overwrite(old: Any, new: Any) -> int:
+    """Give a record the fields of another one; records within it stay the objects that they are. How many changed."""
+    count = 0
+    for name in (field.name for field in attrs.fields(type(new))):
+        was, now = getattr(old, name), getattr(new, name)
+        if was == now:
+            continue
+        ours, theirs = (each if isinstance(each, tuple) else (each,) for each in (was, now))
+        pairs = list(zip(ours, theirs, strict=False))
+        alike = len(ours) == len(theirs)
+        if alike and all(
+            attrs.has(type(one)) and type(one).__qualname__ == type(two).__qualname__ for one, two in pairs
+        ):
+            count += sum(_overwrite(one, two) for one, two in pairs)
+        else:
+            object.__setattr__(old, name, now)
             count += 1
     return count

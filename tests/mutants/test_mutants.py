@@ -23,8 +23,9 @@ LIMIT = 3
 @attrs.frozen
 class Record:
     size: int
+    parts: tuple = ()
 
-RECORD = Record(size=5)
+RECORD = Record(size=5, parts=(Record(1), Record(2)))
 
 def twice(x):
     return 2 * x
@@ -94,9 +95,22 @@ def test_a_property_gets_the_bug(toy):
 
 def test_a_record_gets_the_fields_of_the_broken_one(toy):
     record = toy.RECORD
-    plant(mutant(toy, old="Record(size=5)", new="Record(size=6)"))
+    plant(mutant(toy, old="Record(size=5,", new="Record(size=6,"))
     assert record is toy.RECORD
     assert record.size == 6
+
+
+def test_a_record_within_a_record_stays_the_object_that_it_is(toy):
+    part = toy.RECORD.parts[1]
+    plant(mutant(toy, old="Record(2)", new="Record(3)"))
+    assert toy.RECORD.parts[1] is part
+    assert part.size == 3
+    assert toy.RECORD.parts[0].size == 1
+
+
+def test_a_record_loses_a_part(toy):
+    plant(mutant(toy, old="(Record(1), Record(2))", new="(Record(2),)"))
+    assert [part.size for part in toy.RECORD.parts] == [2]
 
 
 def test_a_constant_is_replaced(toy):
