@@ -17,7 +17,7 @@ from typing import Any
 
 import attrs
 
-_PLAIN = (bool, int, float, str, tuple, Fraction)  # constants of a module that are replaced by value
+_PLAIN = (bool, int, float, str, tuple, dict, Fraction)  # constants of a module that are replaced by value
 _CACHES_OF = ("dpbounds", "tests", "docs")
 
 

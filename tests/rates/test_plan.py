@@ -21,6 +21,7 @@ from dpbounds.rates.budgets import BY_ACCOUNTANT, EXACT, THROUGH_ZCDP, Budget, a
 from dpbounds.rates.plan import GOALS, plan
 from dpbounds.rates.prescriptions import CALIBRATED
 from dpbounds.rates.promises import DECIDING, is_special, shapes, sides_of
+from dpbounds.rates.trivial import floor_of
 from dpbounds.theorems.record import Bound, Parameter, Rate, Side
 from dpbounds.theorems.registry import library, theorem
 from dpbounds.theorems.spending import only_gaussians
@@ -521,3 +522,10 @@ def test_a_budget_is_kept_where_the_upper_end_of_delta_keeps_it(lower, upper, ke
     monkeypatch.setattr(budgets, "certified_delta", lambda *arguments, **options: proven)
     budget = Budget(Fraction(1), Fraction("1e-6"), Relation.REPLACE_ONE)
     assert (budgets._excess(ZCDP("1/10", relation="replace-one"), budget) <= 0) is kept
+
+
+@pytest.mark.parametrize(("dimension", "holds"), [(10**5, True), (10, False)])
+def test_a_floor_is_shown_where_its_conditions_hold(dimension, holds):
+    lasso = theorem("cited/talwar-thakurta-zhang-2015/main-result")  # d >= n^(2/3)
+    given = {"dataset_size": Fraction(10**6), "dimension": Fraction(dimension)}
+    assert (floor_of(lasso, lasso.part("lower"), given) is not None) is holds
