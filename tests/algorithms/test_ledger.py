@@ -359,3 +359,12 @@ def test_a_resumed_ledger_keeps_releases_noise_and_seed(seeded):
     assert pen.taken == 16
     assert pen.so_far() == Ledger(PLAIN.releases, seeded=seeded)
     assert pen.noise_counted == [(0.5, 1.0, 900.0, 1000)]
+
+
+def test_noise_that_rounding_swallowed_is_missed():
+    """Beside 1e30 a double holds no noise of size 1: the answers are exact, and the run must not end well."""
+    pen = OpenLedger()
+    common = {"per_record_bound": Fraction(1), "generators": noise.streams(0, 1), "ledger": pen}
+    perturbed(np.full((1, 1000), 1e30), kind="gaussian", amount=1.0, **common)
+    with pytest.raises(BudgetExceeded, match="less noise was added"):
+        pen.close()
