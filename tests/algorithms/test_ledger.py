@@ -8,7 +8,7 @@ from scipy import optimize, stats
 from dpbounds.algorithms import ledger as ledgers, noise
 from dpbounds.algorithms.ledger import BudgetedLedger, DescribedRelease, Ledger, OpenLedger, PrivacyBudget, Release
 from dpbounds.algorithms.oracles.perturbation import perturbed
-from dpbounds.algorithms.sampling import Batch, Poisson
+from dpbounds.algorithms.sampling import Batch, Bins, Poisson
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants import certified as accountants
@@ -368,3 +368,11 @@ def test_noise_that_rounding_swallowed_is_missed():
     perturbed(np.full((1, 1000), 1e30), kind="gaussian", amount=1.0, **common)
     with pytest.raises(BudgetExceeded, match="less noise was added"):
         pen.close()
+
+
+def test_visits_with_other_noise_are_not_part_of_the_same_entry():
+    visits = ledgers.Visits(Bins(4), OpenLedger())
+    visits.release(Gaussian(2), 2)
+    with pytest.raises(UnsupportedMechanism, match="all with the same noise"):
+        visits.release(Gaussian(1))
+    assert visits.steps == 2
