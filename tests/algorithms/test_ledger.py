@@ -19,7 +19,7 @@ from dpbounds.algorithms.ledger import (
 )
 from dpbounds.algorithms.ledger_format import read
 from dpbounds.algorithms.oracles.perturbation import perturbed
-from dpbounds.algorithms.sampling import Batch, Poisson, Truncated
+from dpbounds.algorithms.sampling import Batch, Bins, Poisson, Truncated
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants import certified as accountants
@@ -398,3 +398,29 @@ def test_a_budgeted_ledger_refuses_described_releases_as_a_whole():
         pen.release(Gaussian(4) @ Gaussian(3))
     assert pen.privacy_filter.remaining == Fraction(1, 4)
     assert [(entry.described, entry.count) for entry in pen.close().releases] == [(Gaussian(4), 2)]
+
+
+@pytest.mark.parametrize("seeded", [True, False])
+def test_a_resumed_ledger_keeps_releases_noise_and_seed(seeded):
+    pen = OpenLedger()
+    pen.resume(Ledger(PLAIN.releases, seeded=seeded), [(0.5, 1.0, 900.0, 1000)])
+    assert pen.taken == 16
+    assert pen.so_far() == Ledger(PLAIN.releases, seeded=seeded)
+    assert pen.noise_counted == [(0.5, 1.0, 900.0, 1000)]
+
+
+def test_noise_that_rounding_swallowed_is_missed():
+    """Beside 1e30 a double holds no noise of size 1: the answers are exact, and the run must not end well."""
+    pen = OpenLedger()
+    common = {"per_record_bound": Fraction(1), "generators": noise.streams(0, 1), "ledger": pen}
+    perturbed(np.full((1, 1000), 1e30), kind="gaussian", amount=1.0, **common)
+    with pytest.raises(BudgetExceeded, match="less noise was added"):
+        pen.close()
+
+
+def test_visits_with_other_noise_are_not_part_of_the_same_entry():
+    visits = ledgers.Visits(Bins(4), OpenLedger())
+    visits.release(Gaussian(2), 2)
+    with pytest.raises(UnsupportedMechanism, match="all with the same noise"):
+        visits.release(Gaussian(1))
+    assert visits.steps == 2

@@ -7,6 +7,7 @@ import pytest
 
 from dpbounds.algorithms import ProjectedGradientDescent, fields, problems
 from dpbounds.algorithms.iterates import best_count
+from dpbounds.algorithms.planning import PrivacyBudget, multiplier_of_one, multipliers_of_groups
 from dpbounds.algorithms.selection.projected_langevin import ProjectedLangevin
 from dpbounds.algorithms.selection.regularised_exponential_mechanism import RegularisedExponentialMechanism
 from dpbounds.errors import InvalidValue
@@ -47,3 +48,14 @@ def test_the_best_count_is_the_best(ratio):
 
     found = best_count(Fraction(ratio))
     assert cost(found) == min(cost(count) for count in range(max(1, found - 3), found + 4))
+
+
+@pytest.mark.parametrize("shares", [("1/2", "501/1000"), ("3/2", "-1/2"), ("1", "0")])
+def test_shares_are_positive_and_add_up_to_one_at_most(shares):
+    """One part in a thousand more than the budget is refused, and all of it is not."""
+    budget = PrivacyBudget.of(1, "1e-6")
+    with pytest.raises(InvalidValue, match="shares"):
+        multipliers_of_groups(budget, {name: (3, Fraction(share)) for name, share in zip("ab", shares, strict=True)})
+    halves = multipliers_of_groups(budget, {name: (3, Fraction(1, 2)) for name in "ab"})
+    together = sum(3 / multiplier**2 for multiplier in halves.values())
+    assert together == pytest.approx(1 / multiplier_of_one(budget) ** 2, rel=1e-9)

@@ -2,11 +2,14 @@
 
 import json
 from fractions import Fraction
+from types import SimpleNamespace
 
 import mpmath
 import pytest
 
 import dpbounds as dp
+from dpbounds.cli.verbs.compare import _ratio
+from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.theorems import index
 
 PAPER = "wang-xu-2019"
@@ -197,3 +200,9 @@ def test_errata_in_words_and_for_programs(data, said, refused):
     assert f"{len(private)} errata" in said("errata", "--paper", PAPER, "--severity", "privacy")
     assert "one of typo, harmless" in refused("errata", "--severity", "awful")
     assert "not nobody-1999" in refused("errata", "--paper", "nobody-1999")
+
+
+def test_a_ratio_of_intervals_is_rounded_outwards():
+    left, right = (SimpleNamespace(value=Enclosure(Fraction(low), Fraction(high))) for low, high in ((1, 2), (3, 5)))
+    ratio = _ratio(left, right)
+    assert (ratio.exact_lower, ratio.exact_upper) == (Fraction(1, 5), Fraction(2, 3))

@@ -124,3 +124,9 @@ def test_the_example_of_a_promise_kept_to_the_last_digit(said):
     printed = said("evaluate", page, "--part", "spent", "n=1e4", "T=100", "rho=0.1")
     assert "spent      0.1, and at most" in printed
     assert "0.1000000001" not in printed
+
+
+@pytest.mark.parametrize("upper", ["1.2", "1.00000000000001", "30"])
+def test_an_end_beyond_the_limit_is_not_printed_as_the_limit(upper):
+    text = output.shown(Enclosure(Fraction(9, 10), exact(upper)), limit=Fraction(1)).split("  (")[0]
+    assert Fraction(text) >= exact(upper)

@@ -329,3 +329,8 @@ def test_one_release_of_a_matrix_is_told_as_it_is(own, said):
     out = said("run", "dp-ftrl", *own, *BUDGET, *tree)
     assert "10 steps with correlated noise by a binary tree" in out
     assert "on the full batch" not in out
+
+
+@pytest.mark.parametrize("sampling", ["shuffled", "cyclic"])
+def test_a_part_of_an_epoch_is_run_to_its_last_batch(sampling):
+    assert read(f"--sampling {sampling} --batches 7 --epochs 5/2").steps == 18

@@ -2,7 +2,7 @@
 
 import random
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 
 import pytest
 from hypothesis import given, strategies as st
@@ -97,3 +97,13 @@ def test_in_the_plane_by_hand():
 @pytest.mark.parametrize(("given_", "wanted"), [((2, 4), (1, 2)), ((Fraction(1, 2), 0), (1, 0)), ((0, 0), (0, 0))])
 def test_primitive(given_, wanted):
     assert primitive(given_) == wanted
+
+
+@pytest.mark.parametrize(
+    "hole", [[(-2, 1, 0), (0, -2, 1)], [(1, -2, 0), (1, 0, -2)], [(-1, 1, 1), (1, -1, 1), (1, 1, -1)]]
+)
+def test_what_lies_outside_is_in_pieces_that_do_not_overlap(hole):
+    whole, hole = Cone.where(ORTHANT), Cone.where([*ORTHANT, *hole])
+    pieces = whole.without(hole)
+    assert len(pieces) > 1
+    assert all(one.meet(other) is None for one, other in combinations([hole, *pieces], 2))

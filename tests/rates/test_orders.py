@@ -133,3 +133,9 @@ def test_in_words():
         "dimension^(1/2) lipschitz dataset_size^(-1) epsilon^(-1)"
     )
     assert str(Order.of(Min(lipschitz, dimension))) in ("min(lipschitz, dimension)", "min(dimension, lipschitz)")
+
+
+def test_one_over_a_sum_is_the_smaller_of_two():
+    """And one over the smaller of two is the larger: neither is changed by what is done to the other."""
+    assert Order.of(1 / (dimension + dataset_size)) == Order.of(Min(1 / dimension, 1 / dataset_size))
+    assert Order.of(1 / Min(dimension, dataset_size)) == Order.of(Max(1 / dimension, 1 / dataset_size))

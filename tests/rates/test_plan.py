@@ -8,11 +8,13 @@ from fractions import Fraction
 import pytest
 
 from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.symbols import QUANTITIES
 from dpbounds.privacy.accountants.certified import delta as certified_delta, epsilon as certified_epsilon
 from dpbounds.privacy.mechanisms import ZCDP
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
+from dpbounds.rates import budgets
 from dpbounds.rates.budgets import BY_ACCOUNTANT, EXACT, THROUGH_ZCDP, Budget, any_rho, gaussian_rho
 from dpbounds.rates.plan import GOALS, plan
 from dpbounds.rates.prescriptions import CALIBRATED
@@ -554,3 +556,18 @@ def test_a_plan_is_little_work():
     gaussian_rho.cache_clear()
     any_rho.cache_clear()
     assert calls(lambda: plan("gradient-norm", **EVERYTHING)) < 8_000_000  # twice what it takes, noise included
+
+
+@pytest.mark.parametrize(("lower", "upper", "kept"), [("9e-7", "1e-6", True), ("9e-7", "2e-6", False)])
+def test_a_budget_is_kept_where_the_upper_end_of_delta_keeps_it(lower, upper, kept, monkeypatch):
+    proven = Enclosure(Fraction(lower), Fraction(upper))
+    monkeypatch.setattr(budgets, "certified_delta", lambda *arguments, **options: proven)
+    budget = Budget(Fraction(1), Fraction("1e-6"), Relation.REPLACE_ONE)
+    assert (budgets._excess(ZCDP("1/10", relation="replace-one"), budget) <= 0) is kept
+
+
+@pytest.mark.parametrize(("dimension", "holds"), [(10**5, True), (10, False)])
+def test_a_floor_is_shown_where_its_conditions_hold(dimension, holds):
+    lasso = theorem("cited/talwar-thakurta-zhang-2015/main-result")  # d >= n^(2/3)
+    given = {"dataset_size": Fraction(10**6), "dimension": Fraction(dimension)}
+    assert (floor_of(lasso, lasso.part("lower"), given) is not None) is holds

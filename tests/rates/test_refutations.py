@@ -1,5 +1,7 @@
 """Statements against each other: the library is sound in this sense, and what was wrong in it once is found again."""
 
+import math
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ from sympy import log, sqrt
 
 from dpbounds.expressions.symbols import Unit, dataset_size, delta, diameter, dimension, epsilon, lipschitz
 from dpbounds.rates.promises import DECIDING, GOALS, claims_of, needs_another, promises
-from dpbounds.rates.refutations import Claimed, _binds, refutations
+from dpbounds.rates.refutations import Claimed, _binds, _rho, refutations
 from dpbounds.theorems.assumptions import LIPSCHITZ, SAMPLED_RECORDS, SMOOTH
 from dpbounds.theorems.evaluation import evaluate
 from dpbounds.theorems.record import Bound, Claim, Metric, Rate, Side, Status, Theorem
@@ -194,3 +196,12 @@ def test_the_comparison_is_no_formality():
         at = {"dataset_size": size, "dimension": 50, "epsilon": 1, "delta": "1e-12", "lipschitz": 1, "diameter": 2}
         below, above = evaluate(lower, None, at).value, evaluate(upper, "tuned", at).value
         assert below.exact_lower <= above.exact_upper < 1000 * below.exact_upper
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1/1000", "1/3"), ("1", "1e-6"), ("10", "1e-40")])
+def test_statements_are_compared_at_a_rho_that_the_budget_allows(epsilon, delta):
+    """ρ-zCDP is (ρ + 2√(ρ ln(1/δ)), δ)-DP (Bun and Steinke 2016, Proposition 1.3); hardly more than that is left."""
+    rho = _rho({"epsilon": Fraction(epsilon), "delta": Fraction(delta)})
+    spent = float(rho) + 2 * math.sqrt(float(rho) * -math.log(float(Fraction(delta))))
+    assert spent <= float(Fraction(epsilon))
+    assert spent == pytest.approx(float(Fraction(epsilon)), rel=1e-5)

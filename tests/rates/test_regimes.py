@@ -12,7 +12,7 @@ from sympy import Min, Rational, log, sqrt
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.symbols import dataset_size as n, delta, dimension as d, epsilon, rank
-from dpbounds.rates.orders import Monomial, Order
+from dpbounds.rates.orders import LOG, LOG_DELTA, Monomial, Order
 from dpbounds.rates.promises import compared, promises
 from dpbounds.rates.regimes import TRIVIAL, by_winner, compare, linear_pieces, regimes, verdict_in_words
 from dpbounds.rates.spaces import at_epsilon, in_letters, standard, with_rank
@@ -227,3 +227,9 @@ def test_nothing_to_compare_shows_an_empty_table():
     empty = compared(promises("gradient-norm", statements=()))
     assert empty == ()
     assert "0 regimes" in empty._repr_html_()
+
+
+def test_of_terms_that_differ_by_logarithms_the_larger_power_of_each_is_kept():
+    one, other = Monomial.of({n: -1, LOG: 1}), Monomial.of({n: -1, LOG_DELTA: Fraction(1, 2)})
+    (piece,) = linear_pieces(Order.sum([one, other]), standard())
+    assert piece.monomial == Monomial.of({n: -1, LOG: 1, LOG_DELTA: Fraction(1, 2)})

@@ -224,3 +224,22 @@ def test_most_directions_are_derived_and_none_is_forgotten():
     declared = [symbol in (*part.increasing_in, *part.decreasing_in) for _, part, symbol in pairs]
     assert sum(found) > 0.8 * len(pairs)
     assert sum(map(max, found, declared)) >= 2_244 / 2_469 * len(pairs)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [exp(Rational(1, 3)), exp(Rational(-7, 2)), log(3), log(Rational(2, 7)), sqrt(2), Rational(2) ** Rational(1, 3)],
+)
+def test_the_range_of_a_number_contains_it(formula):
+    """Floats are rounded outwards, and by little."""
+    found, value = Ranges({})(formula), evaluate(formula, {}, digits=40)
+    assert found.low < value.exact_lower
+    assert value.exact_upper < found.high
+    assert found.high - found.low < 1e-13 * abs(value.exact_upper)
+
+
+def test_a_sum_is_closed_where_all_of_its_terms_are():
+    ranges = Ranges(DOMAINS)
+    assert not ranges(K - 1).excludes_zero
+    assert not ranges(U + Y - 1).excludes_zero
+    assert ranges(X + Y).excludes_zero
