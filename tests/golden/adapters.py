@@ -11,10 +11,9 @@ import json
 from fractions import Fraction
 
 import click
-from click.testing import CliRunner
 
 import dpbounds as dp
-from dpbounds.algorithms import ledger_format, planned
+from dpbounds.algorithms import ledger_format, planned, sampling as sampling_schemes
 from dpbounds.algorithms.ledger import PrivacyBudget
 from dpbounds.algorithms.verification.catalogue import example, example_names as example_names
 from dpbounds.cli import main
@@ -261,5 +260,16 @@ def calibrated_example(name, epsilon, delta):
 
 def invoke(arguments):
     """Exit status, standard output and standard error of a command line."""
-    found = CliRunner().invoke(main, list(arguments), prog_name="dpbounds")
-    return found.exit_code, found.stdout, found.stderr
+    output, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        status = main(list(arguments))
+    return status, output.getvalue(), errors.getvalue()
+
+
+def sampling(name, *numbers):
+    """How an algorithm draws its batches."""
+    return {"poisson": sampling_schemes.Poisson, "without replacement": _batch}[name](*numbers)
+
+
+def _batch(size, records):
+    return sampling_schemes.Batch(size, records, False)

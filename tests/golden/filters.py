@@ -10,7 +10,7 @@ _ADD_OR_REMOVE, _REPLACE, _ = RELATIONS
 _STREAMS = {
     "gaussians": ("gaussian(8)", "gaussian(9)", "gaussian(30)"),
     "sampled": ('poisson(gaussian(1), "0.01")', 'poisson(gaussian(2), "0.05")', 'poisson(laplace(4), "0.01")'),
-    "mixed": ("gaussian(8)", "laplace(9)", 'response("1/8")'),
+    "mixed": ("gaussian(8)", "laplace(9)", "discrete_gaussian(9, 1, 1)"),
 }
 
 
@@ -37,7 +37,7 @@ def _filtered(budget, steps):
     while admitted < len(steps) and budget.admits(steps[admitted]):
         budget, admitted = budget.spend(steps[admitted]), admitted + 1
     left, cost = budget.remaining, budget.cost(steps[0])
-    return Answer([admitted, left, cost, budget.least_noise_multiplier()], text=repr(budget))
+    return Answer([admitted, left, cost, budget.least_noise_multiplier], text=repr(budget))
 
 
 def _odometer(odometer, steps):

@@ -11,6 +11,7 @@ from tests.golden.structural import simple
 
 _ORDERS = ("3/2", 2, 16)
 _EPSILONS, _CLOSED_FORM_EPSILONS = (0, 3), ("1/2",)
+_IN_CLOSED_FORM = ("full (", "poisson (", "poisson third (")  # schemes: with others it takes seconds and says no more
 _LOSSES = ("-1/2", 0, "1/4", 2)
 _GROUPS = (2, 3)
 
@@ -27,6 +28,8 @@ def questions():
 def _of_classes(name, mechanism, relation, known):
     """One row per kind of number; its parts are named by the class and the argument."""
     for kind, numbers in _NUMBERS.items():
+        if kind == "closed form" and not name.startswith(_IN_CLOSED_FORM):
+            continue
         yield (
             f"{kind}: {name}",
             lambda kind=kind, numbers=numbers: _collected(adapters.classes(mechanism, relation), kind, numbers, known),

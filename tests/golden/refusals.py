@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dpbounds.algorithms.sampling import Batch, Poisson
 from dpbounds.errors import DpboundsError
 from tests.golden import adapters
 from tests.golden.recording import Answer
@@ -36,9 +35,9 @@ _CASES = {
         {"distance": -1},
         {"distance": "1/2", "steps": 4},
         {"sampling": 3},
-        {"sampling": Poisson("1/10"), "steps": 5},
-        {"sampling": Poisson("1/10")},
-        {"sampling": Batch(10, 10**9, False)},
+        {"sampling": ("poisson", "1/10"), "steps": 5},
+        {"sampling": ("poisson", "1/10")},
+        {"sampling": ("without replacement", 10, 10**9)},
         {"variant": "x"},
         {"variant": "as-printed"},
         {"variant": "as-printed", "steps": 9},
@@ -57,12 +56,12 @@ _CASES = {
         {"initial_gap": "1/5"},
         {"step_size": 0},
         {
-            "anchor_sampling": Poisson("1/2"),
-            "difference_sampling": Poisson("1/10"),
+            "anchor_sampling": ("poisson", "1/2"),
+            "difference_sampling": ("poisson", "1/10"),
             "steps": 12,
             "anchor_period": 4,
         },
-        {"anchor_sampling": Poisson("1/2"), "steps": 3, "anchor_period": 1},
+        {"anchor_sampling": ("poisson", "1/2"), "steps": 3, "anchor_period": 1},
         {"variant": "as-printed", "steps": 4},
         {"variant": "y"},
         {"anchor_sampling": 5},
@@ -96,7 +95,7 @@ _BOUNDS = ((), ("exact",), ("population",))
 
 
 def questions():
-    """Of one algorithm per family, every set of parameters."""
+    """Of one algorithm per family, every set of parameters; a tuple is a way to draw batches."""
     for name, cases in _CASES.items():
         for given in cases:
             yield f"{name} {given}", lambda name=name, given=given: _made(name, given)
@@ -105,7 +104,8 @@ def questions():
 def _made(name, given):
     known, problem = adapters.calibrated_example(name, 1, "1e-5")
     more = (known.constraint,) if name == "dp-fw-l1" else ()
-    made = type(known).calibrated(problem, *more, **given)
+    options = {key: adapters.sampling(*one) if isinstance(one, tuple) else one for key, one in given.items()}
+    made = type(known).calibrated(problem, *more, **options)
     ends, refused = {}, {}
     for arguments in _BOUNDS:
         try:

@@ -246,6 +246,7 @@ def test_two_processes_record_the_same(kind, tmp_path):
     assert one == other
     assert len(one.splitlines()) == len(_FEW[kind])
     assert "defect" not in one
+    assert '"json": false' not in one
 
 
 # --- proven intervals that stay true ---
