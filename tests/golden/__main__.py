@@ -12,7 +12,6 @@ from pathlib import Path
 FAST = ("structural", "pairs", "numeric", "runs", "refusals")
 NIGHTLY = ("slow", "calibrations", "groups", "filters", "certificates", "verbs")
 _ROOT = Path(__file__).parents[2]
-_CHEAP = 0.1  # CPU seconds; what costs more is listed in KIND.seconds, which is not compared
 
 
 def one(kind, path, only):
@@ -20,9 +19,7 @@ def one(kind, path, only):
     from tests.golden.recording import chosen, record
 
     questions = importlib.import_module(f"tests.golden.{kind}").questions()
-    for key, spent in record(chosen(questions, only), path).items():
-        if spent > _CHEAP:
-            print(f"{spent:8.1f}  {kind}: {key}")
+    record(chosen(questions, only), path, sys.stdout)
 
 
 def record(directory, kinds, root=_ROOT):
@@ -30,13 +27,13 @@ def record(directory, kinds, root=_ROOT):
     directory.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"PYTHONPATH": str(root), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     for kind in kinds:
-        path, before = (directory / f"{kind}.jsonl").resolve(), os.times()
-        command = [sys.executable, "-m", "tests.golden", "one", kind, str(path)]
-        done = subprocess.run(command, cwd=root, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+        path, costs, before = directory / f"{kind}.jsonl", directory / f"{kind}.seconds", os.times()
+        command = [sys.executable, "-m", "tests.golden", "one", kind, path.resolve()]
+        with costs.open("w", encoding="utf-8") as file:  # CPU seconds are not compared
+            subprocess.run(command, cwd=root, env=environment, stdout=file, check=True)
         after = os.times()
         spent = after.children_user + after.children_system - before.children_user - before.children_system
         print(f"{kind}: {len(path.read_text('utf-8').splitlines())} rows, {spent:.0f} CPU s", flush=True)
-        (directory / f"{kind}.seconds").write_text(f"{spent:8.1f}  {kind}, all\n{done.stdout}", "utf-8")
 
 
 def compare(old, new):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -31,6 +31,7 @@ class Answer:
     text: object = None
 
 
+_CHEAP = 0.1  # CPU seconds
 Question = tuple[str, Callable[[], Answer]]
 
 
@@ -82,16 +83,17 @@ def chosen(questions: Iterable[Question], keys: Sequence[str] | None) -> Iterato
         raise ValueError(f"nothing is asked so: {sorted(left)}")
 
 
-def record(questions: Iterable[Question], path: Path) -> dict[str, float]:
-    """Ask all in turn and write each answer as it comes, one a line; the CPU seconds by key."""
-    seconds: dict[str, float] = {}
+def record(questions: Iterable[Question], path: Path, costs: TextIO | None = None) -> None:
+    """Ask all in turn and write each answer as it comes, one a line; the CPU seconds above a tenth go to ``costs``."""
+    seen: set[str] = set()
     with path.open("w", encoding="utf-8") as file:
         for key, ask in questions:
-            if key in seconds:
+            if key in seen:
                 raise ValueError(f"asked twice: {key}")
+            seen.add(key)
             began = time.process_time()
-            answer = row(ask)
-            seconds[key] = time.process_time() - began
-            file.write(json.dumps([key, answer], ensure_ascii=False) + "\n")
+            file.write(json.dumps([key, row(ask)], ensure_ascii=False) + "\n")
             file.flush()
-    return seconds
+            spent = time.process_time() - began
+            if costs is not None and spent > _CHEAP:
+                print(f"{spent:8.1f}  {key}", file=costs, flush=True)

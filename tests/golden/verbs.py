@@ -11,11 +11,11 @@ from pathlib import Path
 from tests.golden import accounts, adapters
 from tests.golden.recording import Answer
 
-_LEDGER = Path(__file__).parents[2] / "docs" / "ledger.json"
+_DOCS = str(Path(__file__).parents[2] / "docs")
 
 
 def questions():
-    """Each line of the file; ``{ledger}`` is the example of the documentation."""
+    """Each line of the file; ``{docs}`` is the folder of the documentation."""
     for line in accounts.lines("verbs.txt"):
         yield line, lambda line=line: _answered(line)
 
@@ -26,9 +26,10 @@ def _answered(line):
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)  # some verbs write files
         try:
-            status, output, errors = adapters.invoke(line.replace("{ledger}", str(_LEDGER)).split())
+            status, *said = adapters.invoke(line.replace("{docs}", _DOCS).split())
         finally:
             os.chdir(here)
+    output, errors = (one.replace(_DOCS, "{docs}").replace(scratch, "{here}") for one in said)
     try:
         document = json.loads(output)
     except ValueError:
