@@ -32,8 +32,9 @@ Gating a restructuring
    are digests of floating-point numbers, so a record belongs to the machine that made it. None is committed.
 2. After each step: ``python -m tests.golden record ../after``, ``python -m tests.golden compare ../before ../after``.
    ``--kinds structural pairs`` takes a minute and is enough where no number can change.
-3. What the comparison lists is explained in the commit: a narrower interval and why, a changed text. A wider one is
-   mended or given up in words under *Numbers* in the changelog.
+3. What the comparison lists is explained in the commit: a changed text, a narrower interval. Narrower does not fail,
+   but an unsound change is narrower, too: say under *Numbers* in the changelog which proof allows it. A wider one is
+   mended, or given up in words in the same place.
 4. Where names move, edit ``adapters.py`` and ``mechanisms.py`` in the same commit. They are the only files here that
    name what lies below the package's public names, and what makes mechanisms; keys of questions are written in the
    vocabulary of ``mechanisms.py``, which stays. ``against COMMIT`` uses the two files of that commit and everything

@@ -49,7 +49,7 @@ def against(commit, kinds):
     """Record a commit with today's questions, and the files at hand; compare both."""
     with tempfile.TemporaryDirectory() as scratch:
         tree, old, new = (Path(scratch, name) for name in ("tree", "old", "new"))
-        subprocess.run(["git", "worktree", "add", "--detach", tree, commit], cwd=_ROOT, check=True)
+        subprocess.run(["git", "worktree", "add", "--quiet", "--detach", tree, commit], cwd=_ROOT, check=True)
         try:
             _with_our_questions(tree)
             record(old, kinds, tree)
