@@ -120,6 +120,7 @@ def replaced(others: int) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
     return [((*rest, 1.0), (*rest, -1.0)) for rest in itertools.product(UNIT, repeat=others)]
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_shuffled_batches_spend_at_most_one_release_an_epoch() -> None:
     once = shuffled_epochs(1, 1)
@@ -133,6 +134,7 @@ def test_shuffled_batches_are_no_poisson_samples() -> None:
     assert excess(shuffled, replaced(1), 0.5, lambda e: divergence(present, other, 0.5, math.exp(e))) > 0.01
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_a_record_lies_in_as_many_complete_blocks_as_the_number_of_steps_has_binary_digits() -> None:
     for steps in range(1, 200):

@@ -109,6 +109,7 @@ def test_tables_hold_all_outcomes_with_and_without_a_floor(signs: Signs, share: 
             assert high - low < mp.mpf("1e-45")
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @settings(max_examples=80)
 @given(_SIGNS, st.fractions(0, 1, max_denominator=50), st.floats(0, 5), st.floats(2, 400))

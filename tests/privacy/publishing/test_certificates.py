@@ -192,6 +192,7 @@ def test_a_value_that_does_not_stand_in_the_mechanism_is_not_certified() -> None
 # --- checking ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.seconds
 def test_a_final_distance_on_a_sample_under_replace_one_is_not_written() -> None:
     """The checker refuses it, too: its pairs are for vectors that are bounded one by one."""
     near = PoissonSampled(Gaussian(noise_stddev=4, sensitivity=2), "0.1")
@@ -214,6 +215,7 @@ def test_round_trip_of_accounts(tmp_path: Path, spent: Account, full_batch: Acco
         assert check_certificate(json.loads(shuffled)).holds
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_a_contour_certificate_is_held_against_the_lattice_and_evaluated_exactly(spent: Account) -> None:
     report = check_certificate(plain(spent))

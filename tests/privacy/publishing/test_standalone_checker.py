@@ -181,6 +181,7 @@ def test_bad_hints_about_the_parts(accounts: dict[tuple[str, Relation], Account]
         assert checker.check(document)[0] == checker.WRONG, (name, value)
 
 
+@pytest.mark.seconds
 def test_moments_agree_with_plain_quadrature() -> None:
     """M(s) of each order against flint's own rigorous integration, with and without χ and ψ."""
     with ctx.workprec(128):
@@ -283,7 +284,7 @@ TYPICAL = {
 }
 
 
-@pytest.mark.seconds_cases("rare*", "levels")
+@pytest.mark.seconds_cases("sampled", "small", "levels in groups", "rare*", "levels")
 @pytest.mark.parametrize("name", TYPICAL)
 def test_typical_certificates_are_cheap_or_refused_with_a_reason(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism, expected = TYPICAL[name]
@@ -314,6 +315,7 @@ def costly() -> dict[str, tuple[Any, str]]:
     return {"lattice": (lattice, checker.TOO_MUCH), "contour": (contour, checker.TOO_MUCH), "sum": (full, "bits")}
 
 
+@pytest.mark.seconds
 def test_what_would_take_hours_or_gigabytes_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker, "MOST_WORK", 20_000)
     for document, reason in costly().values():

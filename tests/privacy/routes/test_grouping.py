@@ -214,6 +214,7 @@ def little_time(monkeypatch):
     monkeypatch.setattr(routing, "_GROUPED_WORK", 1)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("given", ["delta", "epsilon"])
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])

@@ -282,6 +282,7 @@ def test_the_soft_step_is_enclosed(x):
             assert encloses(soft_step(arb(x, 0.011)), mpmath.erfc(end) / 2)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_bounds_stay_valid_when_the_precision_changes():
     """Cached balls belong to one object and one precision, but no precision can make them wrong."""

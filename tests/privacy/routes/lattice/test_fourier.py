@@ -540,6 +540,7 @@ def test_what_cannot_be_composed_is_refused(parts, tilt, refusal, words):
 # --- in use ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.seconds_cases("0.01-1-10000-1e-6-remove")
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("order", ["remove", "add", "replace"])
 @pytest.mark.parametrize(
