@@ -669,7 +669,7 @@ def test_a_box_that_publishes_the_size_of_its_sample_attains(known: Approximate,
     assert excess(tables, mistaken).max() > 0.01
 
 
-@pytest.mark.seconds_cases("0.3")
+@pytest.mark.seconds_cases("1.5", "0.3")
 @pytest.mark.parametrize("epsilon", [0.3, 1.5])
 def test_randomised_response_on_a_count(epsilon: float) -> None:
     """Three choices, truth the number of records modulo three: pure ε in both relations."""
@@ -730,6 +730,9 @@ def line_attacks(noise: Noise, sampling: Sampling, order: Order, size: int) -> l
 PLAYED: list[tuple[Noise, Base]] = [LINE_NOISE[1], LINE_NOISE[4], LINE_NOISE[6]]
 
 
+@pytest.mark.seconds_cases(
+    "GaussianNoise(stddev=1.0)-Gaussian(noise_multiplier=1.0)-Truncated(rate=0.8, most=2)-4-replace"
+)
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("sampling", "size"), DRAWN, ids=str)

@@ -296,7 +296,7 @@ def test_wide_answers_do_not_lead_the_search_away() -> None:
     assert more.exact_lower <= many.exact_lower <= many.exact_upper <= more.exact_upper
 
 
-@pytest.mark.seconds_cases("steps")
+@pytest.mark.seconds_cases("noise", "steps")
 @pytest.mark.parametrize("solve", ["noise", "steps"])
 def test_wide_proofs_decide_by_the_right_end(solve, monkeypatch: pytest.MonkeyPatch) -> None:
     """What suffices does so by the upper end of its proof, what fails by the lower one: here these are 4 % apart."""

@@ -264,6 +264,7 @@ def test_ties_and_impossible_targets() -> None:
     assert optimal_delta(((EpsilonDelta("0.1"), 10),), 1).exact_upper == 0
 
 
+@pytest.mark.seconds
 def test_few_sums_matter_where_delta_is_tiny() -> None:
     draw = np.random.default_rng(5)
     parts = tuple((EpsilonDelta(draw.uniform(1, 9)), 1) for _ in range(30))

@@ -175,6 +175,7 @@ def test_no_tiny_run_tells_neighbours_apart_better_than_is_claimed(m, epochs, or
             assert excess(rng, mechanism, relation, steered) < GRID_ERROR
 
 
+@pytest.mark.seconds_cases("fixed", "shuffled")
 @pytest.mark.parametrize("order", ["fixed", "shuffled", "secret"])
 def test_nor_does_one_whose_steps_change(order):
     rng = np.random.default_rng(5)
@@ -487,6 +488,7 @@ def test_shuffled_costs_by_their_characteristic_function(z, m, step):
     assert lost(bound / 1.001) > 1e-5 > lost(bound * 1.0002)
 
 
+@pytest.mark.seconds_cases("secret")
 @pytest.mark.parametrize("order", ["fixed", pytest.param("shuffled", marks=pytest.mark.seconds), "secret"])
 def test_more_of_anything_that_hides_spends_less(order):
     base = {"z": 2, "m": 20, "epochs": 6, "step": "0.05", "order": order}

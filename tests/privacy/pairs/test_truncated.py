@@ -458,7 +458,7 @@ def test_chances_move_with_the_number_of_records() -> None:
     assert found[0] == Cut(Fraction(0), Fraction(0), Fraction(1, 10))
 
 
-@pytest.mark.seconds_cases("1", "99", "100", "120")
+@pytest.mark.seconds_cases("50", "1", "99", "100", "120")
 @pytest.mark.parametrize("most", [1, 5, 50, 99, 100, 120, 150, 9999])
 def test_ranges_are_few_and_leave_no_size_out(most: int) -> None:
     ranges = size_ranges(Fraction(1, 100), most, 10_000, 1.0)

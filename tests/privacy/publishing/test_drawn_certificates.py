@@ -290,6 +290,7 @@ def test_groups_have_certificates(name: str) -> None:
     assert checker.check(document)[0] == checker.MALFORMED
 
 
+@pytest.mark.seconds
 def test_a_group_of_one_sample_against_sums_over_a_line() -> None:
     """Profiles by how many of the group a sample holds, and that of a group replaced in a batch above its attacks."""
     axis = np.linspace(-14, 16, 60_001)
@@ -1045,7 +1046,13 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any], Callable[[], None]]] = 
 }
 
 
-@pytest.mark.seconds_cases("a replaced record as one that is removed", "steps that are not run left out")
+@pytest.mark.seconds_cases(
+    "a group as one record",
+    "a group that displaces nobody",
+    "a replaced group at half the distance",
+    "a replaced record as one that is removed",
+    "steps that are not run left out",
+)
 @pytest.mark.parametrize("bug", PLANTED)
 def test_a_planted_bug_is_seen(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     where, name, mutant, test = PLANTED[bug]

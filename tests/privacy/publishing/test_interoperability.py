@@ -338,6 +338,7 @@ class TestWhatThePageSaysOfDpAccounting:
         assert self.rdp(dpa.LaplaceDpEvent(2.0)) < 0.503
         assert epsilon(Laplace(2), 1e-5, REPLACE).lower > 0.99997
 
+    @pytest.mark.seconds
     def test_rdp_counts_half_the_distance_without_replacement(self) -> None:
         event = dpa.SampledWithoutReplacementDpEvent(1000, 100, dpa.GaussianDpEvent(1.0))
         assert self.rdp(event) < 2.28

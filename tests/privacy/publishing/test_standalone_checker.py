@@ -120,6 +120,7 @@ def test_confirms_a_claim_about_delta(mechanism: Mechanism, relation: Relation) 
     assert checker.check(document)[0] == checker.WRONG
 
 
+@pytest.mark.seconds
 def test_confirms_zero_where_no_noise_is_needed() -> None:
     document = plain(account(sampled("0.01", "2") ** 500, delta="0.5"))
     assert document["accounts"][0]["claim"]["upper"] == "0"

@@ -342,6 +342,7 @@ def test_bounds_from_moments_dominate_bounds_from_the_loss() -> None:
             assert float(bound.mid()) <= 3 * float(exact_moment.mid())
 
 
+@pytest.mark.seconds
 def test_two_guarantees_dominate_the_tight_pairs() -> None:
     rate = F(1, 20)
     vector = TwoGuarantees(rate, ShiftedLaplaces(F(1, 2)), ShiftedLaplaces(F(1)))

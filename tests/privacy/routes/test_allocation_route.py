@@ -518,6 +518,7 @@ def test_replace_one_is_never_taken_for_another_order() -> None:
     assert replaced.exact_lower > F(3, 2) * removed.exact_upper
 
 
+@pytest.mark.seconds
 def test_the_account_says_how() -> None:
     found = account(dp.RandomlyAllocated(dp.Gaussian(1), 3) ** 2, delta="0.01", tolerance=1e-2)
     assert found.tight

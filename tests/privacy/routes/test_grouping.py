@@ -189,6 +189,7 @@ def _order_of(pair):
     return type(pair).__name__, _size(pair)
 
 
+@pytest.mark.seconds
 def test_narrower_with_more_groups():
     product = PRODUCTS["remove"]
     widths = []

@@ -342,6 +342,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.seconds_cases("the bulk alone reaches \\u03b5")
 @pytest.mark.parametrize("name", PLANTED)
 def test_what_a_poor_choice_needs_would_be_missed(name, monkeypatch):
     plan, epsilon, truth = a_peeled_plan() if "bulk" in name else a_plan()

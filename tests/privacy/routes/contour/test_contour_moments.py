@@ -137,6 +137,7 @@ def test_the_bulk_and_the_jumps_add_up(direction):
         assert encloses(whole[2] - bulks[2], exact_moment(nodes, s, "jumps"))
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("q", "z", "edge", "softness"), [(0.1, 1.0, 3.0, 0.5), (0.9, 0.5, 4.0, 1.0), (1e-4, 2.0, 1.0, 0.125)]

@@ -303,6 +303,7 @@ def binomial(zero, one, count, first, last):
     return masses
 
 
+@pytest.mark.seconds_cases("one0-10000000")
 @pytest.mark.parametrize("count", [10, 10**3, 10**5, 10**7])
 @pytest.mark.parametrize("one", [Fraction(1, 2), Fraction(1, 9)])
 def test_two_atoms_whatever_the_number_of_steps(count, one):
