@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flint import arb
 
 import dpbounds
 from dpbounds.errors import CertificateError
@@ -17,6 +18,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate
 from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
+from dpbounds.privacy.publishing import standalone_checker
 from dpbounds.privacy.publishing.certificates import (
     CheckReport,
     _at_the_ends,
@@ -349,3 +351,25 @@ def test_a_claim_is_confirmed_at_its_ends_and_not_beside_them(given: str) -> Non
     assert confirmed(Fraction(0), above)
     assert not confirmed(above, above)
     assert not confirmed(below, below)
+
+
+def test_a_calibration_is_judged_by_the_upper_end_of_what_it_spends() -> None:
+    document: dict[str, Any] = certificate(calibrate(Gaussian, 1, "1e-5"))
+    claims = [standalone_checker.read_claim(each) for each in document["accounts"]]
+    assert standalone_checker.check_calibration(document["calibration"], document["accounts"], claims) == []
+    claims[0]["upper"] = Fraction(1) + Fraction(1, 10**12)
+    assert claims[0]["lower"] <= 1
+    found = standalone_checker.check_calibration(document["calibration"], document["accounts"], claims)
+    assert found == ["the value spends more than the target epsilon"]
+
+
+def test_an_enclosure_around_the_target_decides_nothing() -> None:
+    target = Fraction(1, 10**5)
+
+    def answer(lower: str, upper: str) -> tuple[bool | None, bool | None]:
+        point = (Fraction(1), target)
+        return standalone_checker.decide(lambda _: (arb(lower), arb(upper)), point, point)
+
+    assert answer("1e-6", "1e-4") == (None, None)
+    assert answer("1e-7", "1e-6") == (True, False)
+    assert answer("1e-4", "1e-3") == (False, True)
