@@ -193,6 +193,7 @@ def test_a_profile_becomes_a_law_of_losses_and_back() -> None:
         atoms(lambda alphas: np.minimum(1.0, 2 - alphas), GRID)
 
 
+@pytest.mark.seconds
 @pytest.mark.seconds_cases("Box(*, replace=Concentrated(*")
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize("base", BASES, ids=str)
@@ -668,6 +669,7 @@ def test_a_box_that_publishes_the_size_of_its_sample_attains(known: Approximate,
     assert excess(tables, mistaken).max() > 0.01
 
 
+@pytest.mark.seconds_cases("1.5", "0.3")
 @pytest.mark.parametrize("epsilon", [0.3, 1.5])
 def test_randomised_response_on_a_count(epsilon: float) -> None:
     """Three choices, truth the number of records modulo three: pure ε in both relations."""
@@ -728,6 +730,9 @@ def line_attacks(noise: Noise, sampling: Sampling, order: Order, size: int) -> l
 PLAYED: list[tuple[Noise, Base]] = [LINE_NOISE[1], LINE_NOISE[4], LINE_NOISE[6]]
 
 
+@pytest.mark.seconds_cases(
+    "GaussianNoise(stddev=1.0)-Gaussian(noise_multiplier=1.0)-Truncated(rate=0.8, most=2)-4-replace"
+)
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("sampling", "size"), DRAWN, ids=str)
@@ -759,6 +764,7 @@ def test_steps_of_different_kinds(order: Order) -> None:
         assert (played(found, GRID) - composed(claims, GRID))[SHOWN].max() < 1e-8
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(16)
 @pytest.mark.parametrize("kind", ["pure", "bounded range", "tabulated"])
 def test_adaptive_steps_of_boxes(kind: str) -> None:
@@ -901,6 +907,7 @@ def blocks_published(
     return law
 
 
+@pytest.mark.seconds
 def test_disjoint_blocks() -> None:
     generator = np.random.default_rng(9)
     for _ in range(15):
@@ -1006,6 +1013,7 @@ def test_neither_direction_of_fixed_size_drawing_dominates() -> None:
     assert (claim - attained(b, alphas)).max() == pytest.approx(0.798, abs=2e-3)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_trap_a_library_that_forgets_the_factor_two() -> None:
     """dp-accounting 0.6.0, RdpAccountant(REPLACE_ONE), δ = 1e-5: its ε is that of sensitivity C, its events say 2C.
@@ -1184,6 +1192,7 @@ def shuffled(records: tuple[Vector, ...]) -> Sum:
     return Sum(np.full(len(orders), 1 / len(orders)), np.array([[v for (v,) in order] for order in orders]))
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_trap_shuffled_batches_are_not_poisson_samples() -> None:
     """Two records, each shown once per epoch, z = 1/2: at ε = 1 δ = 0.9013; two Poisson steps of rate 1/2 have 0.5130.
@@ -1234,6 +1243,7 @@ def closed_form_for_nonadaptive_selection(eta: float, steps: int, epsilon: float
     return largest
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("eta", "steps", "closed", "adaptive", "claimed"),

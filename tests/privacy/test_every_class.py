@@ -479,6 +479,7 @@ SLOW = {  # searches of seconds
 }
 
 
+@pytest.mark.seconds_cases("renyi.accountant.renyi_delta", "budgets.targets.calibrate_to_zcdp")
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "asker", [pytest.param(each, marks=pytest.mark.seconds if each in SLOW else ()) for each in ASKERS]

@@ -156,6 +156,7 @@ GRID = {  # parameter: its values, from what spends less to what spends more
 }
 
 
+@pytest.mark.seconds
 @pytest.mark.seconds_cases("rate-replace-one", "rate-add-or-remove-one")
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
@@ -222,6 +223,7 @@ def textbook(pair, epsilon):
     return q * (upper((x - 1) / z) - mp.exp(e) * upper((x + 1) / z)) - (1 - q) * mp.expm1(e) * upper(x / z)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_profiles_without_cancellation_are_the_textbook_ones():
     draw = random.Random(3)
@@ -260,6 +262,7 @@ def test_a_release_that_certainly_gives_all_away_decides_alone(mechanism, given)
     assert found.exact_lower == found.exact_upper == everything
 
 
+@pytest.mark.seconds
 def test_a_group_whose_first_bound_is_zero_is_answered():
     sampled = dp.SampledWithoutReplacement(dp.Gaussian(2), 2, 10)
     found = dp.group_account(sampled, group_size=2, delta=1e-320)

@@ -116,6 +116,7 @@ def test_limits_may_be_nested():
     checkpoint()
 
 
+@pytest.mark.seconds
 def test_the_command_line_says_that_it_was_stopped(capsys):
     from dpbounds.cli import main
 

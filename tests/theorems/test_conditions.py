@@ -2,13 +2,12 @@
 
 import random
 
-import attrs
 import pytest
 from sympy import sqrt
 
 from dpbounds.errors import DpboundsError, InvalidValue
 from dpbounds.theorems.checking import drawn
-from dpbounds.theorems.evaluation import check, evaluate
+from dpbounds.theorems.evaluation import check
 from dpbounds.theorems.formulas import inline
 from dpbounds.theorems.language import Bound, Condition, Paper, q
 from dpbounds.theorems.monotonicity import domain_in
@@ -154,15 +153,3 @@ def test_every_violated_condition_is_reported():
     parts = conditional_parts()
     assert len(parts) > 110
     assert assert_violations_are_reported(parts) > len(parts) - 10
-
-
-@pytest.mark.parametrize(
-    ("step_size", "applies"), [("1/2", True), ("3", False), (None, None)], ids=["holds", "fails", "not checked"]
-)
-def test_a_condition_that_is_not_checked_does_not_count_as_holding(step_size, applies):
-    """γ < 2/L at L = 1; where γ is not given, print's bound may hold or not."""
-    given = {} if step_size is None else {"step_size": step_size}
-    explicit = theorem("wang-xu-2019/theorem-2/explicit")
-    statement = attrs.evolve(explicit, conditions=explicit.part("noisy").conditions)
-    values = {"d": 2, "n": 100, "lipschitz": 1, "rho": 1, "smoothness": 1, "initial_gap": 1, **given}
-    assert evaluate(statement, "tuned", values).applies is applies

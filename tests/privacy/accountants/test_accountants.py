@@ -201,6 +201,7 @@ def test_bad_input_is_one_kind_of_error(call: object) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("q", "z", "steps", "target"), [("0.01", "1", 300, "1e-6"), ("0.2", "2", 40, "1e-30")])

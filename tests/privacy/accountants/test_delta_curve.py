@@ -58,6 +58,7 @@ def test_a_curve_overlaps_what_is_proven_one_by_one(mechanism, relation) -> None
         assert found[index].width <= max(10 * alone.width, 1e-3 * alone.upper, 1e-300)
 
 
+@pytest.mark.seconds_cases("0.01-1-remove")
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("order", Direction)
 @pytest.mark.parametrize(("rate", "variance"), [("0.01", 1), ("0.3", 4), ("0.001", "0.36"), ("0.9", 100)])
@@ -73,6 +74,7 @@ def test_one_contour_holds_the_closed_form_of_one_release(order, rate, variance)
         assert proof.enclosure.width <= 1e-9 * proof.enclosure.upper
 
 
+@pytest.mark.seconds
 def test_one_lattice_holds_composed_gaussians() -> None:
     epsilons = [Fraction(k) for k in range(5)]
     found = delta_bounds_at(((ShiftedGaussians(Fraction(1, 4)), 4),), epsilons)

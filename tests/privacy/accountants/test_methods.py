@@ -66,6 +66,7 @@ def test_the_certified_value_is_at_most_that_of_every_other_proven_method(
             assert certified.exact_upper <= each.enclosure.exact_upper * (1 + Fraction(2, 10**5)), each.method
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_the_order_of_the_methods_at_the_usual_training_run() -> None:
     found = by_name(dp.PoissonSampled(dp.Gaussian(1), "0.01") ** 10_000, delta="1e-6")
@@ -135,6 +136,7 @@ def test_zcdp_is_kept_and_nearly_spent() -> None:
     assert zcdp_rho(dp.Laplace(noise * Fraction(999_999, 10**6)) ** 5, RE) > Fraction(1, 10)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_noise_by_the_renyi_accountant_is_more_than_enough() -> None:
     def training(z: Fraction) -> Mechanism:

@@ -106,6 +106,7 @@ def test_weighted_draws_of_a_gaussian_have_the_mean_of_its_curve(adding: bool, t
     assert abs(mean - delta(Gaussian(1), "0.5").upper) <= 5 * error
 
 
+@pytest.mark.seconds_cases("0.0")
 @pytest.mark.parametrize("tilt", [0.0, 1.0])
 def test_both_orders_of_random_allocation_have_their_own_means(tilt: float) -> None:
     found = {}
@@ -117,6 +118,7 @@ def test_both_orders_of_random_allocation_have_their_own_means(tilt: float) -> N
     assert found["remove"] > 1.2 * found["add"]  # what tells them apart
 
 
+@pytest.mark.seconds_cases("apart-False")
 @pytest.mark.parametrize("adding", [False, True])
 @pytest.mark.parametrize("mixture", [OVERLAPPING, Subsets(5, 3, 0.6), SEPARATED], ids=["bins", "subsets", "apart"])
 def test_tilted_draws_estimate_what_plain_ones_do(mixture: Mixture, adding: bool) -> None:

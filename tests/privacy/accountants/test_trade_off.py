@@ -17,6 +17,7 @@ from tests.privacy.small_laws import m
 ERRORS = [Fraction(k, 40) for k in range(41)] + [Fraction(1, 10**k) for k in range(2, 9)]
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("noise", "relation", "shift"), [(1, "add-or-remove-one", 1), (5, "replace-one", 0.4)])
 def test_it_is_below_the_gaussian_one_and_touches_it(noise, relation, shift) -> None:
@@ -27,6 +28,7 @@ def test_it_is_below_the_gaussian_one_and_touches_it(noise, relation, shift) -> 
         assert float(curve(a)) == pytest.approx(exactly, rel=3e-3, abs=1e-6)
 
 
+@pytest.mark.seconds
 @settings(max_examples=25)
 @given(st.fractions(0, 8), st.fractions(0, 1))
 def test_every_test_of_randomised_response_obeys_it(epsilon, weight) -> None:

@@ -177,6 +177,7 @@ def test_pure_runs_cost_three_times_as_much() -> None:
     assert 0.09 < spent <= float(tuned_pure(epsilon, runs))
 
 
+@pytest.mark.seconds
 def test_the_best_of_many_runs_costs_less_than_all_of_them() -> None:
     run = dp.PoissonSampled(dp.Gaussian(2), "0.01") ** 500
     single = account(run, delta="1e-6").enclosure.upper

@@ -56,6 +56,7 @@ def test_reference_value() -> None:
     assert Fraction("4.302106465") < found.fails_at < found.value < Fraction("4.302106466")
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])
 def test_steps_are_the_last_that_suffice(relation: str) -> None:
@@ -295,6 +296,7 @@ def test_wide_answers_do_not_lead_the_search_away() -> None:
     assert more.exact_lower <= many.exact_lower <= many.exact_upper <= more.exact_upper
 
 
+@pytest.mark.seconds_cases("noise", "steps")
 @pytest.mark.parametrize("solve", ["noise", "steps"])
 def test_wide_proofs_decide_by_the_right_end(solve, monkeypatch: pytest.MonkeyPatch) -> None:
     """What suffices does so by the upper end of its proof, what fails by the lower one: here these are 4 % apart."""

@@ -68,6 +68,7 @@ def test_black_boxes_cost_what_their_conversion_proves():
         GaussianFilter.of(1, ADD).cost(PureDP(1, ADD))
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("step", "relation"),

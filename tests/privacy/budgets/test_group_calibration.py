@@ -37,6 +37,7 @@ def delta_of(found: Calibration, mechanism: dp.Mechanism) -> dp.Enclosure:
     return dp.group_account(mechanism, found.group_size, epsilon=2, relation=found.relation)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_a_full_batch_needs_k_times_the_noise() -> None:
     one, three = calibrated("full batch", 1), calibrated("full batch", 3)

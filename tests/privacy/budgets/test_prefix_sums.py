@@ -90,6 +90,7 @@ def test_no_small_change_does_better(steps, bands, separation, error):
         assert cost < costs(dp.Toeplitz(other, steps), separation, error)
 
 
+@pytest.mark.seconds
 def test_two_bands_by_trying_all():
     best = dp.optimal_toeplitz(32, 2)
     tried = {k: costs(dp.Toeplitz([1, Fraction(k, 200)], 32), None, "mean") for k in range(200)}

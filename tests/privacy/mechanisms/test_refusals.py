@@ -120,6 +120,7 @@ def replaced(others: int) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
     return [((*rest, 1.0), (*rest, -1.0)) for rest in itertools.product(UNIT, repeat=others)]
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_shuffled_batches_spend_at_most_one_release_an_epoch() -> None:
     once = shuffled_epochs(1, 1)

@@ -86,6 +86,7 @@ _GUARANTEES = st.builds(
 _PARTS = st.lists(st.tuples(_GUARANTEES, st.integers(1, 6)), min_size=1, max_size=3).map(tuple)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @settings(max_examples=60)
 @given(_PARTS, st.integers(1, 30))

@@ -417,6 +417,7 @@ def test_groups_of_two_by_the_textbook():
     assert convert(GaussianDP(1, ADD, group=2), GaussianDP, group=3).notion.mu == 2  # a chain of two holds for three
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_a_renyi_curve_that_is_linear_loses_nothing_in_groups():
     rho, k = Fraction(1, 7), 3

@@ -44,6 +44,7 @@ def least(chain: Chain, delta: Fraction) -> Fraction:
     return sum(parts, Fraction(0))
 
 
+@pytest.mark.seconds_cases("3-squared_shift1", "6-squared_shift1")
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("squared_shift", [Fraction(1, 100), Fraction(1, 4), Fraction(1)])
 @pytest.mark.parametrize("size", [1, 2, 3, 6])
@@ -195,6 +196,7 @@ def test_equal_blocks_that_select_are_not_one() -> None:
     assert found >= max(one_each.enclosure.exact_upper, both.exact_upper) * Fraction(999, 1000)
 
 
+@pytest.mark.seconds
 def test_a_chain_through_blocks_takes_the_worst_of_each_direction() -> None:
     one, other = (mechanisms.PoissonSampled(mechanisms.RandomizedResponse(e), 1) for e in (1, "0.1"))
     sampled = (mechanisms.SampledWithoutReplacement(mechanisms.Gaussian(z), 1, 4) for z in (1, 50))

@@ -109,6 +109,7 @@ def test_tables_hold_all_outcomes_with_and_without_a_floor(signs: Signs, share: 
             assert high - low < mp.mpf("1e-45")
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @settings(max_examples=80)
 @given(_SIGNS, st.fractions(0, 1, max_denominator=50), st.floats(0, 5), st.floats(2, 400))
@@ -263,6 +264,7 @@ def test_ties_and_impossible_targets() -> None:
     assert optimal_delta(((EpsilonDelta("0.1"), 10),), 1).exact_upper == 0
 
 
+@pytest.mark.seconds
 def test_few_sums_matter_where_delta_is_tiny() -> None:
     draw = np.random.default_rng(5)
     parts = tuple((EpsilonDelta(draw.uniform(1, 9)), 1) for _ in range(30))

@@ -117,6 +117,7 @@ def exceeded() -> list[str]:
     return wrong
 
 
+@pytest.mark.seconds
 def test_two_bins_lie_between_the_ends() -> None:
     assert exceeded() == []
 

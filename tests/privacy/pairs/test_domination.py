@@ -148,6 +148,11 @@ CELLS = [
 ]
 
 
+@pytest.mark.seconds_cases(
+    "laplace, vectors-WithoutReplacement(batch=3)-zero",
+    "approximate, zero out-WithoutReplacement(batch=3)-restore",
+    "threshold, zero out-WithoutReplacement(batch=3)-zero",
+)
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize(("mechanism", "base", "sampling", "order"), CELLS)
 def test_pairs_are_what_is_claimed(mechanism: Mechanism, base: twins.Base, sampling: Sampling, order: Order) -> None:
@@ -169,6 +174,17 @@ def test_pairs_are_what_is_claimed(mechanism: Mechanism, base: twins.Base, sampl
     assert found == pytest.approx(claimed, abs=3e-3 if by_envelope else 1e-9)
 
 
+def test_laplace_noise_on_vectors_is_not_noise_on_one_coordinate() -> None:
+    """Replaced on a Poisson sample, vectors can differ in two directions."""
+    sampling = Poisson(0.5)
+    vectors, line = (
+        the_class(sampled(dp.Laplace("1.5", dimension=d), sampling), Order.REPLACE).product for d in (2, 1)
+    )
+    claimed = twins.profile(twins.Cell(twins.Laplace(1.5, 2), sampling, Order.REPLACE, SIZE), ALPHAS)
+    assert (profile(vectors) >= claimed - 1e-9).all()
+    assert (profile(line) < claimed - 1e-3).any()
+
+
 @pytest.mark.seconds
 @pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
 @pytest.mark.parametrize("order", list(Order))
@@ -185,6 +201,11 @@ def test_concentrated_boxes(sampling: Sampling, order: Order) -> None:
     assert found == pytest.approx(claimed, abs=1e-3)
 
 
+@pytest.mark.seconds_cases(
+    "laplace, vectors-WithoutReplacement(batch=3)-zero",
+    "approximate, zero out-WithoutReplacement(batch=3)-restore",
+    "threshold, zero out-WithoutReplacement(batch=3)-zero",
+)
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize(("mechanism", "base", "sampling", "order"), CELLS)
 def test_attacks_stay_below_what_dominates(
@@ -199,6 +220,11 @@ def test_attacks_stay_below_what_dominates(
         assert (profile(attack) <= highest + 1e-12).all()
     if found.tight:
         assert found.product in found.attacks
+
+
+def test_equal_pairs_of_unlike_mechanisms_are_counted_together() -> None:
+    unlike = dp.PureDP(1, relation=RE) @ dp.RandomizedResponse(1) ** 2
+    assert products_of(unlike, RE) == products_of(dp.RandomizedResponse(1) ** 3, RE)
 
 
 def test_a_single_fixed_size_step_is_tight_and_two_are_not() -> None:
@@ -218,6 +244,7 @@ def test_the_adaptive_attack_on_fixed_size_steps_stays_below() -> None:
         assert attained - 1e-3 < found.enclosure.lower < attained + 2e-5
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_a_published_library_is_below_an_attack_on_fixed_size_batches() -> None:
     # dp-accounting 0.6.0, RdpAccountant, SampledWithoutReplacement under REPLACE_ONE: 5.379
@@ -321,6 +348,7 @@ def test_what_is_not_proven_is_refused(mechanism: Mechanism, relation: Relation,
         neighbour_classes(mechanism, relation)
 
 
+@pytest.mark.seconds
 def test_a_final_distance_on_a_poisson_sample_says_nothing_about_presence() -> None:
     """Twice two vectors at distance 2, far from the origin: q h(e) is spent; as bounds on each it would be .0518."""
     rate, far, twice = 0.1, 1e6, NEAR**2
@@ -450,6 +478,7 @@ def test_one_sample_for_several_releases_costs_more_than_samples_of_their_own() 
 # --- Drawn with replacement, replaced: how often stays hidden ---------------------------------------------------------
 
 
+@pytest.mark.seconds_cases("5-50-1")
 @pytest.mark.parametrize(
     ("batch", "size", "noise"), [(2, 2, 1), (3, 2, 2), (5, 50, 1), pytest.param(40, 100, 4, marks=pytest.mark.seconds)]
 )

@@ -39,6 +39,7 @@ def term_by_term(masses: list[Fraction], places: list[Fraction]) -> arb:
         return sum(terms, arb(0))
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @settings(deadline=None, max_examples=60)
 @given(

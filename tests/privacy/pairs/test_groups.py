@@ -85,6 +85,8 @@ def claimed(mechanism: dp.Mechanism, relation: Relation, k: int, which: int = 0)
 
 NOISE = dp.Gaussian(Z)
 SHARP = [  # mechanism, relation, k, which product, sampling, cases
+    (dp.PoissonSampled(NOISE, "0.4"), AR, 2, 0, samplings.Poisson(0.4), leaving(2, 1)),
+    (dp.PoissonSampled(NOISE, "0.4"), AR, 3, 1, samplings.Poisson(0.4), turned(leaving(3, 0))),
     (dp.PoissonSampled(NOISE, "0.4"), RE, 2, 0, samplings.Poisson(0.4), replaced(2, 1)),
     (dp.PoissonSampled(NOISE, "0.4"), RE, 3, 0, samplings.Poisson(0.4), replaced(3, 0)),
     (dp.SampledWithoutReplacement(NOISE, 2, 4), AR, 2, 0, samplings.WithoutReplacement(2), leaving(2, 2)),

@@ -175,6 +175,7 @@ def test_no_tiny_run_tells_neighbours_apart_better_than_is_claimed(m, epochs, or
             assert excess(rng, mechanism, relation, steered) < GRID_ERROR
 
 
+@pytest.mark.seconds_cases("fixed", "shuffled")
 @pytest.mark.parametrize("order", ["fixed", "shuffled", "secret"])
 def test_nor_does_one_whose_steps_change(order):
     rng = np.random.default_rng(5)
@@ -372,6 +373,19 @@ def test_a_cost_between_two_places_is_divided_soundly():
         assert divided.max() <= shifted_profile(high, WIDE).max() + 1e-14
 
 
+def test_positions_are_rounded_to_dearer_ones():
+    """Of the position that is kept, by summing w(g) = 1/(1 + c^-2 + ... + c^-2(g-1)) for every position."""
+    run = run_of(m=40, epochs=3, step="0.05", order="secret")
+    windows = 1 / np.cumsum(1.05 ** (-2.0 * np.arange(40)))
+    exact = np.sort(2 * windows[-1] + windows)
+    law = last_iterate.kept_law(run)
+    assert sum(weight for _, weight in law) == 1
+    assert 1 < len(law) < 40
+    rounded = np.repeat([float(cost) for cost, _ in law], [int(40 * weight) for _, weight in law])
+    assert (rounded >= exact * (1 - 1e-12)).all()
+    assert (rounded <= exact * 1.02).all()
+
+
 def test_fewer_tags_dominate():
     law = last_iterate.kept_law(run_of(order="secret"))
     assert len(last_iterate.coarser(law, 5)) <= 5
@@ -474,6 +488,7 @@ def test_shuffled_costs_by_their_characteristic_function(z, m, step):
     assert lost(bound / 1.001) > 1e-5 > lost(bound * 1.0002)
 
 
+@pytest.mark.seconds_cases("secret")
 @pytest.mark.parametrize("order", ["fixed", pytest.param("shuffled", marks=pytest.mark.seconds), "secret"])
 def test_more_of_anything_that_hides_spends_less(order):
     base = {"z": 2, "m": 20, "epochs": 6, "step": "0.05", "order": order}
@@ -495,6 +510,7 @@ def test_the_full_batch_gains_nothing_and_is_tight():
         assert dp.account(mechanism, delta="1e-5", relation=RE).tight
 
 
+@pytest.mark.seconds_cases("shuffled")
 @pytest.mark.parametrize("order", ["fixed", "shuffled", "secret"])
 def test_the_straight_attack_is_what_a_run_attains(order):
     # all gradients constant: the sum of m E noises, shifted by E times 2/z
@@ -525,6 +541,7 @@ def test_contracting_full_batch_steps_are_tight_and_forget(steps):
     assert float(last_iterate.fixed_cost(parts)) == pytest.approx(2 * float(last_iterate.fixed_cost(run)), rel=1e-12)
 
 
+@pytest.mark.seconds_cases("shuffled")
 @pytest.mark.parametrize("order", ["fixed", "shuffled", "secret"])
 def test_contracting_batches_forget_what_others_see(order):
     given = {"batches": 8, "epochs": 4, "smoothness_step": "0.05", "order": order}
@@ -620,6 +637,7 @@ def test_fields_are_checked(change, said):
         dp.LastIterate(given.pop("mechanism"), **given)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("order", ["fixed", "shuffled", "secret"])
 @pytest.mark.parametrize(

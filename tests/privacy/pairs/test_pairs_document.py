@@ -267,6 +267,7 @@ def test_a_distance_says_nothing_about_presence() -> None:
     assert rate * h(alpha) == pytest.approx(0.0751, abs=5e-5)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_a_symmetrised_pair_inside_a_sample_is_not_attained() -> None:
     """One of two of four records is one of four."""

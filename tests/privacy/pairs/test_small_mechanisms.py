@@ -130,6 +130,9 @@ def sampled(mechanism: Mechanism, sampling: Sampling, size: int) -> Mechanism:
     return mechanism
 
 
+@pytest.mark.seconds_cases(
+    "gaussian-WithoutReplacement(batch=2)-3-zero", "wide gaussian-WithoutReplacement(batch=1)-2-restore"
+)
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize("order", list(Order))
 @pytest.mark.parametrize(("sampling", "size"), SCHEMES, ids=str)

@@ -127,6 +127,7 @@ def furthest_at_right_angles(matrix: np.ndarray, sets: Sequence[tuple[int, ...]]
     return max(float((matrix[:, steps] ** 2).sum()) for steps in sets)
 
 
+@pytest.mark.seconds_cases("13")
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("index", range(14))
 def test_no_allowed_participation_moves_the_stream_further(index: int) -> None:
@@ -148,6 +149,7 @@ def test_one_step_of_a_tree_is_in_as_many_nodes_as_was_said_before() -> None:
         assert dp.epsilon(m, "1e-6", RE).overlaps(dp.epsilon(dp.Gaussian(3) ** steps.bit_length(), "1e-6", RE))
 
 
+@pytest.mark.seconds_cases("1000")
 @pytest.mark.parametrize("n", [200, 1000])
 def test_long_streams_agree_with_a_second_computation(n: int) -> None:
     matrix = dp.Toeplitz("square-root", n)
@@ -295,6 +297,7 @@ def twice_profile(pair: SampledGaussians, count: int, alpha: float) -> float:
     return float(joint.sum() * (4 * STEP) ** 2)
 
 
+@pytest.mark.seconds
 def test_blocks_of_a_cyclic_sample_spend_no_more_than_their_pairs() -> None:
     assert blocks_exceeded() == []
 
@@ -308,6 +311,7 @@ def test_one_block_of_one_band_is_a_poisson_sample() -> None:
         assert tuple(neighbour_classes(m, relation).every()) == tuple(neighbour_classes(plain, relation).every())
 
 
+@pytest.mark.seconds
 def test_longer_columns_cost_more_and_the_longest_group_counts() -> None:
     """Rows with different columns: group 0 has the columns 1 and 3, group 1 the columns 2 and 2."""
     rows = [[1], [0, 2], [0, 0, 3], [0, 0, 0, 2]]
@@ -345,6 +349,7 @@ def cycles(cycles: int, q: float, z: float, offset: int, b: int, p: int, draws: 
     return float(one.mean()), float(other.mean()), float((one - other).std() / math.sqrt(draws))
 
 
+@pytest.mark.seconds
 def test_groups_by_content_can_spend_more_than_their_blocks_under_replace_one() -> None:
     attack, claim, error = cycles(50, 0.1, 1.0, offset=2, b=4, p=4, draws=10_000)
     assert attack - claim > 6 * error

@@ -112,10 +112,24 @@ def test_sizes_are_covered_where_the_number_of_records_is_not_public(
     assert len(places) <= 8
 
 
+@pytest.mark.parametrize(("rate", "most", "size"), SMALL)
+@pytest.mark.usefixtures("unmoved")
+def test_one_range_covers_sizes_that_are_cut_and_sizes_that_are_not(
+    rate: Fraction, most: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(truncation, "size_ranges", lambda *_: ((1, size),))
+    ours, theirs = NOISE["Gaussian"]
+    for (order, _), pair in pairs_of(dp.TruncatedPoisson(ours, rate, most, size), AR).items():
+        for n in range(1, size + 1):
+            claimed = profile(Cell(theirs, Truncated(float(rate), most), order, n), np.exp(EPSILONS))
+            assert (law_at(pair, EPSILONS) >= claimed - 1e-9).all()
+
+
 def line_attacks(order: Order, rate: Fraction, most: int, size: int) -> list[tuple[Array, Array]]:
     return list(attacks(Additive(GaussianNoise(1.0)), Truncated(float(rate), most), on_the_line(order, size)))
 
 
+@pytest.mark.seconds_cases("replace-one")
 @pytest.mark.parametrize("relation", list(dp.Relation))
 def test_no_vectors_of_few_records_exceed_the_pairs(relation: dp.Relation) -> None:
     for rate, most, size in SMALL[:2]:
@@ -356,6 +370,7 @@ def test_what_is_moved_lowers_what_a_run_spends(most: int, count: int) -> None:
     assert spent(moved) < spent(Fraction(0)) * 0.9
 
 
+@pytest.mark.seconds
 def test_rho_is_read_off_a_pair_with_one_law_of_the_tag() -> None:
     """Where weights differ the parts alone say nothing: two that spend nothing, told apart by their tag."""
     mechanism = dp.TruncatedPoisson(dp.Gaussian(2), "1/10", 8, 60)
@@ -443,6 +458,7 @@ def test_chances_move_with_the_number_of_records() -> None:
     assert found[0] == Cut(Fraction(0), Fraction(0), Fraction(1, 10))
 
 
+@pytest.mark.seconds_cases("50", "1", "99", "100", "120")
 @pytest.mark.parametrize("most", [1, 5, 50, 99, 100, 120, 150, 9999])
 def test_ranges_are_few_and_leave_no_size_out(most: int) -> None:
     ranges = size_ranges(Fraction(1, 100), most, 10_000, 1.0)
@@ -524,6 +540,7 @@ def test_several_noises_on_one_data_set_share_its_size() -> None:
     assert [each.name for each in neighbour_classes(other, AR).every()] == ["remove", "add"]
 
 
+@pytest.mark.seconds
 @pytest.mark.usefixtures("unmoved")
 def test_two_steps_dominate_adversaries_who_look_back() -> None:
     from tests.privacy.oracle.attacks import played

@@ -65,6 +65,7 @@ def test_one_step_of_a_fixed_size(z: str, b: int, n: int, epsilon: str, zero: st
     assert account(step, epsilon=epsilon, relation=ZO).tight
 
 
+@pytest.mark.seconds
 def test_one_step_by_the_best_half_line() -> None:
     """sup_t γ(F̄(t-2s) - αF̄(t-s)) - (α-1)(1-γ)F̄(t), with 30 digits."""
     z, gamma, epsilon = "1.5", Fraction(1, 5), Fraction(1, 2)
@@ -89,6 +90,7 @@ TRAP = [  # z, b of n, T, at least the attack, at most the second reading's uppe
 ]
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "case", [pytest.param(TRAP[3]), *(pytest.param(case, marks=pytest.mark.seconds) for case in TRAP[:3])]
@@ -101,6 +103,7 @@ def test_a_fixed_size_is_not_a_poisson_sample(case: tuple[int, int, int, int, fl
     assert other.upper < poisson < found.lower
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("n", "b", "attained", "claimed"), [(2, 1, 0.19623, 0.20320), (3, 2, 0.26061, 0.27125)])
 def test_two_adaptive_steps(n: int, b: int, attained: float, claimed: float) -> None:
@@ -114,6 +117,7 @@ def test_two_adaptive_steps(n: int, b: int, attained: float, claimed: float) -> 
     assert float(delta_of(step**2, Order.ZERO, "0.5")) == pytest.approx(claimed, abs=1e-5)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_the_obvious_pair_of_a_record_drawn_several_times_is_no_bound() -> None:
     """n = b = 2, z = 1, the other record at half of x, ε = 0: Σ p_k N(k) against N(0) has 0.3533, the attack 0.3621."""
@@ -179,6 +183,7 @@ def test_the_law_of_the_opposed_attack() -> None:
     assert by_cells[ALPHAS >= 1] == pytest.approx(whole[ALPHAS >= 1], abs=1e-6)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_an_envelope_of_three_laws_is_above_the_exact_law() -> None:
     """The general bound, given the Gaussian profile by atoms it cannot recognise, against the closed law."""
@@ -393,6 +398,7 @@ def comparisons(root: Path) -> Iterator[tuple[str, str]]:
                             yield path.relative_to(root).as_posix(), ast.unparse(node)
 
 
+@pytest.mark.seconds
 def test_every_comparison_with_one_relation_is_accounted_for() -> None:
     roots = [Path(package.__file__).parent for package in (dpbounds, dpbounds.algorithms) if package.__file__]
     found = {name: text for root in roots for name, text in comparisons(root) if not name.startswith("algorithms/")}

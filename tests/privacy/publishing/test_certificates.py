@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flint import arb
 
 import dpbounds
 from dpbounds.errors import CertificateError
@@ -17,6 +18,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate
 from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
+from dpbounds.privacy.publishing import standalone_checker
 from dpbounds.privacy.publishing.certificates import (
     CheckReport,
     _at_the_ends,
@@ -192,6 +194,7 @@ def test_a_value_that_does_not_stand_in_the_mechanism_is_not_certified() -> None
 # --- checking ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.seconds
 def test_a_final_distance_on_a_sample_under_replace_one_is_not_written() -> None:
     """The checker refuses it, too: its pairs are for vectors that are bounded one by one."""
     near = PoissonSampled(Gaussian(noise_stddev=4, sensitivity=2), "0.1")
@@ -214,6 +217,7 @@ def test_round_trip_of_accounts(tmp_path: Path, spent: Account, full_batch: Acco
         assert check_certificate(json.loads(shuffled)).holds
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_a_contour_certificate_is_held_against_the_lattice_and_evaluated_exactly(spent: Account) -> None:
     report = check_certificate(plain(spent))
@@ -347,3 +351,25 @@ def test_a_claim_is_confirmed_at_its_ends_and_not_beside_them(given: str) -> Non
     assert confirmed(Fraction(0), above)
     assert not confirmed(above, above)
     assert not confirmed(below, below)
+
+
+def test_a_calibration_is_judged_by_the_upper_end_of_what_it_spends() -> None:
+    document: dict[str, Any] = certificate(calibrate(Gaussian, 1, "1e-5"))
+    claims = [standalone_checker.read_claim(each) for each in document["accounts"]]
+    assert standalone_checker.check_calibration(document["calibration"], document["accounts"], claims) == []
+    claims[0]["upper"] = Fraction(1) + Fraction(1, 10**12)
+    assert claims[0]["lower"] <= 1
+    found = standalone_checker.check_calibration(document["calibration"], document["accounts"], claims)
+    assert found == ["the value spends more than the target epsilon"]
+
+
+def test_an_enclosure_around_the_target_decides_nothing() -> None:
+    target = Fraction(1, 10**5)
+
+    def answer(lower: str, upper: str) -> tuple[bool | None, bool | None]:
+        point = (Fraction(1), target)
+        return standalone_checker.decide(lambda _: (arb(lower), arb(upper)), point, point)
+
+    assert answer("1e-6", "1e-4") == (None, None)
+    assert answer("1e-7", "1e-6") == (True, False)
+    assert answer("1e-4", "1e-3") == (False, True)

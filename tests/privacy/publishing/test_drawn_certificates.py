@@ -161,6 +161,7 @@ ONLY_DOMINATED = {
 }
 
 
+@pytest.mark.seconds_cases("cut samples of any size", "a shuffled epoch")
 @pytest.mark.parametrize("name", ONLY_DOMINATED)
 def test_what_only_dominates_shows_no_lower_end(name: str) -> None:
     mechanism, relation = ONLY_DOMINATED[name]
@@ -289,6 +290,7 @@ def test_groups_have_certificates(name: str) -> None:
     assert checker.check(document)[0] == checker.MALFORMED
 
 
+@pytest.mark.seconds
 def test_a_group_of_one_sample_against_sums_over_a_line() -> None:
     """Profiles by how many of the group a sample holds, and that of a group replaced in a batch above its attacks."""
     axis = np.linspace(-14, 16, 60_001)
@@ -331,6 +333,7 @@ def test_a_group_of_one_sample_against_sums_over_a_line() -> None:
             found(mechanism, relation, "remove", Fraction(1))
 
 
+@pytest.mark.seconds
 def test_a_calibration_for_a_group_has_a_certificate() -> None:
     found = calibrate(lambda z: G(z) ** 10, 1, "1e-4", group_size=3)
     document = plain(found)
@@ -555,6 +558,7 @@ def test_the_bound_by_divergences_holds_of_all_vectors_and_is_the_best_of_its_ki
         assert value == pytest.approx(best if loss >= 0 else 1 - alpha + alpha * best, rel=1e-6)
 
 
+@pytest.mark.seconds_cases("1.0-3-remove", "1.0-3-add")
 @pytest.mark.parametrize(("z", "bins", "order"), [(1.0, 3, "remove"), (1.0, 3, "add"), (2.0, 2, "remove")])
 def test_means_of_ratios_lie_a_little_above_an_integral(z: float, bins: int, order: str) -> None:
     case = (dp.RandomlyAllocated(G(z), bins), ADD, "1e-4")
@@ -583,6 +587,7 @@ def exchanged(bases: list[tuple[Fraction, int]], bins: int, points: int = 256) -
     return checker.allocated(bases, bins, "replace", checker.Aim(Fraction(1, 10**6), 1, {"exchange": points}, {}))
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("idle", [0, 1])
 def test_a_replaced_record_in_secret_steps_lies_a_little_above_an_integral(idle: int) -> None:
     axis = np.linspace(-9, 9, 4001)
@@ -1041,6 +1046,13 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Any], Any], Callable[[], None]]] = 
 }
 
 
+@pytest.mark.seconds_cases(
+    "a group as one record",
+    "a group that displaces nobody",
+    "a replaced group at half the distance",
+    "a replaced record as one that is removed",
+    "steps that are not run left out",
+)
 @pytest.mark.parametrize("bug", PLANTED)
 def test_a_planted_bug_is_seen(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     where, name, mutant, test = PLANTED[bug]
@@ -1159,6 +1171,7 @@ def test_what_is_claimed_is_near_the_least_that_is_confirmed(least: str) -> None
 # --- Calibrations, and the command line -------------------------------------------------------------------------------
 
 
+@pytest.mark.seconds
 def test_a_calibration_claims_that_its_value_suffices() -> None:
     found = calibrate(lambda z: dp.SampledWithoutReplacement(G(z), 5, 50), 1, "1e-4", relation=REPLACE)
     document = plain(found)

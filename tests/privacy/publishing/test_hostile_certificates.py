@@ -109,6 +109,7 @@ TEXTS = ["", "x", "\x1b[2J", "\ud800", "1/0"]
 OTHER_TYPES = [None, True, False, 0, 1, -1, 2.0, 0.5, 10**400, *TEXTS, [], [[]], ["x"], {}, {"x": 1}]
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.seconds_cases("calibration")
 @pytest.mark.parametrize("name", ["full batch", pytest.param("one sampled", marks=pytest.mark.seconds), "calibration"])
@@ -212,7 +213,7 @@ def hostile() -> Iterator[tuple[str, str]]:
 HOSTILE = dict(hostile())
 
 
-@pytest.mark.seconds_cases("same releases")
+@pytest.mark.seconds_cases("accounts", "same releases")
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_certificates_are_malformed_and_cost_nothing(name: str) -> None:

@@ -276,6 +276,7 @@ def test_randomised_response_without_noise_is_refused() -> None:
 # --- Against dp-accounting's accountant, where that is sound ----------------------------------------------------------
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("event", "relation", "delta"),
@@ -309,6 +310,7 @@ def test_every_relation_of_theirs_has_a_name_here() -> None:
     assert read.relation == "zero-out-one"  # the last one, REPLACE_SPECIAL
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_batches_of_a_fixed_size_with_a_zeroed_record_are_known_here_alone() -> None:
     """Nobody else claims a number, and the Poisson formula's would be too small."""
@@ -336,11 +338,13 @@ class TestWhatThePageSaysOfDpAccounting:
         assert self.rdp(dpa.LaplaceDpEvent(2.0)) < 0.503
         assert epsilon(Laplace(2), 1e-5, REPLACE).lower > 0.99997
 
+    @pytest.mark.seconds
     def test_rdp_counts_half_the_distance_without_replacement(self) -> None:
         event = dpa.SampledWithoutReplacementDpEvent(1000, 100, dpa.GaussianDpEvent(1.0))
         assert self.rdp(event) < 2.28
         assert epsilon(from_dp_event(event), 1e-5, REPLACE).lower > 6.5755
 
+    @pytest.mark.seconds
     @pytest.mark.one_in(4)
     def test_pld_loses_tiny_deltas(self) -> None:
         event = dpa.SelfComposedDpEvent(dpa.PoissonSampledDpEvent(0.01, dpa.GaussianDpEvent(1.0)), 10_000)
@@ -371,6 +375,7 @@ def around(inner: st.SearchStrategy[Mechanism]) -> st.SearchStrategy[Mechanism]:
     )
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(st.recursive(additive, around, max_leaves=5))

@@ -118,6 +118,7 @@ def every_kind() -> list[type[Mechanism]]:
     return [each for each in found if isinstance(each, type) and issubclass(each, Mechanism) and each is not Mechanism]
 
 
+@pytest.mark.seconds_cases("BallsInBins", "RandomlyAllocated")
 @pytest.mark.parametrize("kind", every_kind(), ids=lambda kind: kind.__name__)
 def test_every_kind_of_mechanism_has_a_certificate_or_is_refused_with_a_reason(kind: type[Mechanism]) -> None:
     example = AROUND[kind](Gaussian(4)) if kind in AROUND else LEAVES[kind](Fraction(4), REPLACE)

@@ -68,6 +68,7 @@ def test_the_rate_is_the_one_that_is_drawn_at() -> None:
     assert accountant.get_epsilon(1e-5) == drawn.upper
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_one_history_is_proven_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
@@ -258,6 +259,7 @@ class TestWithOpacus:
         assert isinstance(accountant, CertifiedAccountant)
         assert isinstance(accountant, IAccountant)
 
+    @pytest.mark.seconds
     def test_a_checkpoint_keeps_what_was_spent(self, tmp_path: Any) -> None:
         from opacus import PrivacyEngine
 

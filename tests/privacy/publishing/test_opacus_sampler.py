@@ -45,6 +45,7 @@ class TestWithOpacus:
     def _installed(self) -> None:
         pytest.importorskip("opacus")
 
+    @pytest.mark.seconds_cases("0.041666666666666664")
     @pytest.mark.one_in(4)
     @pytest.mark.parametrize("rate", RATES)
     def test_the_installed_comparison_enumerated(self, rate: float, grid: np.ndarray) -> None:

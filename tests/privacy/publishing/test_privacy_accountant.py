@@ -37,6 +37,9 @@ def test_their_own_tests_of_an_accountant_pass() -> None:
     assert result.wasSuccessful(), result.failures + result.errors
 
 
+@pytest.mark.seconds_cases(
+    "poisson-NeighboringRelation.ADD_OR_REMOVE_ONE", "poisson-NeighboringRelation.REPLACE_SPECIAL"
+)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("event", [GAUSSIAN, POISSON, BOTH], ids=["gaussian", "poisson", "both"])
 def test_its_answers_are_the_proven_ones(event: dpa.DpEvent, relation: dpa.NeighboringRelation) -> None:
@@ -60,6 +63,7 @@ def test_batches_of_a_fixed_size_have_an_answer_under_every_relation(relation: d
     assert proven.lower > 0
 
 
+@pytest.mark.seconds_cases("poisson")
 @pytest.mark.parametrize(
     "make",
     [
@@ -123,6 +127,7 @@ def test_what_has_no_proof_is_not_supported_and_nothing_of_it_is_kept(event: dpa
     assert accountant.get_epsilon(1e-5) == 0
 
 
+@pytest.mark.seconds
 def test_a_black_box_holds_under_the_accountants_relation() -> None:
     for relation in RELATIONS:
         accountant = CertifiedPrivacyAccountant(relation).compose(dpa.ZCDpEvent(0.125))

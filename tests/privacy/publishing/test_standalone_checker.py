@@ -120,6 +120,7 @@ def test_confirms_a_claim_about_delta(mechanism: Mechanism, relation: Relation) 
     assert checker.check(document)[0] == checker.WRONG
 
 
+@pytest.mark.seconds
 def test_confirms_zero_where_no_noise_is_needed() -> None:
     document = plain(account(sampled("0.01", "2") ** 500, delta="0.5"))
     assert document["accounts"][0]["claim"]["upper"] == "0"
@@ -181,6 +182,7 @@ def test_bad_hints_about_the_parts(accounts: dict[tuple[str, Relation], Account]
         assert checker.check(document)[0] == checker.WRONG, (name, value)
 
 
+@pytest.mark.seconds
 def test_moments_agree_with_plain_quadrature() -> None:
     """M(s) of each order against flint's own rigorous integration, with and without χ and ψ."""
     with ctx.workprec(128):
@@ -283,7 +285,7 @@ TYPICAL = {
 }
 
 
-@pytest.mark.seconds_cases("rare*", "levels")
+@pytest.mark.seconds_cases("sampled", "small", "levels in groups", "rare*", "levels")
 @pytest.mark.parametrize("name", TYPICAL)
 def test_typical_certificates_are_cheap_or_refused_with_a_reason(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism, expected = TYPICAL[name]
@@ -314,6 +316,7 @@ def costly() -> dict[str, tuple[Any, str]]:
     return {"lattice": (lattice, checker.TOO_MUCH), "contour": (contour, checker.TOO_MUCH), "sum": (full, "bits")}
 
 
+@pytest.mark.seconds
 def test_what_would_take_hours_or_gigabytes_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker, "MOST_WORK", 20_000)
     for document, reason in costly().values():

@@ -129,6 +129,16 @@ def test_every_noise_has_words_that_spend_no_less(name: str) -> None:
     assert (IDEAL_NOISE in text) == (name == "gaussian")
 
 
+def test_numbers_are_rounded_so_that_what_is_said_spends_no_less() -> None:
+    ends = Enclosure(Fraction(1, 2), Fraction(2, 3))
+    step = PoissonSampled(Gaussian(THIRD), THIRD)
+    text = statement(Account(step, Relation.REPLACE_ONE, "delta", Fraction(1, 300_000), ends, ()))
+    assert "epsilon = 0.666667, delta = 3.33333333334e-06." in text
+    assert "at rate at most 0.333333333334 with" in text
+    assert "noise multiplier at least 0.333333333333 (" in text
+    assert "Poisson sampling (each record enters each step's sample independently, and the samples stay secret)" in text
+
+
 def test_what_has_no_words_is_refused_with_a_reason() -> None:
     named = {kind.name for kind in KINDS} - set(NOISES) - {"matrix", "last-iterate"}
     assert named == {"exponential", "permute-and-flip", "above-threshold", "pure", "approximate", "zcdp", "renyi"}

@@ -76,6 +76,7 @@ def two_of_gaussians(z: float, epsilon: float, *, removed: bool) -> float:
     )
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("z", "epsilon", "anchors"),
     [  # to many digits, from the specification
@@ -183,6 +184,7 @@ def test_randomised_response_by_enumeration(visits: list[int], way: Direction) -
         assert found.width < 5e-3 * found.upper
 
 
+@pytest.mark.seconds
 def test_several_participations_by_enumeration() -> None:
     mechanism = dp.RandomlyAllocated(dp.PureDP(1, relation="add-or-remove-one"), 5, 2)
     truth = enumerated(1.0, 5, 2, [1] * 5, math.exp(0.5), removed=True)
@@ -211,6 +213,7 @@ def test_infinite_losses_and_losses_at_minus_infinity() -> None:
     assert found.width < 1e-2 * found.upper
 
 
+@pytest.mark.seconds
 def test_several_steps_that_may_tell_for_sure() -> None:
     """A ball of one dimension less than a half apart, over three bins visited twice: P(a loss is infinite) by hand."""
     with working(128):
@@ -222,6 +225,7 @@ def test_several_steps_that_may_tell_for_sure() -> None:
     assert several.lower == pytest.approx(1 - (1 - tau) ** 2, rel=1e-6)
 
 
+@pytest.mark.seconds
 def test_beside_other_releases() -> None:
     gaussian, allocated = dp.Gaussian(2), dp.RandomlyAllocated(dp.Gaussian(1), 4)
     both = dp.epsilon(allocated @ gaussian, "0.01", tolerance=1e-2)
@@ -507,12 +511,14 @@ def test_no_delta_is_too_small() -> None:
     assert found.exact_upper <= whole.exact_upper * F(1001, 1000)
 
 
+@pytest.mark.seconds
 def test_replace_one_is_never_taken_for_another_order() -> None:
     three = {way: ((Allocated(way, 3, ((ShiftedGaussians(F(1)), 3),)), 1),) for way in Direction}
     removed, replaced = (prove_epsilon(three[way], F(1, 10**3), 1e-2).enclosure for way in ("remove", "replace"))
     assert replaced.exact_lower > F(3, 2) * removed.exact_upper
 
 
+@pytest.mark.seconds
 def test_the_account_says_how() -> None:
     found = account(dp.RandomlyAllocated(dp.Gaussian(1), 3) ** 2, delta="0.01", tolerance=1e-2)
     assert found.tight

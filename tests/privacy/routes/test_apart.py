@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -61,6 +62,23 @@ class Proven:
         self.enclosure = dp.delta(dp.Gaussian(Fraction(z)), epsilon, AR)
 
 
+def test_the_chance_that_steps_are_not_told_apart_is_taken_off_delta() -> None:
+    asked: list[Fraction] = []
+
+    def prove(product: object, targets: list[Fraction], width: float) -> list[object]:
+        asked.extend(targets)
+        return [SimpleNamespace(enclosure=dp.Enclosure(Fraction(150), Fraction(151)))]
+
+    delta = Fraction(1, 10**5)
+    found = told_apart(((of_two(), 1),), [delta], True, 1e-2, prove)  # type: ignore[arg-type]
+    assert found is not None
+    lower, upper = asked
+    assert lower == delta
+    assert 0 < delta - upper < delta / 1000
+    slack = math.log1p(math.exp(2 * SHIFT * far_of(delta - upper, 2) - SHIFT**2))
+    assert float(found[0][1]) == pytest.approx(151 - math.log(2) + slack, rel=1e-6)
+
+
 def test_the_lattice_agrees_from_above() -> None:
     """Values of the lattice, which is slower by far: at most 185.1796 and 167 at least (without this module)."""
     found = dp.epsilon(dp.RandomlyAllocated(dp.Gaussian("0.0636"), 100), "1e-5", AR)
@@ -82,6 +100,7 @@ def test_added_is_bounded_where_the_other_order_is_dearer() -> None:
         assert float(_added(steps, Fraction(epsilon))) <= integrated(epsilon)
 
 
+@pytest.mark.seconds_cases("4.0")
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0])
 def test_what_is_added_is_no_more_than_its_bound(epsilon: float) -> None:
     """By a sum over both outcomes, at more noise, where there is something to see."""

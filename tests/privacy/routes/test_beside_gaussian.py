@@ -57,6 +57,7 @@ def test_two_points_against_the_sum():
     assert found.route == ROUTE
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("mechanism", "relation"),

@@ -55,6 +55,7 @@ def test_one_sampled_release_against_80_digits(direction, q, variance, epsilon):
         assert contains(SampledGaussians(direction, rate, v), e, truth, DIGITS - 5)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @given(
     q=st.fractions(Fraction(1, 10**5), Fraction(99, 100), max_denominator=10**5),

@@ -189,6 +189,7 @@ def _order_of(pair):
     return type(pair).__name__, _size(pair)
 
 
+@pytest.mark.seconds
 def test_narrower_with_more_groups():
     product = PRODUCTS["remove"]
     widths = []
@@ -214,6 +215,7 @@ def little_time(monkeypatch):
     monkeypatch.setattr(routing, "_GROUPED_WORK", 1)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("given", ["delta", "epsilon"])
 @pytest.mark.parametrize("relation", ["add-or-remove-one", "replace-one"])

@@ -17,7 +17,7 @@ from hypothesis import given, settings, strategies as st
 
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import Direction, Draws, Sampled, ShiftedGaussians, ShiftedLaplaces
+from dpbounds.privacy.pairs.pairs import Direction, Draws, FourPoints, Sampled, ShiftedGaussians, ShiftedLaplaces
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.lattice import bounds as lattice, delta_bounds, epsilon_bounds, saddle
 from dpbounds.privacy.routes.lattice.composed import compose, discretise
@@ -51,6 +51,7 @@ every_direction = pytest.mark.parametrize("direction", DIRECTIONS)
 # --- against known values -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.seconds_cases("parts11-1e-6-replace-12.4620101287")
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize(("parts", "delta", "direction", "value"), REFERENCES)
 def test_the_other_route_agrees(parts, delta, direction, value):
@@ -60,6 +61,7 @@ def test_the_other_route_agrees(parts, delta, direction, value):
     assert len(proof.parameters["offsets"]) == len(parts)
 
 
+@pytest.mark.seconds_cases("9-5-1e-300")
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("squared_shift", "steps", "delta"),
@@ -96,6 +98,7 @@ def test_one_step_has_a_closed_form(direction, q, z, epsilon):
     assert found.upper - found.lower <= 1e-3 * max(1, -math.log(truth)) * found.upper
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(6)
 @every_direction
 @pytest.mark.parametrize(
@@ -145,6 +148,7 @@ def test_rare_large_losses(direction, q, z, steps, delta):
         assert proof.enclosure.lower <= -steps * math.log1p(-float(q))
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_exactly_zero_at_the_total_variation():
     steps = product("remove", ("0.1", 10, 5))
@@ -353,6 +357,29 @@ def test_slots_never_overflow():
         power(heavy, 64, slots, 0.0, Work())
 
 
+def test_the_chance_of_an_infinite_loss_grows_with_the_steps():
+    steps = lattice.steps_of(((FourPoints(Fraction(1, 2), Fraction(1, 10)), 3), (ShiftedGaussians(Fraction(1)), 2)))
+    assert lattice.certainly_infinite(steps).overlaps(arb(fmpq(271, 1000)))  # 1 - (9/10)^3
+    assert lattice.certainly_infinite(steps).rel_accuracy_bits() > 60
+
+
+@pytest.mark.parametrize("short", [0.0, 1e-10, 3e-7])
+def test_ends_move_outwards_until_their_own_sides_prove_them(short):
+    """The upper side is 2 e^-ε, the lower one e^-ε, and the search stopped a little short of both crossings."""
+
+    class Side:
+        def __init__(self, factor):
+            self.factor = factor
+
+        def delta(self, epsilon):
+            return self.factor * (-ball(epsilon)).exp()
+
+    low, high = -math.log(1e-5) * (1 + short), -math.log(0.5e-5) * (1 - short)
+    found = lattice._certified_epsilon(Side(2), Side(1), high, low, ball(Fraction(1, 10**5)), None)
+    assert found.exact_lower <= -math.log(1e-5) * (1 + 1e-15)
+    assert found.exact_upper >= -math.log(0.5e-5) * (1 - 1e-15)
+
+
 def test_attempts_share_their_work():
     work = Work(100)
     with pytest.raises(Declined, match="work limit"):
@@ -405,6 +432,7 @@ def test_a_sweep_over_the_stated_ranges(capsys):
     assert declined <= 6
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("noise", "rate", "steps"), [("1", "0.01", 1000), ("0.5", "0.001", 3000)])
 def test_the_spacing_is_found_in_two_attempts(monkeypatch, noise, rate, steps):

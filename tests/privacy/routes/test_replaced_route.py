@@ -77,6 +77,7 @@ def contained(pair: Allocated, shifts: list[float], idle: int, fineness: Finenes
         yield holds, found.width if truth > 1e-6 else 0.0
 
 
+@pytest.mark.seconds_cases("kept, the last epoch cut short")
 @pytest.mark.parametrize("name", CASES)
 def test_the_profile_is_enclosed(name: str) -> None:
     for holds, width in contained(*CASES[name], FINE):
@@ -173,6 +174,7 @@ def not_lowered() -> bool:
     return True
 
 
+@pytest.mark.seconds
 def test_one_bin_is_never_lowered() -> None:
     assert not_lowered()
     with working(200):
@@ -370,6 +372,7 @@ def profile_at(pair: Discrete, loss: float) -> float:
         return float(law_at(pair, 160).delta(arb(loss)).mid())
 
 
+@pytest.mark.seconds
 def test_one_pair_dominates_the_other() -> None:
     pair = pair_of(3, ("1", 3))
     upper, lower = replaced.between(pair, COARSE, 1e-7)
@@ -417,6 +420,7 @@ def test_more_than_the_bin_published_is_never_said() -> None:
         assert by_quadrature([1.0, 1.0], 0, alpha) <= bound * (1 + 1e-9)
 
 
+@pytest.mark.seconds_cases("0.0-remove", "0.0-add")
 @pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.ADD])
 @pytest.mark.parametrize("loss", [0.0, 0.6, 1.5])
 def test_added_and_removed_records_at_a_threshold(direction: Direction, loss: float) -> None:

@@ -281,6 +281,21 @@ def test_epochs_and_total_variation_add_up(direction: Direction) -> None:
     check_plan(direction)
 
 
+def test_every_epoch_loses_its_total_variation() -> None:
+    pair, aim = pair_of(REPLACED, batches=50), Aim(math.log(1e-7), 0.0)
+    one, three = (enclosed._Run.of(((pair, count),)).with_clones(aim, 1e-12)[1] for count in (1, 3))
+    assert one > 0
+    assert three == 3 * one
+
+
+@pytest.mark.parametrize("at", ["0", "1/2", "3"])
+def test_total_variation_is_weighed_by_both_laws(at: str) -> None:
+    """H_α(P' ‖ Q') is at most H_α(P ‖ Q) plus τ for P and ατ for Q."""
+    found = enclosed._weighed(Fraction(at), Fraction(1, 10**6))
+    exact = (1 + mp.exp(mpf(Fraction(at).numerator) / Fraction(at).denominator)) / 10**6
+    assert exact * (1 - mpf("1e-12")) <= mpf(found.numerator) / found.denominator <= exact * (1 + mpf("1e-12"))
+
+
 @pytest.mark.seconds
 def test_halves_through_a_zeroed_record() -> None:
     check_halves()
@@ -366,6 +381,7 @@ def test_where_clones_do_not_help_the_order_might_as_well_be_known() -> None:
         assert {proof.route for _, proof in found.proofs} == {"closed form"}
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_a_time_limit_leaves_what_holds_without_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     def too_late(*given: object) -> None:

@@ -41,6 +41,7 @@ def test_enclosures_hold_what_brute_force_composes(direction, q, z, T, epsilon):
     assert_agrees(found, truth, 1e-8)
 
 
+@pytest.mark.seconds_cases("replace")
 @every_direction
 def test_products_hold_what_brute_force_composes(direction):
     two = ((0.1, 1.0, 20), (0.4, 2.0, 15))
@@ -51,6 +52,7 @@ def test_products_hold_what_brute_force_composes(direction):
     assert shifted.lower > found.upper
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.REPLACE])
 def test_peeled_plans_hold_what_brute_force_composes(direction):
@@ -83,6 +85,7 @@ def two_releases(direction, q, z, epsilon):
     return float(((half * weights).ravel() * density) @ one_step(direction, q, z, epsilon - loss))
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("direction", [Direction.REMOVE, Direction.REPLACE])
 @pytest.mark.parametrize(
@@ -339,6 +342,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.seconds_cases("the bulk alone reaches \\u03b5")
 @pytest.mark.parametrize("name", PLANTED)
 def test_what_a_poor_choice_needs_would_be_missed(name, monkeypatch):
     plan, epsilon, truth = a_peeled_plan() if "bulk" in name else a_plan()

@@ -137,6 +137,7 @@ def test_the_bulk_and_the_jumps_add_up(direction):
         assert encloses(whole[2] - bulks[2], exact_moment(nodes, s, "jumps"))
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("q", "z", "edge", "softness"), [(0.1, 1.0, 3.0, 0.5), (0.9, 0.5, 4.0, 1.0), (1e-4, 2.0, 1.0, 0.125)]
@@ -282,6 +283,7 @@ def test_the_soft_step_is_enclosed(x):
             assert encloses(soft_step(arb(x, 0.011)), mpmath.erfc(end) / 2)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 def test_bounds_stay_valid_when_the_precision_changes():
     """Cached balls belong to one object and one precision, but no precision can make them wrong."""

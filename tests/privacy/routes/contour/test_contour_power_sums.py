@@ -37,6 +37,7 @@ circle = st.floats(-40, 40) | st.just(0.0)
 below = st.floats(0, 3) | st.floats(0, 1e-6) | st.just(0.0)  # how far powers shrink
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @settings(max_examples=60)
 @given(
@@ -103,6 +104,7 @@ def test_a_matrix_product_of_limbs_stays_below_what_a_double_holds():
     assert UNDIVIDED // 16 <= 1 << 14
 
 
+@pytest.mark.seconds
 @settings(max_examples=80)
 @given(
     st.integers(3, 6),

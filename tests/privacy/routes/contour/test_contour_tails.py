@@ -55,6 +55,7 @@ def test_the_envelope_lies_above_all_that_follows():
     assert float(envelope(arb(0)).upper()) == 1.0  # a rectangle without length loses nothing
 
 
+@pytest.mark.seconds
 @settings(max_examples=100)
 @given(st.lists(st.tuples(st.integers(0, 1 << 130) | st.integers(0, 4), st.integers(1, 9)), max_size=24))
 def test_the_histogram_is_the_sum_of_its_rectangles(cells):

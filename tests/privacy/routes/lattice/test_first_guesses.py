@@ -20,6 +20,7 @@ SEVERAL: Product = ((Sampled(Direction.REPLACE, Draws(Fraction(1, 50), 5), Shift
 ONE: Product = ((SampledGaussians(Direction.REMOVE, Fraction(1, 10), Fraction(4)), 40),)
 
 
+@pytest.mark.seconds
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("product", [SEVERAL, ONE])
 @pytest.mark.parametrize("wrong_by", [-6.0, -2.0, 2.0, 6.0])

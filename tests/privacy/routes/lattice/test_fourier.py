@@ -303,6 +303,7 @@ def binomial(zero, one, count, first, last):
     return masses
 
 
+@pytest.mark.seconds_cases("one0-10000000")
 @pytest.mark.parametrize("count", [10, 10**3, 10**5, 10**7])
 @pytest.mark.parametrize("one", [Fraction(1, 2), Fraction(1, 9)])
 def test_two_atoms_whatever_the_number_of_steps(count, one):
@@ -540,6 +541,7 @@ def test_what_cannot_be_composed_is_refused(parts, tilt, refusal, words):
 # --- in use ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.seconds_cases("0.01-1-10000-1e-6-remove")
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("order", ["remove", "add", "replace"])
 @pytest.mark.parametrize(
