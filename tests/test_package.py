@@ -89,6 +89,7 @@ def read_clocks(file):
             yield "deadline"
 
 
+@pytest.mark.seconds
 def test_no_test_reads_a_clock_but_the_benchmarks():
     watching = ROOT / "tests" / "fuzz" / "children.py"  # ends children that stand still; decides nothing else
     tests = [file for file in ROOT.glob("tests/**/*.py") if "benchmarks" not in file.parts and file != watching]
