@@ -89,6 +89,7 @@ def read_clocks(file):
             yield "deadline"
 
 
+@pytest.mark.seconds
 def test_no_test_reads_a_clock():
     watching = ROOT / "tests" / "fuzz" / "children.py"  # ends children that stand still; decides nothing else
     tests = [file for folder in ("tests", "proofs") for file in (ROOT / folder).rglob("*.py") if file != watching]

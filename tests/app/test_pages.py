@@ -87,14 +87,15 @@ def test_a_refusal_is_word_for_word(ask):
     )
 
 
-LEDGER = dict(VIEWS["noise", "remaining"].example)["ledger"].replace("1000", "20")
+LEDGER = dict(VIEWS["noise", "remaining"].example)["ledger"]
 
 
+@pytest.mark.seconds_cases("kept", "not kept")
 @pytest.mark.parametrize(
     ("ledger", "budget", "status"),
     [
         (LEDGER, ("4", "1e-6"), 0),
-        (LEDGER, ("1/2", "1e-6"), 1),
+        (LEDGER, ("2", "1e-6"), 1),
         (LEDGER.replace("1/100", "3"), ("4", "1e-6"), 2),
         (LEDGER[:-1], ("4", "1e-6"), 2),
         ("/etc/passwd", ("4", "1e-6"), 2),
@@ -197,6 +198,7 @@ def test_the_jax_lines_compute_the_same(ask):
     assert float(out.getvalue()) == pytest.approx(shown, rel=1e-8)
 
 
+@pytest.mark.seconds
 def test_what_is_taken_away_is_what_the_command_writes(ask):
     statement = ask.get(f"/noise/calibrate/file/statement?{CALIBRATE}")
     assert statement.text.startswith("The sequence of releases is (1, 1e-06)-differentially private")

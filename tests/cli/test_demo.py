@@ -165,6 +165,7 @@ def test_the_seed_decides_everything(tmp_path, short_baseline):
     assert len({*texts}) == 4
 
 
+@pytest.mark.seconds
 def test_json_alone_is_on_standard_output(tmp_path, short_baseline, capsys):
     assert _demo(tmp_path / "new" / "place", "--json") == 0
     captured = capsys.readouterr()
@@ -174,6 +175,7 @@ def test_json_alone_is_on_standard_output(tmp_path, short_baseline, capsys):
     assert len(document["files"]) == 6
 
 
+@pytest.mark.seconds
 def test_one_s_own_records(records, short_baseline, capsys):
     arguments = ["--data", str(records / "records.csv"), "--ranges", str(records / "ranges.csv"), "--positive", "no"]
     assert _demo(records / "out", *arguments, "--delta", "0.1", "--json") == 0

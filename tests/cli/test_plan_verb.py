@@ -72,7 +72,7 @@ def test_batches_that_are_never_used_twice():
 
 @pytest.mark.seconds
 def test_few_records(said):
-    out = said(*(word.replace("1e6", "50") for word in NUMBERS), "--top", "9", "--steps-limit", "3")
+    out = said(*(word.replace("1e6", "50") for word in NUMBERS), "--top", "9")
     assert "EVERY BOUND IS VACUOUS" in out
     assert "meaningful from n = 120" in " ".join(out.split())
 

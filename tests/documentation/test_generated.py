@@ -56,6 +56,7 @@ def test_schemas_are_fresh(json_shapes):
         assert path.read_text(encoding="utf-8") == text, f"{path} is not fresh: run python docs/json_shapes.py"
 
 
+@pytest.mark.seconds
 def test_a_stale_part_would_be_noticed(generated):
     page = (DOCS / "mechanisms.md").read_text(encoding="utf-8")
     stale = page.replace("| tight / bound / bound |", "| tight / tight / tight |", 1)

@@ -92,7 +92,7 @@ def plant(mutant: Mutant) -> None:
         if not (_swap_functions(path, sound, broken) + _swap_values(module, sound, broken)):
             raise NotPlanted("no function, record or plain constant in use has changed: give `run`")
     for each in gc.get_objects():
-        if isinstance(each, functools._lru_cache_wrapper) and (each.__module__ or "").startswith(_CACHES_OF):
+        if type(each) is functools._lru_cache_wrapper and (each.__module__ or "").startswith(_CACHES_OF):
             each.cache_clear()
 
 
