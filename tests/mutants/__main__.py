@@ -31,6 +31,7 @@ from typing import IO, Any
 
 import pytest
 from _pytest.runner import runtestprotocol
+from _pytest.warnings import catch_warnings_for_item
 
 from tests.mutants.planting import Mutant, NotPlanted, plant, read_lists
 
@@ -137,7 +138,8 @@ class Trials:
                 if function in functions and trial.mutant is not None:
                     continue
                 began = time.process_time()
-                failed = any(report.failed for report in runtestprotocol(item, nextitem=None, log=False))
+                with catch_warnings_for_item(item.config, item.ihook, "runtest", item):  # as its marks say
+                    failed = any(report.failed for report in runtestprotocol(item, nextitem=None, log=False))
                 _write(answers, {"name": item.nodeid, "failed": failed, "seconds": time.process_time() - began})
                 if failed:
                     functions.add(function)
