@@ -64,6 +64,11 @@ def test_values_outside_of_their_domains_are_refused(name, value):
         statement(DIMENSION, EPSILON).evaluate(**{"lipschitz": 1, "dimension": 2, "epsilon": "0.9", name: value})
 
 
+def test_a_quantity_that_is_given_twice_is_refused():
+    with pytest.raises(InvalidValue, match="given once only: it is another name of dimension"):
+        statement(DIMENSION, EPSILON).evaluate(lipschitz=1, epsilon="0.9", dimension=2, d=3)
+
+
 def test_what_a_condition_lacks_is_named():
     found = statement(Condition(q.d >= q.n * q.epsilon)).evaluate(lipschitz=1, dataset_size=10)
     assert [one.missing for one in found.conditions] == [("dimension", "epsilon")]

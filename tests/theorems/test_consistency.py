@@ -92,6 +92,30 @@ def test_contradictions_need_all_that_they_name():
             assert witness_of(rest) is not None, (rule.because, left_out.name)
 
 
+ARROWS = {
+    "all of space": {"closed convex set"},
+    "bounded set": {"closed convex set"},
+    "centrally symmetric set": {"bounded set"},
+    "convex": {"star-convex"},
+    "gradients near a common field": {"bounded gradient differences"},
+    "l1 ball or simplex": {"polytope"},
+    "Lipschitz": {"gradients near a common field"},
+    "Polyak-Łojasiewicz": {"Kurdyka-Łojasiewicz", "Polyak-Łojasiewicz near the start"},
+    "polytope": {"bounded set"},
+    "smooth": {"smooth risk"},
+    "star-convex": {"quasar-convex"},
+    "strongly convex": {"convex", "Polyak-Łojasiewicz"},
+    "unconstrained": {"all of space"},
+}
+
+
+def test_arrows_are_those_of_textbooks():
+    """Typed a second time: a witness refutes a wrong arrow only where one is known that has the one property alone."""
+    assumptions = [one for one in vars(known).values() if isinstance(one, known.Assumption)]
+    found = {one.name: {other.name for other in one.stronger_than} for one in assumptions if one.stronger_than}
+    assert found == ARROWS
+
+
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("witness", WITNESSES, ids=lambda one: one.name)
 def test_arrows_hold_for_every_witness(witness):
@@ -189,6 +213,7 @@ def test_constants_of_witnesses_keep_every_limit(witness):
 
 IMPOSSIBLE = [
     ((known.PL, known.LIPSCHITZ), {"pl_constant": "0.5", "lipschitz": 1, "initial_gap": 100}),
+    ((known.PL, known.LIPSCHITZ), {"pl_constant": 1, "lipschitz": 1, "initial_gap": "0.51"}),  # at most G²/(2μ)
     ((known.PL, known.SMOOTH, known.UNCONSTRAINED), {"pl_constant": 2, "smoothness": 1}),
     ((known.STRONGLY_CONVEX, known.SMOOTH_RISK), {"pl_constant": 2, "smoothness": 1}),
     ((known.KL, known.LIPSCHITZ), {"kl_constant": 1, "kl_exponent": 1, "lipschitz": 1, "initial_gap": 2}),

@@ -139,6 +139,8 @@ def test_no_value_of_a_random_formula_is_out_of_its_range(seed):
         (X - X**2, X, None),  # one term rises, the other falls
         (-X * Y, X, -1),
         (Max(X, 1 / X), X, None),
+        (sympy.erfc(X), X, -1),
+        (sympy.erfc(1 / X), X, 1),
     ],
 )
 def test_directions_that_are_known(formula, symbol, expected):
