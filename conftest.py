@@ -36,13 +36,14 @@ def pytest_collect_file(file_path):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makeitem():
-    """Marks the cases that a function names as `seconds`, and of a grid all but one in so many as `minutes`."""
+    """Marks the cases that a function names as longer, and of a grid all but one in so many as `minutes`."""
     found = yield
     for place, item in enumerate(found if isinstance(found, list) else ()):
         case = item.name.partition("[")[2].removesuffix("]")
-        named = [one for mark in item.iter_markers("seconds_cases") for one in mark.args]
-        if any(fnmatchcase(case, one) for one in named):
-            item.add_marker("seconds")
+        for layer in ("seconds", "minutes"):
+            named = [one for mark in item.iter_markers(f"{layer}_cases") for one in mark.args]
+            if any(fnmatchcase(case, one) for one in named):
+                item.add_marker(layer)
         share = mark.args[0] if (mark := item.get_closest_marker("one_in")) else 1
         if (
             place + place // share

@@ -453,7 +453,7 @@ def test_noise_that_is_drawn_half_as_large_raises(name, monkeypatch):
         return
     with pytest.raises(BudgetExceeded, match="noise"):
         algorithm.run(problem, seed=0, repetitions=64)
-    assert sum(counted) >= 100 or sum(gumbels) >= 10_000  # which is enough for the count
+    assert sum(counted) >= 100 or sum(gumbels) >= 1000  # which is enough for the count
 
 
 @of(SOUND, *KINDS, "dp-sgd-last-iterate", "training-quantile", "warm-spider", "warm-path-noise")

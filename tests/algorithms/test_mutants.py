@@ -49,5 +49,6 @@ def test_what_runs_and_guards_notice_is_what_the_table_says(mutant):
 @pytest.mark.seconds
 @every
 @pytest.mark.parametrize("defence", ["audit", "verify"])
+@pytest.mark.minutes_cases("verify-M10")
 def test_what_audits_and_checks_notice_is_what_the_table_says(mutant, defence):
     assert (noticed(mutant, defence) is not None) == in_the_docs()[0][mutant.name][defence]

@@ -52,7 +52,10 @@ BAD_INPUT = [  # one for each place that refuses
     (["epsilon", "--delta", "1e-6", *RUN[:4], "--steps", "2.5"], ["--steps", "2.5", "whole"]),
     (["epsilon", "--delta", "1e-6", *RUN, "--epochs", "3"], ["--epochs", "3", "--steps"]),
     (["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--sample-rate", "1.5"], ["--sample-rate", "1.5"]),
-    (["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--sample-rate", "0"], ["--sample-rate must be", "not 0"]),
+    (
+        ["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--sample-rate", "0"],
+        ["--sample-rate must be", "not 0"],
+    ),
     (["epsilon", "--delta", "1e-6", *RUN, "--relation", "replace"], ["--relation", "replace", "add-or-remove-one"]),
     (
         ["epsilon", "--delta", "1e-6", *RUN, "--sampling", "with-replacement"],

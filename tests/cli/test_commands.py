@@ -94,6 +94,7 @@ def test_every_command_has_the_plan_s_bound(metric, words, data):
 @pytest.mark.parametrize(
     ("words", "ends"), [(options(n="5000", d="2"), {""}), (options(n="30000", d="40"), {"", "/iterative"})], ids=str
 )
+@pytest.mark.minutes_cases("[[]'--n', '3*")
 def test_a_second_order_point_is_run_for(words, ends, data):
     found = held(data, "--metric", "sosp", *words, "--hessian-lipschitz", "1", *CHANCE, *BUDGET)
     assert found == {f"dpbounds/second-order-path-noise{end}" for end in ends}
@@ -103,6 +104,10 @@ def test_a_second_order_point_is_run_for(words, ends, data):
 @pytest.mark.parametrize(("metric", "suffix"), [("sosp", "warm-start"), ("population-sosp", "population")])
 @pytest.mark.parametrize(
     "words", [options(d="1"), [*options(d="1", n="20000"), "--relation", "add-or-remove-one"]], ids=str
+)
+@pytest.mark.minutes_cases(
+    "[[]'--n', '2000', '--d', '1', '--lipschitz', '1', '--smoothness', '1', '--initial-gap', '1']-s*",
+    "[[]'--n', '20000*",
 )
 def test_a_point_from_a_net_is_run_for_where_the_net_is_small(metric, suffix, words, data):
     more = ("--metric", metric, "--hessian-lipschitz", "1", "diameter=1", *CHANCE, *BUDGET)

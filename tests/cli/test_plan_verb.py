@@ -46,7 +46,7 @@ def test_for_programs(data):
     assert {"id": "lowy-ullman-wright-2024/corollary-4.3/explicit", "needs": ["diameter"]} in found["missing"]
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_for_people(said):
     out = said(*NUMBERS, "diameter=1", "loss_range=1", "--failure-probability", "0.05", "radius=20")
     assert max(map(len, out.splitlines())) <= 110
@@ -85,7 +85,7 @@ def test_words_and_options_say_the_same(data):
     assert options == words
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_a_relation_classes_statuses_and_a_limit(said):
     out = said(
         *NUMBERS, "--relation", "add-or-remove-one", "--assuming", "quasar-convex", "--diameter", "1",

@@ -116,7 +116,7 @@ def test_verbs_draw(ending, tmp_path, capsys):
         path.unlink()
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_a_plan_is_drawn_against_the_number_of_records(tmp_path):
     from dpbounds.rates.plan import plan
 

@@ -44,7 +44,7 @@ def test_a_fixed_epsilon(data):
     assert any("n >= d^(27/20)" in one["conditions"] for one in warm)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_the_rank_as_a_further_exponent(data):
     found = data("population-gradient-norm", "--axis", "rank", "--assuming", "generalised linear")
     new = [one for one in found["regions"] if one["winner"] == "lowy-ullman-wright-2024/corollary-8.2"]

@@ -145,6 +145,7 @@ def test_a_page_answers_what_an_officer_asks(reported, tmp_path):
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.minutes_cases("--m*")
 def test_a_page_of_a_newer_scheme_answers_the_same(reported, tmp_path, scheme):
     given = ("--noise-multiplier", "2", "--delta", "1e-6", "--certificate", str(tmp_path / "c.json"))
     found, answer = reported("epsilon", *given, *scheme.split())
@@ -197,7 +198,7 @@ def test_no_finite_epsilon_is_bad_news(reported, ledger):
     assert "may tell everything" in found.text
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_a_run_an_audit_and_checks(reported, tmp_path):
     run = ("run", "dp-storm", "n=50", "d=2", "steps=3", "--epsilon", "1", "--delta", "1e-6")
     found, _ = reported(*run, "--seed", "3", "--output", str(tmp_path / "run"))

@@ -148,6 +148,7 @@ RUNS = (
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("text", RUNS)
+@pytest.mark.minutes_cases("--sampling random-allocation --batches 4*")
 def test_own_records_are_trained_on_accounted_for_and_signed_off(text, own, data, tmp_path, capsys):
     options = given(text)
     found = data("run", *TRAINING, *own, *BUDGET, *text.split())

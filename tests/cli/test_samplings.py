@@ -57,7 +57,7 @@ def test_truncated_samples_are_described_exactly(rate, relation, asked, answer):
     assert (found["max_batch_size"], found["dataset_size"], found["sample_rate"]) == (9, 60, 0.1)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_truncated_samples_are_calibrated_and_explained(said):
     cut = ["--sampling", "truncated-poisson", "--sample-rate", "0.1", "--max-batch-size", "20", "--dataset-size", "100"]
     found = said("calibrate", "--target-epsilon", "2", "--target-delta", "1e-3", *cut, "--steps", "3")
@@ -111,7 +111,7 @@ def test_noise_for_allocated_batches(answer, said):
     assert "each record in one of 4 batches, 2 epochs, the same in every epoch" in said("calibrate", *budget, *run)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_epochs_for_allocated_batches(answer, said, capsys):
     run = ["--solve", "steps", "--noise-multiplier", "4", "--sampling", "balls-in-bins", "--batches", "10"]
     budget = ["--target-epsilon", "1", "--target-delta", "1e-3"]
@@ -149,6 +149,7 @@ KINDS = {  # how batches are drawn, or what is published: each is explained, cer
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.minutes_cases("bins k*", "t*")
 def test_every_kind_is_explained_certified_and_checked(kind, tmp_path, said):
     file = str(tmp_path / "it.json")
     run = ["--noise-multiplier", "2", *KINDS[kind].split()]

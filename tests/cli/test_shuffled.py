@@ -81,7 +81,7 @@ def test_the_help_says_what_to_do_about_a_loader_that_shuffles(capsys):
     assert "Your loader shuffles: dpbounds epsilon" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_what_a_shuffled_run_spent_and_why(said):
     out = said("epsilon", *RUN, *AT, "--relation", "zero-out-one", "--explain")
     assert out.startswith("epsilon    1.388")
@@ -89,7 +89,7 @@ def test_what_a_shuffled_run_spent_and_why(said):
         assert part in out
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 @pytest.mark.parametrize(
     ("solve", "given", "field"),
     [

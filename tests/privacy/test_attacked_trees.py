@@ -47,7 +47,7 @@ def check(seed: int, relation: Relation | None = None) -> str:
     return "within"
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_random_trees() -> None:
     assert all(check(seed) in ("attained", "within") for seed in ONCE_BROKEN)
     outcomes = Counter(check(seed) for seed in range(SIXTY))
@@ -55,7 +55,7 @@ def test_random_trees() -> None:
     assert outcomes["refused"] <= SIXTY // 4
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_random_trees_with_a_zeroed_record() -> None:
     outcomes = Counter(check(seed, Relation.ZERO_OUT_ONE) for seed in range(SIXTY // 4))
     assert outcomes["attained"] >= SIXTY // 12

@@ -540,13 +540,13 @@ def test_random_boxes(kind: str, content: float) -> None:
         assert excess_of_random_boxes(seed, rounds, [kind], scatter) < ROUNDING
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_random_boxes_that_are_concentrated() -> None:
     for content in (0.1, 1.0):
         assert excess_of_random_boxes(7, 1, ["concentrated"], Scatter(content=content)) < ROUNDING
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_random_boxes_with_impossible_outcomes() -> None:
     """Only divergences can be bounded then."""
     scatter = Scatter(outcomes=4, impossible=0.3)

@@ -15,7 +15,7 @@ SOME = 14
 ONCE = 3  # a seed with batches cut to a size beside kept bins
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_random_runs() -> None:
     outcomes = Counter(check(seed) for seed in (ONCE, *range(100, 100 + SOME)))
     assert outcomes["attained"] >= SOME // 3

@@ -484,6 +484,7 @@ SLOW = {  # searches of seconds
 @pytest.mark.parametrize(
     "asker", [pytest.param(each, marks=pytest.mark.seconds if each in SLOW else ()) for each in ASKERS]
 )
+@pytest.mark.minutes_cases("budgets.r*")
 def test_the_worst_block_counts(asker: str) -> None:
     cases = [(_declared(shape, mechanisms.Gaussian, relation), relation) for shape, relation in BLOCKS]
     answered = [_check(asker, case, relation) for case, relation in cases]
@@ -503,6 +504,7 @@ QUICK = (
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("asker", QUICK)
+@pytest.mark.minutes_cases("a*", "s*")
 def test_the_worst_block_counts_for_every_mechanism(asker: str) -> None:
     for leaf, (shape, relation) in itertools.product(LEAVES, BLOCKS):
         _check(asker, _declared(shape, leaf, relation), relation)

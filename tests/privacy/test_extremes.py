@@ -135,7 +135,7 @@ def test_what_broke_the_first_version():
     check(KNOWN, ORDINARY_SECONDS)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 @pytest.mark.parametrize("seed", range(4))
 def test_enormous_numbers_of_all_kinds(seed):
     draw = random.Random(100 + seed)
@@ -285,6 +285,7 @@ RARE_JUMPS = [  # so rare, and so large, that the contour integral declines and 
 
 @pytest.mark.seconds
 @pytest.mark.parametrize(("z", "q", "steps", "target", "relation"), RARE_JUMPS)
+@pytest.mark.minutes_cases("0.2*", "0.3*")
 def test_all_attempts_at_one_question_share_its_work(z, q, steps, target, relation, monkeypatch):
     done, spend = [], Work.spend
 

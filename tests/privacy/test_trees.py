@@ -121,7 +121,7 @@ def basic(mechanism: Mechanism, relation: Relation) -> Fraction | float:
     return worst
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 @pytest.mark.parametrize(("light", "examples"), [(True, 100), (False, 25)], ids=["light", "heavy"])
 @pytest.mark.parametrize("relation", [AR, RE], ids=str)
 def test_trees(relation: Relation, light: bool, examples: int) -> None:
@@ -159,7 +159,7 @@ def test_regrouping_and_reordering_change_nothing(build: Build) -> None:
         assert one.enclosure.overlaps(other.enclosure)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 @settings(max_examples=25, database=None)
 @given(trees(AR))
 def test_both_engines_of_the_lattice_agree(build: Build) -> None:

@@ -142,12 +142,13 @@ def test_a_plan_keeps_its_budget(relation):
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("metric", GOALS)
+@pytest.mark.minutes_cases("g*")
 def test_every_plan_keeps_its_budget(metric, relation):
     found = plan(metric, relation=relation, assuming=["quasar-convex", "Polyak-Łojasiewicz"], **EVERYTHING)
     assert_budget_is_kept(found, relation)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 @pytest.mark.parametrize(("epsilon", "delta"), [("1/4", "1e-6"), ("4", "1e-9")])
 def test_a_selection_and_gaussians_spend_the_budget_by_the_certified_accountant(epsilon, delta):
     numbers = EVERYTHING | {"epsilon": epsilon, "delta": delta}
@@ -224,6 +225,7 @@ def test_nothing_vanishes(metric):
     assert all(needs for _, needs in found.missing)
 
 
+@pytest.mark.minutes
 @pytest.mark.seconds_cases("n-values0-gradient-norm", "epsilon-values1-gradient-norm")
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize("metric", ["gradient-norm", "excess-empirical-risk", "frank-wolfe-gap"])
@@ -241,7 +243,7 @@ def test_more_data_or_budget_is_never_worse(metric, name, values):
     assert last
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_a_weaker_relation_needs_less_noise():
     values = {}
     for relation in Relation:
@@ -356,13 +358,13 @@ def floors_above_bounds(seed):
     return compared
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 @pytest.mark.parametrize("seed", range(3))
 def test_no_floor_exceeds_a_proven_bound(seed):
     floors_above_bounds(seed)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_no_floor_exceeds_a_proven_bound_anywhere():
     assert sum(floors_above_bounds(seed) for seed in range(100, 115)) > 7
 
@@ -387,7 +389,7 @@ def test_the_lasso_is_no_floor(changes):
     assert any("its scale is that of Lipschitz in l1" in reason for reason in reasons)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_what_is_missing_is_said_and_the_rest_is_ranked():
     found = plan("gradient-norm", **NUMBERS)
     assert dict(found.missing)[WARM] == ("diameter",)
@@ -515,7 +517,7 @@ def test_a_limit_on_the_steps():
     assert free.value < shorter.value * Fraction(95, 100)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_a_net_is_not_passed_over_in_silence():
     found = by_id(plan("gradient-norm", **EVERYTHING))[WARM]
     assert found.cost.uncounted
@@ -549,7 +551,7 @@ def test_everything_that_a_plan_needs_is_asked_for_at_once():
         plan("gradient-norm", n=10)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_a_plan_is_little_work():
     library()
     plan("gradient-norm", **EVERYTHING)  # compiles

@@ -33,7 +33,7 @@ def told(statement):
     return [str(one) for one in refutations((statement,), library())]
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_nothing_in_the_library_contradicts_anything_else():
     # what is disputed of one algorithm is proven of another in n, d and ε alone: with L and ρ_H it does not follow
     elsewhere = "lowy-ullman-wright-2024/lemma-3.3 is marked disputed, and follows up to constants from "

@@ -81,7 +81,7 @@ def test_the_choice_is_not_above_the_prescription(limit):
         assert one.value <= theorem(DESCENT).evaluate("tuned", **numbers, steps=told["steps"], rho=one.rho).value.upper
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_a_looser_limit_is_never_worse():
     last = {}
     for limit in (1, 3, 10, 30, 100, 1000, 10**4, 10**5, 10**6):
@@ -93,6 +93,7 @@ def test_a_looser_limit_is_never_worse():
     assert {STORM, EXACT, DESCENT} <= set(last)
 
 
+@pytest.mark.minutes
 @pytest.mark.seconds_cases("500000", "10000000")
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("gradients", [5 * 10**5, 10**7, 10**9])
@@ -148,7 +149,7 @@ def test_second_order_points_count_their_gradients():
         assert one.value > found.value
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_memory_tells_searches_with_hessians_from_those_without():
     values = NUMBERS | {"n": 10**7, "d": 1000, "hessian_lipschitz": 1, "failure_probability": "0.1"}
     full, iterative = "dpbounds/second-order-path-noise", "dpbounds/second-order-path-noise/iterative"
@@ -274,7 +275,7 @@ def test_a_number_of_records_is_inverted():
     assert found.value.exact_upper <= NUMBERS["n"]
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_more_records_reach_a_better_point_within_the_steps_allowed():
     numbers = {"metric": "sosp", **SADDLES}
     values = [bounds(n=10**power, **numbers)[PATH].value for power in (4, 5, 6, 7)]

@@ -104,7 +104,7 @@ def misfits(log):
     return [(name, line) for name, line, match in found if "Float too large" in line or (match and float(match[1]) > 1)]
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 def test_everything_compiles(tmp_path, capsys):
     sources = {theorem.id: as_latex(theorem) for theorem in library()}
@@ -114,7 +114,7 @@ def test_everything_compiles(tmp_path, capsys):
     assert [name for name, _ in errors(log_of(wrong, tmp_path))] == ["first", "last"]
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 def test_tables_fit_at_the_size_of_the_text_and_cite_what_there_is(tmp_path, capsys):
     sources = {file.name: file.read_text(encoding="utf-8") for file in TABLES}

@@ -64,7 +64,7 @@ def test_records_are_sound():
     assert_sound(registry.library()[::48])
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_all_records_are_sound():
     assert_sound(one for one in registry.library() if one.id != CAP)
 

@@ -204,7 +204,7 @@ def test_no_direction_in_the_library_is_wrong_at_a_point():
     assert tried(1, every_part()[::40]) > 30
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_no_direction_in_the_library_is_wrong_at_many_points():
     assert tried(4, every_part()) > 4_000
 

@@ -65,7 +65,7 @@ def ordinary(theorem, part):
     raise AssertionError(theorem.id)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 @pytest.mark.parametrize("digits", [15, 100])
 def test_evaluating_any_bound_again_is_little_work(digits):
     """It is compiled once: after that an evaluation takes a thousand calls or so, at any number of digits."""

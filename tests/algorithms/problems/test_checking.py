@@ -25,6 +25,7 @@ class But:
 
 @pytest.mark.seconds_cases("well", "bumps")
 @every
+@pytest.mark.minutes_cases("bu*")
 def test_right_constants_have_no_counter_example_and_most_are_attained(make):
     problem = make()
     report = check_problem(problem, lines=20 if problem.smoothness is None else 3)

@@ -228,6 +228,7 @@ def test_batches_are_sums_over_a_public_number():
     assert release.per_record_bound == Fraction(1, 10)
 
 
+@pytest.mark.minutes
 def test_places_in_a_chunk_mean_nothing_and_memory_is_kept():
     _, large = a_network()
 
@@ -393,7 +394,7 @@ def test_what_does_not_fit_is_refused(change, said):
 
 def test_machines_whose_doubles_are_others_are_refused(monkeypatch):
     for change in (
-        lambda: monkeypatch.setattr(jax, "default_backend", lambda: "tpu"),
+        lambda: monkeypatch.setattr("jax.default_backend", lambda: "tpu"),
         lambda: monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=true"),
     ):
         with monkeypatch.context():
@@ -609,6 +610,7 @@ def test_what_is_no_single_product_keeps_its_copies():
         assert total(kept) == pytest.approx(total(copied), abs=1e-6)
 
 
+@pytest.mark.minutes
 def test_by_default_only_products_of_one_row_have_no_copies():
     """Which costs no margin; differences of gradients are written out either way."""
     copied, short, kept = both(1, smoothness=1, copies=(True, None, False))
@@ -673,6 +675,7 @@ def a_bowl(smoothness, **more):
     return differentiable(bowl, start, data, clip=1, smoothness=smoothness, **more)
 
 
+@pytest.mark.minutes
 def test_hessians_and_their_products_are_clipped():
     loose, tight = a_bowl(1000), a_bowl("1/2")
     x, v, every = loose.initial_point, RNG.standard_normal(4), np.arange(30)

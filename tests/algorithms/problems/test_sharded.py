@@ -48,6 +48,7 @@ def in_a_child(devices: int, script: str) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
 
 
+@pytest.mark.minutes
 def test_sums_and_runs_are_those_of_one_device() -> None:
     in_a_child(
         4,

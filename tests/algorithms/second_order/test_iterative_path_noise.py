@@ -102,7 +102,7 @@ def test_the_budget_is_kept(relation, restarts, used):
     refused("searches", method.bound, PROBLEM)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_it_succeeds_at_the_records_that_the_guarantee_asks_for():
     method = IterativePathNoise.calibrated(saddle(2), stationarity="1/7", failure_probability="1/4")
     needed = math.ceil(method.records_needed(saddle(2)).exact_upper)

@@ -64,7 +64,7 @@ def test_start_and_walk_share_one_budget(relation):
     assert method.bound(problem).upper < 1
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_behind_a_start_of_any_cost_there_is_a_bound():
     problem = regression(2000, 2)
     budget = PrivacyBudget.of(2, "1e-5")

@@ -342,7 +342,7 @@ def test_what_fails_is_found_by_attacks_that_choose_as_they_go(monkeypatch: pyte
     assert calibrate(factory, "0.5", "1e-2", "replace-one").fails_at < found.fails_at < found.value
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_noise_of_a_few_steps_of_many_is_found() -> None:
     """The attack is known from below alone: its lower end leads the search for what fails."""
     found = calibrate(lambda z: dp.RandomlyAllocated(dp.Gaussian(z), 4, 2), 2, "1e-3")

@@ -47,7 +47,7 @@ def test_a_full_batch_needs_k_times_the_noise() -> None:
     assert "3 at once" in str(three)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 @pytest.mark.parametrize(("what", "solve"), [("sampled", "noise"), ("rate", "sample-rate"), ("steps", "steps")])
 def test_samples_of_people_with_several_records(what: str, solve: Solve) -> None:
     """What suffices and what fails lie on the two sides of an accountant that adds the draws up by itself."""
@@ -68,7 +68,7 @@ def test_samples_of_people_with_several_records(what: str, solve: Solve) -> None
     assert apart == 1 if solve == "steps" else apart < found.value / 1000
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_where_only_chains_of_neighbours_are_known() -> None:
     found = calibrated("fixed size", 3, relation=REPLACE)
     assert delta_of(found, found.mechanism).at_most("1e-5") is True
@@ -92,6 +92,7 @@ def test_where_only_chains_of_neighbours_are_known() -> None:
         (lambda steps: dp.PoissonSampled(dp.Laplace(20), "0.2") ** int(steps), "steps", ADD),
     ],
 )
+@pytest.mark.minutes_cases("<lambda>-sa*")
 def test_what_is_said_to_fail_fails(factory: Callable[[Fraction], dp.Mechanism], solve: Solve, relation: str) -> None:
     """For one record, where nothing is attained for all: a bound that is not attained proves no failure."""
     found = calibrate(factory, 1, "1e-5", relation, solve=solve, group_size=3)

@@ -243,7 +243,7 @@ def test_parts_grow_along_a_chain_of_heavy_tails(decay: str, size: int) -> None:
         least(equal_links(profile, 400), delta)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_a_group_on_batches_of_a_fixed_size() -> None:
     steps = mechanisms.SampledWithoutReplacement(mechanisms.Gaussian(1), 100, 10_000) ** 100
     found = group_account(steps, 5, delta="1e-5", relation="replace-one")

@@ -142,7 +142,7 @@ def test_a_group_replaced_in_batches_of_a_fixed_size(batch: int, size: int, k: i
         group_products(dp.SampledWithoutReplacement(NOISE, 3, size), RE, size - 2)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_a_group_replaced_in_many_batches_beside_another_accountant() -> None:
     """Whose mixture is the lower end; the upper one lies 3 % above, and a chain of neighbours says 2.9."""
     from scipy.stats import hypergeom

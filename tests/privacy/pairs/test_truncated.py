@@ -174,7 +174,7 @@ def test_a_crowd_attains_what_its_law_says(other: Other, lean: Fraction) -> None
     )
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 @pytest.mark.parametrize(("most", "told"), [(100, 2.3384), (80, 4.161)])
 def test_a_crowd_that_is_cut_often_shows_more(most: int, told: float) -> None:
     """Where most batches are cut, a crowd attains more than those who contribute nothing: 1.828 at any cut."""
@@ -486,6 +486,7 @@ def test_where_nothing_is_cut_or_everything_drawn_other_samplings_answer() -> No
 
 @pytest.mark.seconds
 @pytest.mark.parametrize(("most", "told"), [(200, 1.8282), (150, 1.8311), (120, 2.63), (110, 3.74), (100, 6.4)])
+@pytest.mark.minutes_cases("10*", "11*", "12*")
 def test_a_thousand_steps(most: int, told: float) -> None:
     """Of others at n = 10 000, in floating point, from 150 on; below, ours (theirs are 5.2287, 7.3474, 9.8949)."""
     found = dp.epsilon(replace_cut(most) ** 1000, delta="1e-5")
@@ -498,6 +499,7 @@ def test_a_thousand_steps(most: int, told: float) -> None:
 @pytest.mark.seconds
 @pytest.mark.parametrize("most", [120])
 @pytest.mark.parametrize(("relation", "theirs"), list(zip(dp.Relation, (1, 2, 3), strict=True)))
+@pytest.mark.minutes_cases("a*")
 def test_no_more_than_a_peer_says(most: int, relation: dp.Relation, theirs: int) -> None:
     """dp-accounting's second branch is the pair for replacing a record. Its n is that of the larger data set."""
     event = dpa.SelfComposedDpEvent(dpa.TruncatedSubsampledGaussianDpEvent(10_000, 0.01, most, 1.0), 1000)
@@ -521,7 +523,7 @@ def replace_cut(most: int) -> dp.TruncatedPoisson:
     return dp.TruncatedPoisson(BIG.mechanism, BIG.sample_rate, most, BIG.dataset_size)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_noise_is_found_for_a_budget() -> None:
     found = dp.calibrate(
         lambda z: dp.TruncatedPoisson(dp.Gaussian(z), "0.01", 150, 10_000) ** 1000, 2, "1e-5", solve="noise"

@@ -235,6 +235,7 @@ QUICK, FIXED = ("full batch", "Poisson", "by index"), ("without", "with")
         for drawn in DRAWS
     ],
 )
+@pytest.mark.minutes_cases("a batch of samples-0", "a batch of samples-3")
 def test_a_zeroed_record_spends_no_more_than_a_replaced_one_and_two_no_less(inner: Mechanism, drawn: str) -> None:
     """⊥ is a record with the vector 0; and a replacement is one out, and another one in."""
     step = DRAWS[drawn](inner)

@@ -132,6 +132,7 @@ def spent(name: str) -> Any:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.minutes if name in SLOW else pytest.mark.seconds) for name in CASES]
 )
+@pytest.mark.minutes_cases("allocation, r*", "bins kept,*")
 def test_round_trips(name: str, tmp_path: Path) -> None:
     subject = spent(name)
     write_certificate(tmp_path / "it.json", subject)
@@ -367,6 +368,7 @@ DEARER: dict[str, tuple[dict[str, Any], ...]] = {  # each spends more; fields of
     "name",
     [pytest.param(name, marks=pytest.mark.minutes if name == "mixture" else pytest.mark.seconds) for name in DEARER],
 )
+@pytest.mark.minutes_cases("allocation, r*", "dr*")
 def test_dearer_releases_are_refused_whatever_the_digest(name: str) -> None:
     document = plain(spent(name))
     for fields in DEARER[name]:

@@ -100,6 +100,7 @@ def test_their_events_are_accounted(relation: dpa.NeighboringRelation) -> None:
     assert found - 1e-6 <= other <= found + 2e-3
 
 
+@pytest.mark.minutes
 def test_training_on_fixed_batches_by_their_loop() -> None:
     """Calibrate, draw, clip, add noise: the noise is that of the event, and a record's slot is worth what it says."""
     made, relation = events(), dpa.NeighboringRelation.REPLACE_SPECIAL

@@ -152,6 +152,7 @@ def test_what_is_refused_of_kinds_that_are_known(mechanism: Mechanism, reason: s
 
 @pytest.mark.seconds_cases("*sampled*", "composed")
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.minutes_cases("sampled, i*")
 def test_round_trips(name: str, tmp_path: Path) -> None:
     subject = spent(name)
     write_certificate(tmp_path / "it.json", subject)

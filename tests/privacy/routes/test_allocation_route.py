@@ -144,6 +144,7 @@ def test_a_law_that_does_not_dominate_is_seen_at_some_target(monkeypatch: pytest
     ],
     ids=["fresh", "replaced", "several", "kept", "composed", "cut"],
 )
+@pytest.mark.minutes_cases("f*", "r*")
 def test_targets_that_share_a_law_agree_with_those_that_have_their_own(mechanism, relation) -> None:
     reach = dp.epsilon(mechanism, "1e-5", relation, tolerance=1e-2).exact_upper
     epsilons = [reach * k / 5 for k in range(9)]
@@ -236,7 +237,7 @@ def test_beside_other_releases() -> None:
     assert both.exact_upper < without.exact_lower
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_the_figures_of_the_specification() -> None:
     for mechanism, relation, low, high in (
         (dp.RandomlyAllocated(dp.Gaussian(1), 100) ** 10, "add-or-remove-one", "1.7010", "1.7018"),

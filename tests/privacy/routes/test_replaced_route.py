@@ -407,7 +407,7 @@ def test_hulls_of_few_points() -> None:
             assert profile_at(upper, -loss) == pytest.approx(profile_at(lower, -loss), rel=1e-9)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_more_than_the_bin_published_is_never_said() -> None:
     """Far out the transform says nothing, and a published bin, of the replacement another one, bounds what is spent."""
     pair = pair_of(3, ("1", 3))
@@ -437,7 +437,7 @@ def test_added_and_removed_records_at_a_threshold(direction: Direction, loss: fl
     assert found.width < 3e-3 or truth < 1e-6
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_where_no_grid_holds_the_sum() -> None:
     """Much noise, many bins: refused before. Between the two, both ways agree."""
     wide = dp.epsilon(dp.RandomlyAllocated(dp.Gaussian(50), 100), "1e-5", tolerance=1e-2)
@@ -485,7 +485,7 @@ def test_beside_other_releases_of_either_kind() -> None:
     assert both.exact_upper < dp.epsilon(dp.Gaussian(2) @ dp.Gaussian(4), "0.01", RE).exact_lower
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_kept_bins_cost_more_and_less_noise_does() -> None:
     def spent(epochs: str, *, redraw: bool, z: str = "2") -> dp.Enclosure:
         return dp.epsilon(dp.BallsInBins(dp.Gaussian(z), 10, epochs, redraw=redraw), "1e-5", RE, tolerance=1e-2)
@@ -496,7 +496,7 @@ def test_kept_bins_cost_more_and_less_noise_does() -> None:
     assert spent("2", redraw=True, z="3").exact_upper < spent("2", redraw=True).exact_lower
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_the_answers_are_narrow() -> None:
     for mechanism, low, high in (
         (dp.RandomlyAllocated(dp.Gaussian(1), 100) ** 10, "2.8320", "2.8344"),

@@ -140,7 +140,7 @@ def test_a_hundred_thousand_bins() -> None:
     assert found.exact_upper <= F("1.001") * found.exact_lower
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_both_ways_agree_where_both_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """One of 2000 steps twice: on the grid, and at thresholds."""
     run = dp.RandomlyAllocated(dp.Gaussian(1), 2000) ** 2

@@ -354,7 +354,7 @@ SECOND_READING = [  # z, M, E, δ = 1e-5, the value of an independent prototype,
 ]
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 @pytest.mark.parametrize(
     ("relation", "z", "batches", "epochs", "value"),
     [
@@ -393,7 +393,7 @@ def test_a_time_limit_leaves_what_holds_without_a_secret(monkeypatch: pytest.Mon
     assert found.exact_lower <= found.exact_upper == plain.exact_upper
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 def test_more_epsilon_never_costs_more_delta() -> None:
     """(1 + e^ε) τ grows with ε: what is proven at a smaller ε counts."""
     deltas = [delta(Shuffled(Gaussian(4), 10_000) ** 10, e, RE).exact_upper for e in ("0.5", "1", "2", "3", "5")]

@@ -293,7 +293,7 @@ def simulated(mu: float, bins: int, epochs: int, epsilon: float, count: int = 20
     return float(gains.mean()), float(gains.std()) / math.sqrt(count)
 
 
-@pytest.mark.seconds
+@pytest.mark.minutes
 @pytest.mark.parametrize(("z", "bins", "epochs"), [("0.1", 20, 2), ("0.08", 3, 1)])
 def test_little_noise_against_simulated_runs(z: str, bins: int, epochs: int) -> None:
     mechanism = dp.RandomlyAllocated(dp.Gaussian(z), bins) ** epochs
@@ -360,6 +360,9 @@ def test_how_often_another_step_is_mistaken_for_the_records() -> None:
         dp.BallsInBins(dp.Gaussian("2.06"), 5, 21, redraw=False),
     ],
     ids=str,
+)
+@pytest.mark.minutes_cases(
+    "RandomlyAllocated(Gaussian(noise_multiplier='0.3'*", "RandomlyAllocated(Gaussian(noise_multiplier='0.5*"
 )
 def test_little_noise_is_narrow_under_replace_one(mechanism: dp.Mechanism) -> None:
     found = dp.epsilon(mechanism, "1e-8", RE)
