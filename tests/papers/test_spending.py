@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from dpbounds.errors import UnsupportedMechanism
+from dpbounds.privacy.mechanisms import Gaussian, Laplace
 from dpbounds.theorems.registry import library, theorem
-from dpbounds.theorems.spending import spending
+from dpbounds.theorems.spending import largest_loss, spending
 from tests.papers.reference_formulas import place
 
 ADDED = "add-or-remove-one"
@@ -228,3 +229,10 @@ def test_statements_beside_the_table_are_accounted_for_in_their_own_tests():
             if "spending(" not in Path(__file__).parent.joinpath(folder, file).read_text(encoding="utf-8"):
                 missing.append(statement.id)
     assert missing == []
+
+
+def test_the_largest_loss_of_several_releases_is_the_sum():
+    """1/b for each Laplace release of scale b, and infinite for a Gaussian."""
+    found = largest_loss(Laplace(2) ** 3 @ Laplace(4), ADDED)
+    assert found.lower <= 1.75 <= found.upper < 1.7500001
+    assert largest_loss(Laplace(2) @ Gaussian(2), ADDED).upper == float("inf")
