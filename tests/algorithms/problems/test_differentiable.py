@@ -372,9 +372,9 @@ def test_what_rests_on_constants_is_refused():
     ("change", "said"),
     [
         ({"parameters": np.zeros(3)}, r"parameters\[0\]\.dtype"),
-        ({"parameters": jnp.zeros(3, int)}, r"parameters\[0\]\.dtype"),
+        ({"parameters": lambda: jnp.zeros(3, int)}, r"parameters\[0\]\.dtype"),
         ({"parameters": {}}, "parameters must be"),
-        ({"parameters": jnp.full(3, jnp.nan)}, "parameters must be"),
+        ({"parameters": lambda: jnp.full(3, jnp.nan)}, "parameters must be"),
         ({"records": (np.zeros((4, 3)), np.zeros(5))}, r"records\[1\]\.shape"),
         ({"records": 1.0}, r"records\[0\]\.shape"),
         ({"records": ()}, "records must be"),
@@ -387,7 +387,8 @@ def test_what_rests_on_constants_is_refused():
 )
 def test_what_does_not_fit_is_refused(change, said):
     given = {"loss": lambda w, z: jnp.sum(w), "parameters": jnp.zeros(3), "records": np.zeros((4, 3)), "clip": 1}
-    given |= change
+    parameters = change.get("parameters")
+    given |= {**change, "parameters": parameters()} if callable(parameters) else change  # made where JAX is installed
     with pytest.raises(InvalidValue, match=said):
         differentiable(**given)
 
