@@ -366,7 +366,12 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         return certificates.certificate(self.account(delta, relation))
 
     def ledger(self) -> Ledger:
-        """What was released so far: ``to_json`` writes the project's ledger file."""
+        """What was released so far: ``to_json`` writes the project's ledger file.
+
+        Raises:
+            UnsupportedMechanism: The run has no guarantee, as it was refused.
+        """
+        self.accountant.demand_guarantee()
         past = self.accountant.composition
         return Ledger(() if past is None else tuple(DescribedRelease(*part) for part in parts_of(past)))
 
@@ -390,11 +395,15 @@ class EngineAccountant(CertifiedAccountant):
         self.broken: list[str] = []
         self.asked(None)
 
+    def demand_guarantee(self) -> None:
+        """Raise ``UnsupportedMechanism`` if the run was refused for a reason that concerns what it has released."""
+        if self.broken:
+            raise UnsupportedMechanism(f"this run has no guarantee, as it was refused: {self.broken[0]}")
+
     def asked(self, relation: str | Relation | None) -> Relation:
         """The relation of a question, or an error where rates and divisors were computed from what it protects."""
         found = super().asked(relation)
-        if self.broken:
-            raise UnsupportedMechanism(f"this run has no guarantee, as it was refused: {self.broken[0]}")
+        self.demand_guarantee()
         if found.counts_records and self.public_dataset_size is None:
             raise InvalidValue(
                 "public_dataset_size",

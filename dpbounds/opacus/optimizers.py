@@ -6,6 +6,7 @@ a missing value would make the whole model NaN. Here the contribution of such a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +16,7 @@ from opacus.optimizers.optimizer import _check_processed_flag
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.exact import exact
+from dpbounds.opacus.forward import Hook
 from dpbounds.opacus.watching import Watch
 
 LARGEST = 1e15  # of activations that ghost clipping multiplies: their squares still fit into single precision
@@ -35,16 +37,19 @@ class _Watched:
         watch.optimizer = self
 
     def add_noise(self) -> None:
-        """As there, after the watch has let the step pass; each parameter that has a gradient gets noise."""
-        self.watch.close(self, self.divisor)
+        """As there, after the watch has let the step pass; each parameter that moves by its gradient gets noise."""
         noisy = {id(parameter) for parameter in self.params}
         for group in self.param_groups:
             for parameter in group["params"]:
-                if parameter.grad is not None and id(parameter) not in noisy:
+                if parameter.grad is None or id(parameter) in noisy:
+                    continue
+                if parameter.grad.any():
                     raise UnsupportedMechanism(
                         "a parameter was frozen between backward and step: its gradient would be applied without "
-                        "noise; freeze parameters before the forward pass, and call optimizer.zero_grad()"
+                        "noise; call optimizer.zero_grad() before you freeze it, and freeze it before the forward pass"
                     )
+                parameter.grad = None  # zeros, of a parameter that was frozen after optimizer.zero_grad()
+        self.watch.close(self, self.divisor)
         super().add_noise()  # type: ignore[misc]
 
     def attach_step_hook(self, fn: Any) -> None:
@@ -62,6 +67,7 @@ class _WithGradients(_Watched):
     """An optimiser that holds the gradient of every record."""
 
     grad_samples: Any
+    squared_bound: Callable[[], Fraction]  # of the norm of a clipped gradient, exact
 
     def clip_and_accumulate(self) -> None:
         """As there, of gradients in the parameters' precision that are 0 for records where one is not finite."""
@@ -72,15 +78,11 @@ class _WithGradients(_Watched):
         ]
         sizes = {len(gradients) for gradients in samples}
         if len(sizes) == 1:
-            finite = torch.stack([gradients.flatten(1).isfinite().all(1).cpu() for gradients in samples]).all(0)
+            wrong = torch.stack([_not_finite(gradients).cpu() for gradients in samples]).any(0)
             for parameter, gradients in zip(self.params, samples, strict=True):
-                parameter.grad_sample = torch.where(_along(finite.to(gradients.device), gradients), gradients, 0.0)
+                parameter.grad_sample = torch.where(_along(wrong.to(gradients.device), gradients), 0.0, gradients)
         super().clip_and_accumulate()  # type: ignore[misc]
         self.watch.gather(sizes, self.squared_bound())
-
-    def squared_bound(self) -> Fraction:
-        """The largest squared norm of a clipped gradient, exact."""
-        raise NotImplementedError
 
 
 class FlatOptimizer(_WithGradients, DPOptimizer):  # type: ignore[misc]  # Opacus has no types
@@ -143,14 +145,14 @@ class FiniteGhost:
         self.module, self.watch = module, watch
         self.left_out: torch.Tensor | None = None
         self.unknown = False  # whether something was not finite in a layer whose rows are no records
-        module.get_clipping_coef = self._scales
-        model.register_forward_pre_hook(lambda *_: self._forget(), prepend=True)
+        module.get_clipping_coef = Hook(self._scales)
+        model.register_forward_pre_hook(Hook(self._forget), prepend=True)
         for layer in model.modules():
             if any(parameter.requires_grad for parameter in layer.parameters(recurse=False)):
-                layer.register_forward_pre_hook(self._inputs)
-                layer.register_full_backward_pre_hook(self._gradients)
+                layer.register_forward_pre_hook(Hook(self._inputs))
+                layer.register_full_backward_pre_hook(Hook(self._gradients))
 
-    def _forget(self) -> None:
+    def _forget(self, *_: Any) -> None:
         if torch.is_grad_enabled():
             self.left_out, self.unknown = None, False
 

@@ -14,6 +14,7 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
 import torch
 from opacus.data_loader import DPDataLoader
 from opacus.utils.uniform_sampler import UniformWithReplacementSampler
@@ -21,7 +22,7 @@ from torch.utils.data import DataLoader
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import exact
-from dpbounds.privacy.publishing.interoperability.opacus_sampler import demand_known_sampler
+from dpbounds.privacy.publishing.interoperability.opacus_sampler import GRID, demand_known_sampler
 
 if TYPE_CHECKING:
     from dpbounds.opacus.forward import ForwardWatch, Inputs
@@ -156,9 +157,35 @@ _LEFT_OUT = (
 )
 
 
+_WORDS = 624  # of the state of a Mersenne twister
+_BEFORE = 24  # bytes of PyTorch's own before them, each word in eight
+
+
 def own_generator(device: Any = "cpu") -> torch.Generator:
-    """A generator that nobody else uses, seeded by the operating system."""
-    return torch.Generator(device=device).manual_seed(secrets.randbits(63))
+    """A generator that nobody else uses, seeded by the operating system.
+
+    PyTorch's generator for the CPU keeps 32 bits of a seed: few enough to try them all. So its whole state is set, from
+    256 bits. On other devices a seed has 63 bits.
+
+    Raises:
+        UnsupportedMechanism: The installed PyTorch keeps the state otherwise.
+    """
+    generator = torch.Generator(device=device).manual_seed(secrets.randbits(63))
+    if generator.device.type != "cpu":
+        return generator
+    key = np.random.SeedSequence(secrets.randbits(256)).generate_state(_WORDS).astype(np.uint32)
+    state = generator.get_state()
+    state[_BEFORE : _BEFORE + 8 * _WORDS] = torch.from_numpy(key.astype(np.uint64).view(np.uint8))
+    generator.set_state(state)
+    same = np.random.MT19937()
+    same.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": _WORDS}}
+    expected = torch.from_numpy((same.random_raw(8) % GRID).astype(np.float64))
+    if not torch.equal(torch.rand(8, generator=generator.clone_state(), dtype=torch.float32).double() * GRID, expected):
+        raise UnsupportedMechanism(
+            f"PyTorch {torch.__version__} keeps the state of a generator in a way that is not known here: give a "
+            "noise_generator, and a loader with a generator, seeded from the operating system"
+        )
+    return generator
 
 
 class PoissonSampler(UniformWithReplacementSampler):  # type: ignore[misc]  # Opacus has no types

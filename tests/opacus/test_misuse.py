@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
+import pickle
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
@@ -19,6 +21,8 @@ import dpbounds as dp
 from dpbounds.algorithms.sampling import Truncated
 from dpbounds.errors import DpboundsError, InvalidValue, UnsupportedMechanism
 from dpbounds.opacus import PrivacyEngine
+from dpbounds.opacus.forward import Hook
+from dpbounds.opacus.watching import own_generator
 from dpbounds.privacy.publishing.interoperability import drawn_rate
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what PyTorch and Opacus warn of is not ours
@@ -284,8 +288,9 @@ def test_a_buffer_that_changes_is_refused_and_the_run_has_no_guarantee(way: str)
     setting = Setting(Buffered(way))
     with pytest.raises(UnsupportedMechanism, match="buffer kept changed"):
         setting.train()
-    with pytest.raises(UnsupportedMechanism, match="no guarantee"):
-        setting.engine.get_epsilon(1e-5)
+    for question in (lambda: setting.engine.get_epsilon(1e-5), setting.engine.ledger):
+        with pytest.raises(UnsupportedMechanism, match="no guarantee"):
+            question()
 
 
 class Mixing(nn.Module):
@@ -372,6 +377,74 @@ def test_dropout_does_not_look_like_mixing_and_tests_draw_nothing_from_the_users
     setting.train()
     assert setting.history() == [(1.0, 1 / STEPS, STEPS)]
     assert plain[1].training
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("weights", [None, torch.tensor([1e-4, 1.0])])
+def test_losses_are_tested_however_they_are_given_their_arguments(weights: Any, named: bool) -> None:
+    loss = nn.CrossEntropyLoss(weight=weights)
+
+    def criterion(out: torch.Tensor, y: torch.Tensor) -> Any:
+        return loss(input=out, target=y) if named else loss(out, target=y)
+
+    setting = Setting(criterion=criterion)
+    if weights is None:
+        setting.train()
+        assert "and that of its loss on" in setting.engine.statement(1e-5)
+    else:
+        with pytest.raises(UnsupportedMechanism, match="class weights or ignore_index"):
+            setting.train()
+
+
+def test_low_precision_does_not_look_like_mixing() -> None:
+    layers = [layer for _ in range(6) for layer in (nn.Linear(5, 5), nn.GELU())]
+    setting = Setting(nn.Sequential(*layers, nn.Linear(5, 2)))
+    for x, y in setting.loader:
+        setting.optimizer.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16):
+            loss = setting.criterion(setting.model(x), y)
+        loss.backward()
+        setting.optimizer.step()
+    assert "and that of its loss on" in setting.engine.statement(1e-5)
+
+
+def pickled(model: nn.Module) -> Any:
+    return pickle.loads(pickle.dumps(model))  # noqa: S301 (what was written a moment ago)
+
+
+@pytest.mark.parametrize(
+    ("mode", "copied"),
+    [
+        *((mode, copy.deepcopy) for mode in MODES),
+        *((mode, pickled) for mode in MODES if mode != "functorch"),  # of which Opacus keeps local functions
+    ],
+)
+def test_a_copy_of_the_model_is_not_watched(mode: str, copied: Any) -> None:
+    """An average of models, say: it may be evaluated, and nothing that it does concerns the run."""
+    setting = Setting(deep(), mode=mode)
+    other = copied(setting.plain)
+    setting.train()
+    with torch.no_grad():
+        other(torch.full((3, 5), NAN))
+    setting.train()
+    assert setting.history() == [(1.0, 1 / STEPS, 2 * STEPS)]
+    watching = [each for layer in other.modules() for each in layer._forward_pre_hooks.values()]
+    assert watching
+    assert all(each() is None for each in watching if isinstance(each, Hook))
+
+
+def test_a_parameter_may_be_a_single_number() -> None:
+    class Scaled(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale = nn.Parameter(torch.tensor(1.0))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.scale
+
+    setting = Setting(nn.Sequential(nn.Linear(5, 2), Scaled()))
+    setting.train()
+    assert setting.finite()
 
 
 # --- samples, rates and batches -----------------------------------------------------------------------------------
@@ -576,6 +649,13 @@ def test_a_generator_with_a_seed_that_everybody_knows_is_refused() -> None:
             Setting(**{name: torch.Generator()})
 
 
+def test_generators_of_the_engine_have_more_bits_than_a_seed() -> None:
+    one = own_generator()
+    seeded = torch.Generator().manual_seed(one.initial_seed())
+    assert not torch.equal(torch.rand(9, generator=one), torch.rand(9, generator=seeded))
+    assert not torch.equal(torch.rand(9, generator=one), torch.rand(9, generator=own_generator()))
+
+
 def test_two_runs_without_seeds_have_different_noise() -> None:
     """PyTorch's own generator starts from the same seed in every process."""
     found = []
@@ -625,6 +705,18 @@ def test_a_parameter_that_is_frozen_before_the_step_gets_no_raw_gradient(mode: s
     with pytest.raises((DpboundsError, ValueError)):
         setting.optimizer.step()
     assert torch.equal(setting.plain[0].weight, before)
+
+
+def test_layers_may_be_frozen_between_passes() -> None:
+    setting = Setting(deep())
+    setting.train()
+    setting.optimizer.zero_grad()
+    before = setting.plain[0].weight.detach().clone()
+    for parameter in setting.plain[0].parameters():
+        parameter.requires_grad = False
+    setting.train()
+    assert torch.equal(setting.plain[0].weight, before)
+    assert setting.history() == [(1.0, 1 / STEPS, 2 * STEPS)]
 
 
 def test_a_parameter_of_another_model_in_the_optimiser_is_refused() -> None:

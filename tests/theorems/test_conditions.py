@@ -9,9 +9,10 @@ from dpbounds.errors import DpboundsError, InvalidValue
 from dpbounds.theorems.checking import drawn
 from dpbounds.theorems.evaluation import check
 from dpbounds.theorems.formulas import inline
-from dpbounds.theorems.language import Bound, Condition, Paper, q
+from dpbounds.theorems.language import Bound, Condition, q
 from dpbounds.theorems.monotonicity import domain_in
 from dpbounds.theorems.registry import library, theorem
+from tests.theorems import made
 
 POINTS, ATTEMPTS = 2, 200
 DIMENSION, EPSILON = Condition(q.d >= 2, "a plane"), Condition(q.epsilon < 1, "small budgets")
@@ -19,16 +20,7 @@ DIMENSION, EPSILON = Condition(q.d >= 2, "a plane"), Condition(q.epsilon < 1, "s
 
 def statement(*conditions, part_conditions=()):
     """A statement whose bound is G, under these conditions."""
-    return Paper("mine").theorem(
-        id="theorem-1",
-        title="a title",
-        statement="A claim.",
-        where="here",
-        bounds="gradient-norm, expectation",
-        status="claimed",
-        conditions=conditions,
-        parts=Bound(q.G, conditions=part_conditions),
-    )
+    return made.statement(Bound(q.G, conditions=part_conditions), conditions=conditions)
 
 
 # --- the answer: True, False, or None where a condition was not checked ---

@@ -4,21 +4,10 @@ import pytest
 from sympy import sqrt
 
 from dpbounds.theorems.checking import defects
-from dpbounds.theorems.language import Bound, Paper, Rate, q
+from dpbounds.theorems.language import Bound, Rate, q
+from tests.theorems.made import statement
 
 RATE = sqrt(q.d) / (q.n * q.epsilon)
-
-
-def statement(part):
-    return Paper("mine").theorem(
-        id="theorem-1",
-        title="a title",
-        statement="A claim.",
-        where="here",
-        bounds="gradient-norm, expectation",
-        status="claimed",
-        parts=part,
-    )
 
 
 @pytest.mark.parametrize(

@@ -536,10 +536,8 @@ def _private_vertices(algorithm: VertexFrankWolfe, problem: FiniteSum, run: Run,
     per_step = float(algorithm.step_epsilon) * 2 / algorithm.relation.sensitivity_factor
     lost = 4 * reach * math.log(candidates) / (problem.records * per_step)
     claim = "the exponential mechanism loses at most 2Δ ln N/ε₀"
-    seen, points = (
-        _seen(problem, run, _within(algorithm)),
-        np.concatenate([problem.initial_point[None], run.output[:6]]),
-    )
+    seen = _seen(problem, run, _within(algorithm))
+    points = np.concatenate([problem.initial_point[None], run.output[:6]])
     steepest_entry = float(np.abs(problem.hessian(points)).max())  # |<v, H v>| is at most that times the square l1 norm
     return _frank_wolfe(algorithm, problem, run, seen, L, D, lost, claim, steepest_entry)
 
