@@ -3,7 +3,8 @@
 Formulas have their second transcription in ``reference_formulas.py``; these files have the rest of a statement: its
 status, what it bounds, the neighbouring relation, the sampling, assumptions, conditions and errata. No command writes
 them, so that no field of a statement changes unnoticed. The first entries were copied from the library: they are no
-independent reading of the papers until somebody has compared them. The docstring of ``claims`` says what each field holds.
+independent reading of the papers until somebody has compared them. The docstring of ``claims`` says what each field
+holds.
 """
 
 import tomllib
