@@ -45,6 +45,41 @@ class Own:
         return 3 * np.linalg.norm(away, axis=1, keepdims=True) * away
 
 
+def less_their_mean(found, rows):
+    """What batch normalisation does."""
+    return found - found.mean(axis=0)
+
+
+def over_the_largest(found, rows):
+    return found / np.abs(found).max()
+
+
+def of_the_first_place(found, rows):
+    """Class weights, say, that only one record of a batch has."""
+    return np.where(np.arange(len(rows))[:, None] > 0, found, 2 * found)
+
+
+def not_a_number_beside_others(found, rows):
+    return np.where(len(rows) > 1, np.nan, found)
+
+
+def zero_beside_others(found, rows):
+    return found * (len(rows) == 1)
+
+
+class Dependent(Own):
+    """Gradients that depend on who else is in the batch."""
+
+    def __init__(self, z, how, sound_questions=0):
+        super().__init__(z)
+        self.how, self.left = how, sound_questions
+
+    def record_gradients(self, x, rows):
+        found = super().record_gradients(x, rows)
+        self.left -= len(rows) > 1
+        return found if self.left >= 0 else self.how(found, rows)
+
+
 def exact_square(row):
     return sum(Fraction(float(entry)) ** 2 for entry in row)
 
@@ -90,6 +125,38 @@ def test_one_record_moves_a_mean_by_no_more_than_twice_the_bound():
             assert np.isfinite(first).all()
             assert np.isfinite(second).all()
             assert np.linalg.norm(first - second) <= 2 * 0.25 / 50 * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    "how", [less_their_mean, over_the_largest, of_the_first_place, not_a_number_beside_others, zero_beside_others]
+)
+def test_a_gradient_that_depends_on_other_records_stops_the_run(how):
+    z = RNG.standard_normal((50, 3))
+    with pytest.raises(InvalidValue, match=r"for record \d+ alone than among \d+ records"):
+        StochasticGradientDescent(1, 5, 0.1, Poisson("1/5")).run(Clipped(Dependent(z, how), 1), seed=0)
+
+
+@pytest.mark.parametrize("how", [less_their_mean, zero_beside_others])
+def test_a_gradient_that_depends_on_other_records_later_on_is_seen(how):
+    dependent = Dependent(RNG.standard_normal((50, 3)), how, sound_questions=10)
+    with pytest.raises(InvalidValue, match="alone than among"):
+        GradientDescent(10, 100, step_size=0.1).run(Clipped(dependent, 1), seed=0)
+    assert dependent.left >= -42  # no later than at question 51
+
+
+def test_rounding_that_differs_from_batch_to_batch_is_no_dependence():
+    """Sums in single precision, in another order for another number of records, where most of the terms cancel."""
+    wide = RNG.standard_normal((50, 4000)).astype(np.float32)
+    wide -= wide.mean(axis=1, keepdims=True)
+
+    class Rounded(Own):
+        def record_gradients(self, x, rows):
+            ones = np.ones((4000, 3), np.float32)
+            return wide[rows] @ ones + np.float32(super().record_gradients(x, rows)) / 100
+
+    cut = Clipped(Rounded(RNG.standard_normal((50, 3))), 1)
+    for x in RNG.standard_normal((120, 3)):
+        cut.record_gradients(x, np.arange(50))
 
 
 def test_a_bound_that_is_never_reached_changes_nothing():
