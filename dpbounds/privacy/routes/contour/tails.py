@@ -31,7 +31,13 @@ def envelope(x: arb) -> arb:
 
 
 class Rectangles:
-    """A step function below the density of e^{λl} P~(dl), as horizontal rectangles."""
+    """A step function below the density of e^{λl} P~(dl), as horizontal rectangles.
+
+    Attributes:
+        cells: Of every step its height, in units of ``scale``, and the t at which it begins and ends.
+        rectangles: (height, length in l) of each.
+        mass: At least M(λ).
+    """
 
     def __init__(self, moments: Moments, tilt: float, steps: int) -> None:
         a, z = arb(tilt), moments.z
@@ -68,6 +74,9 @@ class Rectangles:
             height = (densities[left].min(densities[left + 1]) * sag).lower().floor().unique_fmpz()
             heights.append(0 if height is None else max(0, int(height)))
             lengths.append((losses[left + 1] - losses[left]).abs_lower())
+        self.cells = list(
+            zip(heights, (point.t for point in corners), (point.t for point in corners[1:]), strict=False)
+        )
         offsets = [arb(0)]
         for gap in lengths:
             offsets.append(offsets[-1] + gap)
