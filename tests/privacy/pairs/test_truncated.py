@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import dp_accounting as dpa
 import mpmath
@@ -19,6 +20,7 @@ from flint import arb
 import dpbounds as dp
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.working import working
+from dpbounds.privacy.budgets import batch_room
 from dpbounds.privacy.pairs import domination, truncation
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
@@ -517,6 +519,23 @@ def test_the_least_size_that_costs_next_to_nothing() -> None:
         assert (cut.upper <= 1.001 * poisson.upper) is cheap
     with pytest.raises(dp.UnsupportedMechanism, match="one TruncatedPoisson, repeated"):
         dp.least_max_batch_size(dp.Gaussian(1), "1e-3")
+
+
+@pytest.mark.seconds
+def test_the_least_size_is_enough_for_every_class_of_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever class comes first."""
+    training = dp.TruncatedPoisson(dp.Gaussian(4), "0.3", 6, 12)
+    enough = dp.least_max_batch_size(training, "1e-2")
+
+    class Reversed:
+        def __init__(self, *asked: Any) -> None:
+            self.found = neighbour_classes(*asked)
+
+        def every(self) -> list[Any]:
+            return list(self.found.every())[::-1]
+
+    monkeypatch.setattr(batch_room, "neighbour_classes", Reversed)
+    assert dp.least_max_batch_size(training, "1e-2") == enough
 
 
 def replace_cut(most: int) -> dp.TruncatedPoisson:
