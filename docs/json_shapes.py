@@ -338,11 +338,14 @@ class Evaluated(Head):
     id: str
     part: str
     kind: Literal["bound", "rate", "parameter"]
-    value: Ends
-    """Of a rate, or a parameter printed as an order: that of the formula inside the O(.)."""
+    value: Ends | None
+    """Of a rate, or a parameter printed as an order: that of the formula inside the O(.). Null where a condition fails:
+    the statement says nothing there, and the exit status is 1."""
     digits: int
     conditions: list[Condition]
     up_to_constant: NotRequired[bool]
+    applies: NotRequired[bool | None]
+    """Null where a condition could not be checked, and none fails."""
     claim: NotRequired[str]
     """This and what follows: with ``--part spent``."""
     relation: NotRequired[str]
@@ -354,7 +357,8 @@ class Side(TypedDict):
     id: str
     part: str
     kind: str
-    value: Ends
+    value: Ends | None
+    """Null where a condition fails; the exit status is 1 then."""
     up_to_constant: bool
     applies: bool | None
 

@@ -375,7 +375,7 @@ def demand_enough(found: Evaluation, fresh_estimates: int, steps: int) -> Enclos
     if found.applies is not True and fresh_estimates < steps:
         advice = "so that the run is not stopped before the bound is reached: more of them, or a larger κ"
         raise InvalidValue("fresh_estimates", fresh_estimates, "1 + (6B/M + 4.5 T E²/M²)/κ at least", advice)
-    return found.value
+    return found.value if found.formula_value is None else found.formula_value
 
 
 def claimed_zcdp(budget: PrivacyBudget) -> Fraction:

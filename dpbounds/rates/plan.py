@@ -819,8 +819,8 @@ def _threshold(
             found = evaluate(theorem, part.name, settled.values, digits=DIGITS)
         except (DpboundsError, _Unfit):
             return False
-        value = _value(theorem, found, settled)
-        return found.applies is not False and value is not None and _below(value, trivial)
+        value = None if found.applies is False else _value(theorem, found, settled)
+        return value is not None and _below(value, trivial)
 
     high = int(known["dataset_size"])
     factor = 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, reduce
 from itertools import product
@@ -31,7 +31,10 @@ _FEWEST_DIGITS, _MOST_DIGITS = 4, 17  # significant, of a parameter
 _POINTS, _STARTS = 2000, 3
 _FEW_AXES, _MORE_POINTS = 4, 20_000  # where there are more axes, descents end early more often,
 _STARTS_PER_AXIS = 3
-_WIDE = 14.0  # powers of e around the natural scale of a quantity
+_WIDE = 14.0  # powers of e around the natural scale of a quantity, where a search begins
+_FARTHEST = 230.0  # and where it ends: beyond, floating point does not reach
+_NEAR_AN_END = 0.5  # so near to an end of an axis the best may lie beyond it
+_GAIN = 1e-4  # of the logarithm of the goal, for which a search goes on beyond an end
 _STEP = 1e-6  # of a derivative, in logarithms
 _HUGE = 10**101
 _NOWHERE = 1e3  # the logarithm of a bound that is not defined
@@ -45,17 +48,32 @@ class Axis:
         low: The least coordinate at which it is looked for.
         value: From coordinates to values: a power of e, or a logistic curve between two ends.
         most: The largest value of what is a whole number, at least 1; 0 for others.
+        below: Whether there are values below that of ``low``, of which the logarithm is as fine as elsewhere.
+        above: The same for ``high``.
     """
 
     low: float
     high: float
     value: Callable[[_Array], _Array]
     most: int = 0
+    below: bool = False
+    above: bool = False
 
     @property
     def whole(self) -> bool:
         """Whether it counts something."""
         return self.most > 0
+
+    def presses(self, coordinate: float) -> bool:
+        """Whether the best may lie beyond an end: the coordinate is near one that is open, or further out."""
+        below, above = coordinate < self.low + _NEAR_AN_END, coordinate > self.high - _NEAR_AN_END
+        return (self.below and below) or (self.above and above)
+
+    def around(self, coordinate: float) -> Axis:
+        """The axis with the coordinate in its middle, as far as its ends are open."""
+        low = max(-_FARTHEST, coordinate - _WIDE) if self.below else self.low
+        high = min(_FARTHEST, coordinate + _WIDE) if self.above else self.high
+        return replace(self, low=low, high=max(high, low + _WIDE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +92,14 @@ class Search:
     def measure(self, points: _Array) -> tuple[_Array, _Array]:
         """The same of coordinates, one point a row."""
         return self.of_values(np.array([axis.value(each) for axis, each in zip(self.axes, points.T, strict=True)]))
+
+    def presses(self, point: _Array) -> bool:
+        """Whether the best may lie beyond what is searched."""
+        return any(axis.presses(float(each)) for axis, each in zip(self.axes, point, strict=True))
+
+    def around(self, point: _Array) -> Search:
+        """The search with a point in its middle."""
+        return replace(self, axes=tuple(axis.around(float(each)) for axis, each in zip(self.axes, point, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +187,15 @@ def tuned(where: Search, near: Sequence[float] | None = None) -> Tuned | None:
         where: What is searched.
         near: Where to begin, too; by default only at the best of many points that are spread over all that is allowed.
     """
+    if near is not None and where.presses(np.array(near)):
+        where = where.around(np.array(near))
     starts = _scattered(where)
     if near is not None:
         starts = np.array([near, starts[0]])
-    found = [_descend(where, start, ()) for start in starts]
-    feasible = [one for one in found if one is not None]
-    if not feasible:
+    best = _least(where, starts)
+    if best is None:
         return None
-    best = min(feasible, key=lambda one: _size(where, one))
+    where, best = _followed(where, best)
     whole = [i for i, axis in enumerate(where.axes) if axis.whole]
     rounded = []
     for ends in product(*(_neighbours(where.axes[i], best[i]) for i in whole)):
@@ -207,6 +234,23 @@ def _scattered(where: Search) -> _Array:
     order = np.lexsort((size, -violated))
     best: _Array = points[order[:starts]]
     return best
+
+
+def _least(where: Search, starts: _Array) -> _Array | None:
+    """The best local minimum from several starts; None where each of them violates a condition."""
+    found = [one for start in starts if (one := _descend(where, start, ())) is not None]
+    return min(found, key=lambda one: _size(where, one), default=None)
+
+
+def _followed(where: Search, best: _Array) -> tuple[Search, _Array]:
+    """Search anew around a minimum that lies near an end of what is searched, as long as that gains."""
+    while where.presses(best):
+        wider = where.around(best)
+        further = _least(wider, np.vstack([best, _scattered(wider)]))
+        if further is None or _size(wider, further) > _size(where, best) - _GAIN:
+            break
+        where, best = wider, further
+    return where, best
 
 
 def _descend(where: Search, start: _Array, kept: tuple[int, ...]) -> _Array | None:
@@ -301,9 +345,10 @@ def _axis(record: Quantity, values: Mapping[str, Fraction], most: int | None) ->
         return Axis(0.0, math.log(most), np.exp, most)
     if domain.upper is not None:
         low, high = float(domain.lower or 0), float(domain.upper)
-        return Axis(-_WIDE, _WIDE, lambda point: low + (high - low) / (1 + np.exp(-point)))
+        # near its upper end floating point is coarse; near a lower end that is not 0, too
+        return Axis(-_WIDE, _WIDE, lambda point: low + (high - low) / (1 + np.exp(-point)), below=low == 0)
     scale = _natural(record.unit, values)
-    return Axis(-_WIDE, _WIDE, lambda point: scale * np.exp(point))
+    return Axis(-_WIDE, _WIDE, lambda point: scale * np.exp(point), below=True, above=True)
 
 
 def _natural(unit: Unit, values: Mapping[str, Fraction]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -30,22 +30,26 @@ class Checked:
     """A condition, what it is for, and whether it holds at the values given.
 
     Attributes:
-        holds: Proven or refuted; None where a value that it needs was not given, or at the boundary.
+        holds: Proven or refuted; None where a value that it needs was not given, or at the boundary. Where one of its
+            sides is not defined it does not hold.
         missing: The names of those values.
+        undefined: What is not defined, and why; empty where both sides are.
     """
 
     text: str
     why: str
     holds: bool | None
     missing: tuple[str, ...] = ()
+    undefined: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Evaluation(Displayed):
-    """What a part of a statement amounts to.
+    """What a part of a statement amounts to at some values, and whether the statement applies there.
 
     Attributes:
-        value: A proven enclosure of the formula's value.
+        formula_value: A proven enclosure of what the formula comes to, whether or not the statement applies; None where
+            the formula is not defined. Where a condition fails, nothing follows from it.
         up_to_constant: The formula holds up to a constant that nobody stated: the value is no bound.
         conditions: Each condition of the statement and of the part, and what the constants of every problem satisfy
             under its assumptions (``consistency.limits``), where those are given.
@@ -54,9 +58,23 @@ class Evaluation(Displayed):
     id: str
     part: str
     kind: Kind
-    value: Enclosure
+    formula_value: Enclosure | None
     up_to_constant: bool
     conditions: tuple[Checked, ...]
+    _refusal: InvalidValue | None = field(default=None, compare=False)
+
+    @property
+    def value(self) -> Enclosure:
+        """A proven enclosure of the formula's value, where no condition of the statement fails.
+
+        Raises:
+            InvalidValue: A condition fails: the statement says nothing at these values. It is the first that fails
+                which the message names.
+        """
+        if self._refusal is not None:
+            raise self._refusal
+        assert self.formula_value is not None  # `evaluate` raises where all conditions hold and there is no value
+        return self.formula_value
 
     @property
     def applies(self) -> bool | None:
@@ -71,15 +89,17 @@ class Evaluation(Displayed):
 
     def _sheet(self) -> Sheet:
         order = ", up to a constant that is not stated" if self.up_to_constant else ""
+        value = f"{self.value}{order}" if self.applies is not False else "none: the statement does not apply"
         told = {True: "holds", False: "fails", None: "not checked"}
         rows = [(condition.text, told[condition.holds]) for condition in self.conditions]
         columns = ("condition", "at these values") if rows else ()
-        return Sheet(f"{self.id} {self.part}", (("value", f"{self.value}{order}"),), columns, rows)
+        return Sheet(f"{self.id} {self.part}", (("value", value),), columns, rows)
 
     def __str__(self) -> str:
+        if self.applies is False:
+            return f"{self.id} {self.part}: does not apply: {', '.join(self.failing)} fails"
         order = " up to a constant that is not stated" if self.up_to_constant else ""
-        warning = f"; does not apply: {', '.join(self.failing)} fails" if self.failing else ""
-        return f"{self.id} {self.part}: {self.value}{order}{warning}"
+        return f"{self.id} {self.part}: {self.value}{order}"
 
 
 def evaluate(theorem: Theorem, part: str | None, values: Mapping[str, Any], *, digits: int = 15) -> Evaluation:
@@ -92,49 +112,55 @@ def evaluate(theorem: Theorem, part: str | None, values: Mapping[str, Any], *, d
         digits: Significant digits that are certified.
 
     Returns:
-        The value, whether or not the conditions hold: the report says which fail.
+        The evaluation, alike for all statements: where a condition fails (or is not defined), ``applies`` is False,
+        ``failing`` says which, and ``value`` raises.
 
     Raises:
-        InvalidValue: There is no such part; a value is missing, unknown, or outside its domain; or there is no answer
-            at these values. Where they violate a condition, that is what the message says.
+        InvalidValue: There is no such part; a value is missing, unknown, or outside its domain; or no condition fails,
+            and the formula is not defined.
         NotCertified: The digits could not be reached.
     """
     chosen = theorem.part(part)
     known = admitted(theorem, values)
     _refuse_missing(theorem, chosen, known)
     stated = (*theorem.conditions, *chosen.conditions, *conditions_for(theorem.assumptions, known))
-    judged = judge(theorem, stated, known)
+    judged = judge(stated, known)
+    refused = refusal(theorem, stated, judged, known)
+    value: Enclosure | None
     try:
         value = evaluation.evaluate(chosen.expression, known, digits=digits)
-    except (InvalidValue, NotCertified) as error:
-        raise refusal(theorem, stated, judged, known) or error from error
-    return Evaluation(theorem.id, chosen.name, chosen.kind, value, chosen.is_order, judged)
+    except (InvalidValue, NotCertified):
+        if refused is None:
+            raise
+        value = None
+    return Evaluation(theorem.id, chosen.name, chosen.kind, value, chosen.is_order, judged, refused)
 
 
-def judge(theorem: Theorem, conditions: Iterable[Condition], values: Mapping[str, Any]) -> tuple[Checked, ...]:
-    """Decide each condition; one that is not defined at the values is what is told, unless another one fails.
+def judge(conditions: Iterable[Condition], values: Mapping[str, Any]) -> tuple[Checked, ...]:
+    """Decide each condition. One of which a side is not defined at the values does not hold."""
+    return tuple(_judged(condition, values) for condition in conditions)
 
-    Raises:
-        InvalidValue: A condition is not defined at the values.
-    """
-    stated, judged, undefined = tuple(conditions), [], None
-    for condition in stated:
-        try:
-            judged.append(check(condition, values))
-        except InvalidValue as error:
-            undefined = undefined or _does_not_apply(theorem, condition, values, f"here {error}")
-    if undefined is not None:
-        raise refusal(theorem, stated, judged, values) or undefined
-    return tuple(judged)
+
+def _judged(condition: Condition, values: Mapping[str, Any]) -> Checked:
+    try:
+        return check(condition, values)
+    except InvalidValue as error:
+        return Checked(_told(condition.holds)[0], condition.why, False, undefined=str(error))
 
 
 def refusal(
     theorem: Theorem, conditions: Iterable[Condition], judged: Iterable[Checked], values: Mapping[str, Any]
 ) -> InvalidValue | None:
-    """What a user is told whose values have no answer: the condition that they violate, in the record's words."""
-    failing = {one.text for one in judged if one.holds is False}
-    broken = next((one for one in conditions if _told(one.holds)[0] in failing), None)
-    return None if broken is None else _does_not_apply(theorem, broken, values)
+    """Why values have no answer: the condition that they violate, in the record's words; None where none is violated.
+
+    Of several that fail it is the first that is defined; else the first.
+    """
+    failing = [(one, each) for one, each in zip(conditions, judged, strict=True) if each.holds is False]
+    broken = next((pair for pair in failing if not pair[1].undefined), next(iter(failing), None))
+    if broken is None:
+        return None
+    condition, found = broken
+    return _does_not_apply(theorem, condition, values, f"here {found.undefined}" if found.undefined else "")
 
 
 def _does_not_apply(theorem: Theorem, condition: Condition, values: Mapping[str, Any], but: str = "") -> InvalidValue:

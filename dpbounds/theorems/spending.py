@@ -84,7 +84,7 @@ def composed(theorem: Theorem, privacy: Privacy, numbers: Numbers) -> Mechanism:
     try:
         mechanism = privacy.mechanism(numbers)
     except InvalidValue as error:
-        judged = judge(theorem, theorem.conditions, numbers.values)
+        judged = judge(theorem.conditions, numbers.values)
         raise refusal(theorem, theorem.conditions, judged, numbers.values) or error from error
     covered = numbers.relation is Relation.REPLACE_ONE or bounds_single_records(theorem.assumptions)
     swapped = numbers.relation is Relation.ADD_OR_REMOVE_ONE and all(

@@ -124,13 +124,35 @@ def test_conditions_are_reported_one_by_one(data, said):
     values = ["d=50", "noise_stddev=0.1", "T=10", "smoothness=1", "initial_gap=1", "step_size=1.9"]
     assert "holds: η < 2/L  (each step must decrease the risk)" in said("evaluate", EXPLICIT, *values)
     name, values = f"{PAPER}/lemma-1", ["delta=1e-5", "T=10"]
-    out = said("evaluate", name, "epsilon=2", *values)
+    out = said("evaluate", name, "epsilon=2", *values, status=1)
     assert "FAILS: ε < 1" in out
     assert "THE STATEMENT DOES NOT APPLY at these values" in out
-    found = data("evaluate", name, "epsilon=2", *values)
+    found = data("evaluate", name, "epsilon=2", *values, status=1)
     assert [(one["text"], one["holds"]) for one in found["conditions"]] == [("ε < 1", False)]
     fine = data("evaluate", name, "epsilon=1/2", *values)
     assert [one["holds"] for one in fine["conditions"]] == [True]
+    assert (found["applies"], fine["applies"]) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "failing"),
+    [
+        # the formula has a value there: a probability that is 1 at least
+        (f"{PAPER}/lemma-1", ["epsilon=2", "delta=1e-5", "T=10"], "ε < 1"),
+        # and here it is the root of a negative number
+        (EXPLICIT, ["step_size=2.1", "d=50", "noise_stddev=0.1", "T=10", "smoothness=1", "initial_gap=1"], "η < 2/L"),
+    ],
+)
+def test_a_statement_that_does_not_apply_has_no_value_and_the_exit_status_says_so(data, said, name, values, failing):
+    found = data("evaluate", name, *values, status=1)
+    assert (found["value"], found["applies"]) == (None, False)
+    out = said("evaluate", name, *values, status=1)
+    assert "none: the statement does not apply" in out
+    assert f"FAILS: {failing}" in out
+    assert "proven" not in out
+    pair = data("compare", name, name, *values, status=1)
+    assert ([one["value"] for one in pair["statements"]], pair["ratio"]) == ([None, None], None)
+    assert said("compare", name, name, *values, status=1).count(f"DOES NOT APPLY here: {failing} fails") == 2
 
 
 def test_what_a_statement_spends(data, said):
@@ -203,6 +225,8 @@ def test_errata_in_words_and_for_programs(data, said, refused):
 
 
 def test_a_ratio_of_intervals_is_rounded_outwards():
-    left, right = (SimpleNamespace(value=Enclosure(Fraction(low), Fraction(high))) for low, high in ((1, 2), (3, 5)))
+    left, right = (
+        SimpleNamespace(value=Enclosure(Fraction(low), Fraction(high)), applies=True) for low, high in ((1, 2), (3, 5))
+    )
     ratio = _ratio(left, right)
     assert (ratio.exact_lower, ratio.exact_upper) == (Fraction(1, 5), Fraction(2, 3))

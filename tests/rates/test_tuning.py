@@ -13,7 +13,7 @@ from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled, parts_of
 from dpbounds.privacy.relations import Relation
 from dpbounds.rates.budgets import Budget, gaussian_rho
 from dpbounds.rates.plan import plan
-from dpbounds.rates.tuning import freedom, likely_rho, search, tuned
+from dpbounds.rates.tuning import Axis, Search, freedom, likely_rho, search, tuned
 from dpbounds.theorems.record import Bound, Parameter
 from dpbounds.theorems.registry import library, theorem
 from tests.rates.plans import plan_of
@@ -203,6 +203,68 @@ def test_other_units_are_the_same_plan(loss, length):
     assert set(before) == set(after)
     for name, one in before.items():
         assert float(after[name].value * length / loss) == pytest.approx(float(one.value), rel=1e-4), name
+
+
+ALONG = {**NUMBERS, "hessian_lipschitz": 1, "diameter": 1, "failure_probability": "0.01"}
+RANKED = {  # a metric, and statements that bound it by what is searched or prescribed
+    "sosp": f"{PATH} {PATH}/iterative {PATH}/warm-start",
+    "population-sosp": f"{PATH}/population",
+    "gradient-norm": f"{STORM} {EXACT} {DESCENT} lowy-ullman-wright-2024/corollary-4.3/explicit",
+    "excess-empirical-risk": "lowy-ullman-wright-2024/lemma-4.2/explicit",
+}
+
+
+def assert_never_rises_with_n(statements, metric, sizes, **numbers):
+    """A bound at more records is not larger than at fewer, but for a millionth that parameters are rounded by."""
+    for name in statements.split():
+        found = [bounds(name, metric=metric, **(numbers | {"n": n})).get(name) for n in sizes]
+        values = [one.value for one in found if one is not None]
+        assert len(values) == len(sizes), name
+        for more, fewer in zip(values[1:], values, strict=False):
+            assert more <= fewer * Fraction(100_001, 100_000), (name, list(map(float, values)))
+
+
+@pytest.mark.seconds
+def test_ever_more_records_reach_ever_smaller_points():
+    """The best α leaves the range of e^14 around its natural scale, 1, where the search begins, at n = 10^9."""
+    numbers = ALONG | {"d": 1}
+    assert_never_rises_with_n(f"{PATH}/warm-start", "sosp", [10**8, 10**9, 10**12, 10**18], **numbers)
+    far = bounds(f"{PATH}/warm-start", metric="sosp", **(numbers | {"n": 10**12}))[f"{PATH}/warm-start"]
+    assert far.value <= Fraction("7.03e-10")  # what the parameters for n = 10^6 reach
+
+
+@pytest.mark.minutes
+@pytest.mark.parametrize("d", [1, 100])
+@pytest.mark.parametrize("metric", sorted(RANKED))
+def test_no_bound_of_a_plan_rises_with_n(metric, d):
+    sizes = [10**power for power in (6, 7, 8, 9, 10, 11, 12, 14)]
+    assert_never_rises_with_n(RANKED[metric], metric, sizes, **(ALONG | {"d": d, "steps_limit": None}))
+
+
+@pytest.mark.seconds_cases("warm-start-*")
+@pytest.mark.minutes_cases("path-noise-*", "iterative-*", "population-*")
+@pytest.mark.parametrize(("loss", "length"), [(1000, 1), (1, 1000), (Fraction(1, 7), 13)], ids=str)
+@pytest.mark.parametrize("name", [PATH, f"{PATH}/iterative", f"{PATH}/warm-start", f"{PATH}/population"],
+                         ids=["path-noise", "iterative", "warm-start", "population"])  # fmt: skip
+def test_far_out_other_units_are_the_same_plan(name, loss, length):
+    metric = "population-sosp" if name.endswith("population") else "sosp"
+    here = bounds(name, metric=metric, **(ALONG | {"n": 10**12, "d": 5}))[name]
+    units = {"initial_gap": loss, "lipschitz": Fraction(loss, length), "smoothness": Fraction(loss, length**2),
+             "hessian_lipschitz": Fraction(loss) / length**3, "diameter": length}  # fmt: skip
+    there = bounds(name, metric=metric, **(ALONG | {"n": 10**12, "d": 5} | units))[name]
+    assert float(there.value * length / loss) == pytest.approx(float(here.value), rel=1e-3)
+
+
+@pytest.mark.parametrize("target", [1e-30, 1e-3, 1e30])
+def test_a_search_follows_a_minimum_beyond_its_ends(target):
+    """(log a - log target)², where a search begins within e^14 of 1."""
+    axis = Axis(-14.0, 14.0, np.exp, below=True, above=True)
+
+    def of_values(values):
+        return (np.log(values[0] / target) / 10) ** 2, np.empty((0, values.shape[1]))
+
+    found = tuned(Search(("a",), (axis,), of_values))
+    assert float(found.values["a"]) == pytest.approx(target, rel=0.05)
 
 
 def test_what_is_given_is_not_chosen():

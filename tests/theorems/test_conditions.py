@@ -5,7 +5,7 @@ import random
 import pytest
 from sympy import sqrt
 
-from dpbounds.errors import DpboundsError, InvalidValue
+from dpbounds.errors import InvalidValue
 from dpbounds.theorems.checking import drawn
 from dpbounds.theorems.evaluation import check
 from dpbounds.theorems.formulas import inline
@@ -82,12 +82,37 @@ def test_a_statement_of_the_library_with_an_unstated_constant():
 
 def test_a_step_that_is_too_long_has_no_value_and_a_reason():
     values = {"initial_gap": 1, "smoothness": 1, "steps": 10, "dimension": 2, "noise_stddev": 1}
+    found = theorem("wang-xu-2019/theorem-2/explicit").evaluate(step_size="2.1", **values)
+    assert found.applies is False
     with pytest.raises(InvalidValue) as caught:
-        theorem("wang-xu-2019/theorem-2/explicit").evaluate(step_size="2.1", **values)
+        _ = found.value
     assert str(caught.value) == (
         "smoothness, step_size must be such that wang-xu-2019/theorem-2/explicit applies, which it does where η < 2/L "
         "(each step must decrease the risk), not 1, 2.1"
     )
+
+
+@pytest.mark.parametrize("formula", [q.G, sqrt(q.G - q.d)], ids=["defined", "not defined"])
+def test_a_statement_that_does_not_apply_has_no_value_whether_or_not_its_formula_has_one(formula):
+    found = made.statement(Bound(formula), conditions=DIMENSION).evaluate(lipschitz="1/2", dimension=1)
+    assert found.applies is False
+    assert (found.formula_value is None) is (formula != q.G)
+    with pytest.raises(InvalidValue, match=r"d >= 2 \(a plane\)"):
+        _ = found.value
+    assert str(found).endswith("does not apply: d >= 2 fails")
+    assert dict(found._sheet().facts)["value"] == "none: the statement does not apply"
+
+
+def test_a_condition_that_is_not_defined_does_not_hold():
+    found = statement(Condition(sqrt(q.G - q.d) >= 0), DIMENSION).evaluate(lipschitz=1, dimension=2)
+    assert [one.holds for one in found.conditions] == [False, True]
+    with pytest.raises(InvalidValue, match="; here argument of sqrt"):
+        _ = found.value
+
+
+def test_a_formula_that_is_not_defined_where_nothing_fails_is_an_error():
+    with pytest.raises(InvalidValue):
+        made.statement(Bound(sqrt(q.G - q.d)), conditions=DIMENSION).evaluate(lipschitz=1, dimension=2)
 
 
 # --- every condition of the library, at points that violate it ---
@@ -121,22 +146,21 @@ def violating(one, part):
 
 
 def assert_violations_are_reported(parts):
-    """An error, or the evaluation, has the violated condition in the record's words; how many parts were violated."""
+    """The evaluation has the violated conditions in the record's words, and no value; how many parts were violated."""
     violated = 0
     for one, part in parts:
         points = violating(one, part)
         violated += bool(points)
         for point, broken in points:
             words = [inline(each.holds) for each in broken]
-            try:
-                found = one.evaluate(part.name, **point)
-            except DpboundsError as error:
-                message = str(error)
-                assert any(text in message and each.why in message for text, each in zip(words, broken, strict=True))
-                assert one.id in message
-            else:
-                assert found.applies is False, (one.id, part.name, point)
-                assert set(words) <= set(found.failing), (one.id, part.name, point)
+            found = one.evaluate(part.name, **point)
+            assert found.applies is False, (one.id, part.name, point)
+            assert set(words) <= set(found.failing), (one.id, part.name, point)
+            with pytest.raises(InvalidValue) as caught:
+                _ = found.value
+            message = str(caught.value)
+            assert one.id in message
+            assert any(text in message and each.why in message for text, each in zip(words, broken, strict=True))
     return violated
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.completion import IDS
 from dpbounds.cli.verbs.evaluate import assignments
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 def command(first: str, second: str, words: tuple[str, ...], parts: str | None, as_json: bool) -> int:
     """Compare two statements at the same values. Each ID may be a file of your own, such as ./my_theorem.py.
 
+    Where a condition of one fails, that one has no value, and the exit status is 1.
+
     A FILE.py is executed: read it first if it is not yours.
 
     Example: dpbounds compare wang-xu-2019/theorem-2 cited/wang-ye-xu-2017/main-result n=1e6 d=100 epsilon=1 delta=1e-6
@@ -39,6 +42,7 @@ def command(first: str, second: str, words: tuple[str, ...], parts: str | None, 
     if len(chosen) != 2:
         raise click.UsageError("--parts wants two names, such as --parts bound,tuned")
     left, right = evaluate(one, chosen[0], values), evaluate(other, chosen[1], values)
+    status = DOES_NOT_HOLD if False in (left.applies, right.applies) else DONE
     ratio = _ratio(left, right)
     shared, first_only, second_only = _assumed(one, other)
     if as_json:
@@ -50,12 +54,9 @@ def command(first: str, second: str, words: tuple[str, ...], parts: str | None, 
                 "assumptions": {"shared": shared, "first_only": first_only, "second_only": second_only},
             }
         )
-        return 0
+        return status
     for evaluation in (left, right):
-        lower, _ = evaluation.value.decimals(10)
-        order = "up to a constant" if evaluation.up_to_constant else "proven"
-        applies = {True: "", False: ", DOES NOT APPLY here", None: ", not every condition could be checked"}
-        click.echo(f"{evaluation.id} {evaluation.part}: {lower}  ({order}{applies[evaluation.applies]})")
+        click.echo(f"{evaluation.id} {evaluation.part}: {_in_words(evaluation)}")
     if ratio is not None:
         click.echo(f"ratio: {ratio.decimals(6)[1]}")
     if left.up_to_constant != right.up_to_constant:
@@ -63,10 +64,20 @@ def command(first: str, second: str, words: tuple[str, ...], parts: str | None, 
     for label, names in (("both assume", shared), ("the first also", first_only), ("the second also", second_only)):
         if names:
             click.echo(f"{label}: {', '.join(names)}")
-    return 0
+    return status
+
+
+def _in_words(found: Evaluation) -> str:
+    if found.applies is False:
+        return f"no value: the statement DOES NOT APPLY here: {', '.join(found.failing)} fails"
+    order = "up to a constant" if found.up_to_constant else "proven"
+    unchecked = "" if found.applies else ", not every condition could be checked"
+    return f"{found.value.decimals(10)[0]}  ({order}{unchecked})"
 
 
 def _ratio(left: Evaluation, right: Evaluation) -> Enclosure | None:
+    if False in (left.applies, right.applies):
+        return None
     above, below = left.value, right.value
     if not (isinstance(below.exact_lower, Fraction) and below.exact_lower > 0 and above.exact_lower >= 0):
         return None
@@ -86,12 +97,12 @@ def _assumed(one: Theorem, other: Theorem) -> tuple[list[str], list[str], list[s
 
 
 def _json(found: Evaluation) -> dict[str, object]:
-    lower, upper = found.value.decimals(17)
+    ends = None if found.applies is False else dict(zip(("lower", "upper"), found.value.decimals(17), strict=True))
     return {
         "id": found.id,
         "part": found.part,
         "kind": str(found.kind),
-        "value": {"lower": lower, "upper": upper},
+        "value": ends,
         "up_to_constant": found.up_to_constant,
         "applies": found.applies,
     }

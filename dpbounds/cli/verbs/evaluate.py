@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpbounds.cli import DOES_NOT_HOLD, DONE
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.completion import IDS
 from dpbounds.cli.questions.options import RELATIONS
@@ -57,6 +58,9 @@ def command(
 
     ID is one that `dpbounds theorems` lists, or a file of your own, such as ./my_theorem.py.
 
+    Where a condition fails the statement says nothing: the answer has no value, and the exit status is 1. A condition
+    that could not be checked, for want of a value, is listed.
+
     A FILE.py is executed: read it first if it is not yours.
 
     Example: dpbounds evaluate wang-xu-2019/theorem-2/explicit --part tuned n=1e5 d=50 rho=0.1 lipschitz=1 smoothness=1
@@ -74,36 +78,43 @@ def command(
         return 0
     if relation is not None:
         raise click.UsageError(f"--relation {relation} needs --part spent: leave it out")
-    _print_value(evaluate(statement, part, values, digits=digits), digits, as_json)
-    return 0
+    found = evaluate(statement, part, values, digits=digits)
+    _print_value(found, digits, as_json)
+    return DOES_NOT_HOLD if found.applies is False else DONE
 
 
 def _print_value(found: Evaluation, digits: int, as_json: bool) -> None:
-    lower, upper = found.value.decimals(digits + 2)
+    value = None if found.applies is False else found.value
+    lower, upper = ("", "") if value is None else value.decimals(digits + 2)
     if as_json:
         output.print_json(
             {
                 "id": found.id,
                 "part": found.part,
                 "kind": str(found.kind),
-                "value": {"lower": lower, "upper": upper},
-                "digits": found.value.digits if lower != upper else digits,
+                "value": None if value is None else {"lower": lower, "upper": upper},
+                "digits": digits if value is None or lower == upper else value.digits,
                 "up_to_constant": found.up_to_constant,
+                "applies": found.applies,
                 "conditions": [_condition(one) for one in found.conditions],
             }
         )
         return
-    value = lower if lower == upper else f"[{lower}, {upper}]"
+    shown = f"{lower if lower == upper else f'[{lower}, {upper}]'}  (proven)"
     rows = {
         "statement": found.id,
         str(found.kind): found.part,
-        "formula" if found.up_to_constant else "value": f"{value}  (proven)",
+        "formula" if found.up_to_constant else "value": "none: the statement does not apply"
+        if value is None
+        else shown,
     }
-    if found.up_to_constant:
+    if found.up_to_constant and value is not None:
         rows["kind"] = "order of growth: it holds up to a constant that is not stated, so this is no bound"
     output.print_rows(rows)
     for one in found.conditions:
         click.echo(f"  {_verdict(one)}: {one.text}" + (f"  ({one.why})" if one.why else ""))
+        if one.undefined:
+            click.echo(f"    here {one.undefined}")
     if found.applies is False:
         click.echo("  THE STATEMENT DOES NOT APPLY at these values")
 

@@ -16,7 +16,18 @@ from sympy import Max, Rational, floor, log, sqrt
 
 from dpbounds.papers.ours import PAPER, searches
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism
-from dpbounds.theorems.language import CURVATURE, GRADIENT, LENGTH, SAMPLES, Bound, Numbers, Parameter, Privacy, q
+from dpbounds.theorems.language import (
+    CURVATURE,
+    GRADIENT,
+    LENGTH,
+    SAMPLES,
+    Bound,
+    Condition,
+    Numbers,
+    Parameter,
+    Privacy,
+    q,
+)
 
 first = 4 * q.L / q.alpha**2
 second = 6 * sqrt(q.rho_H) / q.alpha ** Rational(3, 2)
@@ -46,7 +57,15 @@ THEOREM = PAPER.theorem(
     status="proved here",
     assumptions="Lipschitz, smooth, Hessian-Lipschitz, bounded risk, unconstrained",
     parts=(
-        Bound(sample_size, meaning="how many records suffice, with T of `steps` and K of `searches`", unit=SAMPLES),
+        Bound(
+            sample_size,
+            meaning="how many records suffice, with T of `steps` and K of `searches`, or more",
+            unit=SAMPLES,
+            conditions=(
+                Condition(q.T >= steps, "the risk cannot be lowered so often"),
+                Condition(searches >= least_searches, "nor by so many curvature steps"),
+            ),
+        ),
         Bound(steps, "steps", "T: within as many steps a point is returned"),
         Bound(least_searches, "searches", "K: by as many Hessians"),
         Parameter(gradient_threshold, "gradient_threshold", "a gradient step is taken above it", unit=GRADIENT),

@@ -47,7 +47,8 @@ gradient_account, hessian_account = (halved(empirical.warm(one)) for one in (col
 enough = Condition(
     sqrt(2 * (gradient_account + hessian_account) / q.rho) <= q.n, "an α-SOSP of the empirical risk is found"
 )
-STANDING = empirical.STANDING
+start_gap = halved(empirical.warm_risk)
+STANDING = (*empirical.OF_THE_WALK, Condition(empirical.start >= start_gap, empirical.GOOD_START))
 
 THEOREM = PAPER.theorem(
     id="second-order-path-noise/population",
@@ -95,7 +96,7 @@ THEOREM = PAPER.theorem(
             logs_hidden=True,
             bases="loss length",
         ),
-        Parameter(halved(empirical.warm_risk), "start_gap", "ψ", unit=LOSS),
+        Parameter(start_gap, "start_gap", "ψ", unit=LOSS),
         Parameter(empirical.warm(cold.least_path), "path_length", "P, at least", conditions=STANDING[0]),
         Parameter(empirical.warm(cold.least_searches), "searches", "K, at least", conditions=STANDING[0]),
         Parameter(empirical.selection_epsilon, "epsilon", "ε_E of the exponential mechanism"),

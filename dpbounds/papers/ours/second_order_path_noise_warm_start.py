@@ -34,7 +34,9 @@ def mechanism(at: Numbers) -> Mechanism:
     return selection @ Gaussian(at.down(2 / sqrt(q.rho)))
 
 
-STANDING = tuple(Condition(warm(one.holds), one.why) for one in cold.STANDING)
+GOOD_START = "the first point is known to be as good"
+OF_THE_WALK = tuple(Condition(warm(one.holds), one.why) for one in cold.STANDING)
+STANDING = (*OF_THE_WALK, Condition(start >= warm_risk, GOOD_START))
 
 THEOREM = PAPER.theorem(
     id="second-order-path-noise/warm-start",

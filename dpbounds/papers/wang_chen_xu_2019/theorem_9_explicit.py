@@ -37,7 +37,12 @@ THEOREM = PAPER.theorem(
     assumptions="smooth with Lipschitz Hessian, bounded set",
     conditions=(Condition(first_share <= 1, "η is a share"), Condition(second_share <= 1, "θ is a share")),
     parts=(
-        Bound(sample_size, meaning="how many records suffice, with T of `steps`", unit=SAMPLES),
+        Bound(
+            sample_size,
+            meaning="how many records suffice, with T of `steps`, or more",
+            unit=SAMPLES,
+            conditions=Condition(q.T >= steps, "the risk cannot be lowered so often"),
+        ),
         Bound(steps, "steps", "T: within as many steps a point is returned"),
         Parameter(first_share, "first_order_share", "η"),
         Parameter(second_share, "second_order_share", "θ"),

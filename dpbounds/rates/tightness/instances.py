@@ -88,13 +88,15 @@ def compare(theorem: Theorem, instance: Instance) -> Finding:
     """Hold a bound against its instance.
 
     Raises:
-        NotCertified: The statement is not proven to apply at the instance's values, or neither number's sign is known.
+        InvalidValue: The statement does not apply at the instance's values.
+        NotCertified: It is not proven to apply there, or neither number's sign is known.
     """
     found = evaluate(theorem, instance.part, instance.values, digits=_DIGITS)
+    bound = found.value
     if not found.applies:
         raise NotCertified(f"{theorem.id} is not proven to apply to its instance: {found}")
     value = instance.value()
-    return Finding(instance, found.value, value, _ratio(found.value, value))
+    return Finding(instance, bound, value, _ratio(bound, value))
 
 
 def _ratio(bound: Enclosure, value: Enclosure) -> Enclosure:

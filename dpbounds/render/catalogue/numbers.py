@@ -40,6 +40,8 @@ def cells(
         return (Missing(why), Standing("")), (True, 0.0)
     except NotCertified:
         return (Missing("not decided"), Standing("")), (True, 0.0)
+    if found.applies is False:
+        return (Missing("does not apply"), _applies(found)), (True, 0.0)
     text = found.value.decimals(DIGITS)[side is not Side.LOWER]
     shown = f"~ {text}" if found.up_to_constant else text
     return (shown, _applies(found)), (False, float(found.value.upper))

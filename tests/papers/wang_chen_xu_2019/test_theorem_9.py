@@ -48,7 +48,7 @@ def test_runs_end_at_a_stationary_point(seed):
     gap = 1 - math.cos(1) + 0.05
     limit = explicit("steps", Delta_F=gap, **values).value.upper
     small = {"G": 1, "rho": "0.1", "T": int(limit)}
-    found = explicit(d=1, zeta="0.05", **small, **values)
+    found = explicit(d=1, zeta="0.05", Delta_F=gap, **small, **values)
     assert found.applies is True
     records = math.ceil(found.value.upper)
     first = explicit("noise_stddev", n=records, **small).value.upper
