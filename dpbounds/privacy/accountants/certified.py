@@ -17,7 +17,7 @@ from dpbounds.displayed import Displayed, Sheet, number
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism, demand_one_of, shortened
 from dpbounds.expressions.enclosure import Enclosure, End
 from dpbounds.expressions.exact import ExactLike, brief, exact
-from dpbounds.expressions.time_limit import TimeIsUp, time_limited, without_time_limit
+from dpbounds.expressions.time_limit import TimeIsUp, is_limited, time_limited, without_time_limit
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.limits import SMALLEST_TOLERANCE
 from dpbounds.privacy.accountants.questions import (
@@ -294,7 +294,8 @@ def _by_moments(enclosure: Enclosure, mechanism: Mechanism, target: Target, rela
 def _all_classes(classes: NeighbourClasses, questions: Sequence[Question]) -> list[Named]:
     """Prove the first class; prove of each other that it spends no more, or how much it spends."""
     first, *others = classes.every()
-    firsts = _answered(first.product, questions)
+    glances = _at_a_glance(classes, questions) if others and is_limited() else {}
+    firsts = _narrowest(glances.get(first.name), _answered(first.product, questions))
     proofs: list[Named] = [((first.name, proof),) for proof in firsts]
     for each in others:
         leasts = [proof.enclosure.exact_lower for proof in firsts]
@@ -308,24 +309,50 @@ def _all_classes(classes: NeighbourClasses, questions: Sequence[Question]) -> li
             if dominated
         }
         if holds_allocation(each.product) and len(questions) > 1:
-            known |= _dominated_at_a_glance(each.product, questions, leasts)
+            known |= _dominated_by(leasts, _answered_at_a_glance(each.product, questions))
+        known |= _dominated_by(leasts, glances.get(each.name, ()))
         asked = iter(_answered(each.product, [q for index, q in enumerate(questions) if index not in known]))
-        for index in range(len(questions)):
-            proofs[index] += ((each.name, known.get(index) or next(asked)),)
+        rest = [known.get(index) or next(asked) for index in range(len(questions))]
+        for index, proof in enumerate(_narrowest(glances.get(each.name), rest)):
+            proofs[index] += ((each.name, proof),)
     return proofs
 
 
-def _dominated_at_a_glance(product: Product, questions: Sequence[Question], leasts: Sequence[End]) -> dict[int, Proof]:
-    """By the question's index, proofs that are wide, but show that the product spends no more than ``leasts``."""
-    wide = [replace(question, tolerance=max(question.tolerance, _GLANCE)) for question in questions]
-    with contextlib.suppress(NotCertified):
-        found = _answered(product, wide)
-        return {
-            index: Proof(proof.enclosure, "dominated", proof.parameters)
-            for index, proof in enumerate(found)
-            if proof.enclosure.exact_upper <= leasts[index]
-        }
-    return {}
+def _at_a_glance(classes: NeighbourClasses, questions: Sequence[Question]) -> dict[str, list[Proof]]:
+    """By the name of the class, wide proofs: where time is limited, it may be over before the last class's turn."""
+    return {each.name: _answered(each.product, _widened(questions)) for each in classes.every()}
+
+
+def _widened(questions: Sequence[Question]) -> list[Question]:
+    return [replace(question, tolerance=max(question.tolerance, _GLANCE)) for question in questions]
+
+
+def _narrowest(glances: Sequence[Proof] | None, proofs: Sequence[Proof]) -> list[Proof]:
+    """Of two proofs for each question the one with the smaller upper end; that a class is dominated stands."""
+    if glances is None:
+        return list(proofs)
+    pairs = zip(proofs, glances, strict=True)
+    return [
+        one if one.route == "dominated" else min(one, other, key=lambda proof: proof.enclosure.exact_upper)
+        for one, other in pairs
+    ]
+
+
+def _answered_at_a_glance(product: Product, questions: Sequence[Question]) -> list[Proof]:
+    """Wide proofs; none where there is no proof."""
+    try:
+        return _answered(product, _widened(questions))
+    except NotCertified:
+        return []
+
+
+def _dominated_by(leasts: Sequence[End], glances: Sequence[Proof]) -> dict[int, Proof]:
+    """By the question's index, the proofs that show that a product spends no more than ``leasts``."""
+    return {
+        index: Proof(proof.enclosure, "dominated", proof.parameters)
+        for index, (least, proof) in enumerate(zip(leasts, glances, strict=False))
+        if proof.enclosure.exact_upper <= least
+    }
 
 
 def _attacked(classes: NeighbourClasses, questions: Sequence[Question], proofs: Sequence[Named]) -> list[Named]:

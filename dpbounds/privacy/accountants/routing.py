@@ -47,6 +47,7 @@ from dpbounds.privacy.routes.contour.landscape import survey
 from dpbounds.privacy.routes.contour.plan import plain_draft
 from dpbounds.privacy.routes.drawn_steps import delta_between, epsilon_between, nearly_full_batch, negligible, plannable
 from dpbounds.privacy.routes.grouping import between as between_groups, by_groups
+from dpbounds.privacy.routes.largest_losses import epsilon_by_largest_losses
 from dpbounds.privacy.routes.lattice import delta_bounds, delta_bounds_at, epsilon_bounds
 from dpbounds.privacy.routes.lattice.integer_measures import Work
 from dpbounds.privacy.routes.outcomes import delta_by_outcomes, epsilon_by_outcomes, has_few_outcomes
@@ -192,9 +193,9 @@ def _without_all_levels(product: Product, asked: Question) -> Proof | None:
     if _infinite_losses(product, asked.target.value if asked.target.for_epsilon else Fraction(1)):
         end = math.inf if asked.target.for_epsilon else Fraction(1)
         return Proof(Enclosure(end, end, "infinite losses"), "closed form")
-    summed = _summed(product, asked)
-    if summed is not None:
-        return summed
+    found = _by_largest_losses(product, asked) or _summed(product, asked)
+    if found is not None:
+        return found
     if not asked.target.for_epsilon:
         gaussian = as_gaussian(product)
         if gaussian is not None and negligible(gaussian, asked.target.value):
@@ -202,9 +203,9 @@ def _without_all_levels(product: Product, asked: Question) -> Proof | None:
     if not plannable(product, asked.target.value):
         return _between(product, asked)
     if nearly_full_batch(product):
-        found = _between(product, asked)
-        if relative_width(found) <= max(asked.tolerance, ACCEPTED):
-            return found
+        between = _between(product, asked)
+        if relative_width(between) <= max(asked.tolerance, ACCEPTED):
+            return between
     if asked.tolerance < DEFAULT_TOLERANCE or asked.grouped:
         return None
     most = _groups_for(product, asked)
@@ -212,6 +213,17 @@ def _without_all_levels(product: Product, asked: Question) -> Proof | None:
     return (
         None if most is None else by_groups(product, most, lambda few: by_closed_form(few, wider) or proven(few, wider))
     )
+
+
+def _by_largest_losses(product: Product, asked: Question) -> Proof | None:
+    """The sum of the largest losses, where δ buys next to nothing less."""
+    if not asked.target.for_epsilon:
+        return None
+    try:
+        found = epsilon_by_largest_losses(product, asked.target.value)
+    except Declined:
+        return None
+    return found if relative_width(found) <= asked.tolerance else None
 
 
 def _summed(product: Product, asked: Question) -> Proof | None:

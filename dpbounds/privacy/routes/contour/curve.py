@@ -15,7 +15,7 @@ from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.pairs import GaussianProduct
-from dpbounds.privacy.proofs import Declined, Proof
+from dpbounds.privacy.proofs import Declined, Proof, planned_in_doubles
 from dpbounds.privacy.routes.closed_forms import ball, losses_stay_below
 from dpbounds.privacy.routes.contour.choices import ContourChoices, Nodes
 from dpbounds.privacy.routes.contour.estimate import quick_log_delta, settled_plan
@@ -231,6 +231,7 @@ def _proof(curve: ContourCurve, enclosure: Enclosure, at: Fraction) -> Proof:
     return Proof(enclosure, "contour", parameters, curve.error_budget(at))
 
 
+@planned_in_doubles
 def contour_epsilon(product: GaussianProduct, delta: Fraction, accuracy: float = ACCURACY) -> Proof:
     """Enclose ε(δ) of one product of pairs.
 
@@ -289,6 +290,7 @@ def _relative_width(proof: Proof) -> float:
     return float((upper_end - proof.enclosure.exact_lower) / upper_end) if upper_end else 0.0
 
 
+@planned_in_doubles
 def contour_delta(product: GaussianProduct, epsilon: Fraction, accuracy: float = ACCURACY) -> Proof:
     """Enclose δ(ε) of one product of pairs; arguments and errors as for :func:`contour_epsilon`, ε >= 0."""
     if losses_stay_below(product, epsilon):
@@ -343,6 +345,7 @@ def contour_at_most(product: GaussianProduct, epsilon: Fraction, delta: Fraction
     return False
 
 
+@planned_in_doubles
 def chernoff_bound(product: GaussianProduct, epsilon: Fraction, log_delta: float, softness: float = 1.0) -> Fraction:
     """Upper bound c_s e^{-sε} Π M_i(s)^{T_i} + (what the cut-offs remove) on δ(ε): one tilt s, no frequency.
 

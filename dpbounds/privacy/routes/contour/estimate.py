@@ -11,7 +11,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from dpbounds.privacy.pairs.pairs import GaussianProduct
-from dpbounds.privacy.proofs import Declined
+from dpbounds.privacy.proofs import Declined, planned_in_doubles
 from dpbounds.privacy.routes.closed_forms import losses_stay_below
 from dpbounds.privacy.routes.contour.choices import ContourChoices, Nodes
 from dpbounds.privacy.routes.contour.landscape import Complexes, Numbers, log_erfc, refined, survey
@@ -144,6 +144,7 @@ def _sums(weights: Numbers, angles: Numbers, frequencies: int) -> Complexes:
     return found.reshape(len(found), -1)[:, : frequencies + 1]
 
 
+@planned_in_doubles
 def quick_log_delta(product: GaussianProduct, epsilon: float, precise: bool) -> float:
     """Estimate log δ(ε): by a saddle point to a few per cent, or (``precise``) by the integral to about ten digits."""
     if losses_stay_below(product, Fraction(epsilon)):

@@ -25,7 +25,7 @@ from dpbounds.expressions.exact import to_float
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Product, ShiftedGaussians
-from dpbounds.privacy.proofs import Declined, Proof
+from dpbounds.privacy.proofs import Declined, Proof, planned_in_doubles
 from dpbounds.privacy.routes.lattice import saddle as choices
 from dpbounds.privacy.routes.lattice.composed import (
     SUM_PRECISION,
@@ -284,6 +284,7 @@ def _checked_tolerance(tolerance: float) -> float:
     return tolerance
 
 
+@planned_in_doubles
 def epsilon_bounds(
     product: Product,
     delta: Fraction,
@@ -413,6 +414,7 @@ def _certified_epsilon(
     return None
 
 
+@planned_in_doubles
 def delta_bounds(
     product: Product,
     epsilon: Fraction,
@@ -526,6 +528,7 @@ def delta_bounds_at(
     return found
 
 
+@planned_in_doubles
 def expected_log_delta(product: Product, epsilon: float) -> float:
     """An estimate of log δ(ε) by the saddle point, in floating point: for searches, it proves nothing."""
     steps = steps_of(product)
@@ -542,6 +545,7 @@ def expected_log_delta(product: Product, epsilon: float) -> float:
     return float(np.logaddexp(certain, _estimated(steps, epsilon, log_delta)))
 
 
+@planned_in_doubles
 def estimated_profile(product: Product, log_delta: float) -> Callable[[float], float]:
     """Return an estimate of log δ at any ε >= 0 where it is at least ``log_delta``, from one look at the steps.
 
