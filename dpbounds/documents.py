@@ -17,8 +17,9 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -234,9 +235,101 @@ def write(path: str | Path, content: str | bytes) -> None:
         OSError: It cannot be written; a file that was there is as it was.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
-    try:
+    with _named(path):
         _write(path, data)
-    except OSError as error:  # under the name that the person knows, and not that of the temporary file
+
+
+def write_before(
+    first: Mapping[Path, str | bytes],
+    last: Mapping[Path, str | bytes],
+    between: Callable[[], None] | None = None,
+    outdated: Iterable[Path] = (),
+) -> None:
+    """Write what accounts for a release, and only then the release: no failure leaves the second without the first.
+
+    Room for all files is taken beside their places first, so that a full disk changes nothing. Then earlier files at
+    the places of ``last`` are removed, as they would stand beside evidence about something else; ``first`` is put in
+    place, ``between`` called, and only now ``last`` is written. A process that is killed at any moment leaves nothing
+    of ``last``, not in a temporary file either, or all of ``first`` beside it.
+
+    Args:
+        first: Evidence, by path.
+        last: What it is about, by path.
+        between: What reads the evidence, and has to be written before the release, too.
+        outdated: Files of an earlier release that this one does not write: they are removed, too.
+
+    Raises:
+        OSError: A file cannot be written; nothing of ``last`` stands there, or all files are as they were.
+    """
+    drafts: dict[Path, Callable[[], None]] = {}
+    beside: list[Path] = []
+    try:
+        for contents, later in ((first, False), (last, True)):
+            for path, content in contents.items():
+                data = content.encode("utf-8") if isinstance(content, str) else content
+                with _named(path):
+                    drafts[path] = _draft(path, data, beside, later)
+        earlier = (*last, *(path for path in outdated if path not in first))
+        for path in earlier:
+            with _named(path), suppress(FileNotFoundError):
+                if stat.S_ISREG(os.stat(path).st_mode):
+                    os.unlink(os.path.realpath(path))
+        _flush_directories(earlier)
+        for path in first:
+            with _named(path):
+                drafts[path]()
+        _flush_directories(first)
+        if between is not None:
+            between()
+        for path in last:
+            with _named(path):
+                drafts[path]()
+        _flush_directories(last)
+    finally:
+        for each in beside:
+            with suppress(OSError):
+                os.unlink(each)
+
+
+def _draft(path: Path, data: bytes, beside: list[Path], later: bool) -> Callable[[], None]:
+    """Write a regular file beside its place, and return what puts it there; of anything else, what writes it.
+
+    Where it is to be written later, zeros keep the room for it.
+    """
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        found = None
+    if found is not None and not stat.S_ISREG(found.st_mode):
+        return partial(_write, path, data)
+    target = Path(os.path.realpath(path))
+    draft = _beside_with(target, bytes(len(data)) if later else data, found)
+    beside.append(draft)
+
+    def place() -> None:
+        if later:
+            descriptor = os.open(draft, os.O_WRONLY | getattr(os, "O_BINARY", 0))
+            try:
+                _write_all(descriptor, data)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        os.replace(draft, target)
+
+    return place
+
+
+def _flush_directories(paths: Iterable[Path]) -> None:
+    for directory in {Path(os.path.realpath(path)).parent for path in paths}:
+        _flush_directory(directory)
+
+
+@contextmanager
+def _named(path: str | Path) -> Iterator[None]:
+    """An error bears the name that the person knows, and not that of the temporary file."""
+    try:
+        yield
+    except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
@@ -281,6 +374,18 @@ def _own_stream(found: os.stat_result) -> int | None:
 
 
 def _replace(target: Path, data: bytes, found: os.stat_result | None) -> None:
+    beside = _beside_with(target, data, found)
+    try:
+        os.replace(beside, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise
+    _flush_directory(target.parent)
+
+
+def _beside_with(target: Path, data: bytes, found: os.stat_result | None) -> Path:
+    """A new file in the same directory with that content, forced to the disk."""
     if found is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     descriptor, beside = _beside(target)
@@ -292,12 +397,11 @@ def _replace(target: Path, data: bytes, found: os.stat_result | None) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        os.replace(beside, target)
     except BaseException:
         with suppress(OSError):
             os.unlink(beside)
         raise
-    _flush_directory(target.parent)
+    return beside
 
 
 def _beside(target: Path) -> tuple[int, Path]:

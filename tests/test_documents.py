@@ -8,6 +8,7 @@ import re
 import stat
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -266,6 +267,116 @@ def test_a_disk_that_fills_midway_leaves_what_was_there(tmp_path, monkeypatch):
         documents.write(file, "four")  # in two pieces
     assert file.read_text() == "four"
     assert names(tmp_path) == ["evidence.json"]
+
+
+FIRST, LAST = ("ledger.json", "statement.txt", "certificate.json"), ("point.csv", "run.json")
+
+
+def released(folder, text="new", between=None):
+    """Write evidence and what it is about."""
+    first, last = ({folder / name: f"{text} {name}" for name in listed} for listed in (FIRST, LAST))
+    documents.write_before(first, last, between)
+
+
+def contents(folder):
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+def test_evidence_and_its_release_are_written_in_this_order(tmp_path, monkeypatch):
+    placed, real = [], os.replace
+    monkeypatch.setattr(
+        documents.os, "replace", lambda draft, target: placed.append(target.name) or real(draft, target)
+    )
+    seen = []
+    released(tmp_path, between=lambda: seen.extend(contents(tmp_path)))
+    assert placed == [*FIRST, *LAST]
+    assert contents(tmp_path) == {name: f"new {name}" for name in (*FIRST, *LAST)}
+    assert set(seen) > set(FIRST)
+    assert not set(seen) & set(LAST)
+
+
+@pytest.mark.parametrize("existing", [True, False])
+@pytest.mark.parametrize("name", ["write", "fsync", "open"])
+@pytest.mark.parametrize("calls", range(len(FIRST + LAST)))
+def test_a_disk_without_room_for_all_files_keeps_those_of_before(tmp_path, monkeypatch, name, calls, existing):
+    if existing:
+        released(tmp_path, "old")
+    before = contents(tmp_path)
+    with monkeypatch.context() as patched:
+        fails_after(patched, name, calls)
+        with pytest.raises(OSError, match="space") as told:
+            released(tmp_path)
+    assert told.value.filename == str(tmp_path / (FIRST + LAST)[calls])
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("existing", [True, False])
+@pytest.mark.parametrize("failure", [OSError(errno.ENOSPC, "no space"), KeyboardInterrupt()], ids=["full", "stopped"])
+@pytest.mark.parametrize("name", ["write", "fsync", "replace", "unlink", "open"])
+def test_nothing_is_released_without_its_evidence_whenever_it_fails(tmp_path, monkeypatch, name, failure, existing):
+    """At every call of the system: what stands there is whole, and a point has the evidence of its own run."""
+    real, failed, done = getattr(os, name), 0, []
+
+    def failing(*arguments, **others):
+        done.append(name)
+        if len(done) == fatal:
+            raise failure
+        return real(*arguments, **others)
+
+    for fatal in range(1, 20):
+        folder = tmp_path / str(fatal)
+        folder.mkdir()
+        if existing:
+            released(folder, "old")
+        done.clear()
+        with monkeypatch.context() as patched, suppress(OSError, KeyboardInterrupt):
+            patched.setattr(documents.os, name, failing)
+            released(folder)
+        failed += len(done) >= fatal
+        found = {name: text for name, text in contents(folder).items() if not name.startswith(".dpbounds-")}
+        assert all(text in (f"old {name}", f"new {name}") for name, text in found.items())
+        for release in set(LAST) & set(found):
+            run = found[release].split()[0]
+            assert {name: found.get(name) for name in FIRST} == {name: f"{run} {name}" for name in FIRST}
+    assert failed >= len(FIRST + LAST)
+
+
+def test_evidence_of_an_earlier_release_does_not_stay(tmp_path):
+    released(tmp_path, "old")
+    outdated = [tmp_path / "certificate.json", tmp_path / "never there.json"]
+    documents.write_before({tmp_path / "ledger.json": "new"}, {tmp_path / "point.csv": "new"}, outdated=outdated)
+    assert names(tmp_path) == ["ledger.json", "point.csv", "run.json", "statement.txt"]
+
+
+@pytest.mark.parametrize("calls", range(1, 1 + len(FIRST + LAST)))
+def test_nothing_is_released_by_a_process_that_ends_before_its_evidence_stands(tmp_path, monkeypatch, calls):
+    """Nobody cleans up behind it: the point is not in a temporary file either."""
+    real, done = os.replace, []
+
+    def killed(draft, target):
+        done.append(target)
+        if len(done) == calls:
+            os._exit(9)
+        real(draft, target)
+
+    child = os.fork()
+    if not child:
+        os.replace = killed
+        released(tmp_path, "released")
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    complete = calls > len(FIRST)
+    assert all((tmp_path / name).exists() for name in FIRST) is complete
+    assert any(f"released {name}" in contents(tmp_path).values() for name in LAST) is complete
+
+
+def test_what_cannot_be_made_of_the_evidence_keeps_back_the_release(tmp_path):
+    def unreadable():
+        raise InvalidValue("--report", "page.html", "a file that can be written")
+
+    with pytest.raises(InvalidValue, match="--report"):
+        released(tmp_path, between=unreadable)
+    assert names(tmp_path) == sorted(FIRST)
 
 
 # --- every writer, every reader ---------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from dpbounds.algorithms.guards.sizes import least_noise, reach
 from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger, Release
 from dpbounds.algorithms.oracles.watching import Question, watched_by
 from dpbounds.algorithms.run import is_shadow
+from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import BudgetExceeded
 
 _ROUNDING = 1e-9
@@ -41,6 +42,11 @@ class Count:
             raise BudgetExceeded(f"{len(generators)} repetitions have {len(states)} different streams of noise")
         self._sized: dict[str, object] = {}
         self._shares: dict[Any, dict[np.random.Generator, float]] = defaultdict(lambda: defaultdict(float))
+        self._drawn: list[tuple[np.random.Generator, Any]] = []  # the batches of the answer that is made
+
+    def drawn(self, generator: np.random.Generator, rows: Any) -> None:
+        """Keep a batch that was drawn."""
+        self._drawn.append((generator, rows))
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
         """Let the answer be made, and look at what was written meanwhile."""
@@ -53,8 +59,10 @@ class Count:
                 f"an answer ({question.kind}) was to be written into another ledger than the run's: "
                 "what it gives away would not be counted"
             )
-        before = pen.taken
+        before, outer, self._drawn = pen.taken, self._drawn, []
         given = answer()
+        self._demand_one_draw(question, given)
+        self._drawn = outer
         if pen.taken == before:
             raise BudgetExceeded(f"an answer ({question.kind}) has no entry in the ledger: do not publish it")
         if question.kind == "path":
@@ -65,6 +73,19 @@ class Count:
         ):  # once for each kind and noise
             self._demand_size(question, pen.last, given)
         return given
+
+    def _demand_one_draw(self, question: Question, given: Any) -> None:
+        """One answer is about one batch per repetition, the one that was drawn for it: the entry is of one sample."""
+        rows = opened(getattr(given, "rows", None))
+        if not self._drawn or rows is None:  # of batches that are kept or dealt for an epoch, or drawn elsewhere
+            return
+        if len(self._drawn) != len(question.generators):
+            raise BudgetExceeded(
+                f"one answer ({question.kind}) drew {len(self._drawn)} batches for {len(question.generators)} "
+                "repetitions, and its entry in the ledger is of one each: do not publish it"
+            )
+        if not all(np.array_equal(told, used) for (_, told), used in zip(self._drawn, rows, strict=True)):
+            raise BudgetExceeded(f"an answer ({question.kind}) is about other records than were drawn for it")
 
     def _demand_share(self, question: Question, pen: Any, given: Any) -> None:
         """Answers along a path share one entry: (C/σ)² of them all add up to 1/z² at most."""

@@ -4,12 +4,15 @@ What an answer is about is computed again (some of it) from the gradients of sin
 follows from the ledger's entry and the constants of the problem, and what is left over is noise:
 
 - size: the standard deviation (or radius) that an answer was given is at least that of its entry, every time;
-- exact part: it is the mean that the entry is about, with the entry's divisor, at the first points of each kind;
+- exact part: it is the mean that the entry is about, with the entry's divisor, of the records that were drawn; of a
+  difference, the same ones at both points. It is computed again at answers 1, 2, 4, 8, ... of each kind;
 - records: there no record's gradient is longer than G, and no difference longer than min(L ‖x - y‖, 2G);
 - residuals, in units of the noise (rows of the matrix times those so far, where noise is correlated): mean, variance,
   distribution (in equally likely classes), products of what two calls in a row, or two repetitions, added;
 - batches: each repetition's size, and how often every record was drawn; bins, shuffled and cyclic batches: none in two
   of an epoch, or out of its own, and no more epochs than the ledger holds;
+- two batches: how many records one shares with the four before it, and with that of another repetition (``draws``);
+  whether sizes in a row are independent; how many of bins and sets stay where they were in the epoch before;
 - choices: where the candidate that was chosen stands in the distribution that its entry says (in classes; and whether
   good candidates are chosen too often);
 - a record takes part in no more answers about parts of the records than the ledger holds.
@@ -26,11 +29,13 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import special, stats
 
+from dpbounds.algorithms.guards.draws import IndependentBatches, Overlaps, Tails, tails_of
 from dpbounds.algorithms.guards.sizes import clock, divisor, least_noise, reach, unsampled
 from dpbounds.algorithms.ledger import Ledger
 from dpbounds.algorithms.noise import Array
@@ -58,9 +63,9 @@ Stream = np.random.Generator  # held while it counts, so that no other takes its
 FALSE_ALARM = 1e-9
 _CLASSES = 32
 _OFF = 1e-7  # in units of G: exact parts are computed again in doubles
-_AGAIN = 2  # points of each kind at which the exact part is computed again
 _MOST_NUMBERS = 4_000_000  # of a pass over single records
 _ROUNDING = 1e-9
+_ABOUT_BATCHES = ("batch", "difference", "quantile")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +189,7 @@ class Residuals:
         self._normals: dict[str, _Normals] = defaultdict(_Normals)
         self._classes: dict[str, _Classes] = defaultdict(_Classes)
         self._drawn: dict[str, list[Any]] = {}  # draws, probability, how often each record
-        self._again: dict[str, int] = defaultdict(int)
+        self._asked: dict[str, int] = defaultdict(int)  # answers of each kind so far
         self._better = [0.0, 0.0, 0.0]  # of choices: excess of the scores, its variance, the largest step
         self._wrong: list[Finding] = []
         self._uses: dict[Stream, Any] = {}
@@ -193,6 +198,8 @@ class Residuals:
         self._visits: dict[Any, int] = defaultdict(int)  # how many batches of each oracle's were asked
         self._earlier: dict[Any, list[Array]] = defaultdict(list)  # residuals of each oracle whose noise is correlated
         self._ties = np.random.default_rng(314159)
+        self._tails: dict[str, Tails] = defaultdict(Tails)
+        self._overlaps = Overlaps(lambda name: self._tails[f"batches: {name}"], self._ties)
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
         """Let the answer be made, and look at it."""
@@ -225,11 +232,12 @@ class Residuals:
             self._classes[f"{name}, in the ball"].add((scaled * scaled).sum(axis=1) ** (scaled.shape[1] / 2))
         elif oracle.noise in ("gaussian", "secure"):
             self._normals[name].add(scaled, streams)
-        if self._again[kind] < _AGAIN and moved.any():
-            self._again[kind] += 1
-            self._compute_again(question, written, given)
-        if kind == "batch" or (kind == "quantile" and written is not unsampled(written)):
-            self._batches(oracle, written, opened(given.rows), entry.count)
+        if moved.any():
+            self._asked[kind] += 1
+            if self._asked[kind] & (self._asked[kind] - 1) == 0:
+                self._compute_again(question, written, given, np.flatnonzero(moved))
+        if kind == "batch" or (kind in _ABOUT_BATCHES and written is not unsampled(written)):
+            self._batches(question, written, opened(given.rows), entry.count)
         rows = getattr(oracle.problem, "rows", None)
         if rows is not None:
             for stream, own in zip(question.generators, rows, strict=True):
@@ -252,44 +260,33 @@ class Residuals:
 
     # --- what an answer is about
 
-    def _compute_again(self, question: Question, written: Mechanism, given: Any) -> None:
-        """The exact part, and how far single records reach, of the first repetition that asks."""
+    def _compute_again(self, question: Question, written: Mechanism, given: Any, asking: Any) -> None:
+        """The exact part, and how far single records reach, of one of the repetitions that ask: each time another."""
         oracle, kind = question.about, question.kind
         problem = oracle.problem.problem if hasattr(oracle.problem, "rows") else oracle.problem
         if kind == "product" and not enforced(problem):
             self._product_again(problem, question.points, given)
         if kind in ("Hessian", "product") or not hasattr(problem, "batch_gradient"):
             return
-        r = int(np.flatnonzero(np.atleast_1d(getattr(given, "noise_stddev", 1.0)))[0])
+        r = int(asking[(self._asked[kind].bit_length() - 1) % len(asking)])
         own = getattr(oracle.problem, "rows", None)
         members = np.arange(problem.records) if own is None else own[r]
         points = [each[r] for each in question.points]
-        if len(members) * len(points[0]) > _MOST_NUMBERS:
-            return
-        by, G = float(divisor(written, oracle.problem.records)), float(at_least(problem.lipschitz, "lipschitz"))
-        if kind == "quantile":
-            G = 1.0
-            single = _of_quantile(problem, points[0], members, float(points[1][0]), float(oracle.share))
-        else:
-            single = _of_each(problem, points[0], members)
-        if len(points) == 2 and kind != "quantile":
-            kept = math.exp(-clock(question)[r]) if kind == "path" else float(oracle.kept)
-            if enforced(problem):
-                changes = [problem.summed_differences(*points, member) for member in np.asarray(members)[:, None]]
-                single = (1 - kept) * single + kept * np.stack(changes)
-            else:
-                single = single - kept * _of_each(problem, points[1], members)
-        longest = float(np.sqrt((single * single).sum(axis=1)).max())
+        about = members
+        if kind == "batch" or written is not unsampled(written):
+            about = members[opened(given.rows)[r]] if kind in _ABOUT_BATCHES else None
+        by = float(divisor(written, oracle.problem.records))
+        G = 1.0 if kind == "quantile" else float(at_least(problem.lipschitz, "lipschitz"))
+        kept = math.exp(-clock(question)[r]) if kind == "path" else float(getattr(oracle, "kept", 1))
+        single = partial(_contributions, kind, problem, points, kept, float(getattr(oracle, "share", 0)))
+        few = members[: max(1, _MOST_NUMBERS // len(points[0]))]
+        longest = float(np.sqrt((single(few) ** 2).sum(axis=1)).max())
         allowed = by * float(np.broadcast_to(reach(question, written), len(given.noisy))[r])
         if longest > allowed + _ROUNDING * G:
             self._alarm(f"{kind}: records", f"one moves the sum by {longest:.6g}, more than {allowed:.6g}")
-        if kind == "batch":
-            single = _of_each(problem, points[0], opened(given.rows)[r])
-        elif kind == "quantile":
-            single = single[opened(given.rows)[r]]
-        elif written is not unsampled(written):
-            return  # which records a difference was about is not told
-        off = float(np.abs(single.sum(axis=0) / by - opened(given.exact)[r]).max())
+        if about is None or len(about) * len(points[0]) > _MOST_NUMBERS:
+            return
+        off = float(np.abs(single(about).sum(axis=0) / by - opened(given.exact)[r]).max())
         if off > getattr(problem, "rounding", _OFF) * G:
             self._alarm(f"{kind}: exact part", f"off by {off:.3g} from the sum over {by:.6g} that the entry is about")
 
@@ -307,11 +304,14 @@ class Residuals:
 
     # --- batches
 
-    def _batches(self, oracle: Any, written: Mechanism, rows: Any, count: int) -> None:
+    def _batches(self, question: Question, written: Mechanism, rows: Any, count: int) -> None:
+        oracle = question.about
         if isinstance(written, BallsInBins | RandomlyAllocated | Shuffled | MatrixMechanism):
             self._visited(oracle, written, rows, count)
             return
         n = oracle.problem.records
+        if isinstance(written, IndependentBatches):
+            self._overlaps.add(written, n, question.generators, rows)
         sizes = np.array([len(each) for each in rows])
         counted = self._drawn.setdefault(repr(written), [0, 0.0, np.zeros(n, dtype=np.int64)])
         for each in rows:
@@ -319,7 +319,7 @@ class Residuals:
         if isinstance(written, PoissonSampled):
             rate = float(written.sample_rate)
             below, at = stats.binom.cdf(sizes - 1, n, rate), stats.binom.pmf(sizes, n, rate)
-            self._classes["batches: sizes"].add(below + self._ties.random(len(sizes)) * at)
+            self._sizes(below + self._ties.random(len(sizes)) * at, question.generators)
             counted[0], counted[1] = counted[0] + len(rows), rate
         elif isinstance(written, TruncatedPoisson):
             rate, most = float(written.sample_rate), written.max_batch_size
@@ -327,7 +327,7 @@ class Residuals:
                 self._alarm("batches: sizes", f"more than {most} records in one")
             below, at = stats.binom.cdf(sizes - 1, n, rate), stats.binom.pmf(sizes, n, rate)
             at = np.where(sizes == most, 1 - below, at)
-            self._classes["batches: sizes"].add(below + self._ties.random(len(sizes)) * at)
+            self._sizes(below + self._ties.random(len(sizes)) * at, question.generators)
             kept = float(stats.binom.sf(np.arange(most), n, rate).sum())  # E min(N, B): any record as likely as another
             counted[0], counted[1] = counted[0] + len(rows), kept / n
         elif isinstance(written, SampledWithoutReplacement | SampledWithReplacement):
@@ -355,7 +355,7 @@ class Residuals:
         if _visits_held(written, count) < self._visits[oracle]:
             self._alarm("batches: epochs", f"{self._visits[oracle]} answers, the ledger holds {written!r}")
         if isinstance(written, MatrixMechanism) and written.participation == "cyclic-poisson":
-            self._sampled_from(np.arange(place, n, m), float(written.sample_rate or 1), rows, n)
+            self._sampled_from(np.arange(place, n, m), float(written.sample_rate or 1), oracle.generators, rows, n)
             return
         if isinstance(written, RandomlyAllocated):
             self._in_subsets(oracle, written, rows, epoch, place)
@@ -429,13 +429,14 @@ class Residuals:
                     self._compare("in the same bin again", again, chosen > 0, stats.binom(int(again.sum()), chance))
             seen.left -= chosen
 
-    def _sampled_from(self, group: Any, rate: float, rows: Any, records: int) -> None:
+    def _sampled_from(self, group: Any, rate: float, streams: Any, rows: Any, records: int) -> None:
         """Each repetition's own sample of a group: none of another, sizes binomial, each record as likely."""
         if any(len(np.unique(each)) < len(each) or not np.isin(each, group).all() for each in rows):
             self._alarm("batches: bins", "a record of another group, or one twice")
         sizes = np.array([len(each) for each in rows])
         below, at = stats.binom.cdf(sizes - 1, len(group), rate), stats.binom.pmf(sizes, len(group), rate)
-        self._classes["batches: sizes"].add(below + self._ties.random(len(sizes)) * at)
+        self._sizes(below + self._ties.random(len(sizes)) * at, streams)
+        self._overlaps.of_group(group, records, rate, streams, rows)
         counted = self._drawn.setdefault(f"group {int(group[0])}", [0, rate, np.zeros(len(group), dtype=np.int64)])
         counted[0] += len(rows)
         for each in rows:
@@ -448,10 +449,15 @@ class Residuals:
             counted[0] += 1
             counted[2][rows] += 1
 
+    def _sizes(self, uniform: Array, streams: Sequence[Stream]) -> None:
+        """Where sizes stand in their distribution, as normal numbers: those of two calls in a row are independent."""
+        scores = special.ndtri(np.clip(uniform, 1e-300, 1 - 2.0**-53))
+        self._normals["batches: sizes"].add(scores[:, None], list(streams))
+
     def _compare(self, name: str, among: Any, chosen: Any, law: Any) -> None:
-        count = int((among & chosen).sum())
-        below, at = law.cdf(count - 1), law.pmf(count)
-        self._classes[f"batches: {name}"].add(np.array([below + self._ties.random() * at]))
+        above, below = tails_of(np.array([(among & chosen).sum()]), law, self._ties.random(1))
+        self._classes[f"batches: {name}"].add(below)
+        self._tails[f"batches: {name}"].add(above, below)
 
     def _right_size(self, oracle: Any, written: Mechanism, rows: Any, place: int) -> bool:
         """Whether a batch holds what it has to: ⌊n/m⌋ records that were shuffled, or those of its place in an order."""
@@ -486,8 +492,8 @@ class Residuals:
     @property
     def numbers(self) -> int:
         """How many numbers of noise, or choices, were heard."""
-        in_classes = sum(int(classes.counts.sum()) for classes in self._classes.values())
-        return in_classes + sum(normals.numbers for normals in self._normals.values())
+        of_noise = [int(each.counts.sum()) for name, each in self._classes.items() if _is_noise(name)]
+        return sum(of_noise) + sum(each.numbers for name, each in self._normals.items() if _is_noise(name))
 
     def findings(self, ledger: Ledger | None = None) -> list[Finding]:
         """All tests, those of what the ledger holds included where it is given."""
@@ -496,6 +502,8 @@ class Residuals:
             found += normals.findings(name)
         for name, classes in sorted(self._classes.items()):
             found.append(Finding(name, classes.probability(), f"{int(classes.counts.sum())} in {_CLASSES} classes"))
+        for name, tails in sorted(self._tails.items()):
+            found.append(Finding(name, tails.probability(), str(tails)))
         for draws, share, counts in self._drawn.values():
             if not draws:
                 continue
@@ -516,18 +524,36 @@ class Residuals:
         found = self.findings(ledger)
         for finding in found:
             if not finding.probability > FALSE_ALARM / len(found):
+                what = f"{finding.name} of the noise is" if _is_noise(finding.name) else f"{finding.name} are"
                 raise NoiseWrong(
-                    f"{finding.name} of the noise is not what the ledger says: {finding.says} "
+                    f"{what} not what the ledger says: {finding.says} "
                     f"(probability {finding.probability:.1e} where all is right); do not publish the output"
                 )
         return found
+
+
+def _is_noise(name: str) -> bool:
+    return not name.startswith("batches")
+
+
+def _contributions(kind: str, problem: Any, points: Sequence[Array], kept: float, share: float, rows: Any) -> Array:
+    """What each of some records adds to the sum that an answer is about, shape (b, p), or (b, p + 1) of a quantile."""
+    if kind == "quantile":
+        return _of_quantile(problem, points[0], rows, float(points[1][0]), share)
+    here = _of_each(problem, points[0], rows)
+    if len(points) == 1 or not len(rows):
+        return here
+    if enforced(problem):
+        changes = [problem.summed_differences(*points, row) for row in np.asarray(rows)[:, None]]
+        return (1 - kept) * here + kept * np.stack(changes)
+    return here - kept * _of_each(problem, points[1], rows)
 
 
 def _of_quantile(problem: Any, x: Array, rows: Any, clip: float, share: float) -> Array:
     """What each record adds to an answer of ``QuantileClippedOracle``, shape (b, p + 1)."""
     found = [problem.sums_within(x, row, Fraction(clip)) for row in np.asarray(rows)[:, None]]
     parts = [(math.sqrt(1 - share) / clip * total, math.sqrt(share) * (2 * within - 1)) for total, within in found]
-    return np.array([np.append(*each) for each in parts])
+    return np.array([np.append(*each) for each in parts]).reshape(-1, len(x) + 1)
 
 
 def _batches_of_an_epoch(written: Mechanism) -> int:

@@ -16,6 +16,7 @@ from dpbounds.algorithms import noise, secure_noise
 from dpbounds.algorithms.noise import Array, Kind
 from dpbounds.algorithms.oracles.constants import at_least
 from dpbounds.algorithms.oracles.perturbation import Answer, HasRecords, Perturbing, asked_at, demand_points
+from dpbounds.algorithms.oracles.watching import drawn
 from dpbounds.algorithms.sampling import (
     Batch,
     Poisson,
@@ -41,7 +42,15 @@ class HasBatchGradients(HasRecords, Protocol):
 def draw_rows(
     sampling: Batch | Poisson | Truncated, records: int, generator: np.random.Generator, kind: Kind = "gaussian"
 ) -> Rows:
-    """Draw one batch: indices of records, in an order that means nothing; "secure" asks the operating system."""
+    """Draw one batch: indices of records, in an order that means nothing; "secure" asks the operating system.
+
+    Every random batch of independent records comes from here: an answer draws once per repetition, and who watches
+    counts it.
+    """
+    return drawn(generator, _new_rows(sampling, records, generator, kind))
+
+
+def _new_rows(sampling: Batch | Poisson | Truncated, records: int, generator: np.random.Generator, kind: Kind) -> Rows:
     if kind == "secure":
         return _from_the_system(sampling, records)
     if isinstance(sampling, Poisson | Truncated):

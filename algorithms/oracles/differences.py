@@ -52,9 +52,11 @@ class DifferenceAnswer(Answer):
 
     Attributes:
         noise_stddev: Standard deviation (or radius) of the noise, shape (R,): a function of the two points alone.
+        rows: Each repetition's records, used at both points, ``Unreleased``; None where the answer is about all.
     """
 
     noise_stddev: Array
+    rows: tuple[Rows, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,7 +156,7 @@ class GradientDifferenceOracle:
         difference[still] = 0.0
         stddev = bounds * float(self.noise_multiplier)
         if self.noise == "secure":
-            return DifferenceAnswer(self._secured(X, previous, bounds, rows), difference, stddev)
+            return DifferenceAnswer(self._secured(X, previous, bounds, rows), closed(difference), stddev, closed(rows))
         dimension = X.shape[1]
         drawn = noise.per_unit(
             self.noise,
@@ -169,7 +171,7 @@ class GradientDifferenceOracle:
         if not still.all():
             level = -float(self.noise_multiplier)
             count_noise(self.noise, (noisy - difference)[~still], stddev[~still, None], self.ledger, level)
-        return DifferenceAnswer(noisy, closed(difference), stddev)
+        return DifferenceAnswer(noisy, closed(difference), stddev, closed(rows))
 
     def _secured(self, X: Array, previous: Array, bounds: Array, rows: tuple[Rows, ...] | None) -> Array:
         by = self._divisor

@@ -70,6 +70,15 @@ def watchers() -> tuple[Watcher, ...]:
     return _WATCHERS.get()
 
 
+def drawn(generator: np.random.Generator, rows: T) -> T:
+    """Tell those who watch of a batch that was drawn with a stream, and return its rows."""
+    for watcher in _WATCHERS.get():
+        hear = getattr(watcher, "drawn", None)
+        if hear is not None:
+            hear(generator, rows)
+    return rows
+
+
 def answered(question: Question, answer: Callable[[], T]) -> T:
     """The answer to a question, as whoever watches lets it through.
 

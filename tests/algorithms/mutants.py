@@ -1,4 +1,4 @@
-"""Seventeen planted bugs that lose privacy, and what notices each: the run itself, a guard, an audit, a check.
+"""Twenty planted bugs that lose privacy, and what notices each: the run itself, a guard, an audit, a check.
 
 A bug is a replacement in the source of one function, which must be found there. ``python -m tests.algorithms.mutants``
 measures everything and writes the table of ``docs/tutorials/audit.md``. The list of planted bugs in ``tests/mutants``
@@ -38,7 +38,7 @@ class Mutant:
     """A planted bug.
 
     Attributes:
-        name: M01 ... M17.
+        name: M01 ... M20.
         flaw: In words.
         where: Module below ``dpbounds.algorithms`` and the function in it.
         changes: What is replaced by what, once each.
@@ -77,7 +77,7 @@ MUTANTS = (
     _poisson(
         "M04",
         "Poisson samples at 1.5 times the rate of the ledger",
-        "oracles.batches:draw_rows",
+        "oracles.batches:_new_rows",
         ("< float(sampling.sample_rate)", "< 1.5 * float(sampling.sample_rate)"),
     ),
     _pgd(
@@ -109,7 +109,7 @@ MUTANTS = (
     _poisson(
         "M08",
         "batches of a fixed size, accounted as Poisson samples",
-        "oracles.batches:draw_rows",
+        "oracles.batches:_new_rows",
         (
             "drawn = np.flatnonzero(generator.random(records) < float(sampling.sample_rate))",
             "drawn = np.sort(generator.choice(records, round(float(sampling.sample_rate) * records), replace=False))",
@@ -187,6 +187,32 @@ MUTANTS = (
         "noise x 0.9 after it was counted",
         "oracles.perturbation:perturbed",
         ("    return drawn\n", "    return values + 0.9 * (drawn - values)\n"),
+    ),
+    _poisson(
+        "M18",
+        "every Poisson sample is used for two steps",
+        "oracles.batches:_new_rows",
+        (
+            "        drawn = np.flatnonzero(",
+            "        kept = draw_rows.__dict__\n"
+            "        if str(id(generator)) in kept:\n"
+            "            return kept.pop(str(id(generator)))\n"
+            "        drawn = kept[str(id(generator))] = np.flatnonzero(",
+        ),
+    ),
+    Mutant(
+        "M19",
+        "the second point of a difference sees another batch",
+        "oracles.differences:GradientDifferenceOracle._difference",
+        (("batch_means(self.problem, previous, rows, by)", "batch_means(self.problem, previous, self._rows(), by)"),),
+        "dp-storm-batches",
+    ),
+    Mutant(
+        "M20",
+        "the second point of a difference sees all records, not the batch",
+        "oracles.differences:GradientDifferenceOracle._difference",
+        (("batch_means(self.problem, previous, rows, by)", "self.gradients.known(previous)[1]"),),
+        "dp-storm-batches",
     ),
 )
 

@@ -1,6 +1,10 @@
 """`dpbounds run`: what is written, what is told of public and of private records, kind refusals."""
 
+import errno
 import json
+import os
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +15,7 @@ from dpbounds.algorithms import problems
 from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
 from dpbounds.algorithms.ledger_format import CONDITION
 from dpbounds.algorithms.verification.catalogue import example, example_names
+from dpbounds.cli import main
 from dpbounds.cli.answers.running import VARIANTS
 
 VERB = ("run",)
@@ -75,6 +80,29 @@ def test_of_private_records_nothing_is_told_that_was_not_released(said, own, tmp
     assert not [text for text in exact if len(text) > 4 and text in told]  # F(0) is 0.5 whatever the records
     assert "measured" not in out
     assert (tmp_path / "dpbounds-run/point.csv").read_text().splitlines()[1].startswith("a,")
+
+
+@pytest.mark.seconds
+def test_a_point_is_written_after_all_that_accounts_for_it(said, tmp_path, monkeypatch):
+    """On a disk that is full at any file, or full for the report, no point stands there."""
+    words = ("dp-gd", "n=50", "d=2", "steps=4", *BUDGET, "--report", "page.html")
+    place, real, order = tmp_path / "dpbounds-run", os.replace, []
+    monkeypatch.setattr(os, "replace", lambda draft, target: order.append(Path(target).name) or real(draft, target))
+    said(*words)
+    assert order == ["ledger.json", "statement.txt", "certificate.json", "page.html", "point.csv", "run.json"]
+    for file in range(len(order)):
+        shutil.rmtree(place)
+        order.clear()
+
+        def full(draft, target, last=file):
+            if len(order) == last:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            order.append(Path(target).name)
+            real(draft, target)
+
+        monkeypatch.setattr(os, "replace", full)
+        assert main(["run", *words]) == 2
+        assert {path.name for path in place.iterdir()} == set(order) - {"page.html"}
 
 
 @pytest.mark.seconds

@@ -14,7 +14,7 @@ import click
 from dpbounds import documents
 from dpbounds.cli.answers.demo_training import RELATION, Baseline, Trained
 from dpbounds.cli.printing import output
-from dpbounds.cli.questions.options import writing
+from dpbounds.cli.questions.options import writing_before
 from dpbounds.expressions.exact import to_decimal
 
 if TYPE_CHECKING:
@@ -80,23 +80,23 @@ def show(report: Report, files: Sequence[Path], *, as_json: bool) -> None:
 
 def write(report: Report, directory: Path) -> tuple[Path, ...]:
     """Write table, data, plot and ledgers; returns the paths."""
-    from dpbounds.privacy.publishing.certificates import write_certificate
+    from dpbounds.privacy.publishing.certificates import certificate_text
 
-    texts = {
+    names = ledger_names([row.budget.epsilon for row in report.rows])
+    evidence: dict[str, str | bytes] = {
+        name: row.run.ledger.to_json() + "\n" for name, row in zip(names, report.rows, strict=True)
+    }
+    evidence["certificate.json"] = certificate_text(report.rows[0].account)
+    results: dict[str, str | bytes] = {
         "demo.md": as_markdown(report),
         "demo.csv": _as_csv(report),
         "demo.json": json.dumps(as_data(report), indent=2, allow_nan=False) + "\n",
     }
-    names = ledger_names([row.budget.epsilon for row in report.rows])
-    texts |= {name: row.run.ledger.to_json() + "\n" for name, row in zip(names, report.rows, strict=True)}
-    paths = [directory / name for name in texts]
-    for path, text in zip(paths, texts.values(), strict=True):
-        writing(path, text, "--output")
-    picture = directory / "demo.png"
-    _plot(report, picture)
-    certificate = directory / "certificate.json"
-    write_certificate(certificate, report.rows[0].account)
-    return (*paths, certificate, picture)
+    listed = (*results, *evidence, "demo.png")
+    results["demo.png"] = _plot(report)
+    first, last = ({directory / name: text for name, text in texts.items()} for texts in (evidence, results))
+    writing_before(first, last)
+    return tuple(directory / name for name in listed)
 
 
 def as_markdown(report: Report) -> str:
@@ -260,7 +260,7 @@ def _as_csv(report: Report) -> str:
     return text.getvalue()
 
 
-def _plot(report: Report, path: Path) -> None:
+def _plot(report: Report) -> bytes:
     """Accuracy, and gradient against bound, over the budget; told apart by shape and shade, not by colour."""
     from dpbounds.render.style import canvas, drawn, keyed, titled
 
@@ -294,7 +294,7 @@ def _plot(report: Report, path: Path) -> None:
         axes.set_xticks(budgets, [_name(row) for row in report.rows])
         axes.minorticks_off()
         keyed(axes)
-    writing(path, drawn(figure, ".png"), "--output")
+    return drawn(figure, ".png")
 
 
 def _statement(row: Trained) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
@@ -278,6 +278,19 @@ def writing(path: Path, content: str | bytes, what: str) -> None:
         documents.write(path, content)
     except OSError as error:
         raise InvalidValue(what, path, "a file that can be written", error.strerror or "") from None
+
+
+def writing_before(
+    first: Mapping[Path, str | bytes],
+    last: Mapping[Path, str | bytes],
+    between: Callable[[], None] | None = None,
+    outdated: Iterable[Path] = (),
+) -> None:
+    """Write the evidence of ``--output``, then what it is about: ``documents.write_before``, or ``InvalidValue``."""
+    try:
+        documents.write_before(first, last, between, outdated)
+    except OSError as error:
+        raise InvalidValue("--output", error.filename, "files that can be written", error.strerror or "") from None
 
 
 def demand_place(path: Path) -> None:

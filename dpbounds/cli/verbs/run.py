@@ -7,7 +7,9 @@ import inspect
 import io
 import json
 import math
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +36,7 @@ from dpbounds.cli.questions.options import (
     required,
     unfit,
     warn_if_delta_is_large,
-    writing,
+    writing_before,
 )
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.cli.verbs.plan import releases
@@ -129,9 +131,7 @@ def command(
     warn_if_delta_is_large(delta, getattr(subject.problem, "records", None), "--delta")
     found = ran(subject, seed, repetitions, guarded, checkpoint)
     make_directory(output)
-    files = _write(found, output)
-    if report is not None:
-        _write_report(report, found, budget, files)
+    files = _write(found, output, partial(_write_report, report, found, budget))
     if as_json:
         printing.print_json({**_document(found), "files": [str(file) for file in files]})
     else:
@@ -145,7 +145,9 @@ def _demand_checkpoints(subject: Subject, checkpoint: Path | None) -> None:
         raise unfit(f"--checkpoint {checkpoint}", why, "take training, or leave it out")
 
 
-def _write_report(path: Path, found: Ran, budget: PrivacyBudget, files: tuple[Path, ...]) -> None:
+def _write_report(path: Path | None, found: Ran, budget: PrivacyBudget, files: Mapping[str, Path]) -> None:
+    if path is None:
+        return
     from dpbounds.algorithms.ledger_format import CONDITION
     from dpbounds.cli.answers import reports
     from dpbounds.render.report import Section
@@ -170,7 +172,7 @@ def _write_report(path: Path, found: Ran, budget: PrivacyBudget, files: tuple[Pa
         condition=None if found.run.seed is None else CONDITION,
         noise_drawn=found.run.noise_drawn,
         outside=_OUTSIDE,
-        files={names[each.name]: each for each in files if each.name in names},
+        files={what: files[name] for name, what in names.items() if name in files},
         further=[
             Section(
                 "How good is the result?",
@@ -228,29 +230,37 @@ def _statement(found: Ran, account: Account) -> str | None:
         return None
 
 
-def _write(found: Ran, directory: Path) -> tuple[Path, ...]:
-    from dpbounds.privacy.publishing.certificates import write_certificate
-
+def _write(found: Ran, directory: Path, write_report: Callable[[Mapping[str, Path]], None]) -> tuple[Path, ...]:
+    """Write ledger, statement and certificate, the report, and at last the point: it never stands there alone."""
     accounts = {"": found.account, **({} if found.alone is None else {LAST_ALONE: found.alone})}
     statements = {which: _statement(found, account) for which, account in accounts.items()}
-    texts = {
-        "point.csv": _point(found),
+    certificates = {which: _certificate(account) for which, account in accounts.items()}
+    evidence = {
         "ledger.json": found.run.ledger.to_json() + "\n",
         **{f"statement{which}.txt": text + "\n" for which, text in statements.items() if text is not None},
+        **{f"certificate{which}.json": text for which, text in certificates.items() if text is not None},
+    }
+    released = {
+        "point.csv": _point(found),
         "run.json": json.dumps(_document(found), indent=2, allow_nan=False) + "\n",
     }
-    paths = [directory / name for name in texts]
-    for path, text in zip(paths, texts.values(), strict=True):
-        writing(path, text, "--output")
-    for which, account in accounts.items():
-        certificate = directory / f"certificate{which}.json"
-        try:
-            write_certificate(certificate, account)
-        except CertificateError as reason:
-            click.echo(f"{reason}\n", err=True)
-        else:
-            paths.append(certificate)
-    return tuple(paths)
+    first, last = ({directory / name: text for name, text in texts.items()} for texts in (evidence, released))
+    outdated = [
+        directory / name for which in ("", LAST_ALONE) for name in (f"statement{which}.txt", f"certificate{which}.json")
+    ]
+    writing_before(first, last, partial(write_report, {path.name: path for path in first}), outdated)
+    names = ("point.csv", *evidence, "run.json")
+    return tuple(directory / name for name in sorted(names, key=lambda name: name.startswith("certificate")))
+
+
+def _certificate(account: Account) -> str | None:
+    from dpbounds.privacy.publishing.certificates import certificate_text
+
+    try:
+        return certificate_text(account)
+    except CertificateError as reason:
+        click.echo(f"{reason}\n", err=True)
+        return None
 
 
 def _point(found: Ran) -> str:

@@ -265,13 +265,18 @@ def demand_one_record(subject: Account | Calibration, what: str) -> None:
 
 def write_certificate(path: str | Path, subject: Account | Calibration) -> None:
     """Write the certificate as JSON (UTF-8), whole or not at all; errors as for :func:`certificate`, ``OSError``."""
+    documents.write(path, certificate_text(subject))
+
+
+def certificate_text(subject: Account | Calibration) -> str:
+    """The certificate as JSON, as it stands in a file; errors as for :func:`certificate`."""
     text = json.dumps(certificate(subject), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if len(text.encode()) > standalone_checker.BYTES:
         raise CertificateError(
             f"a certificate has at most {standalone_checker.BYTES} bytes, and this one, of so large a matrix, has "
             f"{len(text.encode())}: describe the matrix by its coefficients"
         )
-    documents.write(path, text)
+    return text
 
 
 def _account(subject: Account, role: str, budget: Fraction | None = None) -> dict[str, Any]:

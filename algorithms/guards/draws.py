@@ -1,0 +1,173 @@
+"""Tests that random batches are independent of the batches before them: joint distributions over two draws.
+
+That each batch by itself has the right size and the right records says nothing about two of them. A sampler that
+returns every batch twice, or deals disjoint batches where independent ones are accounted, passes every test of one
+draw, and spends more than its ledger says.
+
+Given all earlier draws, the number of a batch's records that were in an earlier batch A has a known distribution:
+
+- of a Poisson sample of rate q, binomial with |A| trials of chance q (mean n q² where A is such a sample, too);
+- of a batch of b out of n records without replacement, and of a cut Poisson sample given its size b, hypergeometric;
+- of b draws with replacement, binomial with b trials of chance |A|/n, A the set of the records.
+
+Its tails, with ties broken at random, are then uniform and independent from draw to draw. ``Tails`` adds up the
+logarithms of them: minus each is a standard exponential variable, so that a sum of k is Gamma(k, 1), exactly
+(Fisher's method). A batch that comes twice is far out in one tail, batches that avoid each other in the other.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy import special, stats
+
+from dpbounds.algorithms.noise import Array
+from dpbounds.privacy.mechanisms import (
+    PoissonSampled,
+    SampledWithoutReplacement,
+    SampledWithReplacement,
+    TruncatedPoisson,
+)
+
+LAGS = 4  # so many batches before it a batch is compared with
+IndependentBatches = PoissonSampled | TruncatedPoisson | SampledWithoutReplacement | SampledWithReplacement
+_LEAST = np.finfo(np.float64).tiny  # tails below count as this: the sum is smaller, and the test no less right
+
+
+@dataclass(slots=True)
+class Tails:
+    """Sums of -log of both tails of numbers that are independent and uniform where all is right.
+
+    Attributes:
+        above: That of the probabilities of as much or more.
+        below: That of as little or less.
+        count: How many numbers.
+    """
+
+    above: float = 0.0
+    below: float = 0.0
+    count: int = 0
+
+    def add(self, above: Array, below: Array) -> None:
+        """Take the tails of some more numbers."""
+        self.above -= float(np.log(np.maximum(above, _LEAST)).sum())
+        self.below -= float(np.log(np.maximum(below, _LEAST)).sum())
+        self.count += above.size
+
+    def probability(self) -> float:
+        """That one of the sums is as large or larger: at most, and by the upper tail of Gamma(k, 1)."""
+        if not self.count:
+            return 1.0
+        largest = max(self.above, self.below)
+        return min(1.0, 2 * float(special.gammaincc(self.count, largest)))
+
+    def __str__(self) -> str:
+        return f"{self.count} batches hold too {'many' if self.above > self.below else 'few'} of the same records"
+
+
+def tails_of(counts: Array, law: Any, ties: Array) -> tuple[Array, Array]:
+    """Both tails at counts with a discrete distribution of SciPy's, ties broken by uniform numbers."""
+    at = law.pmf(counts)
+    return law.sf(counts) + ties * at, law.cdf(counts - 1) + (1 - ties) * at
+
+
+class Overlaps:
+    """How many records batches share with the batches before them, and with those of other repetitions.
+
+    Args:
+        tails: From a name to the sums that its numbers are added to.
+        ties: Source of the numbers that break ties.
+    """
+
+    def __init__(self, tails: Callable[[str], Tails], ties: np.random.Generator) -> None:
+        self._tails, self._ties = tails, ties
+        self._held: dict[tuple[object, object], deque[Any]] = {}
+        self._marks = np.zeros(0, dtype=bool)
+
+    def add(self, written: IndependentBatches, records: int, streams: Sequence[object], rows: Sequence[Any]) -> None:
+        """Take the batches of one answer, one per repetition.
+
+        Args:
+            written: How they are drawn, by the ledger.
+            records: n, out of which they are drawn. What the indices stand for does not matter.
+            streams: Of the repetitions.
+            rows: Their records.
+        """
+        by_lag: list[list[tuple[Any, Any]]] = [[] for _ in range(LAGS)]
+        for stream, each in zip(streams, rows, strict=True):
+            held = self._held.setdefault((stream, records), deque(maxlen=LAGS))
+            for lag, earlier in enumerate(held):
+                by_lag[lag].append((earlier, each))
+            held.appendleft(np.unique(each))
+        for lag, pairs in enumerate(by_lag, start=1):
+            self._compare("draws in a row" if lag == 1 else f"draws {lag} apart", written, records, pairs)
+        others = [(np.unique(ours), theirs) for ours, theirs in zip(rows[::2], rows[1::2], strict=False)]
+        self._compare("repetitions", written, records, others)
+
+    def of_group(self, group: Any, records: int, rate: float, streams: Sequence[object], rows: Sequence[Any]) -> None:
+        """Take the Poisson samples of one answer from a group of the records, which is drawn from again and again."""
+        pairs = []
+        for stream, each in zip(streams, rows, strict=True):
+            held = self._held.setdefault((stream, f"the group of {group[0]}"), deque(maxlen=1))
+            pairs += [(earlier, each) for earlier in held]
+            held.appendleft(np.unique(each))
+        if pairs:
+            self._take("draws in a row", self._shared(records, pairs), stats.binom(_sizes(pairs, 0), rate))
+
+    def _compare(self, name: str, written: IndependentBatches, records: int, pairs: Sequence[tuple[Any, Any]]) -> None:
+        if not pairs:
+            return
+        shared, before, now = self._shared(records, pairs), _sizes(pairs, 0), _sizes(pairs, 1)
+        if isinstance(written, PoissonSampled):
+            self._take(name, shared, stats.binom(before, float(written.sample_rate)))
+        elif isinstance(written, SampledWithReplacement):
+            self._take(name, shared, stats.binom(now, before / records))
+        else:
+            at, above, below = np.array(
+                [
+                    hypergeometric(records, marked, drawn)[:, count]
+                    for marked, drawn, count in zip(before.tolist(), now.tolist(), shared.tolist(), strict=True)
+                ]
+            ).T
+            ties = self._ties.random(len(shared))
+            self._tails(name).add(above + ties * at, below + (1 - ties) * at)
+
+    def _take(self, name: str, shared: Any, law: Any) -> None:
+        self._tails(name).add(*tails_of(shared, law, self._ties.random(len(shared))))
+
+    def _shared(self, records: int, pairs: Sequence[tuple[Any, Any]]) -> Any:
+        """How many of each second batch are in the first."""
+        if len(self._marks) < records:
+            self._marks = np.zeros(records, dtype=bool)
+        found = []
+        for earlier, now in pairs:
+            self._marks[earlier] = True
+            found.append(int(np.count_nonzero(self._marks[now])))
+            self._marks[earlier] = False
+        return np.array(found)
+
+
+@lru_cache(maxsize=256)
+def hypergeometric(records: int, marked: int, drawn: int) -> Array:
+    """Probabilities of k marked records among those drawn, of more, and of fewer: rows of shape (3, k's from 0 on)."""
+    k = np.arange(min(marked, drawn) + 1)
+    with np.errstate(invalid="ignore"):
+        log = _choices(marked, k) + _choices(records - marked, drawn - k) - _choices(records, np.array(drawn))
+    at = np.where(drawn - k <= records - marked, np.exp(log), 0.0)
+    above, below = np.zeros_like(at), np.zeros_like(at)
+    above[:-1], below[1:] = np.cumsum(at[:0:-1])[::-1], np.cumsum(at[:-1])
+    return np.stack((at, above, below))
+
+
+def _choices(of: int, k: Any) -> Array:
+    found: Array = special.gammaln(of + 1) - special.gammaln(k + 1) - special.gammaln(of - k + 1)
+    return found
+
+
+def _sizes(pairs: Sequence[tuple[Any, Any]], which: int) -> Any:
+    return np.array([len(pair[which]) for pair in pairs])
