@@ -42,6 +42,7 @@ from dpbounds.privacy.mechanisms import (
 from dpbounds.privacy.mechanisms.refusals import REFUSALS
 from dpbounds.privacy.publishing import interoperability
 from dpbounds.privacy.publishing.interoperability import from_dp_event, to_dp_event
+from dpbounds.privacy.publishing.interoperability.privacy_accountant import CertifiedPrivacyAccountant
 
 ADD_OR_REMOVE, REPLACE = "add-or-remove-one", "replace-one"
 GAUSSIAN = dpa.GaussianDpEvent(2.0)
@@ -221,7 +222,6 @@ def test_nothing_is_spent_on_nothing(event: dpa.DpEvent, relation: str) -> None:
 @pytest.mark.parametrize(
     "event",
     [
-        dpa.GaussianDpEvent(0.0),
         dpa.GaussianDpEvent(-1.0),
         dpa.GaussianDpEvent(math.nan),
         dpa.LaplaceDpEvent(math.inf),
@@ -242,9 +242,117 @@ def test_values_out_of_their_domain_are_refused(event: dpa.DpEvent) -> None:
         from_dp_event(event, ADD_OR_REMOVE)
 
 
-def test_no_sample_hides_what_has_no_guarantee() -> None:
-    with pytest.raises(UnsupportedMechanism, match="NonPrivate"):
-        from_dp_event(dpa.PoissonSampledDpEvent(0.0, dpa.NonPrivateDpEvent()))
+def test_a_sample_of_no_records_hides_no_event_that_cannot_be_read() -> None:
+    with pytest.raises(UnsupportedMechanism, match="not described"):
+        from_dp_event(dpa.PoissonSampledDpEvent(0.0, dpa.UnsupportedDpEvent()))
+    with pytest.raises(InvalidValue, match="noise_multiplier"):
+        from_dp_event(dpa.PoissonSampledDpEvent(0.0, dpa.GaussianDpEvent(-1.0)))
+    with pytest.raises(InvalidValue, match="sampling_probability"):
+        from_dp_event(dpa.PoissonSampledDpEvent(1.5, dpa.GaussianDpEvent(0.0)))
+
+
+# One event without noise per class that has any, and one that no record moves where the class allows that.
+WITHOUT_NOISE = [
+    ("NonPrivateDpEvent", ()),
+    ("GaussianDpEvent", (0.0,)),
+    ("LaplaceDpEvent", (0.0,)),
+    ("RandomizedResponseDpEvent", (0.0, 2)),
+    ("DiscreteLaplaceDpEvent", (0.0, 1)),
+    ("DiscreteLaplaceDpEvent", (math.inf, 1)),
+    ("MixtureOfGaussiansDpEvent", (0.0, [0.0, 1.0], [0.5, 0.5])),
+    ("TruncatedSubsampledGaussianDpEvent", (100, 0.25, 30, 0.0)),
+    ("SingleEpochTreeAggregationDpEvent", (0.0, 8)),
+    ("ZCDpEvent", (math.inf,)),
+    ("ZCDpEvent", (0.0, math.inf)),
+    ("EpsilonDeltaDpEvent", (math.inf, 0.0)),
+    ("EpsilonDeltaDpEvent", (0.0, 1.0)),
+    ("ExponentialMechanismDpEvent", (math.inf,)),
+    ("PermuteAndFlipDpEvent", (math.inf,)),
+    ("DiscreteGaussianDpEvent", (0.0, 2.0, 1)),
+]
+MOVED_BY_NOBODY = [
+    ("RandomizedResponseDpEvent", (0.0, 1)),
+    ("DiscreteLaplaceDpEvent", (math.inf, 0)),
+    ("MixtureOfGaussiansDpEvent", (0.0, [0.0, 1.0], [1.0, 0.0])),
+    ("TruncatedSubsampledGaussianDpEvent", (100, 0.0, 30, 0.0)),
+    ("TruncatedSubsampledGaussianDpEvent", (100, 0.25, 0, 0.0)),
+    ("ZCDpEvent", (0.0,)),
+    ("EpsilonDeltaDpEvent", (0.0, 0.0)),
+    ("ExponentialMechanismDpEvent", (0.0,)),
+    ("PermuteAndFlipDpEvent", (0.0,)),
+    ("DiscreteGaussianDpEvent", (0.0, 0.0, 1)),
+]
+WRAPPED = {
+    "itself": lambda event: event,
+    "composed": lambda event: dpa.ComposedDpEvent([GAUSSIAN, dpa.SelfComposedDpEvent(event, 3)]),
+    "poisson": lambda event: dpa.PoissonSampledDpEvent(2.0**-20, event),
+    "without replacement": lambda event: dpa.SampledWithoutReplacementDpEvent(9, 3, event),
+    "with replacement": lambda event: dpa.SampledWithReplacementDpEvent(9, 3, event),
+}
+ON_NO_RECORDS = {
+    "poisson": lambda event: dpa.PoissonSampledDpEvent(0.0, event),
+    "without replacement": lambda event: dpa.SampledWithoutReplacementDpEvent(9, 0, event),
+    "with replacement": lambda event: dpa.SampledWithReplacementDpEvent(9, 0, event),
+    "deep": lambda event: dpa.PoissonSampledDpEvent(0.0, dpa.PoissonSampledDpEvent(0.5, dpa.ComposedDpEvent([event]))),
+}
+
+
+def made_event(monkeypatch: pytest.MonkeyPatch, name: str, fields: tuple[object, ...]) -> dpa.DpEvent:
+    """The event of that class, which is made for the test where the installed version does not have it."""
+    return (newer_event(name, monkeypatch) if name in NEWER else getattr(dp_event, name))(*fields)
+
+
+@pytest.mark.parametrize("wrapped", WRAPPED)
+@pytest.mark.parametrize(("name", "fields"), WITHOUT_NOISE)
+def test_without_noise_no_event_has_a_guarantee(
+    monkeypatch: pytest.MonkeyPatch, name: str, fields: tuple[object, ...], wrapped: str
+) -> None:
+    event = WRAPPED[wrapped](made_event(monkeypatch, name, fields))
+    with pytest.raises(UnsupportedMechanism, match=f"(?s){name}.*no guarantee"):
+        from_dp_event(event)
+    for relation in dp.Relation:
+        accountant = CertifiedPrivacyAccountant(relation)
+        assert accountant.supports(event)
+        assert accountant.compose(GAUSSIAN).get_epsilon(0.9) < math.inf
+        accountant.compose(event)
+        assert accountant.get_epsilon(0.9) == math.inf
+        assert accountant.get_delta(1.0) == accountant.get_delta(math.inf) == 1
+
+
+@pytest.mark.parametrize("wrapped", ON_NO_RECORDS)
+@pytest.mark.parametrize(("name", "fields"), [*WITHOUT_NOISE, ("GaussianDpEvent", (2.0,))])
+def test_no_event_on_no_records_costs_anything(
+    monkeypatch: pytest.MonkeyPatch, name: str, fields: tuple[object, ...], wrapped: str
+) -> None:
+    event = ON_NO_RECORDS[wrapped](made_event(monkeypatch, name, fields))
+    assert from_dp_event(event) == NOTHING
+    for relation in dp.Relation:
+        accountant = CertifiedPrivacyAccountant(relation).compose(event, 5)
+        assert accountant.get_epsilon(0.0) == accountant.get_delta(0.0) == accountant.get_delta(math.inf) == 0
+
+
+@pytest.mark.parametrize("wrapped", [name for name in WRAPPED if name != "composed"])
+@pytest.mark.parametrize(("name", "fields"), MOVED_BY_NOBODY)
+def test_no_event_that_nobody_moves_costs_anything(
+    monkeypatch: pytest.MonkeyPatch, name: str, fields: tuple[object, ...], wrapped: str
+) -> None:
+    event = WRAPPED[wrapped](made_event(monkeypatch, name, fields))
+    assert from_dp_event(event) == NOTHING
+    for relation in dp.Relation:
+        assert CertifiedPrivacyAccountant(relation).compose(event).get_epsilon(0.0) == 0
+
+
+def test_every_class_of_events_is_in_the_tables_of_noise() -> None:
+    """But those that hold other events, do nothing or are not described."""
+    others = {"DpEvent", "NoOpDpEvent", "UnsupportedDpEvent", "RepeatAndSelectDpEvent", "RandomAllocationDpEvent"}
+    holding = {
+        "ComposedDpEvent",
+        "SelfComposedDpEvent",
+        "PoissonSampledDpEvent",
+        "SampledWithoutReplacementDpEvent",
+        "SampledWithReplacementDpEvent",
+    }
+    assert {each.__name__ for each in all_events()} <= {name for name, _ in WITHOUT_NOISE} | others | holding
 
 
 def test_a_black_box_needs_its_relation_and_nothing_else_does() -> None:
@@ -269,7 +377,7 @@ def test_randomised_response_against_fifty_digits(p: float, k: int) -> None:
 
 
 def test_randomised_response_without_noise_is_refused() -> None:
-    with pytest.raises(UnsupportedMechanism, match="publishes the record"):
+    with pytest.raises(UnsupportedMechanism, match="publishes the record itself: it has no guarantee"):
         from_dp_event(dpa.RandomizedResponseDpEvent(0.0, 2))
 
 

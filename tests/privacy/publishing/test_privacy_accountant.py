@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 import unittest
 from collections.abc import Callable, Collection
 
+import attr
 import dp_accounting as dpa
 import pytest
 from dp_accounting import dp_event, privacy_accountant_test
@@ -127,12 +129,104 @@ def test_what_has_no_proof_is_not_supported_and_nothing_of_it_is_kept(event: dpa
     assert accountant.get_epsilon(1e-5) == 0
 
 
+BOX = dpa.ZCDpEvent(0.125)
+BOXES = {
+    "alone": BOX,
+    "composed": dpa.ComposedDpEvent([BOX, dpa.SelfComposedDpEvent(BOX, 3)]),
+    "poisson": dpa.PoissonSampledDpEvent(0.25, BOX),
+    "without replacement": dpa.SampledWithoutReplacementDpEvent(9, 3, BOX),
+}
+
+
+def answer(event: dpa.DpEvent, relation: dpa.NeighboringRelation, declared: dpa.NeighboringRelation | None) -> float:
+    """What is spent at δ = 1e-5 where black boxes hold as declared."""
+    accountant = CertifiedPrivacyAccountant(relation, declared_relation=declared).compose(event)
+    spent = accountant.get_epsilon(1e-5)
+    assert spent == epsilon(dp.from_dp_event(event, declared or relation), 1e-5, accountant.relation).upper
+    return spent
+
+
 @pytest.mark.seconds
-def test_a_black_box_holds_under_the_accountants_relation() -> None:
-    for relation in RELATIONS:
-        accountant = CertifiedPrivacyAccountant(relation).compose(dpa.ZCDpEvent(0.125))
-        proven = epsilon(dp.ZCDP("1/8", relation=accountant.relation), 1e-5, accountant.relation)
-        assert accountant.get_epsilon(1e-5) == proven.upper
+@pytest.mark.parametrize("name", BOXES)
+def test_a_black_box_under_replace_one_has_no_cost_before_its_relation_is_declared(name: str) -> None:
+    """The same number under add-or-remove-one costs more; the message has both."""
+    plain, replace, _ = RELATIONS
+    assert (plain.name, replace.name) == ("ADD_OR_REMOVE_ONE", "REPLACE_ONE")
+    costs = [answer(BOXES[name], replace, declared) for declared in (replace, plain)]
+    assert costs[0] < costs[1]
+    accountant = CertifiedPrivacyAccountant(replace)
+    assert accountant.supports(BOXES[name])
+    accountant.compose(BOXES[name])
+    with pytest.raises(InvalidValue, match=r"declared_relation is missing: .* of ZCDP.*ε at δ = 1e-05 is") as refused:
+        accountant.get_epsilon(1e-5)
+    told = re.findall(r"at most ([0-9.]+) if it is ([a-z-]+)", str(refused.value))
+    assert [relation for _, relation in told] == ["replace-one", "add-or-remove-one"]
+    for cost, (text, _) in zip(costs, told, strict=True):
+        assert cost <= float(text) < cost * (1 + 1e-5)
+    with pytest.raises(
+        InvalidValue, match=r"(?s)declared_relation.*relation='replace-one'.*relation='add-or-remove-one'"
+    ):
+        _ = accountant.composition
+
+
+@pytest.mark.seconds
+def test_a_black_box_under_zero_out_one_is_asked_for_its_relation() -> None:
+    """Under add-or-remove-one it may tell a record that contributes nothing from one that is absent."""
+    zero = dpa.NeighboringRelation.REPLACE_SPECIAL
+    assert answer(BOX, zero, zero) > 0
+    with pytest.raises(
+        InvalidValue, match=r"(?s)at most \d.* if it is zero-out-one, and not known \(ZCDP.*\) if it is add"
+    ):
+        CertifiedPrivacyAccountant(zero).compose(BOX).get_epsilon(1e-5)
+    plain = CertifiedPrivacyAccountant(zero, declared_relation="add-or-remove-one")
+    assert not plain.supports(BOX)
+    assert plain.supports(GAUSSIAN)
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("name", BOXES)
+def test_a_black_box_under_add_or_remove_one_needs_no_declaration(name: str) -> None:
+    plain = dpa.NeighboringRelation.ADD_OR_REMOVE_ONE
+    assert answer(BOXES[name], plain, None) == answer(BOXES[name], plain, plain)
+    assert CertifiedPrivacyAccountant(plain).compose(BOXES[name]).composition is not None
+
+
+@pytest.mark.seconds
+def test_where_both_readings_of_a_black_box_agree_there_is_an_answer() -> None:
+    accountant = CertifiedPrivacyAccountant("replace-one").compose(dpa.ZCDpEvent(2.0**-60))
+    found = accountant.account(delta=0.5)
+    assert (found.enclosure.lower, found.enclosure.upper) == (0, 0)
+    assert accountant.get_epsilon(0.5) == accountant.get_delta(math.inf) == accountant.get_epsilon(1.0) == 0
+    with pytest.raises(InvalidValue, match="declared_relation"):
+        accountant.get_epsilon(1e-12)
+    with pytest.raises(InvalidValue, match=r"declared_relation.*δ at ε = 0 is at most"):
+        accountant.compose(dpa.ZCDpEvent(0.5)).get_delta(0.0)
+
+
+@pytest.mark.seconds
+def test_zcdp_of_jax_privacy_is_not_certified_below_an_attack() -> None:
+    """The event of its ``fixed_dpsgd_event(use_zcdp=True)``, and the same call without that flag."""
+    z = 2.0
+
+    def event(release: dpa.DpEvent) -> dpa.DpEvent:
+        return dpa.SampledWithoutReplacementDpEvent(100, 20, release)
+
+    replace, plain = dpa.NeighboringRelation.REPLACE_ONE, dpa.NeighboringRelation.ADD_OR_REMOVE_ONE
+    noise = CertifiedPrivacyAccountant(replace).compose(event(dpa.GaussianDpEvent(z))).account(delta=1e-5)
+    box = event(dpa.ZCDpEvent(0.5 / z**2))
+    assert answer(box, replace, replace) < noise.enclosure.lower <= answer(box, replace, plain)
+    with pytest.raises(InvalidValue, match="declared_relation"):
+        CertifiedPrivacyAccountant(replace).compose(box).get_epsilon(1e-5)
+
+
+def test_no_noise_of_an_event_makes_an_output_impossible(monkeypatch: pytest.MonkeyPatch) -> None:
+    """δ at infinity is 0, however small the noise; an (ε, δ) guarantee keeps its δ."""
+    for event in (dpa.GaussianDpEvent(1e-4), dpa.LaplaceDpEvent(1e-9), POISSON, fixed(1.0)):
+        assert CertifiedPrivacyAccountant().compose(event).get_delta(math.inf) == 0
+    made = attr.make_class("EpsilonDeltaDpEvent", ["epsilon", "delta"], bases=(dp_event.DpEvent,), frozen=True)
+    monkeypatch.setattr(dp_event, "EpsilonDeltaDpEvent", made, raising=False)
+    box = CertifiedPrivacyAccountant().compose(made(0.5, 0.125), 2)
+    assert 1 - 0.875**2 <= box.get_delta(math.inf) <= (1 - 0.875**2) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.5, math.nan, "x"])

@@ -10,7 +10,8 @@ which has four events more; events of other versions, and subclasses, are refuse
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -48,7 +49,6 @@ _REFUSED = {
 }
 
 _UNREADABLE = {
-    "NonPrivateDpEvent": "what ran has no guarantee: every ε is exceeded",
     "UnsupportedDpEvent": "the event says that what ran is not described",
     "DpEvent": "the bare base class describes nothing",
     "RandomAllocationDpEvent": "write RandomlyAllocated(mechanism, steps, participations) for each epoch",
@@ -83,8 +83,8 @@ def from_dp_event(event: DpEvent, relation: str | Relation | NeighboringRelation
         alone it is ``ApproximateDP(0, 0)``, under the relation or else under add-or-remove-one.
 
     Raises:
-        UnsupportedMechanism: No analysis is proven here for one of the events; the message names it, says why, and
-            what can be computed instead.
+        UnsupportedMechanism: No analysis is proven here for one of the events, or it has no guarantee (no noise, or
+            non-private); the message names it, says why, and what can be computed instead.
         InvalidValue: A parameter is out of its domain, a black box comes without its relation, or this is no event.
         DpboundsError: dp-accounting is not installed.
 
@@ -95,13 +95,12 @@ def from_dp_event(event: DpEvent, relation: str | Relation | NeighboringRelation
     >>> training == PoissonSampled(Gaussian(2), "1/4") ** 1000
     True
     """
-    library = _events_of_dp_accounting()
-    if not isinstance(event, library.DpEvent):
-        raise InvalidValue("event", event, "an event of dp_accounting")
     declared = None if relation is None else as_our_relation(relation)
-    found = _Reader(library, declared).read(event)
+    found = read_event(event, declared)
     if found is None:  # under add-or-remove-one, and hence, a record being removed and another one added, replace-one
         return mechanisms.ApproximateDP(0, 0, relation=declared or Relation.ADD_OR_REMOVE_ONE)
+    if isinstance(found, Unprotected):
+        raise UnsupportedMechanism(f"{found.reason}: it has no guarantee, and every ε is exceeded")
     return found
 
 
@@ -152,29 +151,28 @@ def as_their_relation(relation: Relation) -> NeighboringRelation:
     return next(NeighboringRelation[name] for name, ours in _RELATIONS.items() if ours is relation)
 
 
-def protects_nothing(event: DpEvent) -> bool:
-    """Whether an event of dp-accounting is non-private: by its name, or because there is no noise; or part of it is."""
-    name = type(event).__name__
-    if type(event) is not getattr(_events_of_dp_accounting(), name, None):
-        return False
-    match name:
-        case "NonPrivateDpEvent":
-            return True
-        case "GaussianDpEvent" | "LaplaceDpEvent" | "TruncatedSubsampledGaussianDpEvent":
-            return bool(event.noise_multiplier == 0)
-        case "DiscreteGaussianDpEvent":
-            return bool(event.sigma == 0)
-        case "RandomizedResponseDpEvent":
-            return bool(event.noise_parameter == 0 and event.num_buckets > 1)
-        case "ZCDpEvent":
-            return bool(event.rho == math.inf)
-        case "ComposedDpEvent":
-            return any(map(protects_nothing, event.events))
-        case "SelfComposedDpEvent" | "PoissonSampledDpEvent":
-            return protects_nothing(event.event)
-        case "SampledWithoutReplacementDpEvent" | "SampledWithReplacementDpEvent":
-            return protects_nothing(event.event)
-    return False
+@dataclass(frozen=True, slots=True)
+class Unprotected:
+    """What an event is read as that gives no guarantee: every ε is exceeded, whatever δ below 1."""
+
+    reason: str
+
+
+def read_event(event: DpEvent, relation: Relation | None) -> Mechanism | Unprotected | None:
+    """Return the mechanism that an event describes; None where it releases nothing that depends on the records.
+
+    The rule is one for all events. A step on no records (rate 0, batches of size 0) releases nothing, whatever runs on
+    them, and so does an answer that no record moves. Any other step without noise is unprotected.
+
+    Raises:
+        UnsupportedMechanism: No analysis is proven here for one of the events.
+        InvalidValue: A parameter is out of its domain, a black box comes without its relation, or this is no event.
+        DpboundsError: dp-accounting is not installed.
+    """
+    library = _events_of_dp_accounting()
+    if not isinstance(event, library.DpEvent):
+        raise InvalidValue("event", event, "an event of dp_accounting")
+    return _Reader(library, relation).read(event)
 
 
 def _events_of_dp_accounting() -> ModuleType:
@@ -195,7 +193,7 @@ class _Reader:
         self.library = library
         self.relation = relation
 
-    def read(self, event: DpEvent) -> Mechanism | None:
+    def read(self, event: DpEvent) -> Mechanism | Unprotected | None:
         name = type(event).__name__
         if type(event) is not getattr(self.library, name, None):
             raise UnsupportedMechanism(
@@ -205,26 +203,27 @@ class _Reader:
         match name:
             case "NoOpDpEvent":
                 return None
+            case "NonPrivateDpEvent":
+                return Unprotected(name)
             case "GaussianDpEvent":
-                return mechanisms.Gaussian(event.noise_multiplier)
+                return _noisy(event, event.noise_multiplier == 0, lambda: mechanisms.Gaussian(event.noise_multiplier))
             case "LaplaceDpEvent":
-                return mechanisms.Laplace(event.noise_multiplier)
+                return _noisy(event, event.noise_multiplier == 0, lambda: mechanisms.Laplace(event.noise_multiplier))
             case "RandomizedResponseDpEvent":
                 return self._randomized_response(event)
             case "ZCDpEvent":
                 return self._zcdp(event)
             case "EpsilonDeltaDpEvent":
-                return mechanisms.ApproximateDP(event.epsilon, event.delta, relation=self._declared(name))
+                return self._epsilon_delta(event)
             case "ExponentialMechanismDpEvent":
-                return self._of_range(event, name)
+                # losses span ε, as where the weights are exp(ε u / 2Δu) for scores of sensitivity Δu
+                return self._selection(event, mechanisms.ExponentialMechanism)
             case "PermuteAndFlipDpEvent":
-                return self._permute_and_flip(event, name)
+                return self._selection(event, mechanisms.PermuteAndFlip)
             case "DiscreteLaplaceDpEvent":
-                return self._discrete_laplace(event)
+                return _discrete_laplace(event)
             case "DiscreteGaussianDpEvent":
-                if event.sensitivity == 0:
-                    return None
-                return mechanisms.DiscreteGaussian(event.sigma, event.sensitivity, dimension=event.dimension)
+                return _discrete_gaussian(event)
             case "MixtureOfGaussiansDpEvent":
                 return _mixture(event)
             case "ComposedDpEvent":
@@ -236,24 +235,28 @@ class _Reader:
             case "SampledWithoutReplacementDpEvent" | "SampledWithReplacementDpEvent":
                 return self._fixed_size(event, name)
             case "TruncatedSubsampledGaussianDpEvent":
-                return self._truncated(event)
+                return _truncated(event)
+            case "SingleEpochTreeAggregationDpEvent" if event.noise_multiplier == 0:
+                return _without_noise(event)
         if name in _REFUSED:
             refuse(_REFUSED[name], name)
         raise UnsupportedMechanism(f"{name}: {_UNREADABLE.get(name, 'an event that is not known here')}")
 
-    def _randomized_response(self, event: DpEvent) -> Mechanism | None:
+    def _randomized_response(self, event: DpEvent) -> Mechanism | Unprotected | None:
         p, k = exact(event.noise_parameter, "noise_parameter"), positive_integer(event.num_buckets, "num_buckets")
         if not 0 <= p <= 1:
             raise InvalidValue("noise_parameter", event.noise_parameter, "a number between 0 and 1")
         if k == 1 or p == 1:  # the answer does not depend on the record
             return None
         if p == 0:
-            raise UnsupportedMechanism("RandomizedResponseDpEvent with noise_parameter 0 publishes the record itself")
+            return Unprotected("RandomizedResponseDpEvent with noise_parameter 0 publishes the record itself")
         with working(_PRECISION):
             epsilon = ball(k * (1 - p) / p).log1p()
             return mechanisms.RandomizedResponse(to_float(ball_end(epsilon, "up"), "up"), k)
 
-    def _zcdp(self, event: DpEvent) -> Mechanism | None:
+    def _zcdp(self, event: DpEvent) -> Mechanism | Unprotected | None:
+        if math.inf in (event.rho, event.xi):
+            return Unprotected(f"ZCDpEvent with rho {event.rho} and xi {event.xi}")
         rho, xi = exact(event.rho, "rho"), exact(event.xi, "xi")
         if xi < 0 or rho < 0:
             raise InvalidValue("rho, xi", (event.rho, event.xi), "numbers that are at least 0")
@@ -264,18 +267,23 @@ class _Reader:
             )
         return None if rho == 0 else mechanisms.ZCDP(rho, relation=self._declared("ZCDpEvent"))
 
-    def _of_range(self, event: DpEvent, name: str) -> Mechanism | None:
-        """A selection whose losses span ε: as where the weights are exp(ε u / 2Δu) for scores of sensitivity Δu."""
+    def _epsilon_delta(self, event: DpEvent) -> Mechanism | Unprotected | None:
+        delta = probability(event.delta, "delta")
+        if delta == 1 or event.epsilon == math.inf:
+            return Unprotected(f"EpsilonDeltaDpEvent with epsilon {event.epsilon} and delta {event.delta}")
         epsilon = at_least_zero(event.epsilon)
-        return None if epsilon == 0 else mechanisms.ExponentialMechanism(epsilon, relation=self._declared(name))
+        if epsilon == delta == 0:
+            return None
+        return mechanisms.ApproximateDP(epsilon, delta, relation=self._declared("EpsilonDeltaDpEvent"))
 
-    def _permute_and_flip(self, event: DpEvent, name: str) -> Mechanism | None:
+    def _selection(
+        self, event: DpEvent, kind: type[mechanisms.ExponentialMechanism | mechanisms.PermuteAndFlip]
+    ) -> Mechanism | Unprotected | None:
+        name = type(event).__name__
+        if event.epsilon == math.inf:
+            return Unprotected(f"{name} with epsilon inf")
         epsilon = at_least_zero(event.epsilon)
-        return None if epsilon == 0 else mechanisms.PermuteAndFlip(epsilon, relation=self._declared(name))
-
-    def _discrete_laplace(self, event: DpEvent) -> Mechanism | None:
-        parameter = positive(event.noise_parameter, "noise_parameter")
-        return None if event.sensitivity == 0 else mechanisms.DiscreteLaplace(1 / parameter, event.sensitivity)
+        return None if epsilon == 0 else kind(epsilon, relation=self._declared(name))
 
     def _declared(self, name: str) -> Relation:
         if self.relation is None:
@@ -284,16 +292,18 @@ class _Reader:
             )
         return self.relation
 
-    def _poisson(self, event: DpEvent) -> Mechanism | None:
-        rate, inner = exact(event.sampling_probability, "sampling_probability"), self.read(event.event)
-        if not 0 <= rate <= 1:
-            raise InvalidValue("sampling_probability", event.sampling_probability, "a number between 0 and 1")
-        return None if inner is None or rate == 0 else mechanisms.PoissonSampled(inner, rate)
+    def _poisson(self, event: DpEvent) -> Mechanism | Unprotected | None:
+        rate, inner = _rate(event), self.read(event.event)
+        if inner is None or rate == 0:
+            return None
+        return inner if isinstance(inner, Unprotected) else mechanisms.PoissonSampled(inner, rate)
 
-    def _fixed_size(self, event: DpEvent, name: str) -> Mechanism | None:
+    def _fixed_size(self, event: DpEvent, name: str) -> Mechanism | Unprotected | None:
         inner = self.read(event.event)
         if inner is None or event.sample_size == 0:
             return None
+        if isinstance(inner, Unprotected):
+            return inner
         scheme = (
             mechanisms.SampledWithoutReplacement
             if name == "SampledWithoutReplacementDpEvent"
@@ -301,17 +311,60 @@ class _Reader:
         )
         return scheme(inner, event.sample_size, event.source_dataset_size)
 
-    def _truncated(self, event: DpEvent) -> Mechanism | None:
-        rate = exact(event.sampling_probability, "sampling_probability")
-        if not 0 <= rate <= 1:
-            raise InvalidValue("sampling_probability", event.sampling_probability, "a number between 0 and 1")
-        if rate == 0 or event.truncated_batch_size == 0:
-            return None
-        noise = mechanisms.Gaussian(event.noise_multiplier)
-        return mechanisms.TruncatedPoisson(noise, rate, event.truncated_batch_size, event.dataset_size)
+
+def _without_noise(event: DpEvent) -> Unprotected:
+    return Unprotected(f"{type(event).__name__} without noise")
 
 
-def _mixture(event: DpEvent) -> Mechanism | None:
+def _noisy(
+    event: DpEvent, without: bool, mechanism: Callable[[], Mechanism], *, moved: bool = True
+) -> Mechanism | Unprotected | None:
+    """What adds noise to a sum that one record may move: nothing where it moves none, unprotected without noise."""
+    if not moved:
+        return None
+    return _without_noise(event) if without else mechanism()
+
+
+def _rate(event: DpEvent) -> Fraction:
+    rate = exact(event.sampling_probability, "sampling_probability")
+    if not 0 <= rate <= 1:
+        raise InvalidValue("sampling_probability", event.sampling_probability, "a number between 0 and 1")
+    return rate
+
+
+def _truncated(event: DpEvent) -> Mechanism | Unprotected | None:
+    rate, most = _rate(event), event.truncated_batch_size
+    return _noisy(
+        event,
+        event.noise_multiplier == 0,
+        lambda: mechanisms.TruncatedPoisson(
+            mechanisms.Gaussian(event.noise_multiplier), rate, most, event.dataset_size
+        ),
+        moved=rate > 0 and most != 0,
+    )
+
+
+def _discrete_laplace(event: DpEvent) -> Mechanism | Unprotected | None:
+    """The noise parameter is 1/b: at infinity there is no noise. At 0 there is no such distribution, nor a proof."""
+    parameter = event.noise_parameter
+    return _noisy(
+        event,
+        parameter in (0, math.inf),
+        lambda: mechanisms.DiscreteLaplace(1 / positive(parameter, "noise_parameter"), event.sensitivity),
+        moved=event.sensitivity != 0,
+    )
+
+
+def _discrete_gaussian(event: DpEvent) -> Mechanism | Unprotected | None:
+    return _noisy(
+        event,
+        event.sigma == 0,
+        lambda: mechanisms.DiscreteGaussian(event.sigma, event.sensitivity, dimension=event.dimension),
+        moved=event.sensitivity != 0,
+    )
+
+
+def _mixture(event: DpEvent) -> Mechanism | Unprotected | None:
     """The mixture; what the doubles' sum lacks to 1 goes to the largest norm, a surplus is taken from the smallest."""
     norms, chances = (
         listed(event.sensitivities, "sensitivities", "numbers"),
@@ -331,14 +384,25 @@ def _mixture(event: DpEvent) -> Mechanism | None:
     for index, (norm, chance) in enumerate(kept):
         taken = min(chance, surplus)
         kept[index], surplus = (norm, chance - taken), surplus - taken
-    if all(norm == 0 for norm, chance in kept if chance):
-        return None
-    return mechanisms.MixtureOfGaussians(event.standard_deviation, kept)
+    return _noisy(
+        event,
+        event.standard_deviation == 0,
+        lambda: mechanisms.MixtureOfGaussians(event.standard_deviation, kept),
+        moved=any(norm > 0 for norm, chance in kept if chance),
+    )
 
 
-def _composed(parts: Iterable[tuple[Mechanism | None, int]]) -> Mechanism | None:
-    released = tuple((mechanism, count) for mechanism, count in parts if mechanism is not None)
-    return mechanisms.Composed(released) if released else None
+def _composed(
+    parts: Iterable[tuple[Mechanism | Unprotected | None, int]],
+) -> Mechanism | Unprotected | None:
+    released: list[tuple[Mechanism, int]] = []
+    unprotected: Unprotected | None = None
+    for found, count in parts:
+        if isinstance(found, Unprotected):
+            unprotected = unprotected or found
+        elif found is not None:
+            released.append((found, count))
+    return unprotected or (mechanisms.Composed(tuple(released)) if released else None)
 
 
 class _Writer:

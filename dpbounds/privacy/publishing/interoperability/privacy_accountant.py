@@ -7,18 +7,19 @@ configurations of JAX-privacy's training (``accountant_fn=CertifiedPrivacyAccoun
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpbounds.errors import DpboundsError, InvalidValue, UnsupportedMechanism
-from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.errors import MISSING, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism, shown
+from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.mechanisms import ApproximateDP, Composed, Mechanism
-from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.pairs.domination import neighbour_classes, nested
 from dpbounds.privacy.publishing.interoperability.events import (
+    Unprotected,
     as_our_relation,
     as_their_relation,
-    from_dp_event,
-    protects_nothing,
+    read_event,
 )
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.values import at_least_zero, probability
@@ -36,14 +37,30 @@ if TYPE_CHECKING:
 _FARTHEST_EPSILON = 10**6  # at which δ is asked for any larger ε, infinity included: it does not rise
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What was composed so many times: its black boxes hold as declared, or else under the accountant's relation.
+
+    ``otherwise`` has them hold under add-or-remove-one, and is the same where nothing depends on that.
+    """
+
+    mechanism: Mechanism
+    otherwise: Mechanism
+    count: int
+
+
 class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: ignore[misc]  # (Bazel's library has no types)
     """Composes the events of dp-accounting, and proves what they spent.
 
     What each event is read as, ``docs/names.md`` says; batches of a fixed size have an answer under all relations.
 
     Args:
-        neighboring_relation: Of dp-accounting, or our name of it. A black box (``ZCDpEvent``, ``EpsilonDeltaDpEvent``,
-            ...) is taken to have its guarantee under it.
+        neighboring_relation: Of dp-accounting, or our name of it.
+        declared_relation: The relation under which the guarantees of black boxes (``ZCDpEvent``,
+            ``EpsilonDeltaDpEvent``) and the sensitivities of scores (``ExponentialMechanismDpEvent``,
+            ``PermuteAndFlipDpEvent``) were established, which events do not say. By default it is the accountant's; but
+            where add-or-remove-one would give another answer, as it mostly does under replace-one, none is returned
+            before the relation is given.
 
     Raises:
         InvalidValue: There is no such relation.
@@ -55,30 +72,38 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
     0.1494
     """
 
-    def __init__(self, neighboring_relation: NeighboringRelation | str | Relation = Relation.ADD_OR_REMOVE_ONE) -> None:
+    def __init__(
+        self,
+        neighboring_relation: NeighboringRelation | str | Relation = Relation.ADD_OR_REMOVE_ONE,
+        *,
+        declared_relation: NeighboringRelation | str | Relation | None = None,
+    ) -> None:
         self.relation = as_our_relation(neighboring_relation)
+        self.declared_relation = None if declared_relation is None else as_our_relation(declared_relation)
         super().__init__(as_their_relation(self.relation))
-        self._parts: list[tuple[Mechanism, int]] = []
+        self._parts: list[_Part] = []
         self._unprotected = False
 
     def _maybe_compose(self, event: DpEvent, count: int, do_compose: bool) -> Any:
         """As there: walk through the tree; None, or what is not supported and why."""
-        match type(event).__name__:
-            case "ComposedDpEvent" if type(event) is dp_accounting.ComposedDpEvent:
-                found = (self._maybe_compose(part, count, do_compose) for part in event.events)
-                return next((details for details in found if details is not None), None)
-            case "SelfComposedDpEvent" if type(event) is dp_accounting.SelfComposedDpEvent:
-                return self._maybe_compose(event.event, count * event.count, do_compose)
-        if protects_nothing(event):
-            self._unprotected = self._unprotected or do_compose
-            return None
+        if type(event) is dp_accounting.ComposedDpEvent:
+            found = (self._maybe_compose(part, count, do_compose) for part in event.events)
+            return next((details for details in found if details is not None), None)
         try:
-            mechanism = from_dp_event(event, self.relation)
-            neighbour_classes(mechanism, self.relation)
+            if type(event) is dp_accounting.SelfComposedDpEvent:
+                times = positive_integer(event.count, "count")
+                return self._maybe_compose(event.event, count * times, do_compose)
+            mechanism = read_event(event, self.declared_relation or self.relation)
+            if isinstance(mechanism, Mechanism):
+                neighbour_classes(mechanism, self.relation)
         except (UnsupportedMechanism, InvalidValue) as error:
             return self.CompositionErrorDetails(event, str(error))
-        if do_compose and mechanism != _nothing(self.relation):
-            self._parts.append((mechanism, count))
+        if do_compose and isinstance(mechanism, Unprotected):
+            self._unprotected = True
+        elif do_compose and isinstance(mechanism, Mechanism):
+            otherwise = mechanism if self.declared_relation else read_event(event, Relation.ADD_OR_REMOVE_ONE)
+            assert isinstance(otherwise, Mechanism)  # what an event releases does not depend on the relation
+            self._parts.append(_Part(mechanism, otherwise, count))
         return None
 
     @property
@@ -86,24 +111,71 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         """Everything composed so far as one mechanism; None before the first release.
 
         Raises:
+            InvalidValue: A black box was composed, under another relation than add-or-remove-one, and
+                ``declared_relation`` was not given.
             UnsupportedMechanism: Something was composed that protects nothing.
         """
-        if self._unprotected:
-            raise UnsupportedMechanism("an event was composed that protects nothing (without noise, or non-private)")
-        return Composed(tuple(self._parts)) if self._parts else None
+        found = self._readings()
+        if found is None:
+            return None
+        if found[0] != found[1]:
+            raise self._undeclared(f"what was composed is {shown(found[0])}", shown(found[1]))
+        return found[0]
 
     def account(self, *, delta: ExactLike | None = None, epsilon: ExactLike | None = None) -> Account:
         """What was spent at δ or at ε, with its proof and both ends.
 
         Raises:
-            InvalidValue: A value is not allowed, or nothing was composed yet.
+            InvalidValue: A value is not allowed, nothing was composed yet, or the answer depends on
+                ``declared_relation``, which was not given. The message has both answers.
             UnsupportedMechanism: Something was composed that protects nothing.
             NotCertified: The proof did not close.
         """
-        composed = self.composition
-        if composed is None:
+        found = self._readings()
+        if found is None:
             raise InvalidValue("number of releases", 0, "at least 1", "nothing was composed yet")
-        return account(composed, delta=delta, epsilon=epsilon, relation=self.relation)
+        composed, otherwise = found
+        answer = account(composed, delta=delta, epsilon=epsilon, relation=self.relation)
+        if composed == otherwise:
+            return answer
+        at = f"{'ε' if answer.given == 'delta' else 'δ'} at {'δ' if answer.given == 'delta' else 'ε'} = "
+        told = f"{at}{brief(answer.target)} is at most {answer.enclosure.decimals(6)[1]}"
+        try:
+            other = account(otherwise, delta=delta, epsilon=epsilon, relation=self.relation).enclosure
+        except (UnsupportedMechanism, NotCertified) as error:
+            raise self._undeclared(told, f"not known ({error})") from None
+        if (other.exact_lower, other.exact_upper) != (answer.enclosure.exact_lower, answer.enclosure.exact_upper):
+            raise self._undeclared(told, f"at most {other.decimals(6)[1]}")
+        return answer
+
+    def _readings(self) -> tuple[Mechanism, Mechanism] | None:
+        """Everything composed so far, as its black boxes are read; and as if they held under add-or-remove-one."""
+        if self._unprotected:
+            raise UnsupportedMechanism("an event was composed that protects nothing (without noise, or non-private)")
+        if not self._parts:
+            return None
+        return (
+            Composed(tuple((part.mechanism, part.count) for part in self._parts)),
+            Composed(tuple((part.otherwise, part.count) for part in self._parts)),
+        )
+
+    def _undeclared(self, reading: str, otherwise: str) -> InvalidValue:
+        """The error that asks for the relation of the black boxes, and says what either of two makes of them."""
+        boxes = {
+            type(inner).__name__
+            for part in self._parts
+            if part.mechanism != part.otherwise
+            for inner in nested(part.mechanism)
+            if hasattr(inner, "relation")
+        }
+        return InvalidValue(
+            "declared_relation",
+            MISSING,
+            f"the relation under which the guarantees of {', '.join(sorted(boxes))} were established, which their "
+            f"events do not say; {reading} if it is {self.relation}, and {otherwise} if it is "
+            f"{Relation.ADD_OR_REMOVE_ONE}",
+            "give it as CertifiedPrivacyAccountant(..., declared_relation=...)",
+        )
 
     def get_epsilon(self, target_delta: ExactLike) -> float:
         """The proven upper end of ε(δ), rounded up.
@@ -112,7 +184,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
             target_delta: From 0 to 1. At 0 the answer is infinity: ask ``account`` for what is known there.
 
         Raises:
-            InvalidValue: δ is not allowed.
+            InvalidValue: δ is not allowed, or the answer depends on ``declared_relation``, which was not given.
             NotCertified: The proof did not close.
         """
         failure = probability(target_delta, "target_delta")
@@ -126,19 +198,25 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         """The proven upper end of δ(ε), rounded up.
 
         Args:
-            target_epsilon: At least 0, infinity included.
+            target_epsilon: At least 0, infinity included; there it is 0 unless a part has a δ of its own.
 
         Raises:
-            InvalidValue: ε is not allowed.
+            InvalidValue: ε is not allowed, or the answer depends on ``declared_relation``, which was not given.
             NotCertified: The proof did not close.
         """
         endless = target_epsilon == math.inf
         wanted = exact(_FARTHEST_EPSILON) if endless else at_least_zero(target_epsilon, "target_epsilon")
         if self._unprotected:
             return 1.0
+        if endless and not any(_reveals(part.mechanism) for part in self._parts):
+            return 0.0
         return self.account(epsilon=min(wanted, exact(_FARTHEST_EPSILON))).enclosure.upper if self._parts else 0.0
 
 
-def _nothing(relation: Relation) -> Mechanism:
-    """What ``from_dp_event`` reads an event as that releases nothing."""
-    return ApproximateDP(0, 0, relation=relation)
+def _reveals(mechanism: Mechanism) -> bool:
+    """Whether some output may be impossible without the record; only a δ of its own allows that.
+
+    The noise of events reaches every output, and a Rényi guarantee or a pure one excludes impossible outputs. Samples
+    of neighbours are linked by samples which differ in one record, so that sampling and composition keep this.
+    """
+    return any(isinstance(part, ApproximateDP) and part.delta > 0 for part in nested(mechanism))
