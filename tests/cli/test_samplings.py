@@ -42,15 +42,8 @@ def test_options_describe_the_mechanism_exactly(options, mechanism, relation, as
 @pytest.mark.parametrize("rate", [["--sample-rate", "0.1"], ["--batch-size", "6"]])
 def test_truncated_samples_are_described_exactly(rate, relation, asked, answer):
     options = [
-        "--sampling",
-        "truncated-poisson",
+        *["--sampling", "truncated-poisson", "--max-batch-size", "9", "--dataset-size", "60", "--steps", "4"],
         *rate,
-        "--max-batch-size",
-        "9",
-        "--dataset-size",
-        "60",
-        "--steps",
-        "4",
     ]
     found, _ = answer("epsilon", *NOISE, "--delta", "0.01", "--relation", relation, *options)
     assert asked == [(dp.TruncatedPoisson(dp.Gaussian(1), "0.1", 9, 60) ** 4, relation)]
