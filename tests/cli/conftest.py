@@ -79,17 +79,23 @@ def refused(capsys, request):
 
 
 @pytest.fixture
-def asked(monkeypatch):
-    """The mechanisms and relations that the accountant was asked about; it answers quickly, about another mechanism."""
+def questions(monkeypatch):
+    """What the accountant was asked: mechanisms and options; it answers quickly, about another mechanism."""
     questions = []
     real = accountants.account
 
     def account(mechanism, **question):
-        questions.append((mechanism, question["relation"]))
+        questions.append((mechanism, question))
         return real(dp.Gaussian(5), delta="1e-5")
 
     monkeypatch.setattr(accountants, "account", account)
     return questions
+
+
+@pytest.fixture
+def asked(questions):
+    """The mechanisms and relations that the accountant was asked about."""
+    return lambda: [(mechanism, question["relation"]) for mechanism, question in questions]
 
 
 @pytest.fixture
