@@ -1,7 +1,8 @@
-"""Theorem 5.1: the range of the printed form, and a double well."""
+"""Theorem 5.1: the range of the printed form, a double well, and Gaussians with and without the range."""
 
 import numpy as np
-from mpmath import linspace, mpf, sqrt
+import pytest
+from mpmath import exp, linspace, log, mpf, ncdf, sqrt
 
 
 def test_the_printed_form_follows_exactly_in_its_range():
@@ -23,3 +24,22 @@ def test_a_double_well_stays_below():
         for order in (1.5, 2.0, 4.0):
             divergence = np.log((first**order * second ** (1 - order)).sum()) / (order - 1)
             assert divergence <= order * constant * slope**2 / 2
+
+
+def failure(shift, epsilon):
+    """δ at ε of two unit Gaussians: linear losses on the line with a quadratic regulariser, C = 1."""
+    return ncdf(shift / 2 - epsilon / shift) - exp(epsilon) * ncdf(-shift / 2 - epsilon / shift)
+
+
+@pytest.mark.parametrize("shift", [mpf("0.01"), mpf("0.1"), mpf("0.2")])
+@pytest.mark.parametrize("delta", [mpf("1e-9"), mpf("1e-3"), mpf("0.3")])
+def test_gaussians_within_the_range_keep_it(shift, delta):
+    printed = shift * sqrt(1 + 2 * log(1 / delta))  # 2Gβ/n √(C (1 + 2 ln(1/δ)))
+    assert failure(shift, printed) <= delta
+
+
+@pytest.mark.parametrize("shift", [mpf("0.1"), mpf(2), mpf(20)])
+def test_gaussians_keep_it_without_a_range(shift):
+    for delta in (mpf("0.3"), mpf("1e-3"), mpf("1e-8")):
+        epsilon = shift**2 / 2 + shift * sqrt(2 * log(1 / delta))
+        assert failure(shift, epsilon) <= delta

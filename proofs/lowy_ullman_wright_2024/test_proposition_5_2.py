@@ -44,3 +44,16 @@ def test_the_selection_is_as_private_as_claimed(candidates):
         assert shift > 0
         worst = max(worst, np.abs(np.log(first / first.sum()) - np.log(second / second.sum())).max())
     assert 0.5 * loss < worst <= loss * (1 + 1e-12)
+
+
+def test_candidates_far_apart_cost_more_than_half_of_epsilon():
+    """Definition 4.1's weights exp(-εnF/(4GD)) on the candidates 0 and r, for losses Gw but one, which is ±Gw."""
+    n, epsilon = 100, mpf(1)
+    for reach, exceeds in ((mpf("0.99"), False), (mpf("1.2"), True), (mpf(3), True)):  # r/D
+        totals = (n, n - 2)  # n (F(r) - F(0)), in units of Gr
+        chosen = [1 / (1 + exp(epsilon * reach * total / 4)) for total in totals]
+        assert (ln(chosen[1] / chosen[0]) > epsilon / 2) is exceeds
+    # d = 1, all gradients 0: w_i - w_1 is N(0, D² i/T) where noise dominates, and the outputs are drawn uniformly
+    grid = [mpf(2 * i + 1) / 100 for i in range(50)]
+    apart = sum(2 * tail(2 / sqrt(one + other)) for one in grid for other in grid) / len(grid) ** 2
+    assert mpf("0.03") < apart < mpf("0.07")

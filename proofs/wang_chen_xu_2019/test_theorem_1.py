@@ -18,6 +18,10 @@ def failure_of_the_last_iterate(squared_constant, steps, epsilon, delta):
         return ncdf(shift / 2 - ratio) - exp(mpf(epsilon)) * ncdf(-shift / 2 - ratio)
 
 
+def test_a_constant_that_is_large_enough_for_one_budget():
+    assert failure_of_the_last_iterate(8, 300, 20, "1e-5") < mpf("1e-5")
+
+
 @pytest.mark.parametrize("squared_constant", [8, 16, 100])
 @pytest.mark.parametrize("share", [2, 50])
 def test_no_constant_serves_the_printed_range(squared_constant, share):

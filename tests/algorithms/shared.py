@@ -4,11 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy
 from scipy import stats
 
 from dpbounds.algorithms import problems, secure_noise
 from dpbounds.algorithms.oracles import BATCH_WIDTH
-from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, landscape
+from dpbounds.algorithms.problems.landscapes import DOUBLE_WELL, WAVY, Profile, landscape
 from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.algorithms.verification.catalogue import example_names
 from dpbounds.errors import InvalidValue
@@ -16,6 +17,19 @@ from dpbounds.errors import InvalidValue
 # Examples by their names: parametrising tests by these imports no study.
 EVERY = example_names()
 SOUND = tuple(name for name in EVERY if not name.endswith(("-as-printed", "-as-quoted")))
+
+
+# h(w) = w²/2: a quadratic, of which all moments are known.
+BOWL = Profile(
+    name="w²/2",
+    derivatives=lambda w: (w * w / 2, w, np.ones_like(w)),
+    largest_slope=lambda radius: radius,
+    largest_curvature=lambda radius: sympy.Integer(1),
+    largest_third_derivative=lambda radius: sympy.Integer(0),
+    minimum=sympy.Integer(0),
+    minimisers=(0.0,),
+    pl_constant=sympy.Integer(1),
+)
 
 
 def minutes_unless(name, *kept):

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 
 import dpbounds as dp
@@ -78,17 +79,45 @@ def refused(capsys, request):
 
 
 @pytest.fixture
-def asked(monkeypatch):
-    """The mechanisms and relations that the accountant was asked about; it answers quickly, about another mechanism."""
+def questions(monkeypatch):
+    """What the accountant was asked: mechanisms and options; it answers quickly, about another mechanism."""
     questions = []
     real = accountants.account
 
     def account(mechanism, **question):
-        questions.append((mechanism, question["relation"]))
+        questions.append((mechanism, question))
         return real(dp.Gaussian(5), delta="1e-5")
 
     monkeypatch.setattr(accountants, "account", account)
     return questions
+
+
+@pytest.fixture
+def asked(questions):
+    """The mechanisms and relations that the accountant was asked about."""
+    return lambda: [(mechanism, question["relation"]) for mechanism, question in questions]
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Options for a small file of records of one's own, in the directory that the command runs in."""
+    monkeypatch.chdir(tmp_path)
+    draw = np.random.default_rng(0).uniform(-1, 1, (60, 2))
+    (tmp_path / "d.csv").write_text("\n".join(["a,b,y", *(f"{a},{b},{int(a > b)}" for a, b in draw)]))
+    (tmp_path / "r.csv").write_text("feature,lower,upper\na,-1,1\nb,-1,1\n")
+    return ("--data", "d.csv", "--ranges", "r.csv", "--positive", "1")
+
+
+@pytest.fixture
+def records(tmp_path):
+    """The directory of a small file of records with units, and of their ranges."""
+    generator = np.random.default_rng(0)
+    features = generator.uniform((0, 100), (10, 300), size=(80, 2))
+    labels = np.where(features[:, 0] / 10 + features[:, 1] / 300 > 1.1, "yes", "no")
+    lines = ["height,weight,ill", *(f"{a},{b},{label}" for (a, b), label in zip(features, labels, strict=True))]
+    (tmp_path / "records.csv").write_text("\n".join(lines))
+    (tmp_path / "ranges.csv").write_text("feature,lower,upper\nheight,0,10\nweight,100,300\n")
+    return tmp_path
 
 
 @pytest.fixture

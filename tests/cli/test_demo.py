@@ -47,18 +47,6 @@ def short_baseline(monkeypatch):
     monkeypatch.setattr(demo_training, "_MOST_STEPS", 50)
 
 
-@pytest.fixture
-def records(tmp_path):
-    """A small file of records of one's own, with ranges."""
-    generator = np.random.default_rng(0)
-    features = generator.uniform((0, 100), (10, 300), size=(80, 2))
-    labels = np.where(features[:, 0] / 10 + features[:, 1] / 300 > 1.1, "yes", "no")
-    lines = ["height,weight,ill", *(f"{a},{b},{label}" for (a, b), label in zip(features, labels, strict=True))]
-    (tmp_path / "records.csv").write_text("\n".join(lines))
-    (tmp_path / "ranges.csv").write_text("feature,lower,upper\nheight,0,10\nweight,100,300\n")
-    return tmp_path
-
-
 @pytest.mark.seconds
 def test_everything_is_written(finished):
     names = {path.name for path in finished.iterdir()}

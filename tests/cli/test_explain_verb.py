@@ -41,17 +41,11 @@ def test_a_picture(said, tmp_path):
     assert b"</svg>" in file.read_bytes()
 
 
-def test_one_s_own_records(data, tmp_path):
+def test_one_s_own_records(data, records):
     """The same numbers as a run of the library on the same records."""
-    draw = np.random.default_rng(0)
-    features = draw.uniform((0, 100), (10, 300), size=(80, 2))
-    labels = np.where(features[:, 0] / 10 + features[:, 1] / 300 > 1.1, "yes", "no")
-    lines = ["height,weight,ill", *(f"{a},{b},{label}" for (a, b), label in zip(features, labels, strict=True))]
-    (tmp_path / "records.csv").write_text("\n".join(lines))
-    (tmp_path / "ranges.csv").write_text("feature,lower,upper\nheight,0,10\nweight,100,300\n")
-    own = ["--data", str(tmp_path / "records.csv"), "--ranges", str(tmp_path / "ranges.csv"), "--label", "ill"]
+    own = ["--data", str(records / "records.csv"), "--ranges", str(records / "ranges.csv"), "--label", "ill"]
     found = data("dp-pgd", *own, "--epsilon", "4", "--repetitions", "8", "--seed", "2")
-    problem = prepared(tmp_path / "records.csv", "ill", None, tmp_path / "ranges.csv", None)[1]
+    problem = prepared(records / "records.csv", "ill", None, records / "ranges.csv", None)[1]
     algorithm = ProjectedGradientDescent.calibrated(problem, 4, "1e-5")
     run = algorithm.run(problem, seed=2, repetitions=8)
     assert found["steps"] == algorithm.steps

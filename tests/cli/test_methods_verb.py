@@ -5,12 +5,13 @@ import pytest
 from dpbounds.cli import main
 
 RUN = ["--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "10000"]
+METHODS = ["certified", "rdp", "zcdp", "zcdp-classical", "gdp", "optimal", "advanced", "basic"]
 
 
 def test_all_methods_in_json(answer):
     found, _ = answer("epsilon", *RUN, "--delta", "1e-6", "--method", "all")
     methods = {entry["method"]: entry for entry in found["methods"]}
-    assert list(methods) == ["certified", "rdp", "zcdp", "zcdp-classical", "gdp", "optimal", "advanced", "basic"]
+    assert list(methods) == METHODS
     assert found["delta"] == 1e-6
     for name, entry in methods.items():
         assert set(entry) == {"method", "value" if name == "gdp" else "epsilon", "certified", "ratio", "why"}
@@ -24,16 +25,7 @@ def test_all_methods_for_people(said):
     lines = said("epsilon", *RUN, "--delta", "1e-6", "--method", "all").splitlines()
     assert lines[0].split() == ["delta", "1e-06"]
     table = [line.split() for line in lines[5:]]
-    assert [row[0] for row in table] == [
-        "certified",
-        "rdp",
-        "zcdp",
-        "zcdp-classical",
-        "gdp",
-        "optimal",
-        "advanced",
-        "basic",
-    ]
+    assert [row[0] for row in table] == METHODS
     assert table[4][1].startswith("~"), "the approximation is marked"
 
 

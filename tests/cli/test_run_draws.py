@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 import dpbounds as dp
@@ -37,14 +36,6 @@ TRAINING = ("training", "step_size=1/2")
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def own(tmp_path):
-    draw = np.random.default_rng(0).uniform(-1, 1, (N, 2))
-    (tmp_path / "d.csv").write_text("\n".join(["a,b,y", *(f"{a},{b},{int(a > b)}" for a, b in draw)]))
-    (tmp_path / "r.csv").write_text("feature,lower,upper\na,-1,1\nb,-1,1\n")
-    return ("--data", "d.csv", "--ranges", "r.csv", "--positive", "1")
 
 
 def given(text):

@@ -6,7 +6,6 @@ import os
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import dpbounds as dp
@@ -26,16 +25,6 @@ SOUND = [name for name in example_names() if not name.endswith(("-as-printed", "
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def own(tmp_path):
-    """Options for a small file of records of one's own."""
-    draw = np.random.default_rng(0).uniform(-1, 1, (60, 2))
-    lines = ["a,b,y", *(f"{a},{b},{int(a > b)}" for a, b in draw)]
-    (tmp_path / "d.csv").write_text("\n".join(lines))
-    (tmp_path / "r.csv").write_text("feature,lower,upper\na,-1,1\nb,-1,1\n")
-    return ("--data", "d.csv", "--ranges", "r.csv", "--positive", "1")
 
 
 def test_a_run_on_synthetic_records_is_the_algorithm_s_own(data, tmp_path):

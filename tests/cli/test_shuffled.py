@@ -24,7 +24,7 @@ AT = ["--delta", "1e-5"]
 def test_options_describe_the_mechanism_exactly(name, relation, how, batches, rest, asked, answer):
     run = ["--noise-multiplier", "3", "--sampling", name, *how.split(), "--epochs", "2"]
     found, _ = answer("epsilon", *run, *AT, "--relation", relation)
-    assert asked == [(dp.Shuffled(dp.Gaussian(3), batches, rest) ** 2, relation)]
+    assert asked() == [(dp.Shuffled(dp.Gaussian(3), batches, rest) ** 2, relation)]
     assert (found["sampling"], found["batches"], found["epochs"]) == ("shuffled", batches, 2)
 
 

@@ -16,20 +16,6 @@ RUN = ["--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "1000"]
 SINGLE = ["--noise-multiplier", "5", "--steps", "1"]
 
 
-@pytest.fixture
-def asked(monkeypatch):
-    """What the library was asked, without waiting for an answer."""
-    questions = []
-
-    def account(mechanism, **question):
-        questions.append((mechanism, question))
-        return real(dp.Gaussian(5), delta=exact("1e-5"))
-
-    real = accountants.account
-    monkeypatch.setattr(accountants, "account", account)
-    return questions
-
-
 def gaussian_delta(epsilon, noise):
     """Balle & Wang 2018, Theorem 8, in floating point."""
     mu = 1 / noise
@@ -83,24 +69,24 @@ def test_epsilon_and_delta_are_inverse_to_each_other(answer):
         ("", dp.Gaussian("1.1") ** 1),
     ],
 )
-def test_options_describe_the_mechanism_exactly(options, mechanism, asked, answer):
+def test_options_describe_the_mechanism_exactly(options, mechanism, questions, answer):
     answer("epsilon", "--noise-multiplier", "1.1", "--delta", "0.1", *options.split())
-    assert asked[0][0] == mechanism
-    assert asked[0][1]["delta"] == Fraction(1, 10)
-    assert asked[0][1]["relation"] == "add-or-remove-one"
+    assert questions[0][0] == mechanism
+    assert questions[0][1]["delta"] == Fraction(1, 10)
+    assert questions[0][1]["relation"] == "add-or-remove-one"
 
 
-def test_a_single_release_is_not_assumed_in_silence(asked, answer):
+def test_a_single_release_is_not_assumed_in_silence(questions, answer):
     found, errors = answer("epsilon", "--noise-multiplier", "5", "--delta", "1e-5")
     assert found["steps"] == 1
     assert "a single release" in errors
 
 
-def test_tolerance_is_handed_on(asked, answer):
+def test_tolerance_is_handed_on(questions, answer):
     answer("epsilon", *SINGLE, "--delta", "1e-5", "--tolerance", "1/1000")
     answer("epsilon", *SINGLE, "--delta", "1e-5")
-    assert asked[0][1]["tolerance"] == 0.001
-    assert asked[1][1]["tolerance"] == accountants.DEFAULT_TOLERANCE
+    assert questions[0][1]["tolerance"] == 0.001
+    assert questions[1][1]["tolerance"] == accountants.DEFAULT_TOLERANCE
 
 
 @pytest.mark.seconds

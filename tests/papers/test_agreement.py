@@ -12,6 +12,7 @@ DESCENT, BOOST = "cited/wang-ye-xu-2017/main-result", "cited/tran-cutkosky-2022/
 TABLE, EARLIER = "ganesh-liu-oh-thakurta-2023/table-1", "lowy-ullman-wright-2024/appendix-a"
 PASSES = "cited/kornowski-et-al-2024/main-result"
 GANESH, LOWY, WANG = "ganesh-liu-oh-thakurta-2023", "lowy-ullman-wright-2024", "wang-xu-2019"
+DESCENT_POINT = "sample_rate=1 d=7 n=50 steps=9 smoothness=2 lipschitz=3 initial_gap=1 step_size=1/5"
 USUAL = "n=5000 d=20 epsilon=0.5 delta=1e-5"
 
 SAME = [
@@ -26,12 +27,26 @@ SAME = [
     (f"{TABLE}:population-sosp", f"{GANESH}/table-3:population", "n=3000 d=7 epsilon=1"),
     (f"{LOWY}/corollary-f.1:rate", f"{LOWY}/corollary-8.2:rate", "n=1000 rank=17 epsilon=0.3"),
     (f"{LOWY}/section-1:non-convex", f"{LOWY}/corollary-4.3:combined", "n=10000 d=30 epsilon=1 delta=1e-5"),
+    ("tholeti-kalyani-2020/equation-7", "tholeti-kalyani-2020/theorem-1",
+     "steps=30 dataset_size=1000 sensitivity=0.7 radius=1.1 dimension=12"),
+    # all records are a sample at rate 1: zG/n and zL/n are the noise
+    ("dpbounds/noisy-descent-batches", "dpbounds/noisy-descent-exact",
+     f"{DESCENT_POINT} noise_multiplier=5 noise_stddev=0.3"),
+    ("dpbounds/storm/batches", "dpbounds/storm",
+     f"{DESCENT_POINT} noise_multiplier=5 first_ratio=0.5 momentum=0.9 noise_stddev=0.15 difference_noise_stddev=0.2"),
+    # the unit ball gives back descent in the plane
+    *(
+        (f"{WANG}/theorem-5/explicit:{part}", f"{WANG}/theorem-2/explicit:{part}",
+         "initial_gap=1 steps=30 noise_stddev=0.1 mirror_step=1/2 relative_smoothness=1 dual_second_moment=7 "
+         "step_size=1/2 smoothness=1 dimension=7")
+        for part in ("bound", "noisy")
+    ),
     # the rows of a table, for sets of norm 1, and their theorems
     (f"{WANG}/table-1:algorithm-1", f"{WANG}/theorem-2:rate", USUAL),
     (f"{WANG}/table-1:algorithm-2", f"{WANG}/theorem-4:rate", f"{USUAL} norm_bound=1 gaussian_width=2.5"),
     (f"{WANG}/table-1:algorithm-3", f"{WANG}/theorem-5:rate", f"{USUAL} norm_bound=1 gaussian_width=2.5"),
     (f"{WANG}/table-1:algorithm-4", f"{WANG}/corollary-1:rate", USUAL),
-]
+]  # fmt: skip
 BELOW = [
     # convexity helps wherever the rate says anything
     (f"{ARORA}/population-rate:convex", f"{ARORA}/population-rate:rate", "n=100 d=1 epsilon=1"),

@@ -4,31 +4,19 @@ from fractions import Fraction
 import attrs
 import numpy as np
 import pytest
-import sympy
 from scipy import stats
 
 import dpbounds as dp
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.descents.langevin_dynamics import LangevinDynamics, pl_constant_of
-from dpbounds.algorithms.problems.landscapes import WAVY, Profile, landscape
+from dpbounds.algorithms.problems.landscapes import WAVY, landscape
 from dpbounds.algorithms.verification import Verdict
 from dpbounds.algorithms.verification.judging.planned_checks import Size
 from dpbounds.algorithms.verification.studies.descents import CHECKS, local_pl
 from dpbounds.algorithms.verification.sweeping.cells import Result
 from dpbounds.errors import InvalidValue
 from dpbounds.theorems.registry import theorem
-from tests.algorithms.shared import holds, plain_sigmoid, refused, smooth
-
-QUADRATIC = Profile(
-    name="w²/2",
-    derivatives=lambda w: (w * w / 2, w, np.ones_like(w)),
-    largest_slope=lambda radius: radius,
-    largest_curvature=lambda radius: sympy.Integer(1),
-    largest_third_derivative=lambda radius: sympy.Integer(0),
-    minimum=sympy.Integer(0),
-    minimisers=(0.0,),
-    pl_constant=sympy.Integer(1),
-)
+from tests.algorithms.shared import BOWL, holds, plain_sigmoid, refused, smooth
 
 PROBLEM = smooth(p=3)
 
@@ -59,7 +47,7 @@ def test_it_is_algorithm_1_step_by_step(output):
 @pytest.mark.one_in(4)
 def test_on_a_quadratic_the_law_is_known_and_the_bound_is_nearly_attained():
     """w_T is normal with mean (1-η)^T w₀ and variance η²σ² Σ (1-η)^2k: the bound is that and q^T C for L = μ."""
-    problem = landscape(QUADRATIC, 400, [1.0, -0.5, 0.25], radius=40)
+    problem = landscape(BOWL, 400, [1.0, -0.5, 0.25], radius=40)
     method = LangevinDynamics(2, 12, inverse_temperature=200)
     run = method.run(problem, seed=2, repetitions=2000)
     eta, sigma = run.step_size, 2 * float(problem.lipschitz) / 400
@@ -174,7 +162,7 @@ def test_what_last_iterates_are_not_known_of_is_refused(change, said):
 def test_smoothness_in_a_ball_says_nothing_of_walks_that_leave_it():
     with pytest.raises(InvalidValue, match="holds in all of space"):
         LangevinDynamics(2, 12, inverse_temperature=200).last_iterate(
-            landscape(QUADRATIC, 400, [1.0, -0.5, 0.25], radius=40)
+            landscape(BOWL, 400, [1.0, -0.5, 0.25], radius=40)
         )
 
 

@@ -10,7 +10,6 @@ from dpbounds.algorithms.descents.selected_stochastic_gradient_descent import (
     SelectedStochasticGradientDescent,
     enough_runs,
 )
-from dpbounds.algorithms.descents.stochastic_gradient_descent import StochasticGradientDescent
 from dpbounds.algorithms.verification.studies.stochastic import realisable
 from dpbounds.errors import BudgetExceeded, UnsupportedMechanism
 from tests.algorithms.shared import refused
@@ -141,16 +140,3 @@ def test_what_does_not_fit_together_is_refused():
     refused("distance", method.run, replace(PROBLEM, radius=Fraction(1, 2)))
     refused("for 3 runs", method.bound, PROBLEM, "1/20")
     refused("variant", SelectedStochasticGradientDescent(5, 5, 3, "1/2", variant="as-printed").bound, PROBLEM)
-
-
-def test_one_walk_more_is_found(monkeypatch):
-    real = StochasticGradientDescent.descend
-
-    def chatty(*args):
-        monkeypatch.setattr(StochasticGradientDescent, "descend", real)
-        real(*args)
-        return real(*args)
-
-    monkeypatch.setattr(StochasticGradientDescent, "descend", chatty)
-    with pytest.raises(BudgetExceeded):
-        SelectedStochasticGradientDescent(20, 5, 3, 1).run(PROBLEM, repetitions=1)

@@ -2,7 +2,7 @@ import pytest
 
 from dpbounds.algorithms.verification import Verdict
 from dpbounds.algorithms.verification.judging.planned_checks import Size
-from dpbounds.algorithms.verification.studies.second_order import CHECKS, EXAMPLES
+from dpbounds.algorithms.verification.studies.second_order import CHECKS
 from dpbounds.algorithms.verification.sweeping.cells import Result
 
 RATES = [one for one in CHECKS if "fails" in one.name or "operator norm" in one.name]
@@ -27,17 +27,3 @@ def test_a_ledger_above_its_budget_is_seen():
     for one in spent:
         assert one.judge([result(one, spent_lower=1.1, spent_upper=1.2)], 0.99).verdict is Verdict.FAILS
         assert one.judge([result(one, spent_lower=0.9, spent_upper=1.0)], 0.99).verdict is Verdict.HOLDS
-
-
-def test_every_algorithm_has_an_example():
-    assert [one.name for one in EXAMPLES] == [
-        "dp-gd",
-        "dp-gd-sosp",
-        "dp-gd-sosp-as-printed",
-        "dp-gd-so",
-        "dp-nc",
-        "path-noise",
-        "iterative-path-noise",
-        "warm-path-noise",
-    ]
-    assert [one.printed for one in EXAMPLES] == [False, False, True, False, False, False, False, False]

@@ -16,7 +16,6 @@ from dpbounds.algorithms.problems import cauchy
 from dpbounds.algorithms.second_order.negative_curvature_descent import NegativeCurvatureDescent
 from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
-from dpbounds.algorithms.unreleased import opened
 from dpbounds.algorithms.verification.studies.second_order import double_well, saddle
 from dpbounds.errors import BudgetExceeded
 from dpbounds.expressions import symbols
@@ -207,23 +206,6 @@ def test_the_worst_path_costs_what_is_written_and_no_more():
     assert spent < 0.9 / z**2  # long moves cost less than their length
 
 
-def test_noise_of_a_path_has_its_law():
-    problem, generators = double_well(50), noise.streams(0, 400)
-    oracle = PathGradientOracle(problem, Fraction(3), Fraction(2), generators, OpenLedger())
-    x = np.zeros((400, 2))
-    y = x + 0.05
-    first, second = oracle(x), oracle(y, x)
-    u = float(oracle.clock(y, x)[0])
-    for answer, stddev in (
-        (first, oracle.noise_stddev),
-        (second, oracle.noise_stddev * math.sqrt(1 - math.exp(-2 * u))),
-    ):
-        added = (answer.noisy - opened(answer.exact)) / stddev
-        assert np.std(added) == pytest.approx(1, rel=0.1)
-        assert answer.noise_stddev == pytest.approx(stddev)
-    assert opened(second.exact) == pytest.approx(problem.gradient(y) - math.exp(-u) * problem.gradient(x))
-
-
 def test_guards_hear_answers_along_a_path():
     residuals = Residuals()
     method = PathNoiseDescent.calibrated(PROBLEM, 1, "1e-5", 2)
@@ -232,13 +214,10 @@ def test_guards_hear_answers_along_a_path():
     assert any(finding.name.startswith("path") for finding in residuals.demand_right())
 
 
-@pytest.mark.parametrize("wrong", ["noise", "clock", "share"])
+@pytest.mark.parametrize("wrong", ["clock", "share"])
 def test_planted_bugs_of_the_oracle_are_seen(wrong, monkeypatch):
     method = PathNoiseDescent(2, 40, 30, 20, Fraction(2), Fraction(1, 20))
-    real = PathGradientOracle.noise_stddev.fget
-    if wrong == "noise":
-        monkeypatch.setattr(PathGradientOracle, "noise_stddev", property(lambda oracle: 0.9 * real(oracle)))
-    elif wrong == "clock":
+    if wrong == "clock":
         clock = PathGradientOracle.clock
         monkeypatch.setattr(PathGradientOracle, "clock", lambda oracle, *points: clock(oracle, *points) / 2)
     else:

@@ -1,13 +1,12 @@
 import attrs
 import numpy as np
 import pytest
-import sympy
 
 from dpbounds.algorithms import WeightedDescent, explain, noise
-from dpbounds.algorithms.problems.landscapes import Profile, landscape
+from dpbounds.algorithms.problems.landscapes import landscape
 from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.algorithms.verification.ladders.lines import Due
-from tests.algorithms.shared import plain_sigmoid, refused, smooth
+from tests.algorithms.shared import BOWL, plain_sigmoid, refused, smooth
 
 PROBLEM = smooth(feature_bound=2)
 L, G = float(PROBLEM.smoothness), float(PROBLEM.lipschitz)
@@ -53,17 +52,6 @@ def test_the_bound_is_the_records_and_can_be_broken():
     bound = method.bound(PROBLEM)
     assert bound.upper == pytest.approx(plain, rel=1e-9)
     assert bound_check("x", method.run(PROBLEM).samples + bound.upper, bound).verdict is Verdict.FAILS
-
-
-BOWL = Profile(
-    name="w²/2",
-    derivatives=lambda w: (w * w / 2, w, np.ones_like(w)),
-    largest_slope=lambda radius: radius,
-    largest_curvature=lambda radius: sympy.Integer(1),
-    largest_third_derivative=lambda radius: sympy.Integer(0),
-    minimum=sympy.Integer(0),
-    minimisers=(0.0,),
-)
 
 
 @pytest.mark.seconds

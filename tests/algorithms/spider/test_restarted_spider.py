@@ -15,7 +15,7 @@ from dpbounds.algorithms.spider.spider import Spider, enclosed
 from dpbounds.algorithms.verification import Verdict
 from dpbounds.algorithms.verification.judging.slopes import slope_check
 from dpbounds.algorithms.verification.studies.spider import QUARTIC, quartic, wavy
-from dpbounds.errors import BudgetExceeded, InvalidValue
+from dpbounds.errors import InvalidValue
 from dpbounds.theorems.registry import theorem
 from tests.algorithms.shared import holds, refused
 
@@ -68,13 +68,6 @@ def test_stages_share_the_budget_evenly():
     (only,) = RestartedSpider.calibrated(PROBLEM, stages=1, growth=Growth("1/100", 2)).stages
     assert only.steps == 1
     assert float(only.anchor_multiplier**2 * parts[0]) == pytest.approx(1 / 8, rel=1e-10)
-
-
-def test_found_stages_that_take_the_budget_of_the_whole():
-    once = RestartedSpider.calibrated(PROBLEM, stages=1)
-    greedy = RestartedSpider(once.stages * 2, budget=PrivacyBudget.of(1, "1e-6"))
-    with pytest.raises(BudgetExceeded):
-        greedy.run(PROBLEM, repetitions=1)
 
 
 @pytest.mark.seconds

@@ -16,14 +16,14 @@ import dpbounds.algorithms as public
 from dpbounds.algorithms import GradientDescent, PerturbedGradientDescent, ProjectedGradientDescent, Spider, explain
 from dpbounds.algorithms.estimators.clipped_descent import ClippedDescent
 from dpbounds.algorithms.ledger import PrivacyBudget
-from dpbounds.algorithms.problems.landscapes import Profile, landscape
+from dpbounds.algorithms.problems.landscapes import landscape
 from dpbounds.algorithms.verification import Verdict
 from dpbounds.algorithms.verification.catalogue import all_examples, example
 from dpbounds.algorithms.verification.judging import ground
 from dpbounds.algorithms.verification.ladders import Due, derivations
 from dpbounds.algorithms.verification.ladders.lines import Rung, constant, jackknifed, lines
 from dpbounds.expressions.enclosure import Enclosure
-from tests.algorithms.shared import refused, smooth
+from tests.algorithms.shared import BOWL, refused, smooth
 
 
 def has_ladder(kind):
@@ -146,17 +146,6 @@ def test_a_planted_error_is_where_it_was_planted():
     steep = Understated(problem, "lipschitz", Fraction(1, 4))
     run = single.run(problem, seed=1, repetitions=16)
     assert Due.GRADIENTS in broken(attrs.evolve(single, step_size=run.step_size), steep, run)
-
-
-BOWL = Profile(
-    name="w²/2",
-    derivatives=lambda w: (w * w / 2, w, np.ones_like(w)),
-    largest_slope=lambda radius: radius,
-    largest_curvature=lambda radius: sympy.Integer(1),
-    largest_third_derivative=lambda radius: sympy.Integer(0),
-    minimum=sympy.Integer(0),
-    minimisers=(0.0,),
-)
 
 
 def test_on_a_bowl_the_descent_lemma_loses_nothing_and_everything_is_known():

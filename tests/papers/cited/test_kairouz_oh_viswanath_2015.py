@@ -24,7 +24,3 @@ def test_it_is_the_accountants_optimal_composition(steps, step, failure):
 def test_no_flips_are_basic_composition_without_its_loss():
     found = evaluate("delta", T=7, flips=0, epsilon_0=1, step_delta="1e-3").value
     assert found.contains(1 - (1 - Fraction(1, 1000)) ** 7)
-
-
-def test_more_flips_than_half_are_reported():
-    assert evaluate("epsilon", T=3, flips=2, epsilon_0=1).applies is False

@@ -1,6 +1,5 @@
-"""Theorem 5.1: its range, and what is spent. With constants: Gaussians stay below it."""
+"""Theorem 5.1: its range."""
 
-import pytest
 from mpmath import exp, mpf, ncdf
 
 from tests.papers.reference_formulas import evaluated, reference_of
@@ -22,17 +21,3 @@ def test_two_gaussians_refute_it_without_a_range():
     assert failure(shift, printed) > 0.99 > delta
     found = evaluate("epsilon", G=10, beta=1, n=1, C_LS=1, delta="0.1")
     assert found.applies is False
-
-
-@pytest.mark.parametrize("shift", [mpf("0.01"), mpf("0.1"), mpf("0.2")])
-@pytest.mark.parametrize("delta", [mpf("1e-9"), mpf("1e-3"), mpf("0.3")])
-def test_gaussians_within_the_range_keep_it(shift, delta):
-    printed = twin("epsilon", G=shift / 2, beta=mpf(1), n=mpf(1), C_LS=mpf(1), delta=delta)
-    assert failure(shift, printed) <= delta
-
-
-@pytest.mark.parametrize("shift", [mpf("0.1"), mpf(2), mpf(20)])
-def test_gaussians_keep_it_without_a_range(shift):
-    for delta in (mpf("0.3"), mpf("1e-3"), mpf("1e-8")):
-        epsilon = explicit_twin("epsilon", C_LS=mpf(1), G=shift / 2, beta=mpf(1), n=mpf(1), delta=delta)
-        assert ncdf(shift / 2 - epsilon / shift) - exp(epsilon) * ncdf(-shift / 2 - epsilon / shift) <= delta

@@ -2,7 +2,6 @@
 
 import pytest
 import sympy
-from mpmath import cbrt, mpf
 
 from dpbounds.expressions.symbols import (
     delta,
@@ -38,16 +37,6 @@ def test_it_follows_from_theorem_3_2_and_lemma_6_2(exponent):
     derived = sympy.N(warm(lemma_6_2.rate).subs(point))
     printed = sympy.N((corollary_6_3.rate / (lipschitz * corollary_6_3.noise_level) - 1).subs(point))
     assert printed / 2 <= derived <= printed  # √(1 + x) between (1 + √x)/√2 and 1 + √x, to the power k/3
-
-
-@pytest.mark.parametrize("exponent", ["1.25", "2"])
-def test_the_second_condition_is_what_makes_the_first_term_the_larger_one(exponent):
-    # with A such that conditioning = 1/A, the second term without its bracket equals G A
-    k = mpf(exponent)
-    constant, smooth, lip = mpf("0.7"), mpf(3), mpf(2)
-    level = 1 / twin("conditioning", L=smooth, gamma=constant, k=k, G=lip)
-    second = cbrt(level ** (k + 2) * lip ** (k + 1) * smooth * constant**k)
-    assert abs(second / (lip * level) - 1) < mpf("1e-12")
 
 
 def test_the_example_does_not_follow():

@@ -39,13 +39,6 @@ def test_the_omitted_condition_keeps_the_batch_within_the_data():
     assert rate.subs(initial_gap, 0) == lipschitz * a
 
 
-def test_conditions_are_reported():
-    values = {"Delta_F": 1, "G": 1, "L": 1, "d": 10, "n": 10_000, "delta": "1e-5"}
-    evaluate = evaluated("lowy-ullman-wright-2024/lemma-3.1")
-    assert evaluate("rate", epsilon=1, **values).applies is True
-    assert evaluate("rate", epsilon=2, **values).applies is False
-
-
 VALUES = {"initial_gap": "0.5", "lipschitz": "0.65", "smoothness": 2, "n": 200, "d": 3, "rho": "0.5"}
 
 

@@ -27,18 +27,6 @@ def test_the_prescribed_step_is_the_best_one():
     assert simplify(telescoped.subs(step_size, best) - at_the_prescribed_step) == 0
 
 
-def test_a_quadratic_stays_below():
-    # F = w²/2 (q = 1, even q = 2 here), started at D: exact second moments; G >= |w| on the path is D here
-    start, eta, sigma, steps = mpf(2), mpf("0.1"), mpf("0.3"), 40
-    square, total = start**2, mpf(0)
-    for _ in range(steps):
-        total += square / 2
-        square = (1 - eta) ** 2 * square + (eta * sigma) ** 2
-        assert square <= start**2
-    bound = twin("telescoped", D=start, eta=eta, q_c=1, T=steps, G=start, d=1, sigma=sigma)
-    assert bound / 20 <= total / steps <= bound
-
-
 @pytest.mark.parametrize(("power", "noise"), [(0.3, 0.05), (0.5, 0.3), (1.0, 0.02)])
 def test_runs_stay_below_it(power, noise):
     """F(w) = (1 + |w|²)^{p/2}: with s = |w|², ps(1 + s)^{p/2-1} >= p((1 + s)^{p/2} - 1), so it is p-quasar-convex."""

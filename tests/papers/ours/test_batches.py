@@ -8,16 +8,6 @@ import pytest
 from tests.papers.reference_formulas import evaluated
 
 descent, storm = evaluated("dpbounds/noisy-descent-batches"), evaluated("dpbounds/storm/batches")
-full, full_storm = evaluated("dpbounds/noisy-descent-exact"), evaluated("dpbounds/storm")
-
-
-def test_all_records_are_the_statement_without_samples():
-    point = {"d": 7, "n": 50, "T": 9, "L": 2, "G": 3, "Delta_F": 1, "eta": "0.2"}
-    sampled = descent(sample_rate=1, noise_multiplier=5, **point).value
-    assert sampled.lower == pytest.approx(full(sigma="0.3", **point).value.lower, rel=1e-12)
-    sampled = storm(sample_rate=1, noise_multiplier=5, first_ratio="0.5", momentum="0.9", **point).value
-    same = full_storm(sigma="0.15", sigma_2="0.2", momentum="0.9", **point).value  # zG/n, zL/n
-    assert sampled.lower == pytest.approx(same.lower, rel=1e-12)
 
 
 N, D, T, RATE, Z, RUNS = 12, 3, 15, 0.25, 0.8, 2000
@@ -75,8 +65,3 @@ def test_runs_on_samples_stay_below_both_bounds(step):
     found = storm(momentum=str(k), first_ratio=str(ratio), **point)
     measured = math.sqrt(total.mean() / (T + 1 / step))
     assert 0.1 * found.value.upper < measured < found.value.upper
-
-
-def test_more_error_than_the_descent_pays_for_is_told():
-    point = {"n": 100, "d": 100, "T": 50, "L": 1, "G": 1, "Delta_F": 1, "eta": "0.5", "momentum": "0.01"}
-    assert storm(sample_rate="0.1", noise_multiplier=5, first_ratio=1, **point).failing

@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -25,21 +24,6 @@ def blocks_of(t, levels):
             found.append((j, at >> j))
             at += 2**j
     return found
-
-
-@pytest.mark.parametrize("levels", range(1, 9))
-def test_the_blocks_of_a_segment(levels):
-    m, used, bits = 2**levels, set(), 0
-    for t in range(m):
-        blocks = blocks_of(t, levels)
-        ends = [0, *((i + 1) * 2**j for j, i in blocks)]
-        assert ends[-1] == t
-        assert [start for start, _ in pairwise(ends)] == [i * 2**j for j, i in blocks]
-        assert all(i % 2 == 0 for _, i in blocks)
-        used.update(blocks)
-        bits += len(blocks)
-    assert sum(2**j for j, _ in used) == levels * m // 2  # times b₂: the records of the differences
-    assert bits == levels * m // 2  # every bit, in every other step
 
 
 def mean_square_error(levels, segments_first, leaf, r, rho, d, runs, rng):

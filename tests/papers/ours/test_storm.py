@@ -31,8 +31,3 @@ def test_runs_stay_below_the_bound_which_a_quadratic_comes_near(step_size):
     assert not bound.failing
     assert measured <= bound.value.upper
     assert measured > 0.7 * bound.value.upper
-
-
-def test_more_noise_than_the_descent_pays_for_is_told():
-    point = {"d": 100, "T": 50, "L": 1, "G": 1, "Delta_F": 1, "eta": "0.5", "momentum": "0.01", "sigma": "0.1"}
-    assert evaluate(sigma_2="0.5", **point).failing

@@ -22,8 +22,7 @@ def test_school_formulas():
 
 @pytest.mark.parametrize("dimension", [2, 5, 12])
 def test_a_cap_is_a_stack_of_smaller_balls(dimension):
+    ball = evaluate("ball", d=dimension - 1).value.lower
     with workdps(25):
-        stack = quad(
-            lambda x: twin("ball", d=mpf(dimension - 1)) * (1 - x**2) ** (mpf(dimension - 1) / 2), [mpf("0.4"), 1]
-        )
+        stack = quad(lambda x: ball * (1 - x**2) ** (mpf(dimension - 1) / 2), [mpf("0.4"), 1])
         assert evaluate("cap", d=dimension, cap_distance="0.4").value.lower == pytest.approx(float(stack))

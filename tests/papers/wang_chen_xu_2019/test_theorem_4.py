@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.papers.reference_formulas import evaluated, reference_of
-
-twin = reference_of("wang-chen-xu-2019/theorem-4/explicit")
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("wang-chen-xu-2019/theorem-4/explicit")
 
@@ -15,7 +13,7 @@ def test_the_exact_quantile_stays_below(records):
     # the double well of test_theorem_3 in one dimension: G = 2.08, λ = 0.2
     lipschitz, regularisation, failure = 2.08, 0.2, 0.05
     radius = lipschitz / regularisation
-    spacing = twin("net_radius", G=lipschitz, d=1, regularisation=regularisation, n=records, epsilon=1)
+    spacing = evaluate("net_radius", G="2.08", d=1, regularisation="0.2", n=records, epsilon=1).value.lower
     count = int(2 * radius / spacing) + 1  # points at distance > spacing within the interval, at most 1 + 2R/α
     net = np.linspace(-radius, radius, count)
     fine = np.linspace(-2, 2, 100_001)
