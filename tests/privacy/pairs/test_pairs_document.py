@@ -1,7 +1,7 @@
 """The statements of pairs.md, sampling.md and losses.md that carry numbers, and the claims that are new there.
 
 Two partitions (pairs.md) are in ``test_domination.py``; the obvious pair for draws with replacement (sampling.md) and
-monotone queries under replace-one (losses.md) are traps of ``test_cells.py``.
+monotone queries under replace-one (losses.md) are traps of ``proofs/privacy/test_cells.py``.
 """
 
 from __future__ import annotations
