@@ -100,46 +100,6 @@ def test_the_figures_of_the_specification() -> None:
         assert found.width < 3e-3
 
 
-# --- The theorem, against whoever looks back ------------------------------------------------------------------------
-
-
-def best_response(options: list[tuple[float, float]], alpha: float) -> float:
-    """Two steps, one of which holds the record x, another or the same one x': their vectors may depend on the past."""
-    y = np.linspace(-8, 8, 161)
-    density = np.exp(-y * y / 2) * (y[1] - y[0]) / math.sqrt(2 * math.pi)
-
-    def ratio(v: float) -> Floats:
-        return np.asarray(np.exp(v * y - v * v / 2))
-
-    total = -math.inf
-    for first, other in options:
-        best = np.full(len(y), -math.inf)
-        for second, also in options:
-            gains = ratio(second) - alpha * ratio(also)
-            summed = (ratio(first) - alpha * ratio(other))[:, None] + gains
-            best = np.maximum(best, np.maximum(summed, 0.0) @ density)
-        total = max(total, float(best @ density))
-    return total / 2
-
-
-VECTORS = (-1.0, -0.4, 0.0, 0.7, 1.0)
-ALL = list(itertools.product(VECTORS, repeat=2))
-
-
-@pytest.mark.parametrize("alpha", [0.4, 1.0, 1.8, 4.0])
-def test_no_adaptive_choice_tells_more_than_opposite_vectors(alpha: float) -> None:
-    claimed = best_response([(1.0, -1.0)], alpha)
-    assert best_response(ALL, alpha) == pytest.approx(claimed, abs=1e-12)
-    assert claimed == pytest.approx(by_quadrature([1.0, 1.0], 0, alpha), rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    "dropped", [(1.0, 0.0), (0.0, -1.0), (1.0, 1.0)], ids=["the replacement", "the record", "the sign"]
-)
-def test_a_dropped_direction_is_caught(dropped: tuple[float, float]) -> None:
-    assert best_response(ALL, 1.8) > 1.2 * best_response([dropped], 1.8)
-
-
 # --- What rounding may do -------------------------------------------------------------------------------------------
 
 
