@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.privacy.oracle.boxes import above_threshold
+from proofs.privacy.boxes import above_threshold
 from tests.privacy.oracle.noise import Array
 
 ALPHAS = np.exp(np.linspace(-1.2, 1.2, 9))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from tests.privacy.oracle.boxes import (
+from proofs.privacy.boxes import (
     Scatter,
     above_threshold,
     approximate,
