@@ -102,3 +102,36 @@ def test_a_record_that_displaces_another_is_not_covered() -> None:
     none = np.multiply.outer(step(0), step(0))
     alpha = math.exp(0.5)
     assert np.maximum(together - alpha * alone, 0).sum() > 1.2 * np.maximum(pair - alpha * none, 0).sum()
+
+
+# --- Replaced: two steps, one of which holds the record x, another or the same one x' --------------------------------
+
+
+def best_of_two(options: Sequence[tuple[float, float]], alpha: float) -> float:
+    """The vectors of x and x' may depend on the past."""
+    y = np.linspace(-8, 8, 161)
+    density = np.exp(-y * y / 2) * (y[1] - y[0]) / math.sqrt(2 * math.pi)
+
+    def ratio(v: float) -> np.ndarray:
+        return np.asarray(np.exp(v * y - v * v / 2))
+
+    total = -math.inf
+    for first, other in options:
+        best = np.full(len(y), -math.inf)
+        for second, also in options:
+            gains = ratio(second) - alpha * ratio(also)
+            summed = (ratio(first) - alpha * ratio(other))[:, None] + gains
+            best = np.maximum(best, np.maximum(summed, 0.0) @ density)
+        total = max(total, float(best @ density))
+    return total / 2
+
+
+OPPOSITE = [(1.0, -1.0)]
+ALL = list(itertools.product((-1.0, -0.4, 0.0, 0.7, 1.0), repeat=2))
+
+
+@pytest.mark.parametrize("alpha", [0.4, 1.0, 1.8, 4.0])
+def test_no_adaptive_choice_tells_more_than_opposite_vectors(alpha: float) -> None:
+    assert best_of_two(ALL, alpha) == pytest.approx(best_of_two(OPPOSITE, alpha), abs=1e-12)
+    for dropped in ((1.0, 0.0), (0.0, -1.0), (1.0, 1.0)):  # the replacement, the record, the sign
+        assert alpha != 1.8 or best_of_two(ALL, alpha) > 1.2 * best_of_two([dropped], alpha)

@@ -171,29 +171,12 @@ def test_fewer_dimensions_have_gram_entries_no_smaller() -> None:
 # --- How often it fails -----------------------------------------------------------------------------------------------
 
 
-def failures(runs: int = 40) -> int:
-    """Of a bound with confidence 0.9 on the curve of a Gaussian."""
-    least = delta(Gaussian(1), 1).exact_lower
-    found = (probable._bounds(GAUSSIAN, 1, [1.0], Fraction(1, 10), 300, bits(seed))[0] for seed in range(runs))
-    return sum(bound < least for bound in found)
-
-
 @pytest.mark.seconds
 def test_it_fails_no_oftener_than_it_says() -> None:
-    assert failures() <= 4
-
-
-@pytest.mark.seconds
-def test_a_mean_in_place_of_a_bound_fails_oftener(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probable, "mean_at_most", lambda mean, count, risk: mean)
-    assert failures() > 4
-
-
-@pytest.mark.seconds
-def test_weights_that_are_not_bounded_fail_oftener(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = probable._largest
-    monkeypatch.setattr(probable, "_largest", lambda *args, **order: right(*args, **order) - 3)
-    assert failures() > 8
+    """Of a bound with confidence 0.9 on the curve of a Gaussian, 40 times."""
+    least = delta(Gaussian(1), 1).exact_lower
+    found = (probable._bounds(GAUSSIAN, 1, [1.0], Fraction(1, 10), 300, bits(seed))[0] for seed in range(40))
+    assert sum(bound < least for bound in found) <= 4
 
 
 class Lopsided(Subsets):

@@ -221,23 +221,9 @@ def test_no_sequence_of_choices_exceeds_every_order(noise):
 # --- interactions by enumeration -------------------------------------------------------------------------------------
 
 
-def disclosure(delta) -> Law:
-    """Publish the data set with probability δ, nothing otherwise."""
-    return [(delta, 0 * delta), (1 - delta, 1 - delta), (0 * delta, delta)]
-
-
 def interaction(first: Law, second: Callable[[int], Law]) -> Law:
     """The law of both outputs, the second mechanism chosen in view of the first output."""
     return [(p * pp, q * qq) for y, (p, q) in enumerate(first) for pp, qq in second(y)]
-
-
-def test_accounting_for_the_sequence_that_ran_under_reports():
-    """Each sequence's certified account is right for that sequence fixed in advance, and too small for the choice."""
-    two, first = Fraction(2), responses(Fraction(2))
-    again, leak = responses(Fraction(2)), disclosure(Fraction(2, 9))
-    fixed = [hockey_stick(interaction(first, lambda _, second=second: second), two) for second in (again, leak)]
-    assert fixed == [Fraction(2, 9), Fraction(2, 9)]  # what either realised sequence is certified to spend
-    assert hockey_stick(interaction(first, lambda y: (again, leak)[y]), two) == Fraction(8, 27)
 
 
 @dataclass(frozen=True)

@@ -80,14 +80,6 @@ def shuffled(records: tuple[float, ...]) -> Weighted:
     return collected((order, 1 / len(orders)) for order in orders)
 
 
-def allocated(records: tuple[float, ...], steps: int) -> Weighted:
-    places = list(itertools.product(range(steps), repeat=len(records)))
-    return collected(
-        (tuple(sum(r for r, p in zip(records, place, strict=True) if p == t) for t in range(steps)), 1 / len(places))
-        for place in places
-    )
-
-
 @cache
 def claimed(mechanism: Mechanism, relation: str, epsilon: Fraction) -> float:
     return delta(mechanism, epsilon, relation, tolerance=1e-6).upper
@@ -112,10 +104,6 @@ def excess(
     return found
 
 
-def added(others: int) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
-    return [((*rest, x), rest) for rest in itertools.product(UNIT, repeat=others) for x in UNIT]
-
-
 def replaced(others: int) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
     return [((*rest, 1.0), (*rest, -1.0)) for rest in itertools.product(UNIT, repeat=others)]
 
@@ -125,13 +113,6 @@ def replaced(others: int) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
 def test_shuffled_batches_spend_at_most_one_release_an_epoch() -> None:
     once = shuffled_epochs(1, 1)
     assert excess(shuffled, replaced(1), 1.0, lambda e: claimed(once, REPLACE, e)) < 1e-6
-
-
-@pytest.mark.seconds
-def test_shuffled_batches_are_no_poisson_samples() -> None:
-    """Two batches of one record each spend more than two Poisson samples of rate 1/2, whose pair is (±1 or 0)²."""
-    present, other = (dict.fromkeys(itertools.product((0.0, x), repeat=2), 0.25) for x in UNIT)
-    assert excess(shuffled, replaced(1), 0.5, lambda e: divergence(present, other, 0.5, math.exp(e))) > 0.01
 
 
 def test_a_mixture_spends_at_most_its_largest_shift() -> None:

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from tests.privacy.oracle.games import Grid, game, losses
-from tests.privacy.oracle.noise import Array, Table, divergence
+from tests.privacy.oracle.noise import Additive, Array, Noise, Table, divergence
 from tests.privacy.oracle.samplings import Order, Record, Sampling, Vector, batches, multisets, neighbours
 
 
@@ -55,6 +55,11 @@ def on_the_line(order: Order, size: int, random: int = 6) -> list[tuple[tuple[Ve
         values = [(value,) for value in generator.uniform(-1, 1, size + 1).tolist()]
         found += neighbours(order, [tuple(values[2:])], values[:2])
     return found
+
+
+def line_attacks(noise: Noise, sampling: Sampling, order: Order, size: int) -> list[Table]:
+    """Attacks with records at the extremes and at the origin."""
+    return list(attacks(Additive(noise), sampling, neighbours(order, multisets(COARSE, [size - 1]), COARSE)))
 
 
 def in_the_plane(

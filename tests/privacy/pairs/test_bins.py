@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -120,23 +118,6 @@ def exceeded() -> list[str]:
 @pytest.mark.seconds
 def test_two_bins_lie_between_the_ends() -> None:
     assert exceeded() == []
-
-
-MUTANTS: dict[str, Callable[[bins.Bins, int], tuple[Fraction, Fraction]]] = {
-    "overlaps are forgotten": lambda found, stride: (Fraction(0), found.largest),
-    "the rest is halved": lambda found, stride: (found.overlaps[0], (found.largest - found.overlaps[0]) / 2),
-    "what is common is counted once for all bins": lambda found, stride: (
-        found.overlaps[0] / found.count,
-        found.largest - found.overlaps[0],
-    ),
-}
-
-
-@pytest.mark.parametrize("name", MUTANTS)
-def test_mutants_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bins, "_best_stride", lambda found, unit, direction: 1)
-    monkeypatch.setattr(bins.Bins, "at", MUTANTS[name])
-    assert exceeded() != []
 
 
 def answered(corner: float, z: float, alpha: float, order: Order) -> float:

@@ -28,7 +28,7 @@ from dpbounds.privacy.pairs.pairs import Direction, Draws, OpposedGaussians, Shi
 from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.privacy.renyi.moments import log_moment
-from tests.privacy.oracle.attacks import played
+from tests.privacy.oracle.attacks import line_attacks, played
 from tests.privacy.oracle.games import Grid
 from tests.privacy.oracle.noise import GaussianNoise
 from tests.privacy.oracle.samplings import Order as Drawn, WithoutReplacement
@@ -108,11 +108,9 @@ def test_a_fixed_size_is_not_a_poisson_sample(case: tuple[int, int, int, int, fl
 @pytest.mark.parametrize(("n", "b", "attained", "claimed"), [(2, 1, 0.19623, 0.20320), (3, 2, 0.26061, 0.27125)])
 def test_two_adaptive_steps(n: int, b: int, attained: float, claimed: float) -> None:
     """The best adversary who looks back, by backward induction, against the product of the pairs."""
-    from tests.privacy.test_cells import GRID, line_attacks, number
-
-    assert isinstance(GRID, Grid)
-    best = played([line_attacks(GaussianNoise(1.0), WithoutReplacement(b), Drawn.ZERO, n)] * 2, GRID)
-    assert number(best, GRID, 0.5) == pytest.approx(attained, abs=1e-4)
+    grid = Grid(0.02, 500, 1000)
+    best = played([line_attacks(GaussianNoise(1.0), WithoutReplacement(b), Drawn.ZERO, n)] * 2, grid)
+    assert np.interp(0.5, np.log(grid.alphas), best) == pytest.approx(attained, abs=1e-4)
     step = dp.SampledWithoutReplacement(dp.Gaussian(1), b, n)
     assert float(delta_of(step**2, Order.ZERO, "0.5")) == pytest.approx(claimed, abs=1e-5)
 

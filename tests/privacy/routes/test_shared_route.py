@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
 
 import dpbounds as dp
 from dpbounds.privacy.pairs.pairs import Allocated, Direction, ShiftedGaussians
-from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.allocation import enclosed, replaced, shared
 from dpbounds.privacy.routes.allocation.replaced import Fineness, Point
 
@@ -56,22 +51,15 @@ def by_quadrature(direction: Direction, name: str, alpha: float) -> float:
     return float(np.maximum(gains, 0.0) @ masses)
 
 
-def all_hold() -> bool:
-    for name in CASES:
-        for direction in (Direction.REMOVE, Direction.ADD):
-            for found in points(direction, name):
-                truth = by_quadrature(direction, name, float(found.alpha))
-                low = float(found.seen - found.alpha * found.mistaken)
-                slack = 2e-3 * truth + 1e-5  # of the quadrature
-                if not low - slack <= truth <= float(found.profile) + slack:
-                    return False
-    return True
-
-
 @pytest.mark.seconds
 def test_the_profile_is_enclosed() -> None:
-    assert all_hold()
     for direction in (Direction.REMOVE, Direction.ADD):
+        for name in CASES:
+            for each in points(direction, name):
+                truth = by_quadrature(direction, name, float(each.alpha))
+                low = float(each.seen - each.alpha * each.mistaken)
+                slack = 2e-3 * truth + 1e-5  # of the quadrature
+                assert low - slack <= truth <= float(each.profile) + slack
         found = points(direction, "two")
         assert len(found) == len(LOSSES)
         assert all(each.alpha >= 1 for each in found)
@@ -85,37 +73,6 @@ def test_two_steps_of_which_a_record_takes_one() -> None:
         assert float(found.seen - found.alpha * found.mistaken) <= truth * 1.002
         assert truth <= float(found.profile) * 1.002
         assert found.width < 5e-3
-
-
-def _all_run(patch: pytest.MonkeyPatch) -> None:
-    real = shared.Run.of
-    patch.setattr(shared.Run, "of", lambda pair, cells: replace(real(pair, cells), resting=0))
-
-
-def _half_lost(patch: pytest.MonkeyPatch) -> None:
-    real = shared._top
-    patch.setattr(shared, "_top", lambda cells, cap: real(cells, 1.5))
-    rounded = replaced.rounded
-    patch.setattr(replaced, "rounded", lambda *given: replace(rounded(*given), lost=0.0))
-
-
-def _one_law(patch: pytest.MonkeyPatch) -> None:
-    """As if the record changed nothing: its bin shows what the others show."""
-    rounded = replaced.rounded
-
-    def without(*given: Any) -> replaced.Bin:
-        found = rounded(*given)
-        return replace(found, none=found.first)
-
-    patch.setattr(replaced, "rounded", without)
-
-
-@pytest.mark.seconds
-@pytest.mark.parametrize("slip", [_all_run, _half_lost, _one_law], ids=lambda slip: slip.__name__.strip("_"))
-def test_slips_are_caught(slip: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    slip(monkeypatch)
-    with contextlib.suppress(Declined):
-        assert not all_hold()
 
 
 @pytest.mark.seconds

@@ -1,12 +1,9 @@
-"""Shuffled batches: the law of the clones from its definition, tiny runs played by brute force, values, and mutants."""
+"""Shuffled batches: the law of the clones from its definition, tiny runs played by brute force, and values."""
 
 from __future__ import annotations
 
 import itertools
 import math
-import sys
-from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from math import comb
 
@@ -26,7 +23,7 @@ from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Direction, Discrete, Product, ShiftedGaussians, ShuffledBatches
 from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.relations import Relation
-from dpbounds.privacy.routes.shuffling import counts, enclosed
+from dpbounds.privacy.routes.shuffling import enclosed
 from dpbounds.privacy.routes.shuffling.counts import Choice, dominating, lost
 from dpbounds.privacy.routes.shuffling.estimates import Aim, choice_for
 from dpbounds.privacy.values import Target
@@ -440,77 +437,3 @@ def test_what_has_no_proof_is_refused(mechanism: Shuffled, relation: Relation, s
 def test_an_epoch_that_is_none(batches: int, rest: str) -> None:
     with pytest.raises(InvalidValue, match=r"batches|rest"):
         Shuffled(Gaussian(3), batches, rest)
-
-
-# --- Mutants ----------------------------------------------------------------------------------------------------------
-
-THIS = sys.modules[__name__]
-Mutant = Callable[[pytest.MonkeyPatch], None]
-
-
-def _law_of_another(**fields: object) -> Mutant:
-    real = dominating
-    return lambda patch: patch.setattr(THIS, "dominating", lambda pair, chosen: real(replace(pair, **fields), chosen))
-
-
-def _one_clone_too_many(patch: pytest.MonkeyPatch) -> None:
-    real = counts._clones
-    patch.setattr(counts, "_clones", lambda *given: ((clones + 1, chance) for clones, chance in real(*given)))
-
-
-def _losses_down(patch: pytest.MonkeyPatch) -> None:
-    real = counts._Grid.loss
-    patch.setattr(counts._Grid, "loss", lambda grid, index: real(grid, index - 1))
-
-
-def _free_clones(patch: pytest.MonkeyPatch) -> None:
-    real = lost
-    patch.setattr(THIS, "lost", lambda pair, chosen: real(replace(pair, batches=1), chosen))
-
-
-def _fair_coins(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Choice, "coin_odds", Fraction(1))
-
-
-def _all_records_near(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(counts, "clone_bases", lambda pair: (pair.base, pair.base))
-
-
-def _variation_on_one_side(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(enclosed, "_weighed", lambda epsilon, variation: variation)
-
-
-def _halves_without_a_weight(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(enclosed, "_proven_delta", lambda plans, most, prove: sum(plan.delta(most, prove) for plan in plans))
-
-
-MUTANTS: dict[str, tuple[Mutant, Callable[[], None]]] = {
-    "losses are rounded down": (_losses_down, lambda: check_law(REPLACED, 5, "3/2", "3/5")),
-    "the record is one of its clones": (_one_clone_too_many, lambda: check_law(ZEROED, 5, "3/2", "3/5")),
-    "one order for both": (_law_of_another(direction=ZEROED), lambda: check_law(RESTORED, 6, "20", "1/20")),
-    "fair coins for a zeroed record": (_fair_coins, lambda: check_law(ZEROED, 6, "20", "1/20")),
-    "records as near as a zeroed one": (_all_records_near, lambda: check_variation(ZEROED)),
-    "the smaller batch hides the record": (
-        _law_of_another(rest=Fraction(0)),
-        lambda: check_law(REPLACED, 4, "2", "1/2", rest="1/6"),
-    ),
-    "clones cost nothing": (_free_clones, check_variation),
-    "total variation on one side": (_variation_on_one_side, lambda: check_plan(REPLACED)),
-    "halves without a weight": (_halves_without_a_weight, check_halves),
-}
-
-
-SLOW = ("total variation on one side", "halves without a weight", "the smaller batch hides the record")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.seconds) if name in SLOW else name for name in MUTANTS]
-)
-def test_mutants_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    mutant, check = MUTANTS[name]
-    check()
-    mutant(monkeypatch)
-    counts.dominating.cache_clear()
-    with pytest.raises(AssertionError):
-        check()
-    counts.dominating.cache_clear()

@@ -154,19 +154,6 @@ def test_powers_that_grow_are_refused():
         power_sums([[acb(1), acb(1)]], [acb(1), acb(1, -1e-30)], 5, 60)
 
 
-@pytest.mark.parametrize("name", ["_disc", "_powers"])
-def test_errors_that_are_not_counted_are_noticed(monkeypatch, name):
-    """Perturb the table by more than it says, and the balls miss."""
-    original = getattr(module, name)
-
-    def worse(*args):
-        found = original(*args)
-        table = found[0] if name == "_powers" else found
-        table[:, 0] += 1 << 14
-        return found
-
-    weights, angles = [1.0, 0.5, 0.25j], [1.0, 2.0, complex(-3.0, 0.01)]
+def test_errors_are_counted():
     with working(PRECISION):
-        assert farthest(weights, angles, 30, 60) <= 1
-        monkeypatch.setattr(module, name, worse)
-        assert farthest(weights, angles, 30, 60) > 1
+        assert farthest([1.0, 0.5, 0.25j], [1.0, 2.0, complex(-3.0, 0.01)], 30, 60) <= 1

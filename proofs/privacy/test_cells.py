@@ -1,8 +1,9 @@
 """Every cell of the table against attacks on it: never exceeded, attained where that is claimed; and the known traps.
 
 A cell is a mechanism, a way of drawing records and an order of neighbours. ``oracle.twins`` says what is claimed for
-it; ``oracle.samplings``, ``noise`` and ``boxes`` run the mechanism on tiny data sets, batch by batch. A trap is a claim
+it; ``oracle.samplings``, ``noise`` and ``boxes.py`` run the mechanism on tiny data sets, batch by batch. A trap is a claim
 that somebody might make (some did, in print or in code): each is exceeded by an explicit attack, with its number.
+Nothing here uses the package: ``tests/privacy/pairs/test_domination.py`` holds its pairs against the same claims.
 """
 
 from __future__ import annotations
@@ -18,17 +19,7 @@ from dp_accounting import GaussianDpEvent, LaplaceDpEvent, NeighboringRelation, 
 from dp_accounting.rdp import RdpAccountant
 from scipy import integrate, special
 
-from tests.privacy.oracle.attacks import (
-    COARSE,
-    ENDS,
-    Mechanism,
-    attacks,
-    attained,
-    in_the_plane,
-    on_the_line,
-    played,
-)
-from tests.privacy.oracle.boxes import (
+from proofs.privacy.boxes import (
     AboveThreshold,
     Exponential,
     Finite,
@@ -44,6 +35,16 @@ from tests.privacy.oracle.boxes import (
     randomised_response,
     replaced,
     zeroed,
+)
+from tests.privacy.oracle.attacks import (
+    ENDS,
+    Mechanism,
+    attacks,
+    attained,
+    in_the_plane,
+    line_attacks,
+    on_the_line,
+    played,
 )
 from tests.privacy.oracle.games import Grid
 from tests.privacy.oracle.noise import (
@@ -719,12 +720,6 @@ def test_concentrated_steps() -> None:
 
 
 # --- Several adaptive steps ------------------------------------------------------------------------------------------
-
-
-def line_attacks(noise: Noise, sampling: Sampling, order: Order, size: int) -> list[Table]:
-    """Records at the extremes and at the origin."""
-    pairs = neighbours(order, multisets(COARSE, [size - 1]), COARSE)
-    return list(attacks(Additive(noise), sampling, pairs))
 
 
 PLAYED: list[tuple[Noise, Base]] = [LINE_NOISE[1], LINE_NOISE[4], LINE_NOISE[6]]

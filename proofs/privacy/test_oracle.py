@@ -1,4 +1,4 @@
-"""The oracle that tests/privacy/test_cells.py rests on, against closed forms, quadrature and counting."""
+"""The oracle of small data sets (tests/privacy/oracle) against closed forms, quadrature and counting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from tests.privacy.oracle.boxes import (
+from proofs.privacy.boxes import (
     Scatter,
     above_threshold,
     approximate,
