@@ -8,6 +8,7 @@ import re
 import stat
 import subprocess
 import sys
+import warnings
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -359,7 +360,9 @@ def test_nothing_is_released_by_a_process_that_ends_before_its_evidence_stands(t
             os._exit(9)
         real(draft, target)
 
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # JAX has threads, which a fork does not have; no file needs them
+        child = os.fork()
     if not child:
         os.replace = killed
         released(tmp_path, "released")

@@ -70,8 +70,8 @@ BELOW = [
 ]  # fmt: skip
 BELOW += [
     (f"{ARORA}/theorem-4.3", f"{ARORA}/theorem-4.2",
-     f"n={n} d={d} epsilon=1 lipschitz=3 smoothness=1 initial_gap=1 delta=0.3")
-    for n, d in ((100, 1), (100, 10**6), (10**6, 100))
+     f"n={n} d={d} epsilon=1 lipschitz=3 smoothness=1 initial_gap=1 delta=1e-7")
+    for n, d in ((10**4, 100), (10**6, 10_000), (10**6, 100))
 ]  # fmt: skip
 BELOW += [
     (f"{EARLIER}:{lower}", f"{EARLIER}:{upper}", f"n={n} d={d} epsilon=1 delta=1e-6")

@@ -27,4 +27,4 @@ def test_the_terms_left_out_are_of_lower_order(n, d, epsilon):
 def test_without_the_condition_they_are_not():
     found = evaluate("rate", d=1, n=10**6, epsilon="1e-5")
     assert found.applies is False
-    assert full(1, "1e-5", 10**6).value.lower > 2 * found.value.upper
+    assert full(1, "1e-5", 10**6).value.lower > 2 * found.formula_value.upper
