@@ -7,7 +7,6 @@ from mpmath import ln, mpf, sqrt
 
 from dpbounds.expressions.symbols import excess_risk, initial_gap
 from dpbounds.papers.lowy_ullman_wright_2024 import lemma_3_1, theorem_3_2
-from tests.papers.lowy_ullman_wright_2024.walks import spider
 from tests.papers.reference_formulas import evaluated
 
 explicit = evaluated("lowy-ullman-wright-2024/theorem-3.2/explicit")
@@ -39,6 +38,21 @@ def test_it_is_the_lemma_with_the_warm_gap_with_constants():
     values = {"Delta_F" if name == "psi" else name: value for name, value in VALUES.items()}
     for part in ("bound", "prescribed", "steps"):
         assert explicit(part, **VALUES).value.overlaps(cold(part, **values).value)
+
+
+def spider(gradient, here, draw, *, noise, difference_noise, step, period, steps):
+    """DP-SPIDER in plain NumPy: the mean over runs and over w₀, ..., w_{T-1} of the gradient's norm."""
+    before, estimate, total = here, here, 0.0
+    for t in range(steps):
+        now = gradient(here)
+        total += float(np.linalg.norm(now, axis=1).mean())
+        if t % period == 0:
+            estimate = now + noise * draw.normal(size=here.shape)
+        else:
+            scale = difference_noise * np.linalg.norm(here - before, axis=1, keepdims=True)
+            estimate = estimate + now - gradient(before) + scale * draw.normal(size=here.shape)
+        before, here = here, here - step * estimate
+    return total / steps
 
 
 def test_runs_from_random_starts_stay_below_it():
