@@ -34,6 +34,13 @@ SAME = [
      f"{DESCENT_POINT} noise_multiplier=5 noise_stddev=0.3"),
     ("dpbounds/storm/batches", "dpbounds/storm",
      f"{DESCENT_POINT} noise_multiplier=5 first_ratio=0.5 momentum=0.9 noise_stddev=0.15 difference_noise_stddev=0.2"),
+    (f"{LOWY}/proposition-5.2/explicit", f"{LOWY}/proposition-d.1/explicit:any-noise",
+     "n=1000 d=5 steps=200 rho=1 lipschitz=2 diameter=3 quasar_convexity=0.3 noise_stddev=0.04"),
+    *(
+        (f"{LOWY}/theorem-3.2/explicit:{part}", f"{LOWY}/lemma-3.1/explicit:{part}",
+         "n=200 d=2 rho=0.5 lipschitz=0.65 smoothness=2 excess_risk=0.04 initial_gap=0.04")
+        for part in ("bound", "prescribed", "steps")
+    ),
     # the unit ball gives back descent in the plane
     *(
         (f"{WANG}/theorem-5/explicit:{part}", f"{WANG}/theorem-2/explicit:{part}",
