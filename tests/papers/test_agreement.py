@@ -29,6 +29,11 @@ SAME = [
     (f"{LOWY}/section-1:non-convex", f"{LOWY}/corollary-4.3:combined", "n=10000 d=30 epsilon=1 delta=1e-5"),
     ("tholeti-kalyani-2020/equation-7", "tholeti-kalyani-2020/theorem-1",
      "steps=30 dataset_size=1000 sensitivity=0.7 radius=1.1 dimension=12"),
+    *(  # the polynomials, term by term from the text
+        (f"tholeti-kalyani-2020/equation-9:dimension-{d}", "tholeti-kalyani-2020/equation-6",
+         f"distance=0.7 radius=0.8 dimension={d}")
+        for d in (1, 3, 5)
+    ),
     # all records are a sample at rate 1: zG/n and zL/n are the noise
     ("dpbounds/noisy-descent-batches", "dpbounds/noisy-descent-exact",
      f"{DESCENT_POINT} noise_multiplier=5 noise_stddev=0.3"),
