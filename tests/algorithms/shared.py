@@ -1,5 +1,6 @@
 """What tests of several algorithms share: problems, and what must not depend on how many repetitions there are."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -82,6 +83,16 @@ def follows(seen, chances, alarm=1e-9):
     assert min(expected.values()) >= 5
     statistic = sum((seen[each] - count) ** 2 / count for each, count in expected.items())
     return bool(stats.chi2.sf(statistic, len(chances) - 1) > alarm)
+
+
+def at_the_records_needed(method, posed, repetitions):
+    """A run at the fewest records that its guarantee is about, in which nothing fails; with fewer there is none."""
+    needed = math.ceil(method.records_needed(posed(2)).exact_upper)
+    refused("records", method.bound, posed(needed - 2))
+    run = method.run(posed(needed), seed=4, repetitions=repetitions)
+    assert method.bound(posed(needed)).contains(method.failure_probability)
+    assert not run.samples.any()
+    return run
 
 
 def holds(samples, bound):

@@ -29,11 +29,23 @@ SAME = [
     (f"{LOWY}/section-1:non-convex", f"{LOWY}/corollary-4.3:combined", "n=10000 d=30 epsilon=1 delta=1e-5"),
     ("tholeti-kalyani-2020/equation-7", "tholeti-kalyani-2020/theorem-1",
      "steps=30 dataset_size=1000 sensitivity=0.7 radius=1.1 dimension=12"),
+    *(  # the polynomials, term by term from the text
+        (f"tholeti-kalyani-2020/equation-9:dimension-{d}", "tholeti-kalyani-2020/equation-6",
+         f"distance=0.7 radius=0.8 dimension={d}")
+        for d in (1, 3, 5)
+    ),
     # all records are a sample at rate 1: zG/n and zL/n are the noise
     ("dpbounds/noisy-descent-batches", "dpbounds/noisy-descent-exact",
      f"{DESCENT_POINT} noise_multiplier=5 noise_stddev=0.3"),
     ("dpbounds/storm/batches", "dpbounds/storm",
      f"{DESCENT_POINT} noise_multiplier=5 first_ratio=0.5 momentum=0.9 noise_stddev=0.15 difference_noise_stddev=0.2"),
+    (f"{LOWY}/proposition-5.2/explicit", f"{LOWY}/proposition-d.1/explicit:any-noise",
+     "n=1000 d=5 steps=200 rho=1 lipschitz=2 diameter=3 quasar_convexity=0.3 noise_stddev=0.04"),
+    *(
+        (f"{LOWY}/theorem-3.2/explicit:{part}", f"{LOWY}/lemma-3.1/explicit:{part}",
+         "n=200 d=2 rho=0.5 lipschitz=0.65 smoothness=2 excess_risk=0.04 initial_gap=0.04")
+        for part in ("bound", "prescribed", "steps")
+    ),
     # the unit ball gives back descent in the plane
     *(
         (f"{WANG}/theorem-5/explicit:{part}", f"{WANG}/theorem-2/explicit:{part}",

@@ -24,7 +24,7 @@ from dpbounds.algorithms import (
     problems,
 )
 from dpbounds.algorithms.guards.residuals import NoiseWrong, Residuals
-from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
+from dpbounds.algorithms.ledger import OpenLedger
 from dpbounds.algorithms.noise import streams
 from dpbounds.algorithms.oracles import GradientDifferenceOracle, HessianProductOracle
 from dpbounds.algorithms.oracles.watching import watched_by
@@ -324,7 +324,6 @@ def test_differences_are_clipped_per_distance():
         GradientDifferenceOracle(problem, Fraction(1), generators, pen, "secure")
 
 
-BUDGET = PrivacyBudget.of(1, "1e-5")
 METHODS = {
     "dp-gd": lambda problem: GradientDescent.calibrated(problem, 1, "1e-5", steps=8, step_size=0.5),
     "dp-sgd-poisson": lambda problem: StochasticGradientDescent.calibrated(

@@ -8,10 +8,8 @@ from dpbounds.algorithms import noise
 from dpbounds.algorithms.problems import cauchy
 from dpbounds.algorithms.problems.sets import Box, L1Ball, L2Ball
 from dpbounds.algorithms.second_order.constrained_second_order import ConstrainedSecondOrder
-from dpbounds.algorithms.verification import Verdict
-from dpbounds.algorithms.verification.judging.estimates import estimate_check
 from dpbounds.algorithms.verification.studies.second_order import double_well
-from tests.algorithms.shared import bounded_regression, refused
+from tests.algorithms.shared import at_the_records_needed, bounded_regression, refused
 
 INTERVAL = L2Ball(1, "6/5")
 DISC = L2Ball(3, "1/2")
@@ -54,24 +52,18 @@ def test_it_is_algorithm_6_step_by_step_on_an_interval():
 @pytest.mark.seconds
 @pytest.mark.parametrize(("gap", "bend"), [("1/2", "1"), ("1/2", "5/4"), ("1", "9/10")])
 def test_it_succeeds_at_the_records_that_the_guarantee_asks_for(gap, bend):
-    small = double_well(2, 1, "6/5")
-    method = ConstrainedSecondOrder.calibrated(small, INTERVAL, gap, bend, failure_probability="1/2")
-    needed = math.ceil(method.records_needed(small).exact_upper)
-    problem = double_well(needed, 1, "6/5")
-    run = method.run(problem, repetitions=24)
-    numbers = {"hits": float(run.samples.sum()), "draws": 24.0}
-    assert estimate_check("x", numbers, method.bound(problem), 1 - 1e-6).verdict is Verdict.HOLDS
+    def posed(records):
+        return double_well(records, 1, "6/5")
+
+    method = ConstrainedSecondOrder.calibrated(posed(2), INTERVAL, gap, bend, failure_probability="1/2")
+    run = at_the_records_needed(method, posed, 24)
     assert (np.abs(run.output) > 0.1).all()  # the start is not good enough: min q = -1.44 there
-    refused("records", method.bound, double_well(needed - 2, 1, "6/5"))
 
 
 @pytest.mark.minutes
 def test_it_leaves_a_saddle_point_of_a_disc():
-    small, disc = double_well(2), L2Ball(2, "3/2")
-    method = ConstrainedSecondOrder.calibrated(small, disc, 1, 2, failure_probability="1/4")
-    problem = double_well(math.ceil(method.records_needed(small).exact_upper))
-    run = method.run(problem, repetitions=1)
-    assert (run.samples == 0).all()
+    method = ConstrainedSecondOrder.calibrated(double_well(2), L2Ball(2, "3/2"), 1, 2, failure_probability="1/4")
+    run = at_the_records_needed(method, double_well, 1)
     assert (np.linalg.norm(run.output, axis=1) > 0.1).all()
 
 

@@ -23,7 +23,7 @@ from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.ours import second_order_path_noise_iterative as theorem
 from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.pairs.many_choices import with_reserve
-from tests.algorithms.shared import bounded_regression, refused
+from tests.algorithms.shared import at_the_records_needed, bounded_regression, refused
 
 PROBLEM = bounded_regression(cauchy)
 
@@ -105,12 +105,8 @@ def test_the_budget_is_kept(relation, restarts, used):
 @pytest.mark.minutes
 def test_it_succeeds_at_the_records_that_the_guarantee_asks_for():
     method = IterativePathNoise.calibrated(saddle(2), stationarity="1/7", failure_probability="1/4")
-    needed = math.ceil(method.records_needed(saddle(2)).exact_upper)
-    run = method.run(saddle(needed), seed=4, repetitions=16)
-    assert method.bound(saddle(needed)).contains(Fraction(1, 4))
+    run = at_the_records_needed(method, saddle, 16)
     assert run.outputs["found"].all()
-    assert not run.samples.any()
-    refused("records", method.bound, saddle(needed - 2))
     assert method.run(saddle(4000), seed=1, repetitions=16).samples.mean() > 0.1  # with fewer it can fail
 
 

@@ -8,13 +8,11 @@ import sympy
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.problems import cauchy
 from dpbounds.algorithms.second_order.negative_curvature_descent import NegativeCurvatureDescent
-from dpbounds.algorithms.verification import Verdict
-from dpbounds.algorithms.verification.judging.estimates import estimate_check
 from dpbounds.algorithms.verification.studies.second_order import double_well
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.ours import negative_curvature_descent as theorem, searches
-from tests.algorithms.shared import bounded_regression, refused
+from tests.algorithms.shared import at_the_records_needed, bounded_regression, refused
 
 PROBLEM = bounded_regression(cauchy)
 
@@ -88,14 +86,9 @@ def test_the_budget_is_kept_and_used(relation):
 def test_it_succeeds_at_the_records_that_the_guarantee_asks_for():
     alpha = "1/14"
     method = NegativeCurvatureDescent.calibrated(double_well(2), stationarity=alpha, failure_probability="1/4")
-    needed = math.ceil(method.records_needed(double_well(2)).exact_upper)
-    problem = double_well(needed)
-    run = method.run(problem, repetitions=64)
-    numbers = {"hits": float(run.samples.sum()), "draws": 64.0}
-    assert estimate_check("x", numbers, method.bound(problem), 1 - 1e-6).verdict is Verdict.HOLDS
+    run = at_the_records_needed(method, double_well, 64)
     assert (run.measured["gradient_norm"] <= float(Fraction(alpha))).all()
     assert (run.measured["curvature"] > 0).all()  # the start, a saddle point, was left
-    refused("records", method.bound, double_well(needed - 2))
 
 
 def test_it_can_fail_with_few_records():

@@ -8,10 +8,8 @@ import pytest
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.problems import geman_mcclure
 from dpbounds.algorithms.second_order.stationary_point_selection import StationaryPointSelection
-from dpbounds.algorithms.verification import Verdict
-from dpbounds.algorithms.verification.judging.estimates import estimate_check
 from dpbounds.algorithms.verification.studies.second_order import double_well
-from tests.algorithms.shared import bounded_regression, refused
+from tests.algorithms.shared import at_the_records_needed, bounded_regression, refused
 
 PROBLEM = bounded_regression(geman_mcclure)
 
@@ -43,17 +41,10 @@ def test_it_is_algorithm_5_step_by_step(variant):
 
 @pytest.mark.seconds
 def test_it_succeeds_at_the_records_that_the_guarantee_asks_for():
-    alpha = "1/14"
-    small = double_well(2)
-    method = StationaryPointSelection.calibrated(small, 1, "1e-6", alpha, "1/2", steps=120)
-    needed = math.ceil(method.records_needed(small).exact_upper)
-    problem = double_well(needed)
-    run = method.run(problem, repetitions=24)
-    numbers = {"hits": float(run.samples.sum()), "draws": 24.0}
-    assert estimate_check("x", numbers, method.bound(problem), 1 - 1e-6).verdict is Verdict.HOLDS
+    method = StationaryPointSelection.calibrated(double_well(2), 1, "1e-6", "1/14", "1/2", steps=120)
+    run = at_the_records_needed(method, double_well, 24)
     assert run.outputs["found"].all()
     assert (run.measured["curvature"] > 0).all()  # the start, a saddle point, was not taken
-    refused("records", method.bound, double_well(needed - 2))
 
 
 @pytest.mark.seconds

@@ -15,9 +15,6 @@ from dpbounds.privacy.mechanisms import ExponentialMechanism
 from tests.algorithms.selection.neighbours import loss_of_neighbours, steep
 from tests.algorithms.shared import well
 
-RELATIONS = ("replace-one", "add-or-remove-one")
-
-
 # --- nets
 
 

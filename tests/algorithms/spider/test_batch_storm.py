@@ -8,7 +8,7 @@ from dpbounds.algorithms import BatchStorm, Storm, noise
 from dpbounds.algorithms.iterates import uniform_steps
 from dpbounds.algorithms.verification.studies.spider import regression
 from dpbounds.privacy.mechanisms import Composed, Gaussian, PoissonSampled
-from tests.algorithms.shared import refused
+from tests.algorithms.shared import holds, refused
 
 PROBLEM = regression(400, 3)
 N, L, G = 400, float(PROBLEM.smoothness), float(PROBLEM.lipschitz)
@@ -39,13 +39,16 @@ def test_it_is_the_algorithm_step_by_step():
     run.ledger.check_plan(method.planned)
 
 
-def test_the_bound_is_that_of_its_formula():
+def test_the_bound_is_that_of_its_formula_and_runs_stay_below():
     problem = regression(4000, 3)
     method = BatchStorm(3, 5, 50, "1/8", Fraction(1, 4), 0.3, 1)
     nu = (1 - 0.125) / 500 + 3 * (3 / 500) ** 2
     errors = (3 * (15 / 4000) ** 2 + 2 * 49 * nu / 16) / (0.25 * 1.75)
     plain = (2 / 0.3 + G**2 * errors) / (50 + 1 / (L * 0.3))
-    assert method.bound(problem).upper == pytest.approx(min(plain, G**2), rel=1e-9)
+    bound, samples = method.bound(problem), method.run(problem, seed=1, repetitions=16).samples
+    assert bound.upper == pytest.approx(min(plain, G**2), rel=1e-9)
+    assert holds(samples, bound)
+    assert samples.mean() > 0.01 * bound.upper
 
 
 @pytest.mark.seconds

@@ -12,13 +12,12 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-from tests.papers.reference_formulas import evaluated, reference_of
+from tests.papers.reference_formulas import evaluated
 
 choice = evaluated("cited/dwork-roth-2014/theorem-3.10")
 basic_composition = evaluated("cited/dwork-roth-2014/theorem-3.16")
 advanced_composition = evaluated("cited/dwork-roth-2014/theorem-3.20")
 above_threshold = evaluated("cited/dwork-roth-2014/theorem-3.23")
-twin = reference_of("cited/dwork-roth-2014/theorem-a.1")
 GAUSSIAN_NOISE = theorem("cited/dwork-roth-2014/theorem-a.1")
 gaussian_noise = evaluated("cited/dwork-roth-2014/theorem-a.1")
 worst_choice = evaluated("cited/dwork-roth-2014/theorem-3.11")

@@ -5,7 +5,6 @@ from mpmath import exp, mpf, quad
 
 from tests.papers.reference_formulas import evaluated, reference_of
 
-explicit_twin = reference_of("ganesh-liu-oh-thakurta-2023/lemma-5.3/explicit")
 twin = reference_of("ganesh-liu-oh-thakurta-2023/lemma-5.3")
 
 STRENGTH = mpf("1e-6")  # λ; G = D = 1

@@ -6,9 +6,7 @@ import pytest
 
 from dpbounds.privacy.accountants.certified import epsilon as certified
 from dpbounds.privacy.mechanisms import ZCDP
-from tests.papers.reference_formulas import evaluated, reference_of
-
-twin = reference_of("ganesh-liu-oh-thakurta-2023/lemma-a.4")
+from tests.papers.reference_formulas import evaluated
 
 
 @pytest.mark.parametrize("rho", ["0.01", "0.5", "4"])

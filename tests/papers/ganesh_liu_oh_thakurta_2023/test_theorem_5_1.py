@@ -4,7 +4,6 @@ from mpmath import exp, mpf, ncdf
 
 from tests.papers.reference_formulas import evaluated, reference_of
 
-explicit_twin = reference_of("ganesh-liu-oh-thakurta-2023/theorem-5.1/explicit")
 twin = reference_of("ganesh-liu-oh-thakurta-2023/theorem-5.1")
 
 evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.1")

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.papers.reference_formulas import evaluated, reference_of
-
-twin = reference_of("ganesh-liu-oh-thakurta-2023/theorem-5.6/explicit")
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.6/explicit")
 

@@ -3,9 +3,7 @@
 import pytest
 from mpmath import ln, mpf, sqrt
 
-from tests.papers.reference_formulas import evaluated, reference_of
-
-twin = reference_of("ganesh-liu-oh-thakurta-2023/theorem-5.7")
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.7")
 

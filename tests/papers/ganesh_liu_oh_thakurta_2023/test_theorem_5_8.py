@@ -5,9 +5,7 @@ import pytest
 
 from dpbounds.expressions.symbols import Unit, excess_risk, lipschitz, net_radius
 from dpbounds.expressions.units import scaling_defects
-from tests.papers.reference_formulas import evaluated, reference_of
-
-explicit_twin = reference_of("ganesh-liu-oh-thakurta-2023/theorem-5.8/explicit")
+from tests.papers.reference_formulas import evaluated
 
 
 def test_the_net_costs_its_radius_times_the_slope():

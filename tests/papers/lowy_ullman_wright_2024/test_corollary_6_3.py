@@ -14,9 +14,7 @@ from dpbounds.expressions.symbols import (
     smoothness,
 )
 from dpbounds.papers.lowy_ullman_wright_2024 import corollary_6_3, definition_6_1, lemma_6_2
-from tests.papers.reference_formulas import evaluated, reference_of
-
-twin = reference_of("lowy-ullman-wright-2024/corollary-6.3")
+from tests.papers.reference_formulas import evaluated
 
 THIRD = sympy.Rational(1, 3)
 

@@ -5,10 +5,9 @@ import pytest
 from mpmath import log, sqrt
 
 from dpbounds.papers.lowy_ullman_wright_2024.lemma_e_3 import needed_deviation, printed_deviation
-from tests.papers.reference_formulas import evaluated, reference_of
+from tests.papers.reference_formulas import evaluated
 
 explicit = evaluated("lowy-ullman-wright-2024/lemma-e.3/explicit")
-twin = reference_of("lowy-ullman-wright-2024/lemma-e.3")
 
 
 def test_the_recorded_formulas_are_the_ones_compared():

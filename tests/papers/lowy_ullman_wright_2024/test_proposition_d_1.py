@@ -15,11 +15,10 @@ from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.theorems.registry import theorem
 from dpbounds.theorems.spending import spending
-from tests.papers.reference_formulas import evaluated, reference_of
+from tests.papers.reference_formulas import evaluated
 
 EXPLICIT = theorem("lowy-ullman-wright-2024/proposition-d.1/explicit")
 explicit = evaluated("lowy-ullman-wright-2024/proposition-d.1/explicit")
-twin = reference_of("lowy-ullman-wright-2024/proposition-d.1")
 
 
 def test_the_prescribed_step_is_the_best_one():

@@ -3,9 +3,7 @@
 import pytest
 from mpmath import acos, mpf, pi, quad, sqrt, workdps
 
-from tests.papers.reference_formulas import evaluated, reference_of
-
-twin = reference_of("tholeti-kalyani-2020/equation-5")
+from tests.papers.reference_formulas import evaluated
 
 evaluate = evaluated("tholeti-kalyani-2020/equation-5")
 
