@@ -1,8 +1,8 @@
 """Every cell of the table against attacks on it: never exceeded, attained where that is claimed; and the known traps.
 
 A cell is a mechanism, a way of drawing records and an order of neighbours. ``oracle.twins`` says what is claimed for
-it; ``oracle.samplings``, ``noise`` and ``boxes.py`` run the mechanism on tiny data sets, batch by batch. A trap is a claim
-that somebody might make (some did, in print or in code): each is exceeded by an explicit attack, with its number.
+it; ``oracle.samplings``, ``noise`` and ``boxes.py`` run the mechanism on tiny data sets, batch by batch. A trap is a
+claim that somebody might make (some did, in print or in code): each is exceeded by an explicit attack, with its number.
 Nothing here uses the package: ``tests/privacy/pairs/test_domination.py`` holds its pairs against the same claims.
 """
 

@@ -32,6 +32,7 @@ from dpbounds.privacy.publishing.standalone_checker import rational
 from dpbounds.privacy.publishing.statements import statement
 from dpbounds.privacy.relations import Relation
 from tests.privacy.products import products_of
+from tests.privacy.publishing.certified import plain
 
 TRAINING = PoissonSampled(Gaussian(1), "0.01") ** 2_000
 
@@ -49,11 +50,6 @@ def full_batch() -> Account:
 @pytest.fixture(scope="module")
 def calibrated() -> Calibration:
     return calibrate(lambda z: Gaussian(z) ** 100, "1.5", "1e-6")
-
-
-def plain(subject: Account | Calibration) -> dict[str, Any]:
-    """The certificate as it comes back from a file."""
-    return json.loads(json.dumps(certificate(subject)))  # type: ignore[no-any-return]
 
 
 # --- the statement -------------------------------------------------------------------------------------------------
