@@ -283,7 +283,7 @@ TYPICAL = {
 
 @pytest.mark.seconds_cases("sampled", "small", "levels in groups", "rare*", "levels")
 @pytest.mark.parametrize("name", TYPICAL)
-@pytest.mark.minutes_cases("levels", "rarer*")
+@pytest.mark.minutes_cases("levels", "rarer jumps")
 def test_typical_certificates_are_cheap_or_refused_with_a_reason(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism, expected = TYPICAL[name]
     if name == "levels in groups":  # as the accountant does where all levels would take it too long

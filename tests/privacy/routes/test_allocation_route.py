@@ -119,8 +119,8 @@ def test_a_curve_makes_a_law_or_two_for_each_order(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("mechanism", "relation"),
     [
-        (dp.RandomlyAllocated(dp.Gaussian(1), 30) ** 4, "add-or-remove-one"),
-        (dp.RandomlyAllocated(dp.Gaussian(1), 10) ** 2, "replace-one"),
+        pytest.param(dp.RandomlyAllocated(dp.Gaussian(1), 30) ** 4, "add-or-remove-one", marks=pytest.mark.minutes),
+        pytest.param(dp.RandomlyAllocated(dp.Gaussian(1), 10) ** 2, "replace-one", marks=pytest.mark.minutes),
         (dp.RandomlyAllocated(dp.Gaussian(2), 6, 2) ** 2, "add-or-remove-one"),
         (dp.BallsInBins(dp.Gaussian(2), 20, epochs=3, redraw=False), "add-or-remove-one"),
         (dp.Composed(((dp.RandomlyAllocated(dp.Laplace(3), 10), 2), (dp.Gaussian(3), 1))), "add-or-remove-one"),
@@ -128,7 +128,6 @@ def test_a_curve_makes_a_law_or_two_for_each_order(monkeypatch: pytest.MonkeyPat
     ],
     ids=["fresh", "replaced", "several", "kept", "composed", "cut"],
 )
-@pytest.mark.minutes_cases("f*", "r*")
 def test_targets_that_share_a_law_agree_with_those_that_have_their_own(mechanism, relation) -> None:
     reach = dp.epsilon(mechanism, "1e-5", relation, tolerance=1e-2).exact_upper
     epsilons = [reach * k / 5 for k in range(9)]

@@ -287,16 +287,13 @@ def test_how_often_another_step_is_mistaken_for_the_records() -> None:
 @pytest.mark.parametrize(
     "mechanism",
     [
-        dp.RandomlyAllocated(dp.Gaussian("0.5"), 10) ** 10,
-        dp.RandomlyAllocated(dp.Gaussian("0.3"), 10) ** 10,
+        pytest.param(dp.RandomlyAllocated(dp.Gaussian("0.5"), 10) ** 10, marks=pytest.mark.minutes),
+        pytest.param(dp.RandomlyAllocated(dp.Gaussian("0.3"), 10) ** 10, marks=pytest.mark.minutes),
         dp.RandomlyAllocated(dp.Gaussian("0.328"), 2) ** 58,
         dp.BallsInBins(dp.Gaussian("0.302"), 36, 40, redraw=False),
         dp.BallsInBins(dp.Gaussian("2.06"), 5, 21, redraw=False),
     ],
     ids=str,
-)
-@pytest.mark.minutes_cases(
-    "RandomlyAllocated(Gaussian(noise_multiplier='0.3'*", "RandomlyAllocated(Gaussian(noise_multiplier='0.5*"
 )
 def test_little_noise_is_narrow_under_replace_one(mechanism: dp.Mechanism) -> None:
     found = dp.epsilon(mechanism, "1e-8", RE)
