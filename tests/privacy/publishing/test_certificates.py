@@ -300,22 +300,6 @@ def test_tampering_with_a_contour_certificate_is_caught(spent: Account, name: st
     assert not report.holds, str(report)
 
 
-def test_a_planted_bug_is_found(full_batch: Account) -> None:
-    """An account as a faulty route would have made it: narrow, plausible, and one part in a billion too small."""
-    lower, upper = full_batch.enclosure.exact_lower, full_batch.enclosure.exact_upper
-    wrong = Account(
-        full_batch.mechanism,
-        full_batch.relation,
-        full_batch.given,
-        full_batch.target,
-        Enclosure(Fraction(lower) * DOWN, Fraction(upper) * DOWN, "closed form"),
-        full_batch.proofs,
-    )
-    report = check_certificate(plain(wrong))
-    assert not report.holds
-    assert any("CONTRADICTED: by the contour route" in line for line in report.lines)
-
-
 @pytest.mark.parametrize("field", ["value", "fails_at", "target_epsilon", "target_delta"])
 def test_tampering_with_a_calibration_is_caught(calibrated: Calibration, field: str) -> None:
     document = plain(calibrated)
