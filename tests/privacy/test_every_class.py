@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -479,12 +480,15 @@ SLOW = {  # searches of seconds
 }
 
 
+def _layer(asker: str) -> Any:
+    if asker.startswith("budgets.remaining"):
+        return pytest.mark.minutes
+    return pytest.mark.seconds if asker in SLOW else ()
+
+
 @pytest.mark.seconds_cases("renyi.accountant.renyi_delta", "budgets.targets.calibrate_to_zcdp")
 @pytest.mark.one_in(4)
-@pytest.mark.parametrize(
-    "asker", [pytest.param(each, marks=pytest.mark.seconds if each in SLOW else ()) for each in ASKERS]
-)
-@pytest.mark.minutes_cases("budgets.r*")
+@pytest.mark.parametrize("asker", [pytest.param(each, marks=_layer(each)) for each in ASKERS])
 def test_the_worst_block_counts(asker: str) -> None:
     cases = [(_declared(shape, mechanisms.Gaussian, relation), relation) for shape, relation in BLOCKS]
     answered = [_check(asker, case, relation) for case, relation in cases]
@@ -504,7 +508,7 @@ QUICK = (
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("asker", QUICK)
-@pytest.mark.minutes_cases("a*", "s*")
+@pytest.mark.minutes_cases("accountants.certified.delta", "spending.largest_loss")
 def test_the_worst_block_counts_for_every_mechanism(asker: str) -> None:
     for leaf, (shape, relation) in itertools.product(LEAVES, BLOCKS):
         _check(asker, _declared(shape, leaf, relation), relation)

@@ -278,14 +278,13 @@ def test_enormous_groups_are_answered_or_refused_at_once():
 RARE_JUMPS = [  # so rare, and so large, that the contour integral declines and the lattice needs many attempts
     ("1", "1e-6", 1000, {"epsilon": "1e-3"}, "add-or-remove-one"),
     ("0.1227", "2.438e-9", 20383, {"epsilon": "5.892e-7"}, "replace-one"),
-    ("0.358", "3.833e-7", 17, {"epsilon": "5.828e-7"}, "replace-one"),
-    ("0.2986", "6.807e-6", 349, {"epsilon": "0.0004688"}, "replace-one"),
+    pytest.param("0.358", "3.833e-7", 17, {"epsilon": "5.828e-7"}, "replace-one", marks=pytest.mark.minutes),
+    pytest.param("0.2986", "6.807e-6", 349, {"epsilon": "0.0004688"}, "replace-one", marks=pytest.mark.minutes),
 ]
 
 
 @pytest.mark.seconds
 @pytest.mark.parametrize(("z", "q", "steps", "target", "relation"), RARE_JUMPS)
-@pytest.mark.minutes_cases("0.2*", "0.3*")
 def test_all_attempts_at_one_question_share_its_work(z, q, steps, target, relation, monkeypatch):
     done, spend = [], Work.spend
 

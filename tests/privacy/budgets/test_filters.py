@@ -182,8 +182,8 @@ NOISE = st.one_of(
 )
 
 
-@given(noise=st.lists(NOISE, min_size=1, max_size=40))
-@settings(max_examples=25)
+@given(noise=st.lists(NOISE, min_size=1, max_size=20))
+@settings(max_examples=10)
 def test_no_sequence_of_choices_exceeds_the_budget(noise):
     for start, cost in (
         (ZCDPFilter.of("1/20", REPLACE), lambda z: 2 / z**2),
@@ -202,8 +202,8 @@ def test_no_sequence_of_choices_exceeds_the_budget(noise):
             assert counter.spent.denominator.bit_length() < 1000  # a long run of unlike fractions stays short
 
 
-@given(noise=st.lists(NOISE, min_size=1, max_size=25))
-@settings(max_examples=15)
+@given(noise=st.lists(NOISE, min_size=1, max_size=15))
+@settings(max_examples=8)
 def test_no_sequence_of_choices_exceeds_every_order(noise):
     start = RenyiFilter.for_target([3, 10, 40], 3, "1e-5", REPLACE)
     counter, exact = start, Fraction(0)

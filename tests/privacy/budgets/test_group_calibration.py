@@ -82,17 +82,19 @@ def test_where_only_chains_of_neighbours_are_known() -> None:
 @pytest.mark.parametrize(
     ("factory", "solve", "relation"),
     [
-        (lambda q: dp.PoissonSampled(dp.Laplace(5), q) ** 10, "sample-rate", ADD),  # exact at the rate 1 alone
-        (  # a pair at the rate 1 alone
+        pytest.param(  # exact at the rate 1 alone
+            lambda q: dp.PoissonSampled(dp.Laplace(5), q) ** 10, "sample-rate", ADD, marks=pytest.mark.minutes
+        ),
+        pytest.param(  # a pair at the rate 1 alone
             lambda q: dp.PoissonSampled(dp.PureDP("0.5", relation=REPLACE), q) ** 5,
             "sample-rate",
             REPLACE,
+            marks=pytest.mark.minutes,
         ),
         (lambda b: dp.PoissonSampled(dp.Laplace(b), "0.2") ** 10, "noise", ADD),
         (lambda steps: dp.PoissonSampled(dp.Laplace(20), "0.2") ** int(steps), "steps", ADD),
     ],
 )
-@pytest.mark.minutes_cases("<lambda>-sa*")
 def test_what_is_said_to_fail_fails(factory: Callable[[Fraction], dp.Mechanism], solve: Solve, relation: str) -> None:
     """For one record, where nothing is attained for all: a bound that is not attained proves no failure."""
     found = calibrate(factory, 1, "1e-5", relation, solve=solve, group_size=3)
@@ -119,6 +121,7 @@ def test_a_group_that_a_single_step_is_too_much_for() -> None:
         calibrate(lambda steps: dp.Gaussian(1) ** int(steps), 2, "1e-5", solve="steps", group_size=300)
 
 
+@pytest.mark.seconds
 def test_a_certificate_speaks_of_the_group_and_a_statement_of_one_record() -> None:
     found = calibrated("full batch", 3)
     with pytest.raises(CertificateError, match="for groups of 3 records"):

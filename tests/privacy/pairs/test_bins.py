@@ -1,4 +1,4 @@
-"""Correlated noise with one secret group per record: exact overlaps, two bins by quadrature, and an adversary."""
+"""Correlated noise with one secret group per record: exact overlaps, and two bins by quadrature."""
 
 from __future__ import annotations
 
@@ -95,9 +95,9 @@ def two_bins() -> list[dp.MatrixMechanism]:
     return [dp.MatrixMechanism(z, matrix, "balls-in-bins", separation=2) for matrix in matrices for z in (2, 4)]
 
 
-def exceeded() -> list[str]:
-    """Where the pair of two bins is not below what is said to dominate, or what is said to be attained exceeds it."""
-    wrong = []
+@pytest.mark.seconds
+def test_two_bins_lie_between_the_ends() -> None:
+    """The pair of two bins is below what is said to dominate, and what is said to be attained is not above it."""
     for mechanism, order in itertools.product(two_bins(), (Order.REMOVE, Order.ADD, Order.REPLACE)):
         ((bound, _),) = bins.bins_steps(mechanism, order)
         true = gram(mechanism.matrix, 2) / float(mechanism.noise_multiplier) ** 2
@@ -105,48 +105,10 @@ def exceeded() -> list[str]:
         attained = [true] if not (dense(mechanism.matrix) < 0).any() else []
         attained.append(at_right_angles / float(mechanism.noise_multiplier) ** 2)
         for alpha in ALPHAS:
-            value = profile(true, alpha, order)
-            if value > profile(as_gram(bound.pair, order), alpha, order) + 1e-6:
-                wrong.append(f"{mechanism.matrix} {order} {alpha}")
+            assert profile(true, alpha, order) <= profile(as_gram(bound.pair, order), alpha, order) + 1e-6
             best = max(profile(each, alpha, order) for each in attained)
             said = [profile(as_gram(attack, order), alpha, order) for attack in bound.attacks]
-            if max(said) > best + 1e-6:
-                wrong.append(f"attack {mechanism.matrix} {order} {alpha}")
-    return wrong
-
-
-@pytest.mark.seconds
-def test_two_bins_lie_between_the_ends() -> None:
-    assert exceeded() == []
-
-
-def answered(corner: float, z: float, alpha: float, order: Order) -> float:
-    """C = [[1, 0], [c, 1]] and two bins: the record is in step 1 or in step 2, where it answers the first row."""
-    step = _POINTS[1] - _POINTS[0]
-
-    def normal(mean: float) -> np.ndarray:
-        return np.exp(-((_POINTS - mean / z) ** 2) / 2) / math.sqrt(2 * math.pi)
-
-    def present(first: float, second: float) -> np.ndarray:
-        return 0.5 * np.outer(normal(first), normal(first * corner)) + 0.5 * np.outer(normal(0), normal(second))
-
-    nothing = np.outer(normal(0), normal(0))
-    options = []
-    for u, v in itertools.product((-1.0, 1.0), (-1.0, 1.0) if order is Order.REPLACE else (0.0,)):
-        with_, without = present(1, u), present(-1, v) if order is Order.REPLACE else nothing
-        difference = without - alpha * with_ if order is Order.ADD else with_ - alpha * without
-        options.append(np.maximum(difference, 0).sum(axis=1) * step)
-    return float(np.max(options, axis=0).sum() * step)
-
-
-@pytest.mark.parametrize("corner", [0.5, -0.5, -1.0])
-def test_looking_back_gains_nothing_on_secret_bins(corner: float) -> None:
-    columns = np.array([[1, 0], [abs(corner), 1]])
-    for z, alpha, order in itertools.product((1.0, 2.0), ALPHAS, (Order.REMOVE, Order.ADD, Order.REPLACE)):
-        best, claimed = answered(corner, z, alpha, order), profile(columns.T @ columns / z**2, alpha, order)
-        assert best < claimed + 2e-3 * claimed + 1e-6
-        if corner > 0:
-            assert best == pytest.approx(claimed, rel=5e-3, abs=1e-6)
+            assert max(said) <= best + 1e-6
 
 
 # --- Whole answers ----------------------------------------------------------------------------------------------------

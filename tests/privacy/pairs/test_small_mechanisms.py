@@ -17,7 +17,7 @@ from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.certified import account
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs.domination import NeighbourClass, neighbour_classes
+from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import Direction, MixedGaussians, Pair, ShiftedDiscreteGaussians, TwoPoints
 from dpbounds.privacy.relations import Order as PairOrder, Relation
@@ -35,7 +35,7 @@ from tests.privacy.oracle.samplings import (
     multisets,
     neighbours,
 )
-from tests.privacy.products import curve_of
+from tests.privacy.products import curve_of, sampled, the_class
 
 AR, RE, ZO = Relation
 ALPHAS = np.exp(np.linspace(-3, 3, 41))
@@ -43,13 +43,6 @@ GRID = Grid(0.02, 400, 800)
 SHOWN = GRID.between(-2.5, 2.5)
 ROUNDING = 1e-12
 WITH_CHANCE = {0: Fraction(1, 2), 1: Fraction(3, 10), 2: Fraction(1, 5)}  # norms of a mixture
-
-
-def the_class(mechanism: Mechanism, order: Order) -> NeighbourClass:
-    asked = PairOrder(order.value)
-    (relation,) = (each for each in Relation if asked in each.orders)
-    (found,) = neighbour_classes(mechanism, relation).along(asked)
-    return found
 
 
 def curve(mechanism: Mechanism, order: Order) -> Array:
@@ -117,17 +110,6 @@ NOISES: dict[str, tuple[Mechanism, WholeNoise]] = {
     "gaussian": (dp.DiscreteGaussian("0.8", dimension=1), WholeNoise(0.8, 2)),
     "wide gaussian": (dp.DiscreteGaussian(2, dimension=1), WholeNoise(2.0, 2)),
 }
-
-
-def sampled(mechanism: Mechanism, sampling: Sampling, size: int) -> Mechanism:
-    match sampling:
-        case Poisson(rate):
-            return dp.PoissonSampled(mechanism, str(rate))
-        case WithoutReplacement(batch):
-            return dp.SampledWithoutReplacement(mechanism, batch, size)
-        case WithReplacement(batch):
-            return dp.SampledWithReplacement(mechanism, batch, size)
-    return mechanism
 
 
 @pytest.mark.seconds_cases(

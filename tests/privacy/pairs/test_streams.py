@@ -96,32 +96,6 @@ WAYS = [
 ]
 
 
-def broken_reaches(chosen: Sequence[tuple[streams.Encoder, str]]) -> list[str]:
-    """Where the upper end is too low, the lower end is not attained, or an exact case is not."""
-    wrong = []
-    for (matrix, name), (participation, separation, most) in itertools.product(chosen, WAYS):
-        found = streams.reach(matrix, participation, separation, most)
-        full = dense(matrix)
-        sets = patterns(full.shape[1], participation, separation, most)
-        upper, scalar = furthest(full, sets, signed=False), furthest(full, sets, signed=True)
-        if found.upper < upper - 1e-9:
-            wrong.append(f"upper {name} {participation} {separation} {most}")
-        if found.lower > upper + 1e-9 or found.pattern not in sets:
-            wrong.append(f"lower {name} {participation} {separation} {most}")
-        # what is attained by directions at right angles is attained without signs
-        if found.lower > max(scalar, furthest_at_right_angles(full, sets)) + 1e-9:
-            wrong.append(f"attack {name} {participation} {separation} {most}")
-        signed = bool((full < 0).any())
-        tree = isinstance(matrix, dp.BinaryTree)
-        if participation != "minimum-separation" and abs(found.upper - upper) > 1e-9:
-            wrong.append(f"not exact {name} {participation} {separation}")
-        if not signed and not tree and participation != "minimum-separation" and found.upper != found.lower:
-            wrong.append(f"not attained {name} {participation} {separation}")
-        if found.upper > upper * 1.35 + 1e-9:
-            wrong.append(f"far off {name} {participation} {separation} {most}: {float(found.upper)} {upper}")
-    return wrong
-
-
 def furthest_at_right_angles(matrix: np.ndarray, sets: Sequence[tuple[int, ...]]) -> float:
     return max(float((matrix[:, steps] ** 2).sum()) for steps in sets)
 
@@ -129,7 +103,23 @@ def furthest_at_right_angles(matrix: np.ndarray, sets: Sequence[tuple[int, ...]]
 @pytest.mark.seconds_cases("13")
 @pytest.mark.parametrize("index", range(14))
 def test_no_allowed_participation_moves_the_stream_further(index: int) -> None:
-    assert broken_reaches([random_matrices()[index]]) == []
+    """The upper end is not too low, the lower end is attained, and an exact case is exact."""
+    matrix, name = random_matrices()[index]
+    full = dense(matrix)
+    signed, tree = bool((full < 0).any()), isinstance(matrix, dp.BinaryTree)
+    for participation, separation, most in WAYS:
+        where = f"{name} {participation} {separation} {most}"
+        found = streams.reach(matrix, participation, separation, most)
+        sets = patterns(full.shape[1], participation, separation, most)
+        upper, scalar = furthest(full, sets, signed=False), furthest(full, sets, signed=True)
+        assert upper - 1e-9 <= found.upper <= upper * 1.35 + 1e-9, where
+        assert found.lower <= upper + 1e-9, where
+        assert found.pattern in sets, where
+        # what is attained by directions at right angles is attained without signs
+        assert found.lower <= max(scalar, furthest_at_right_angles(full, sets)) + 1e-9, where
+        if participation != "minimum-separation":
+            assert abs(found.upper - upper) <= 1e-9, where
+            assert signed or tree or found.upper == found.lower, where
 
 
 @pytest.mark.parametrize(
@@ -204,21 +194,13 @@ def profile(mechanism: dp.Mechanism, relation: dp.Relation, alpha: float) -> flo
     return float(gaussian_profile(mu, np.array(math.log(alpha))))
 
 
-def overspent() -> list[str]:
+def test_looking_back_gains_nothing_on_correlated_noise() -> None:
     """Two steps with an adversary who answers, against what is proven of the matrix."""
-    wrong = []
     for corner, z, alpha, (relation, twice) in itertools.product(
         ("1/2", "-1/2", "1", "-1"), (1.0, 2.0), ALPHAS, ((RE, True), (ZO, False))
     ):
         m = dp.MatrixMechanism(z, [[1], [corner, 1]], "fixed-order", separation=1)
-        most = best_of_two_steps(float(Fraction(corner)), z, alpha, twice)
-        if most > profile(m, relation, alpha) + 1e-6:
-            wrong.append(f"{corner} {z} {alpha} {relation}")
-    return wrong
-
-
-def test_looking_back_gains_nothing_on_correlated_noise() -> None:
-    assert overspent() == []
+        assert best_of_two_steps(float(Fraction(corner)), z, alpha, twice) <= profile(m, relation, alpha) + 1e-6
     m = dp.MatrixMechanism(1, [[1], ["1/2", 1]], "fixed-order", separation=1)  # and all of it is attained
     assert best_of_two_steps(0.5, 1.0, 1.5, True) == pytest.approx(profile(m, RE, 1.5), abs=1e-6)
     signed = dp.MatrixMechanism(1, [[1], ["-1/2", 1]], "fixed-order", separation=1)
@@ -256,8 +238,8 @@ def sampled_twice(z: float, q: float, alpha: float, relation: dp.Relation, add: 
     return best
 
 
-def blocks_exceeded() -> list[str]:
-    wrong = []
+@pytest.mark.seconds
+def test_blocks_of_a_cyclic_sample_spend_no_more_than_their_pairs() -> None:
     q = 0.4
     for relation, groups in ((RE, "position"), (RE, "independent"), (ZO, "content"), (AR, "content")):
         m = dp.MatrixMechanism(
@@ -273,9 +255,7 @@ def blocks_exceeded() -> list[str]:
             ]
             ((pair, count),) = product[0]
             assert isinstance(pair, SampledGaussians)
-            if most > twice_profile(pair, count, alpha) + 1e-3:
-                wrong.append(f"{relation} {groups} {alpha} {order}: {most}")
-    return wrong
+            assert most <= twice_profile(pair, count, alpha) + 1e-3, (relation, groups, alpha, order)
 
 
 def twice_profile(pair: SampledGaussians, count: int, alpha: float) -> float:
@@ -293,11 +273,6 @@ def twice_profile(pair: SampledGaussians, count: int, alpha: float) -> float:
     p, second = p[coarse], second[coarse]
     joint = np.maximum(np.outer(p, p) - alpha * np.outer(second, second), 0)
     return float(joint.sum() * (4 * STEP) ** 2)
-
-
-@pytest.mark.seconds
-def test_blocks_of_a_cyclic_sample_spend_no_more_than_their_pairs() -> None:
-    assert blocks_exceeded() == []
 
 
 def test_one_block_of_one_band_is_a_poisson_sample() -> None:

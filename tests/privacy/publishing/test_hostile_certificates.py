@@ -25,10 +25,11 @@ from dpbounds.privacy.mechanisms.descriptions import digest
 from dpbounds.privacy.publishing import standalone_checker as checker
 from dpbounds.privacy.publishing.certificates import certificate, check_certificate, write_certificate
 from dpbounds.privacy.publishing.statements import statement
+from tests.privacy.publishing.certified import plain
 
 STEP = PoissonSampled(Gaussian(1), "0.01")
 FULL = Gaussian("4.5") ** 3 @ Gaussian(noise_stddev="3/2", sensitivity="1/7")
-FULL_DOCUMENT: dict[str, Any] = json.loads(json.dumps(certificate(account(FULL, delta="1e-6"))))
+FULL_DOCUMENT: dict[str, Any] = plain(account(FULL, delta="1e-6"))
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def made() -> dict[str, dict[str, Any]]:
         "one sampled": account(STEP, delta="1e-6", relation="replace-one"),
         "calibration": calibrate(lambda z: Gaussian(z) ** 100, "1.5", "1e-6"),
     }
-    return {name: json.loads(json.dumps(certificate(subject))) for name, subject in subjects.items()}
+    return {name: plain(subject) for name, subject in subjects.items()}
 
 
 def standalone(text: str) -> int:
@@ -256,7 +257,7 @@ def test_the_limits_of_both_readers_are_the_same() -> None:
 @pytest.mark.seconds
 def test_hints_cannot_make_the_checker_work_for_hours() -> None:
     """Its precision follows from the claim, whatever the hint says: 20 000 bits took more than three minutes."""
-    document = json.loads(json.dumps(certificate(account(STEP**100, delta="1e-6"))))
+    document = plain(account(STEP**100, delta="1e-6"))
     for hint, value in (("precision", 19_999), ("precision", 10**8), ("frequencies", 99_999), ("spacing", 1e-9)):
         place = ("accounts", 0, "proofs", 0, "parameters")
         status, lines = checker.check(changed(document, place, **{hint: value}))
@@ -267,7 +268,7 @@ def test_hints_cannot_make_the_checker_work_for_hours() -> None:
 @pytest.mark.seconds
 def test_a_tiny_delta_is_left_to_the_other_checker() -> None:
     """Below 1e-120 the stand-alone checker took too few nodes and said that true claims do not hold."""
-    document = json.loads(json.dumps(certificate(account(STEP**100, delta="1e-150"))))
+    document = plain(account(STEP**100, delta="1e-150"))
     assert checker.check(document)[0] == checker.NOT_COVERED
     assert check_certificate(document).holds
 
@@ -303,7 +304,7 @@ def test_the_verdict_comes_first_then_what_it_is_about(made: dict[str, dict[str,
 
 @pytest.mark.seconds
 def test_where_one_order_is_enough_the_other_is_not_called_undecided() -> None:
-    document = json.loads(json.dumps(certificate(account(STEP**500, delta="1e-6"))))
+    document = plain(account(STEP**500, delta="1e-6"))
     status, lines = checker.check(document)
     assert status == checker.CONFIRMED
     (words,) = (line for line in lines if "mechanism: " in line)

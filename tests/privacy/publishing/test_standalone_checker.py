@@ -25,8 +25,9 @@ from dpbounds.privacy.mechanisms import (
     PoissonSampled,
 )
 from dpbounds.privacy.publishing import standalone_checker as checker
-from dpbounds.privacy.publishing.certificates import certificate, exact_text
+from dpbounds.privacy.publishing.certificates import exact_text
 from dpbounds.privacy.relations import Relation
+from tests.privacy.publishing.certified import plain
 
 ADD_OR_REMOVE, REPLACE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
 BILLIONTH = Fraction(1, 10**9)
@@ -34,11 +35,6 @@ BILLIONTH = Fraction(1, 10**9)
 
 def sampled(rate: str, noise: str) -> PoissonSampled:
     return PoissonSampled(Gaussian(noise), rate)
-
-
-def plain(subject: Any) -> dict[str, Any]:
-    """The certificate as it comes back from a file."""
-    return json.loads(json.dumps(certificate(subject)))  # type: ignore[no-any-return]
 
 
 MIXED = Gaussian("8") ** 3 @ sampled("0.01", "1") ** 500 @ sampled("0.05", "2") ** 50
@@ -287,7 +283,7 @@ TYPICAL = {
 
 @pytest.mark.seconds_cases("sampled", "small", "levels in groups", "rare*", "levels")
 @pytest.mark.parametrize("name", TYPICAL)
-@pytest.mark.minutes_cases("levels", "rarer*")
+@pytest.mark.minutes_cases("levels", "rarer jumps")
 def test_typical_certificates_are_cheap_or_refused_with_a_reason(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism, expected = TYPICAL[name]
     if name == "levels in groups":  # as the accountant does where all levels would take it too long

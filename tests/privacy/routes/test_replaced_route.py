@@ -115,8 +115,9 @@ def exact_call(squared: Fraction, alpha: float, threshold: float) -> arb:
         return tail(y - mu) - arb(alpha) * tail(y + mu) - arb(threshold) * tail(y)
 
 
-def not_lowered() -> bool:
-    """Whether E (V' - a)_+ of the rounded law is at least E (V - a)_+ less what it says was moved or lost."""
+@pytest.mark.seconds
+def test_one_bin_is_never_lowered() -> None:
+    """E (V' - a)_+ of the rounded law is at least E (V - a)_+ less what it says was moved or lost."""
     for squared, alpha, spacing in ((F(1), 1.0, 0.25), (F(1), 3.0, 2.0), (F(1, 4), 1.5, 1 / 64)):
         cells = cells_of(squared, 24)
         half = (len(cells.none) - 2) // 2
@@ -128,14 +129,7 @@ def not_lowered() -> bool:
                     found = arb(law.moved) + arb(law.lost)
                     for g, mass in zip(law.multiples.tolist(), masses, strict=True):
                         found += mass * max(0.0, g * spacing - threshold)
-                    if not found >= exact_call(squared, alpha, threshold):
-                        return False
-    return True
-
-
-@pytest.mark.seconds
-def test_one_bin_is_never_lowered() -> None:
-    assert not_lowered()
+                    assert found >= exact_call(squared, alpha, threshold)
     with working(200):
         law = rounded(cells_of(F(1), 64), 2.0, 1 / 64, (64, 1000), 1)
         found = sum(mass * max(0.0, g / 64 - 0.5) for g, mass in zip(law.multiples, law.none, strict=True))
@@ -180,17 +174,20 @@ def summed(weights: Floats) -> Fraction:
     return total
 
 
-def sums_hold() -> bool:
+def test_sums_by_enumeration() -> None:
     for window in WINDOWS.values():
         found = replaced.Sum.of([(SMALL, 2), (OTHER, 1)], window)
         for weights in (SMALL.none * SMALL.multiples, SMALL.first):
             low, high = (found.weighed(SMALL, weights, side) for side in (-1, 1))
-            if not F(low) <= summed(weights) <= F(high):
-                return False
-    return True
+            assert F(low) <= summed(weights) <= F(high)
+    found = replaced.Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["roomy"])
+    assert found.weighed(SMALL, SMALL.first, 1) - found.weighed(SMALL, SMALL.first, -1) < 1e-9
+    alone = replaced.Sum.of([(OTHER, 1)], WINDOWS["tight"])
+    assert alone.off == alone.above == alone.below == alone.wrapped == 0
+    assert alone.weighed(SMALL, SMALL.none, 1) == pytest.approx(0.5 * 0.25 + 0.25 * 0.4 + 0.25 * 0.7)
 
 
-def beyond_hold() -> bool:
+def test_what_lies_beyond_a_place_by_enumeration() -> None:
     """E (S - at)_+ and P(S > at), two of SMALL and OTHER in S, wherever the window lets them be asked for."""
     outcomes = [
         (a + b + c + 2 * SMALL.start + OTHER.start, F(SMALL.none[a]) * F(SMALL.none[b]) * F(OTHER.none[c]))
@@ -205,13 +202,7 @@ def beyond_hold() -> bool:
                     low, high = (found.beyond([at], weighted=weighted, side=side)[0] for side in (-1, 1))
                 except Declined:
                     continue
-                if not F(low) <= exact <= F(high):
-                    return False
-    return True
-
-
-def test_what_lies_beyond_a_place_by_enumeration() -> None:
-    assert beyond_hold()
+                assert F(low) <= exact <= F(high)
     found = replaced.Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["tilted"])
     assert found.beyond([2], weighted=True, side=1)[0] - found.beyond([2], weighted=True, side=-1)[0] < 1e-9
     with pytest.raises(Declined, match="beyond the window"):
@@ -223,15 +214,6 @@ def test_values_read_backwards() -> None:
     for first, length in itertools.product(range(-7, 12), range(1, 14)):
         expected = values[np.clip(first - np.arange(length), 0, 4)]
         assert np.array_equal(replaced._read_backwards(values, first, length), expected)
-
-
-def test_sums_by_enumeration() -> None:
-    assert sums_hold()
-    found = replaced.Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["roomy"])
-    assert found.weighed(SMALL, SMALL.first, 1) - found.weighed(SMALL, SMALL.first, -1) < 1e-9
-    alone = replaced.Sum.of([(OTHER, 1)], WINDOWS["tight"])
-    assert alone.off == alone.above == alone.below == alone.wrapped == 0
-    assert alone.weighed(SMALL, SMALL.none, 1) == pytest.approx(0.5 * 0.25 + 0.25 * 0.4 + 0.25 * 0.7)
 
 
 def test_what_is_rare_is_known_by_a_tilt() -> None:

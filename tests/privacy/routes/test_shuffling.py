@@ -137,7 +137,8 @@ def test_what_many_clones_have_in_common(direction: Direction) -> None:
         assert 0.9999 * least - 1e-9 <= profile(found, alpha) <= 1.002 * least + 1e-6
 
 
-def check_variation(direction: Direction = REPLACED) -> None:
+@pytest.mark.parametrize("direction", [REPLACED, ZEROED])
+def test_what_is_lost_to_clones(direction: Direction) -> None:
     with mp.workdps(80):
         for squared, batches, odds, share, clone_odds in (
             ("1/16", 7, "2", "1/4", "2.5"),
@@ -156,11 +157,6 @@ def check_variation(direction: Direction = REPLACED) -> None:
             chosen = Choice(Fraction(odds), (p, p2), odds_of_clones, Fraction(1, 50), 1e-20)
             found = lost(pair_of(direction, squared, batches), chosen)
             assert 0 <= mpf(found.numerator) / found.denominator / wanted - 1 + mpf(10) ** -60 < mpf(10) ** -20
-
-
-def test_what_is_lost_to_clones() -> None:
-    check_variation()
-    check_variation(ZEROED)
 
 
 @pytest.mark.parametrize("wrong", [("1", "1/2", "2"), ("2", "1/2", "3"), ("2", "0", "2"), ("2", "1/2", "1/2")])
@@ -241,7 +237,9 @@ def prove(product: Product, target: Target) -> Proof:
     return prove_delta(product, target.value, 1e-3)
 
 
-def check_plan(direction: Direction) -> None:
+@pytest.mark.seconds
+@pytest.mark.parametrize("direction", [REPLACED, ZEROED, RESTORED])
+def test_epochs_and_total_variation_add_up(direction: Direction) -> None:
     run = enclosed._Run(((pair_of(direction, "1/100", 60), 3),), ())
     aim = Aim(math.log(1e-4), 0.0)
     found = enclosed._Plan(run, aim, 0.3, 1e-4).delta(Fraction(1), prove)
@@ -252,7 +250,8 @@ def check_plan(direction: Direction) -> None:
     assert least <= float(found) <= 1.02 * least
 
 
-def check_halves() -> None:
+@pytest.mark.seconds
+def test_halves_through_a_zeroed_record() -> None:
     run = enclosed._Run(
         ((ShuffledBatches(REPLACED, ShiftedGaussians(Fraction(1, 25)), 60, Fraction(0), centred=True), 3),), ()
     )
@@ -272,12 +271,6 @@ def check_halves() -> None:
     assert least <= float(found) <= 1.02 * least
 
 
-@pytest.mark.seconds
-@pytest.mark.parametrize("direction", [REPLACED, ZEROED, RESTORED])
-def test_epochs_and_total_variation_add_up(direction: Direction) -> None:
-    check_plan(direction)
-
-
 def test_every_epoch_loses_its_total_variation() -> None:
     pair, aim = pair_of(REPLACED, batches=50), Aim(math.log(1e-7), 0.0)
     one, three = (enclosed._Run.of(((pair, count),)).with_clones(aim, 1e-12)[1] for count in (1, 3))
@@ -291,11 +284,6 @@ def test_total_variation_is_weighed_by_both_laws(at: str) -> None:
     found = enclosed._weighed(Fraction(at), Fraction(1, 10**6))
     exact = (1 + mp.exp(mpf(Fraction(at).numerator) / Fraction(at).denominator)) / 10**6
     assert exact * (1 - mpf("1e-12")) <= mpf(found.numerator) / found.denominator <= exact * (1 + mpf("1e-12"))
-
-
-@pytest.mark.seconds
-def test_halves_through_a_zeroed_record() -> None:
-    check_halves()
 
 
 def test_two_halves_never_reach_beyond_the_epsilon_asked_for() -> None:
