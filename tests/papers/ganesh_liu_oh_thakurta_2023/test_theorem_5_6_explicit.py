@@ -50,7 +50,7 @@ def test_how_far_the_temperatures_lie_apart():
     printed = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.6")(
         "inverse_temperature", delta="1e-6", temperature_constant=1, **values
     )
-    assert printed.value.lower == pytest.approx(0.39, abs=0.01)
+    assert printed.formula_value.lower == pytest.approx(0.39, abs=0.01)
     assert route.lower == pytest.approx(13.74, abs=0.01)
     assert evaluate("inverse_temperature", **values).value.lower == pytest.approx(
         (2e6 * (1.5 + np.log1p((10**6 / 2) ** 0.5))) ** 0.5  # privacy alone would allow nε/2 = 5e4

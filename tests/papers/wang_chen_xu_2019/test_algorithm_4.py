@@ -27,4 +27,4 @@ def test_the_tuned_bound_does_not_depend_on_many_steps():
     assert few.applies is True
     assert many.value.upper < few.value.upper < 1.25 * many.value.upper
     with pytest.raises(InvalidValue):  # steps so long that the risk need not fall: no value at all
-        evaluate("tuned", T=300, **values)
+        _ = evaluate("tuned", T=300, **values).value

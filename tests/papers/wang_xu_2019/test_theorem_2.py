@@ -27,7 +27,7 @@ def test_a_step_that_is_too_long_is_reported():
     assert evaluate(eta="1.9", **values).applies is True
     for part in ("bound", "noisy"):
         with pytest.raises(InvalidValue, match="each step must decrease the risk"):
-            evaluate(part, eta="2.1", **values)
+            _ = evaluate(part, eta="2.1", **values).value
 
 
 @pytest.mark.parametrize("step", ["0.3", "1", "1.7"])
