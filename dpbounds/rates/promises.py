@@ -82,6 +82,8 @@ FINAL = ("bound", "tuned", "prescribed", "private", "simple")
 # What another private step has to reach first; its budget would come on top.
 FROM_ELSEWHERE = ("excess_risk", "stationarity")
 ON_THE_WAY = "it bounds something on the way, not what an algorithm returns"
+NO_FORMULA = "it has no formula"
+COUNTED = "it says how many records suffice"
 # Algorithms whose bounds are about the best of all iterates, which they do not choose.
 SEARCHES = ("ganesh-liu-oh-thakurta-2023/algorithm-1",)
 BEST_ITERATE = "a building block: about iterates among which it does not choose; that takes budget on top"
@@ -187,9 +189,12 @@ def promises(
     lowers: list[Promise] = []
     pure_lowers: list[Promise] = []
     left_out: list[tuple[str, str]] = []
-    for theorem in library() if statements is None else statements:
-        if theorem.metric is wanted and not claims_of(theorem, wanted) and _bounds_something(theorem):
-            left_out.append((theorem.id, ON_THE_WAY))
+    every = library() if statements is None else statements
+    for theorem in every:
+        if theorem.metric is wanted and not claims_of(theorem, wanted) and theorem.side and not quotes(theorem):
+            left_out.append((theorem.id, ON_THE_WAY if _has_formula(theorem) else NO_FORMULA))
+        if theorem.reaches is not None and theorem.reaches in (wanted, *STRONGER.get(wanted, ())):
+            left_out.append((theorem.id, _counted(theorem, every)))
         found: dict[Side, list[Promise]] = {Side.UPPER: [], Side.LOWER: []}
         reasons: list[str] = []
         for part, side in claims_of(theorem, wanted):
@@ -292,9 +297,8 @@ def claims_of(theorem: Theorem, metric: Metric) -> tuple[tuple[Part, Side], ...]
         if isinstance(part, Bound) and not measures(part, theorem.metric):
             continue
         sides = (Side.UPPER, Side.LOWER) if side is Side.TIGHT else (side,)
-        scaled = isinstance(part, Rate) and part.hides  # print takes a unit as 1: it is measured as its metric is
         for one in sides:
-            if one is Side.LOWER and not (theorem.metric is metric and (scaled or measures(part, metric))):
+            if one is Side.LOWER and not (theorem.metric is metric and is_of(part, metric)):
                 continue
             if one is Side.UPPER and isinstance(part, Bound) and part.name not in FINAL:
                 continue
@@ -307,10 +311,14 @@ def quotes(theorem: Theorem) -> bool:
     return theorem.id.split("/")[-1].startswith(("table-", "figure-"))
 
 
-def _bounds_something(theorem: Theorem) -> bool:
-    return (
-        theorem.side is not None and not quotes(theorem) and any(isinstance(one, Bound | Rate) for one in theorem.parts)
-    )
+def _has_formula(theorem: Theorem) -> bool:
+    return any(isinstance(one, Bound | Rate) for one in theorem.parts)
+
+
+def _counted(theorem: Theorem, statements: Sequence[Theorem]) -> str:
+    """Why a number of records is not laid beside orders in n, and which statement has its order, if one does."""
+    orders = [one.id for one in statements if one.metric is theorem.reaches and theorem.id in one.relies_on]
+    return f"{COUNTED}; its order in n is {', '.join(orders)}" if orders else f"{COUNTED}; no order in n is stated"
 
 
 def measures(part: Part, metric: Metric) -> bool:
@@ -319,6 +327,11 @@ def measures(part: Part, metric: Metric) -> bool:
     if metric in GRADIENTS:
         return unit == (1, -1)
     return unit == (1, 0) if metric in (*RISKS, Metric.FRANK_WOLFE_GAP) else True
+
+
+def is_of(part: Part, metric: Metric) -> bool:
+    """Whether a part is about the metric itself: a rate of which print takes a unit as 1 is, as far as can be seen."""
+    return (isinstance(part, Rate) and bool(part.hides)) or measures(part, metric)
 
 
 def sides_of(theorem: Theorem, metric: Metric) -> set[Side]:

@@ -131,7 +131,9 @@ def value(name, values):
     conditions = (*found.conditions, *part.conditions)
     needed = {one.name for one in part.expression.free_symbols.union(*(one.holds.free_symbols for one in conditions))}
     given = dict(one.split("=") for one in values.split())
-    return found.evaluate(part.name, **{name: one for name, one in given.items() if name_of(name) in needed}).value
+    return found.evaluate(
+        part.name, **{name: one for name, one in given.items() if name_of(name) in needed}
+    ).formula_value
 
 
 @pytest.mark.parametrize(("one", "other", "values"), SAME)

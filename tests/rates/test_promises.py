@@ -6,12 +6,13 @@ import pytest
 
 from dpbounds.errors import InvalidValue
 from dpbounds.rates.orders import Order
-from dpbounds.rates.promises import metrics, promises, shapes
+from dpbounds.rates.promises import claims_of, compared, metrics, promises, shapes
 from dpbounds.rates.regimes import Restricted, compare, regimes
-from dpbounds.rates.spaces import at_epsilon, standard
+from dpbounds.rates.spaces import at_epsilon, in_letters, standard
+from dpbounds.render.catalogue.by_metric import by_metric
 from dpbounds.theorems.record import Metric, Side, Status
 from dpbounds.theorems.registry import library, theorem
-from dpbounds.theorems.standing import standing
+from dpbounds.theorems.standing import PROVEN, standing
 
 
 def ids(family):
@@ -21,16 +22,63 @@ def ids(family):
 def test_every_statement_is_compared_or_left_out_with_a_reason():
     for metric in metrics():
         found = promises(metric)
-        compared = {one.id.split(": ")[0] for one in (*found.uppers, *found.lowers, *found.pure_lowers)}
-        known = compared | {name for name, _ in found.left_out}
+        ranked = {one.id.split(": ")[0] for one in (*found.uppers, *found.lowers, *found.pure_lowers)}
+        known = ranked | {name for name, _ in found.left_out}
         own = {
             one.id
             for one in library()
-            if one.metric == metric and (one.rate or one.bound) and one.side is not None
+            if metric in (one.metric, one.reaches) and one.side is not None
             and not one.id.split("/")[-1].startswith(("table-", "figure-"))
         }  # fmt: skip
         assert own <= known, metric
         assert all(reason for _, reason in found.left_out)
+
+
+# Numbers of records that suffice for something that is no metric of the library, or for one that somebody else reached
+NO_METRIC = {
+    "wang-chen-xu-2019/theorem-8/explicit": "to tell a second-order point from others, if one is among those given",
+    "wang-chen-xu-2019/theorem-9": "within a set, where a second-order point has two tolerances",
+    "wang-chen-xu-2019/theorem-9/explicit": "within a set, where a second-order point has two tolerances",
+}
+
+
+def test_a_proved_number_of_records_says_for_what_it_is_enough():
+    proved = [one for one in library() if one.metric is Metric.SAMPLE_SIZE and standing(one) in PROVEN]
+    assert {one.id for one in proved if one.reaches is None} == set(NO_METRIC)
+    for one in proved:
+        if one.reaches is not None:
+            reasons = dict(promises(one.reaches).left_out)
+            assert reasons[one.id].startswith("it says how many records suffice")
+
+
+def test_a_number_of_records_leads_to_its_order():
+    reasons = dict(promises("sosp").left_out)
+    path = "dpbounds/second-order-path-noise"
+    for name in (f"{path}/iterative", f"{path}/warm-start"):
+        (order,) = (one for one in library() if one.metric is Metric.SOSP and name in one.relies_on)
+        assert order.id in reasons[name]
+        assert order.id in {one.id for one in promises("sosp").uppers}
+    assert reasons["dpbounds/negative-curvature-descent"].endswith("no order in n is stated")
+
+
+def test_a_warm_start_reaches_the_lower_bound_at_a_constant_dimension():
+    """At d = 1 and ε = 1 its bound with constants falls like 1/n, and so does the map's best order."""
+    known = promises("sosp")
+    (there,) = (one for one in compared(known) if one.cone.contains((Fraction(1), Fraction(0), Fraction(0))))
+    assert "dpbounds/second-order-path-noise/warm-start/rate" in there.best
+    assert in_letters(there.value) == "d^(2/3)/(n ε)"
+    assert in_letters(there.gap) == "d^(1/6)"
+
+
+def test_the_map_of_second_order_points():
+    """At d = n^x the best order's exponent of n, from the accounts of the path and its searches."""
+    found = compared(promises("sosp"))
+    for d, exponent in ((0, -1), (Fraction(1, 4), Fraction(-5, 6)), (Fraction(1, 2), Fraction(-3, 5)),
+                        (Fraction(3, 4), Fraction(-5, 12)), (Fraction(3), 0)):  # fmt: skip
+        point = (Fraction(1), Fraction(d), Fraction(0))
+        for one in found:
+            if one.cone.contains(point):
+                assert one.space.value(Order.single(one.value), point) == exponent
 
 
 def test_a_second_order_point_has_a_small_gradient():
@@ -120,3 +168,11 @@ def test_every_metric_has_an_upper_bound():
     assert set(metrics()) <= set(Metric)
     for metric in metrics():
         assert any(one.metric == metric and one.side in (Side.UPPER, Side.TIGHT) for one in library())
+
+
+def test_by_how_much_a_risk_falls_is_no_order_of_a_gradient():
+    fall = theorem("ganesh-liu-oh-thakurta-2023/lemma-3.4")
+    assert (fall.metric, fall.side) == (Metric.SOSP, Side.LOWER)
+    assert claims_of(fall, Metric.SOSP) == ()
+    assert fall.id not in str(by_metric("sosp", {}).rows)
+    assert "dpbounds/second-order-path-noise/rate" in str(by_metric("sosp", {}).rows)

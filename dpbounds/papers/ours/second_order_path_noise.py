@@ -8,7 +8,8 @@ that would exceed the path $P$ or $K$ Hessians.
 
 If $n^2\rho \ge A_g + A_h$ this is $\rho$-zCDP under replace-one (and $\sqrt{2\rho}$-GDP: all releases are Gaussian),
 and with probability $1 - \zeta$ it returns an $\alpha$-SOSP. So $n$ is of the order of $\sqrt{GL\Delta_F d/\rho}\,
-\alpha^{-3/2}$, besides $d L \sqrt{\Delta_F/\rho}\, \rho_H^{-1/4} \alpha^{-5/4}$ for the Hessians, up to logarithms.
+\alpha^{-3/2} + G\sqrt{d/\rho}\, \alpha^{-1}$, besides $d L \sqrt{\Delta_F/\rho}\, \rho_H^{-1/4} \alpha^{-5/4} + d L
+(\rho \rho_H\alpha)^{-1/2}$ for the Hessians, up to logarithms.
 """
 
 from fractions import Fraction

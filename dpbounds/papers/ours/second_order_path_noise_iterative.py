@@ -1,6 +1,7 @@
 r"""As `dpbounds/second-order-path-noise`, but negative curvature is looked for by noisy power steps, so that no
-Hessian is formed: $n$ is of the order of $\sqrt{GL\Delta_F d/\rho}\, \alpha^{-3/2}$ besides $L \sqrt{d
-\Delta_F/\rho}\, \rho_H^{-1/4} \alpha^{-5/4}$, up to logarithms.
+Hessian is formed: $n$ is of the order of $\sqrt{GL\Delta_F d/\rho}\, \alpha^{-3/2} + G\sqrt{d/\rho}\, \alpha^{-1}$
+besides $L \sqrt{d \Delta_F/\rho}\, \rho_H^{-1/4} \alpha^{-5/4} + L\sqrt d (\rho \rho_H\alpha)^{-1/2}$, up to
+logarithms.
 
 A search restarts up to $R$ times, all searches together $N$ times: $y \sim N(0, I)$; $m$ times normalise $y$, compare
 its quotient $-y^\top \nabla^2 F y/L$, plus a Gumbel variable over $\eta$, with the largest one so far, and add to $y$

@@ -17,7 +17,7 @@ from sympy import Expr, Max, Rational, log, sqrt
 
 from dpbounds.papers.lowy_ullman_wright_2024 import NEAR_MINIMISER
 from dpbounds.papers.ours import PAPER, second_order_path_noise as cold, second_order_path_noise_warm_start as empirical
-from dpbounds.papers.ours.second_order_path_noise_rate import noise
+from dpbounds.papers.ours.second_order_path_noise_warm_start_rate import order
 from dpbounds.theorems.language import (
     CURVATURE,
     GRADIENT,
@@ -85,12 +85,7 @@ THEOREM = PAPER.theorem(
             bases="loss length",
         ),
         Rate(
-            q.G * sqrt(q.d / q.n)
-            + q.L**2 * q.d / (q.rho_H * q.n)
-            + (q.G**2 * q.L * q.D * sqrt(q.d)) ** Rational(1, 3) * noise
-            + (q.L**2 * q.G * q.D) ** Rational(2, 5) * (q.d**3 / q.rho_H) ** Rational(1, 5) * noise ** Rational(6, 5)
-            + q.L**2 * q.d * noise**2 / q.rho_H
-            + q.G * noise,
+            q.G * sqrt(q.d / q.n) + q.L**2 * q.d / (q.rho_H * q.n) + order,
             meaning="κ",
             conditions=Condition(q.epsilon <= log(1 / q.delta), "ρ is of the order of ε²/ln(1/δ)"),
             logs_hidden=True,

@@ -1,6 +1,6 @@
 r"""At a budget of $(\varepsilon, \delta)$ noise along the path, with searches that form no Hessian, returns an
 $\alpha$-SOSP with $\alpha = \tilde O((\nu\sqrt{G L \Delta_F})^{2/3} + (\nu L\sqrt{\Delta_F} \rho_H^{-1/4})^{4/5} + \nu
-G)$, $\nu = \sqrt{d \ln(1/\delta)}/(\varepsilon n)$, with high probability.
+G + (\nu L)^2/\rho_H)$, $\nu = \sqrt{d \ln(1/\delta)}/(\varepsilon n)$, with high probability.
 """
 
 from dpbounds.papers.ours import PAPER
@@ -21,7 +21,8 @@ THEOREM = PAPER.theorem(
     parts=Rate(
         (noise * sqrt(q.G * q.L * q.Delta_F)) ** Rational(2, 3)
         + (noise * q.L * sqrt(q.Delta_F) / root(q.rho_H, 4)) ** Rational(4, 5)
-        + noise * q.G,
+        + noise * q.G
+        + (noise * q.L) ** 2 / q.rho_H,
         meaning="α",
         logs_hidden=True,
         bases="loss length",
@@ -29,7 +30,8 @@ THEOREM = PAPER.theorem(
     relies_on="dpbounds/second-order-path-noise/iterative",
     derivation="second_order_path_noise.md",
     notes="""
-    Each term is the α at which one of the three terms of A_g and A_h is n²ρ; ρ is at least ε²/(4(ε + ln(1/δ))), and so
-    ε²/(8 ln(1/δ)) here. For large n the first is left.
+    Each term is the α at which one of the four terms of A_g and A_h is n²ρ, up to logarithms: dGLΔ_F/α³ and dG²/α² of
+    the path, and dL²Δ_F ρ_H^(-1/2) α^(-5/2) and dL²/(ρ_H α) of K searches, K of the order of Δ_F ρ_H^(1/2) α^(-3/2) +
+    1. ρ is at least ε²/(4(ε + ln(1/δ))), and so ε²/(8 ln(1/δ)) here. For large n the first is left.
     """,
 )

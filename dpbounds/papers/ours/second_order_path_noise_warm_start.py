@@ -4,9 +4,9 @@ $GDd/(\varepsilon_E n)$ above the infimum, the first point is with probability a
 \frac{2GD}{\varepsilon_E n} \Bigl(d + d \ln\bigl(1 + \sqrt2\, \varepsilon_E n/d\bigr) + \ln(2/\zeta)\Bigr)$$ above the
 infimum. So if $n^2\rho \ge 2(A_g + A_h)$ with $\psi$ for $\Delta_F$ and $\zeta/2$ for $\zeta$ in
 `second-order-path-noise`, the whole is $\rho$-zCDP under replace-one, and with probability at least $1 - \zeta$ it
-returns an $\alpha$-SOSP. As $\psi$ falls with $n$, $n$ is of the order of $(G^2LD d^2)^{1/3} \rho^{-1/2} \alpha^{-1}$
-besides the Hessians, up to logarithms, where no warm start needs $\alpha^{-3/2}$: $\alpha$ falls like
-$d^{2/3}/(n\sqrt\rho)$.
+returns an $\alpha$-SOSP. As $\psi$ falls with $n$, $n\sqrt\rho$ is of the order of $(G^2LD d^2)^{1/3} \alpha^{-1} +
+G\sqrt d\, \alpha^{-1}$ besides $(d^3L^2GD \rho_H^{-1/2})^{1/3} \alpha^{-5/6} + dL(\rho_H\alpha)^{-1/2}$ for the
+Hessians, up to logarithms, where no warm start needs $\alpha^{-3/2}$: $\alpha$ falls like $d^{2/3}/(n\sqrt\rho)$.
 """
 
 from sympy import Expr, log, sqrt

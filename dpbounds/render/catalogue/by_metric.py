@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpbounds.rates.promises import measures
+from dpbounds.rates.promises import is_of, measures
 from dpbounds.render.catalogue import numbers
 from dpbounds.render.catalogue.numbers import Row, Values
 from dpbounds.render.catalogue.statements import assumed, named, stood
@@ -32,8 +32,9 @@ def by_metric(name: str, at: Values, own: Sequence[Theorem] = ()) -> Table:
     for theorem in (*library(), *own):
         if theorem.metric not in metrics or theorem.side is None or _quotes(theorem):
             continue
-        rows += [_row(theorem, part, at, own) for part in _shown(theorem, theorem in own)]
-        if theorem.errata and any(isinstance(part, Rate) for part in theorem.parts):
+        shown = _shown(theorem, theorem in own)
+        rows += [_row(theorem, part, at, own) for part in shown]
+        if theorem.errata and shown:
             worst = ", ".join(dict.fromkeys(str(one.severity) for one in theorem.errata))
             notes.append(f"`{theorem.id}` has errata ({worst}): `dpbounds show {theorem.id}`.")
     ordered = numbers.in_order(rows, at)
@@ -68,11 +69,15 @@ def _group(metric: str, kind: str) -> str:
 
 
 def _shown(theorem: Theorem, own: bool) -> list[Part]:
-    """The orders of growth of what is bounded, not of a number of evaluations; bounds where one's own has no orders."""
+    """The orders of growth of what is bounded, not of a number of evaluations, or of how far a risk falls.
+
+    Bounds where one's own has no orders.
+    """
     main = theorem.rate
     if main is None and own:
         return [part for part in theorem.parts if isinstance(part, Bound) and measures(part, theorem.metric)]
-    return [part for part in theorem.parts if isinstance(part, Rate) and main is not None and part.unit == main.unit]
+    orders = [part for part in theorem.parts if isinstance(part, Rate) and main is not None and part.unit == main.unit]
+    return [part for part in orders if is_of(part, theorem.metric) or (part.unit.loss, part.unit.length) == (0, 0)]
 
 
 def _quotes(theorem: Theorem) -> bool:

@@ -266,6 +266,10 @@ def local_gap(q):
     return q.Delta_F * (1 - rate) ** int(q.T) + noise**2
 
 
+def per_record(q):
+    return sqrt(-log(q.delta)) / (q.epsilon * q.n)
+
+
 def path_noise_unit(q):
     """ν²."""
     return -q.d * ln(q.delta) / (q.n * q.epsilon) ** 2
@@ -478,6 +482,16 @@ FORMULAS = {
             cbrt(path_noise_unit(q) * q.G * q.L * q.Delta_F)
             + root(path_noise_unit(q) ** 2 * q.L**4 * q.Delta_F**2 / q.rho_H, 5)
             + sqrt(path_noise_unit(q)) * q.G
+            + path_noise_unit(q) * q.L**2 / q.rho_H
+        )
+    },
+    "second-order-path-noise/warm-start/rate": {
+        "rate": lambda q: (
+            # n√ρ times each is d^(2/3), √d, d^(6/5)/(n√ρ)^(1/5) and d²/(n√ρ), at constants 1
+            cbrt(q.d * q.d * q.G**2 * q.L * q.D) * per_record(q)
+            + sqrt(q.d) * q.G * per_record(q)
+            + root(q.d**6 * q.L**4 * (q.G * q.D) ** 2 / q.rho_H, 5) * root(per_record(q), 5) ** 6
+            + (q.d * q.L * per_record(q)) ** 2 / q.rho_H
         )
     },
     "lower-bound/gradient-norm": {
