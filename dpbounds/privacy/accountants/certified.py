@@ -30,6 +30,7 @@ from dpbounds.privacy.accountants.questions import (
     by_closed_form,
     relative_width,
 )
+from dpbounds.privacy.accountants.rounding import rounded
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.algebra import listed
 from dpbounds.privacy.pairs.domination import NeighbourClass, NeighbourClasses, neighbour_classes
@@ -242,7 +243,10 @@ def _accounted(mechanism: Mechanism, relation: Relation, questions: Sequence[Que
     with without_time_limit():
         plain = neighbour_classes(mechanism, relation)
         classes = classes_with_gaussian_choices(plain)
-    proofs = _all_classes(classes, questions)
+    proofs = [
+        _at_round_ends(classes, known, asked)
+        for asked, known in zip(questions, _all_classes(classes, questions), strict=True)
+    ]
     attacks = _attacked(classes, questions, proofs)
     found = []
     for asked, known, attacked in zip(questions, proofs, attacks, strict=True):
@@ -316,6 +320,21 @@ def _all_classes(classes: NeighbourClasses, questions: Sequence[Question]) -> li
         for index, proof in enumerate(_narrowest(glances.get(each.name), rest)):
             proofs[index] += ((each.name, proof),)
     return proofs
+
+
+def _at_round_ends(classes: NeighbourClasses, known: Named, asked: Question) -> Named:
+    """Proofs of ε(δ), with an upper end at a short decimal where δ at it is proven; not where time is limited."""
+    if not asked.target.for_epsilon or asked.route != "auto" or is_limited():
+        return known
+    products = [each.product for each in classes.every()]
+
+    def delta_at(index: int, epsilon: Fraction) -> Proof:
+        return _answered(products[index], [replace(asked, target=Target("epsilon", epsilon), work=Work(WORK))])[0]
+
+    with contextlib.suppress(NotCertified):  # δ is not known there: the ends stand
+        found = rounded([proof for _, proof in known], asked.target.value, delta_at)
+        return tuple((name, proof) for (name, _), proof in zip(known, found, strict=True))
+    return known
 
 
 def _at_a_glance(classes: NeighbourClasses, questions: Sequence[Question]) -> dict[str, list[Proof]]:

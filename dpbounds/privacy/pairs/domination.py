@@ -15,7 +15,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from dpbounds.privacy.pairs.truncation import Costs, Cut
 
 _MOST_CLASSES = 64  # of blocks that a record may lie in
+_MOST_SIZES = 12  # classes of sizes of data sets, where releases promise several largest sizes
 _MOST_NAMED = 3  # of blocks alike
 _MOST_PARTICIPATIONS = 6  # in one epoch, that an attack counts
 _OFTEN = Fraction(1, 1000)  # of cuts: below it an attack by a crowd is not looked at
@@ -333,7 +334,8 @@ def _composed(parts: Sequence[tuple[Mechanism, int]], order: Order) -> _Choices:
         for member, count in members
         if isinstance(member, TruncatedPoisson)
     ]
-    options += [_truncated(truncated, order)] if truncated else []
+    if truncated:
+        options += _all_truncated(truncated, order, _MOST_CLASSES // max(1, math.prod(map(len, options))))
     return _bounded_product(options)
 
 
@@ -669,23 +671,59 @@ def _with_replacement(mechanism: SampledWithReplacement, order: Order) -> _Choic
     return {(): ((StepBound(Sampled(direction, draws, base), (), size=n), 1),)}
 
 
-def _truncated(members: Sequence[tuple[TruncatedPoisson, int]], order: Order) -> _Choices:
+def _all_truncated(members: Sequence[tuple[TruncatedPoisson, int]], order: Order, most: int) -> list[_Choices]:
+    """Releases on truncated samples, those that promise the same largest size together; at most so many classes in all.
+
+    Where the promises differ, nothing says that it is one data set: each has sizes of its own (``truncated.md``,
+    section 3). Where these would be too many, all sizes of a promise are taken together, in the order of the steps.
+    """
+    by_size: dict[int, list[tuple[TruncatedPoisson, int]]] = {}
+    for member, count in members:
+        by_size.setdefault(member.dataset_size, []).append((member, count))
+    if len(by_size) == 1:
+        return [_truncated(members, order)]
+    steps, fewest = sum(count for _, count in members), min(by_size)
+    apart: list[_Choices] = []
+    for size, some in sorted(by_size.items(), key=lambda item: -sum(count for _, count in item[1])):
+        found = _truncated(some, order, steps)
+        if math.prod(map(len, (*apart, found))) > min(most, _MOST_SIZES):
+            found = _of_all_sizes(some, order, steps)
+        # what attains a pair by a data set that another promise excludes is no attack
+        apart.append(
+            {tuple(f"{entry} of at most {size}" for entry in place): bounds for place, bounds in found.items()}
+        )
+        if size > fewest and len(found) > 1:
+            apart[-1] = {place: tuple(map(_unattained, bounds)) for place, bounds in apart[-1].items()}
+    return apart
+
+
+def _unattained(step: tuple[StepBound, int]) -> tuple[StepBound, int]:
+    bound, count = step
+    return (bound if isinstance(bound.pair, SampledGaussians) else replace(bound, attacks=())), count
+
+
+def _of_all_sizes(members: Sequence[tuple[TruncatedPoisson, int]], order: Order, steps: int) -> _Choices:
+    return {(): tuple((_cut(member, order, 1, count=steps), count) for member, count in members)}
+
+
+def _truncated(members: Sequence[tuple[TruncatedPoisson, int]], order: Order, beside: int | None = None) -> _Choices:
     """Releases on Poisson samples of which a uniform choice is kept; the data set has one size for all of them.
 
-    It is public but where records are added or removed: there each range of sizes is a class (``truncated.md``).
+    It is public but where records are added or removed: there each range of sizes is a class (``truncated.md``). The
+    ranges are those that suit the release that is run most often. ``beside``: how many releases there are in all.
     """
     from dpbounds.privacy.pairs.truncation import size_ranges
 
-    first = members[0][0]
-    steps = sum(count for _, count in members)
+    steps = beside or sum(count for _, count in members)
     if order not in (Order.REMOVE, Order.ADD):
         return {(): tuple((_cut(member, order, member.dataset_size, count=steps), count) for member, count in members)}
-    alike = {(member.sample_rate, member.max_batch_size, member.dataset_size) for member, _ in members}
-    if len(alike) > 1 or first.max_batch_size >= first.dataset_size:
-        return {(): tuple((_cut(member, order, 1, count=steps), count) for member, count in members)}
-    _demand_noise_on_sums(first.mechanism)
-    roughly = _costs_of(first.mechanism, order, steps).squared_shift
-    ranges = size_ranges(first.sample_rate, first.max_batch_size, first.dataset_size, roughly, steps)
+    cut = [(member, count) for member, count in members if member.max_batch_size < member.dataset_size]
+    if not cut:
+        return _of_all_sizes(members, order, steps)
+    often, _ = max(cut, key=lambda each: each[1])
+    _demand_noise_on_sums(often.mechanism)
+    roughly = _costs_of(often.mechanism, order, steps).squared_shift
+    ranges = size_ranges(often.sample_rate, often.max_batch_size, often.dataset_size, roughly, steps)
     return {
         (f"{low} to {high} records",) if len(ranges) > 1 else (): tuple(
             (_cut(member, order, low, high, steps), count) for member, count in members

@@ -30,6 +30,7 @@ Curve = Callable[[Fraction], tuple[arb, arb | None]]
 
 # relative, of an upper end
 _WIDER = ("0", "1e-7", "1e-6", "1e-5", "3e-5", "1e-4", "3e-4", "1e-3", "3e-3", "1e-2", "1.5e-2", "2e-2", "3e-2")
+_FARTHER = ("0.1", "0.3", "1", "3", "10")  # the same where the checker takes all sizes of data sets together
 _CLOSE, _CLOSE_SUMS, _ROUNDS, _DIGITS = Fraction("1e-4"), Fraction("2e-3"), 16, 12
 _LEAST_GRID = 512, 2  # points, and the logarithm of how many lie between 0 and 1
 _SHARE = 3  # of the work that the checker may do, at most one in so many parts is one attempt's
@@ -42,6 +43,9 @@ def hints_for(
     subject: Account, releases: Sequence[Mapping[str, Any]], budget: Fraction | None = None
 ) -> tuple[Fraction, Fraction, dict[str, Hints]]:
     """Hints with which the checker confirms an upper end, at most 3 % above the one proven.
+
+    Where truncated samples differ in rate, cut or size, the account tells more sizes of data sets apart than the
+    checker does: there the upper end is the least that is confirmed.
 
     Args:
         subject: The account, with finite ends.
@@ -89,11 +93,12 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
     best: _Found | None = None
     reason = far = "none of the attempts came within 3 % of what is proven"
     known: dict[Any, Any] = {}
-    tried = False
+    tried, far_off = False, _takes_sizes_together(subject)
     for hints in _attempts(subject, order, upper, releases):
         checker.effort.done = 0.0
         try:
-            found = (_tried_halves if "halves" in hints else _tried)(subject, releases, order, hints, upper, known)
+            tries = _tried_halves if "halves" in hints else _tried
+            found = tries(subject, releases, order, hints, upper, known)
         except (checker.NotCovered, checker.Unproven) as why:
             reason = reason if tried else str(why)  # a grid that is too coarse, perhaps
             if str(why) == checker.TOO_MUCH:
@@ -102,8 +107,11 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
         tried, reason = True, far
         if found is not None and (best is None or found.upper < best.upper):
             best = found
-        if best is not None and best.upper <= upper * (1 + (_CLOSE_SUMS if "exchange" in hints else _CLOSE)):
+        close = _CLOSE_SUMS if "exchange" in hints or far_off else _CLOSE
+        if best is not None and best.upper <= upper * (1 + close):
             break
+        if far_off and best is not None:  # from here on, closer to what the checker can confirm at best
+            upper = best.upper / (1 + close)
         if checker.effort.done * _SHARE > checker.MOST_WORK:
             break
     checker.effort.done = 0.0
@@ -128,21 +136,31 @@ def _tried(
         epsilon, allowed = (claim, subject.target) if given_delta else (subject.target, claim)
         return (curve(epsilon if at is None else min(at, epsilon))[0] <= checker.number(allowed)) is True
 
-    claim = _least(upper, suffices)
+    claim = _least(upper, suffices, _FARTHER if _takes_sizes_together(subject) else ())
     return None if claim is None else _Found(hints, claim, curve)
 
 
-def _least(upper: Fraction, suffices: Callable[[Fraction], bool]) -> Fraction | None:
-    """An end that suffices: ``upper``, or one near the least above it; None where none within 3 % does."""
+def _takes_sizes_together(subject: Account) -> bool:
+    """Whether the checker takes all sizes of data sets as one class where the account does not."""
+    found = {
+        (part.sample_rate, part.max_batch_size, part.dataset_size)
+        for part, _ in parts_of(subject.mechanism)
+        if isinstance(part, TruncatedPoisson)
+    }
+    return subject.relation is Relation.ADD_OR_REMOVE_ONE and len(found) > 1
+
+
+def _least(upper: Fraction, suffices: Callable[[Fraction], bool], farther: tuple[str, ...] = ()) -> Fraction | None:
+    """An end that suffices: ``upper``, or one near the least above it; None where none within 3 % (or farther) does."""
 
     def wider(by: Fraction) -> Fraction:
         return Fraction(to_decimal(upper * (1 + by), _DIGITS, "up"))
 
     if suffices(upper):
         return upper
-    for short, enough in pairwise(map(Fraction, _WIDER)):
+    for short, enough in pairwise(map(Fraction, _WIDER + farther)):
         if suffices(wider(enough)):
-            for _ in range(_CLOSER):
+            for _ in range(_CLOSER if enough <= Fraction(_WIDER[-1]) else _HALVINGS):
                 middle = (short + enough) / 2
                 short, enough = (short, middle) if suffices(wider(middle)) else (middle, enough)
             return wider(enough)
