@@ -1,8 +1,13 @@
 """Runs that stop and go on: a file that holds what was released so far, and never the randomness of what is to come.
 
 A checkpoint holds points, state of the optimiser and the ledger: functions of noisy answers, as private as the ledger
-says. It holds no key: after a resumption noise is drawn anew, from the operating system, or from the seed that is given
-and the number of the attempt, so that no noise is ever added to two different answers.
+says. It holds no key: an attempt that goes on draws from the operating system, whether a seed was given or not. So no
+noise is added to two different answers, also where both files were put back to an earlier state and the run goes on
+from there again: what an attempt draws does not depend on any file. (A seed that is given decides the noise of the
+first attempt alone. Who begins a second run with it repeats that noise, with checkpoints or without.)
+
+Points have to follow from noisy answers. What was saved bears a digest, and a file whose points were changed, by hand
+or by a fault of the disk, is refused; so are points that are not finite.
 
 What has to be refused is going on *twice*: two continuations release more than either ledger says. Beside the file
 stands its log, one line for each attempt and each checkpoint, which tells whether the run has gone on from there, or is
@@ -17,6 +22,7 @@ answers: privacy rests on its being secret, as it does on the records' being so.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -31,6 +37,7 @@ import numpy as np
 
 from dpbounds import documents
 from dpbounds.algorithms.ledger import Ledger
+from dpbounds.algorithms.noise import from_the_system
 from dpbounds.errors import BudgetExceeded, InvalidValue
 
 _FORMAT, _VERSION = "dpbounds/checkpoint", 1
@@ -112,9 +119,11 @@ class Checkpoint:
 
         Raises:
             BudgetExceeded: Another attempt has gone on from the same checkpoint: nothing of this one may be published.
+            InvalidValue: A point is not finite: the run has diverged.
             OSError: It cannot be written.
         """
         self.demand_alone()
+        demand_finite(saved.arrays, self.path)
         documents.write(self.path, self._packed(saved))
         self._note(saved=self._token, step=saved.step)
 
@@ -188,6 +197,7 @@ class Checkpoint:
             "arrays": {name: [str(each.dtype), list(each.shape)] for name, each in saved.arrays.items()},
             "ledger": saved.ledger.to_json(),
             "noise_counted": [list(each) for each in saved.noise_counted],
+            "digest": _digest(saved.step, saved.arrays),
         }
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as file:
@@ -209,8 +219,13 @@ class Checkpoint:
             settings, run, step = about["settings"], str(about["run"]), int(about["step"])
             ledger = Ledger.from_json(about["ledger"])
             counted = [(float(a), float(b), float(c), int(d)) for a, b, c, d in about["noise_counted"]]
+            digest = about.get("digest")  # version 0.2.0 wrote none
         except (zipfile.BadZipFile, KeyError, TypeError, ValueError, UnicodeDecodeError) as error:
             raise InvalidValue("checkpoint", self.path, "a whole file that a run saved", str(error)) from error
+        if digest is not None and digest != _digest(step, arrays):
+            advice = "points have to follow from noisy answers: begin another run"
+            raise InvalidValue("checkpoint", self.path, "a file whose points are those that a run saved", advice)
+        demand_finite(arrays, self.path)
         for name in {*settings, *self.settings}:
             found, asked = settings.get(name), self.settings.get(name)
             if found != asked:
@@ -219,13 +234,33 @@ class Checkpoint:
         return run, Saved(step, arrays, ledger, counted)
 
 
-def reseeded(generators: Sequence[np.random.Generator], seed: int | None, attempt: int) -> None:
-    """Give the streams of a run that goes on numbers that no attempt before it has drawn; in place.
+def demand_finite(arrays: Mapping[str, np.ndarray[Any, Any]], path: Path) -> None:
+    """Raise ``InvalidValue`` where a point is not finite, or anything else not a number."""
+    for name, each in arrays.items():
+        if each.dtype.kind not in "fc":
+            continue
+        allowed = ~np.isnan(each) if name.startswith("state") else np.isfinite(each)  # an optimiser may hold "none yet"
+        if not allowed.all():
+            advice = "the run has diverged (shorten the step), or the file was changed: begin another run"
+            raise InvalidValue(f"{name} of the checkpoint {path}", "not finite", "finite numbers", advice)
 
-    Without a seed they are new already.
+
+def _digest(step: int, arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:
+    found = hashlib.sha256(str(step).encode())
+    for name, each in sorted(arrays.items()):
+        found.update(f"\n{name} {each.dtype} {each.shape}\n".encode())
+        found.update(np.ascontiguousarray(each).tobytes())
+    return found.hexdigest()
+
+
+def reseeded(generators: Sequence[np.random.Generator], attempt: int) -> None:
+    """Give the streams of a run that goes on numbers of the operating system's; in place.
+
+    Not of the seed that is given, or of anything in the files: these can be put back to an earlier state together, and
+    two attempts would draw the same.
     """
-    if seed is None or not attempt:
+    if not attempt:
         return
-    for row, generator in enumerate(generators):
-        fresh = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(attempt, row)))
-        generator.bit_generator.state = fresh.state
+    children = np.random.SeedSequence(from_the_system()).spawn(len(generators))
+    for generator, child in zip(generators, children, strict=True):
+        generator.bit_generator.state = np.random.PCG64(child).state

@@ -146,6 +146,26 @@ class Gathering:
         return {name: values.reshape(count, -1) for name, values in found.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class NoiseTested:
+    """What a test of noise could have seen.
+
+    Attributes:
+        kind: Of the answers, with how many numbers each has: "gradient 4".
+        numbers: How many numbers of noise were tested together.
+        seen_below: Noise of this kind that is all smaller than it should be by a factor below this one is found with a
+            probability of at least ``SEEN``; rounded down. What concerns a part of the numbers needs more of them. None
+            where the test is of a distribution and not of a size (noise in a ball, choices).
+    """
+
+    kind: str
+    numbers: int
+    seen_below: float | None
+
+
+SEEN = 0.999  # with which probability a guard sees what is below its factor
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class Run(Displayed):
     """A finished run of R independent repetitions.
@@ -172,6 +192,7 @@ class Run(Displayed):
         timings: Seconds by activity.
         noise_drawn: Which noise that was, in words for a privacy statement.
         utility: Why no bound on utility applies, in words; None where the problem does not rule one out.
+        tested: Of a run under guard: what the tests of its noise could have seen.
     """
 
     algorithm: str
@@ -191,6 +212,7 @@ class Run(Displayed):
     noise_drawn: str = NOISE_DRAWN
     utility: str | None = None
     release: WhichRelease = "every-iterate"
+    tested: tuple[NoiseTested, ...] = ()
 
     def __post_init__(self) -> None:
         if self.metric not in self.measured and self.metric not in self.trace:

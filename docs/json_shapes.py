@@ -589,6 +589,23 @@ class RunBound(Ends):
     """Null for private records."""
 
 
+class NoiseTested(TypedDict):
+    kind: str
+    """Of the answers, with how many numbers each has."""
+    numbers: int
+    seen_below: float | None
+    """Noise that is all too small by a factor below this one would have been seen with probability 0.999."""
+
+
+class RunGuarded(TypedDict):
+    """What guards that found no fault could have seen."""
+
+    run: list[NoiseTested]
+    repetitions: int
+    """How many more were made, on made-up or public records."""
+    more: list[NoiseTested]
+
+
 class RunOf(Head):
     algorithm: str
     records: int | None
@@ -614,6 +631,7 @@ class RunOf(Head):
     point: list[float | None]
     """One repetition's."""
     noise_drawn: str
+    guarded: RunGuarded | None
     ledger: dict[str, Any]
     statement: str | None
     files: list[str]

@@ -226,7 +226,8 @@ class PrivateTraining(Method[FiniteSum]):
 
         Args:
             problem: What to train on.
-            seed: Of all streams; None: from the operating system. A run that goes on draws other numbers.
+            seed: Of all streams; None: from the operating system. A run that goes on from a checkpoint draws from the
+                operating system in any case.
             repetitions: How many.
             guarded: Whether a shadow walks beside the run; not with a checkpoint.
             checkpoint: A file that is written after every epoch and at the end, with a log beside it
@@ -246,7 +247,7 @@ class PrivateTraining(Method[FiniteSum]):
         if guarded and checkpoint is not None:
             raise InvalidValue("guarded", guarded, "False with a checkpoint", "the shadow would write it, too")
         place = None if checkpoint is None else self._place(problem, Path(checkpoint), repetitions, between)
-        more: dict[str, Any] = {} if place is None else {"place": place, "between": between, "seed_given": seed}
+        more: dict[str, Any] = {} if place is None else {"place": place, "between": between}
         if not report:
             return self._run(problem, seed, repetitions, guarded, **more)
         if report is True and self.budget is None:
@@ -262,7 +263,6 @@ class PrivateTraining(Method[FiniteSum]):
         run: OpenRun,
         place: Checkpoint | None = None,
         between: int = 1,
-        seed_given: int | None = None,
     ) -> Outcome:
         """The pseudo-code above."""
         demand_no_regulariser(problem)
@@ -275,7 +275,7 @@ class PrivateTraining(Method[FiniteSum]):
         quantile = self._quantile(run)
         saved = None if place is None else place.begin()
         if place is not None:
-            reseeded(run.generators, seed_given, place.attempt)
+            reseeded(run.generators, place.attempt)
         if saved is not None:
             done, x, clips = saved.step, saved.arrays["x"], saved.arrays["clips"]
             states = [_unpacked(state, saved.arrays, row) for row, state in enumerate(states)]

@@ -42,6 +42,7 @@ from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.oracles import as_vectors, at_least
 from dpbounds.algorithms.oracles.differences import enforced
 from dpbounds.algorithms.oracles.watching import Question
+from dpbounds.algorithms.run import SEEN, NoiseTested
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import BudgetExceeded
 from dpbounds.privacy.mechanisms import (
@@ -489,12 +490,6 @@ class Residuals:
 
     # --- the verdict
 
-    @property
-    def numbers(self) -> int:
-        """How many numbers of noise, or choices, were heard."""
-        of_noise = [int(each.counts.sum()) for name, each in self._classes.items() if _is_noise(name)]
-        return sum(of_noise) + sum(each.numbers for name, each in self._normals.items() if _is_noise(name))
-
     def findings(self, ledger: Ledger | None = None) -> list[Finding]:
         """All tests, those of what the ledger holds included where it is given."""
         found = [*self._wrong]
@@ -519,6 +514,15 @@ class Residuals:
             found.append(Finding("parts", float(most <= held), says))
         return found
 
+    def tested(self, ledger: Ledger | None = None) -> tuple[NoiseTested, ...]:
+        """How many numbers of each kind were heard, and which factor of too little noise that excludes."""
+        alarm = FALSE_ALARM / max(1, len(self.findings(ledger)))
+        sizes = [
+            NoiseTested(name, n.numbers, seen_below(n.numbers, alarm)) for name, n in sorted(self._normals.items())
+        ]
+        others = [NoiseTested(name, int(n.counts.sum()), None) for name, n in sorted(self._classes.items())]
+        return tuple(each for each in (*sizes, *others) if _is_noise(each.kind) and each.numbers)
+
     def demand_right(self, ledger: Ledger | None = None) -> list[Finding]:
         """The findings; ``NoiseWrong`` where one is too unlikely to be chance."""
         found = self.findings(ledger)
@@ -530,6 +534,16 @@ class Residuals:
                     f"(probability {finding.probability:.1e} where all is right); do not publish the output"
                 )
         return found
+
+
+def seen_below(numbers: int, alarm: float) -> float:
+    """The factor below which too little noise is found with probability ``SEEN``, rounded down to three digits.
+
+    The sum of squares of n residuals is f² times a chi-squared variable where all noise is too small by f. The test of
+    the variance sees it where the sum is below the quantile of half the probability of an alarm.
+    """
+    factor = math.sqrt(stats.chi2.ppf(alarm / 2, numbers) / stats.chi2.ppf(SEEN, numbers))
+    return math.floor(factor * 1000) / 1000
 
 
 def _is_noise(name: str) -> bool:

@@ -42,6 +42,8 @@ HOSTS = ("127.0.0.1", "localhost")
 _HOME = Path(__file__).parent
 _SHORT, _LONG = 1.0, 240.0  # seconds that a page, and that a download, waits before it says so
 _LARGEST_BODY = 100_000
+_LONGEST_ADDRESS = 50_000  # the server reads 65 536 bytes of an address and its headers
+_NOTHING_CHOSEN = "Nothing was chosen: fill in what is to be run."
 _IN_DOUBLES = 700.0  # logarithms of what a double holds
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -143,15 +145,23 @@ class App:
         view = VIEWS.get(key)
         if view is None:
             return self._nothing()
-        if request.method == "POST":
-            body = await _body(request)
-            pairs = [pair for pair in parse_qsl(body) if pair[1].strip()]
-            with contextlib.suppress(InvalidValue):
-                self._jobs.begin(self._jobs.of(*_question(view, pairs)), kept=True)
-            return RedirectResponse(f"/{'/'.join(key)}?{urlencode(pairs)}", 303)
-        return await self._answered(key, view, _pairs(request), request.url.path)
+        if request.method != "POST":
+            return await self._answered(key, view, _pairs(request), request.url.path)
+        body = await _body(request)
+        if body is None:
+            return self._too_large()
+        pairs = [pair for pair in parse_qsl(body) if pair[1].strip()]
+        address = f"/{'/'.join(key)}?{urlencode(pairs)}"
+        if len(address) > _LONGEST_ADDRESS:
+            return self._too_large()
+        with contextlib.suppress(InvalidValue):  # the page that follows says what is wrong
+            question = _question(view, pairs)
+            if question is None:
+                return await self._answered(key, view, pairs, request.url.path, refused=_NOTHING_CHOSEN)
+            self._jobs.begin(self._jobs.of(*question), kept=True)
+        return RedirectResponse(address, 303)
 
-    async def _answered(self, key: tuple[str, str], view: View, pairs: Pairs, path: str) -> Response:
+    async def _answered(self, key: tuple[str, str], view: View, pairs: Pairs, path: str, refused: str = "") -> Response:
         shown: dict[str, Any] = {
             "key": key,
             "view": view,
@@ -159,16 +169,16 @@ class App:
             "controls": controls(view.verb),
             "groups": grouped(view),
             "here": f"{path}?{urlencode(pairs)}",
-            "refused": "",
+            "refused": refused,
             "job": None,
             "answer": None,
             "statement": None,
         }
         try:
-            own = [(name, text) for name, text in pairs if name not in view.places]
-            if own or not _needs_something(view):
-                job = self._jobs.of(*_question(view, pairs))
-                shown["command"] = typed(words(view.verb, _without_values(view, own)))
+            question = _question(view, pairs)
+            if question is not None:
+                job = self._jobs.of(*question)
+                shown["command"] = typed(words(view.verb, _without_values(view, _own(view, pairs))))
                 if not view.long:
                     self._jobs.begin(job)
                 if job.state != "new":
@@ -293,9 +303,12 @@ class App:
             return self._nothing()
         option, name, _ = files(view.verb)[kind]
         try:
-            own = [(key, text) for key, text in _pairs(request) if key not in view.places]
+            own = _own(view, _pairs(request))
+            question = _question(view, own)
+            if question is None:
+                return self._page("message.html", title="Refused", text=_NOTHING_CHOSEN, status=422)
             if view.long:
-                job = self._jobs.of(*_question(view, own))  # made already, or not at all
+                job = self._jobs.of(*question)  # made already, or not at all
             else:
                 argv = [*words(view.verb, own), *filter(None, (option, name))]
                 job = self._jobs.of(argv, documents=documents(view.verb, own))
@@ -320,7 +333,10 @@ class App:
 
     async def job(self, request: Request) -> Response:
         """Stop a job, or begin it again."""
-        sent = dict(parse_qsl(await _body(request)))
+        body = await _body(request)
+        if body is None:
+            return self._too_large()
+        sent = dict(parse_qsl(body))
         job = self._jobs.get(request.path_params["name"])
         if job is not None:
             if sent.get("action") == "stop":
@@ -329,6 +345,13 @@ class App:
                 self._jobs.begin(job, kept=job.kept)
         back = sent.get("back", "/")
         return RedirectResponse(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/", 303)
+
+    def _too_large(self) -> Response:
+        text = (
+            f"A form has at most {_LARGEST_BODY} bytes, and its answer an address of at most {_LONGEST_ADDRESS}. "
+            "This form has more, and nothing was run: shorten it."
+        )
+        return self._page("message.html", title="Too large", text=text, status=413)
 
     def _nothing(self) -> Response:
         return self._page("message.html", title="Not found", text="There is no such page.", status=404)
@@ -351,12 +374,13 @@ def _pairs(request: Request) -> Pairs:
     return [(name, text) for name, text in request.query_params.multi_items() if text.strip()]
 
 
-async def _body(request: Request) -> str:
+async def _body(request: Request) -> str | None:
+    """What was sent; None where it is too large to read."""
     body = b""
     async for piece in request.stream():
         body += piece
         if len(body) > _LARGEST_BODY:
-            return ""
+            return None
     return body.decode("utf-8", "replace")
 
 
@@ -374,9 +398,19 @@ def _without_values(view: View, pairs: Pairs) -> Pairs:
     return [pair for pair in pairs if pair[0] == "name"] if view.verb == "show" else pairs
 
 
-def _question(view: View, pairs: Pairs) -> tuple[Sequence[str], str, tuple[tuple[str, str], ...]]:
-    """The words to run, with what a page needs beside what a person would ask; what adds to them; and their files."""
-    own = [(name, text) for name, text in pairs if name not in view.places]
+def _own(view: View, pairs: Pairs) -> Pairs:
+    """What is for the verb, and not for the page alone."""
+    return [(name, text) for name, text in pairs if name not in view.places]
+
+
+def _question(view: View, pairs: Pairs) -> tuple[Sequence[str], str, tuple[tuple[str, str], ...]] | None:
+    """The words to run, with what a page needs beside what a person would ask; what adds to them; and their files.
+
+    None where nothing was filled in and the verb needs something: then nothing is run, by whatever request.
+    """
+    own = _own(view, pairs)
+    if not own and _needs_something(view):
+        return None
     argv = words(view.verb, _without_values(view, own))
     if view.as_json:
         argv.insert(1, "--json")

@@ -369,8 +369,34 @@ def test_long_work_is_not_started_by_a_link(ask, inline):
     assert "Stopped." in ask.get(begun.headers["location"]).text
     assert ask.post(job, content="action=stop&back=//elsewhere").headers["location"] == "/"
     assert ask.post("/jobs/none", content="action=start").headers["location"] == "/"
-    assert ask.post("/evidence/verify", content="x" * 200_000).status_code == 303
     assert ask.post("/evidence/none", content="").status_code == 404
+
+
+@pytest.mark.parametrize("key", [key for key, view in VIEWS.items() if view.long], ids="/".join)
+@pytest.mark.parametrize("content", ["", "names=", "names=+&statements=%20", "unknown"])
+def test_a_form_in_which_nothing_is_chosen_runs_nothing(ask, inline, key, content):
+    """It is an empty question, sent or followed as a link; where it is sent, the page says what to do."""
+    address = "/" + "/".join(key)
+    inline.stuck = True
+    page = ask.post(address, content=content)
+    assert page.status_code == 422
+    assert "Nothing was chosen" in refused(page)
+    assert "Run it" in page.text
+    assert ask.get(f"{address}?{content}").status_code == 200
+    assert ask.get(f"{address}/file/json?{content}").status_code in (404, 422)
+    assert inline.asked == []
+
+
+@pytest.mark.parametrize("size", [100_001, 200_000])
+def test_a_form_that_is_too_large_is_refused_and_runs_nothing(ask, inline, size):
+    inline.stuck = True
+    for address in ("/evidence/verify", "/noise/calibrate", "/jobs/none"):
+        page = ask.post(address, content="names=" + "x" * (size - 6))
+        assert page.status_code == 413
+        assert "at most 100000 bytes" in page.text
+    for text, status in (("x" * 50_000, 413), ("%C3%A9" * 9_000, 413), ("x" * 40_000, 303)):  # as long as its answer's
+        assert ask.post("/evidence/verify", content=f"names={text}").status_code == status
+    assert len(inline.asked) <= 1
 
 
 @pytest.mark.parametrize(
@@ -385,7 +411,7 @@ def test_long_work_is_not_started_by_a_link(ask, inline):
         ("POST", {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}, 403),
         ("POST", {"origin": "http://elsewhere.example"}, 403),
         ("POST", {"origin": "null"}, 403),
-        ("POST", {"origin": "http://127.0.0.1"}, 303),
+        ("POST", {"origin": "http://127.0.0.1"}, 422),  # nothing is chosen
         ("PUT", {}, 405),
     ],
 )

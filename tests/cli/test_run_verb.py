@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,10 @@ from dpbounds import algorithms
 from dpbounds.algorithms import problems
 from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
 from dpbounds.algorithms.ledger_format import CONDITION
+from dpbounds.algorithms.oracles import GradientOracle
 from dpbounds.algorithms.verification.catalogue import example, example_names
 from dpbounds.cli import main
+from dpbounds.cli.answers import running
 from dpbounds.cli.answers.running import VARIANTS
 
 VERB = ("run",)
@@ -95,9 +98,81 @@ def test_a_point_is_written_after_all_that_accounts_for_it(said, tmp_path, monke
 
 
 @pytest.mark.seconds
-def test_a_guarded_run_is_the_same(data):
-    words = ("dp-spider", "n=200", "d=2", "steps=8", *BUDGET, "--seed", "2")
-    assert data(*words)["point"] == data(*words, "--guarded")["point"]
+def test_a_guarded_run_is_the_same_and_says_what_it_could_have_seen(data, said):
+    words = ("dp-gd", "n=200", "d=4", "steps=10", *BUDGET, "--seed", "2")
+    alone, watched = data(*words), data(*words, "--guarded")
+    assert alone["point"] == watched["point"]
+    assert alone["guarded"] is None
+    (here,), (more,) = watched["guarded"]["run"], watched["guarded"]["more"]
+    assert (here["kind"], here["numbers"]) == ("gradient 4", 40)
+    assert watched["guarded"]["repetitions"] == 512  # there are no more, though 40 000 numbers take 1 000
+    assert (more["kind"], more["numbers"]) == ("gradient 4", 512 * 40)
+    assert here["seen_below"] < 0.5 < 0.9 < more["seen_below"] < 1
+    told = said(*words, "--guarded")
+    assert f"a factor below {here['seen_below']:g}" in told
+    assert f"in 512 repetitions on public or made-up records: gradient 4: {more['numbers']} numbers" in told
+
+
+def half_of_the_first_coordinate(answers):
+    def added(values, **given):
+        found = perturbation(values, **given)
+        found[:, 0] = (found[:, 0] + values[:, 0]) / 2
+        return found
+
+    return added
+
+
+def less_at_the_second_answer(answers):
+    def added(values, **given):
+        answers.append(len(answers))
+        found = perturbation(values, **given)
+        return values + (0.3 if len(answers) % 10 == 2 else 1) * (found - values)
+
+    return added
+
+
+def every_fifth_the_last_again(answers):
+    def added(values, **given):
+        answers.append(perturbation(values, **given) - values)
+        if len(answers) % 5 == 0 and answers[-2].shape == values.shape:
+            answers[-1] = answers[-2]
+        return values + answers[-1]
+
+    return added
+
+
+perturbation = sys.modules[GradientOracle.__mro__[1].__module__].perturbed
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("bug", [half_of_the_first_coordinate, less_at_the_second_answer, every_fifth_the_last_again])
+@pytest.mark.parametrize("private", [True, False])
+def test_a_guarded_run_sees_what_one_run_is_too_short_for(bug, private, own, said, tmp_path, monkeypatch, capsys):
+    """Faults of the noise that come after it was counted; on one's own records the tests are made on made-up ones."""
+    words = ("dp-gd", "steps=10", *(own if private else ("n=200", "d=4")), *BUDGET)
+    looked = []
+    real = running.made_up
+    monkeypatch.setattr(running, "made_up", lambda *given: looked.append(real(*given)) or looked[-1])
+    said(*words, "--guarded")
+    assert len(looked) == private
+    monkeypatch.setattr(sys.modules[perturbation.__module__], "perturbed", bug([]))
+    said(*words)  # the run alone does not see it
+    shutil.rmtree("dpbounds-run")
+    assert main(["run", *words, "--guarded"]) == 1
+    assert "not what the ledger says" in capsys.readouterr().err
+    assert not (tmp_path / "dpbounds-run").exists()
+
+
+def test_made_up_records_are_nobody_s_and_have_the_public_constants_of_the_others(own):
+    dataset = problems.read_csv("d.csv", "y", "1", "r.csv", feature_bound=10**6)
+    problem = problems.sigmoid_loss(dataset.features, dataset.labels, l1=0)
+    like = running.made_up(problem, "0")
+    for name in ("records", "dimension", "lipschitz", "smoothness", "initial_gap", "loss_range", "hessian_lipschitz"):
+        assert getattr(like, name) == getattr(problem, name)
+    again = running.made_up(problems.sigmoid_loss(-dataset.features[::-1], dataset.labels, l1=0), "0")
+    assert np.array_equal(like.signed_features, again.signed_features)
+    theirs = {tuple(row) for row in np.abs(problem.signed_features).round(9).tolist()}
+    assert not theirs & {tuple(row) for row in np.abs(like.signed_features).round(9).tolist()}
 
 
 @pytest.mark.seconds

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpbounds.cli.answers.guarding import under_guard
 from dpbounds.cli.printing.output import plain
 from dpbounds.cli.questions.options import note, unfit
 from dpbounds.errors import InvalidValue
@@ -106,6 +107,17 @@ def prepared(
     return dataset, problem, (*notes, *problem.notes, *others)
 
 
+def made_up(problem: Problem, l1: str) -> Problem:
+    """The same loss on records that nobody has: of the same number, width and public bound on norms."""
+    import numpy as np
+
+    from dpbounds.algorithms import problems
+
+    draw = np.random.default_rng(271828)
+    features = draw.standard_normal((problem.records, problem.dimension))
+    return problems.sigmoid_loss(features, draw.choice([-1, 1], problem.records), l1=exact(l1))
+
+
 def demand_data(
     data: Path | None, label: str | None, positive: str | None, ranges: Path | None, centre: Fraction | None = None
 ) -> None:
@@ -139,7 +151,7 @@ def trained(
     repetitions: int,
     guarded: bool = False,
 ) -> Trained:
-    """Calibrate, train (under guard, see ``Method.run``), account for the ledger, and check."""
+    """Calibrate, train (under guard, see ``Method.run``, and on made-up records), account for the ledger, and check."""
     from dpbounds.algorithms.descents.projected_gradient_descent import THEOREMS, ProjectedGradientDescent
     from dpbounds.algorithms.verification import bound_check, noise_check, sensitivity_check, spent_check
     from dpbounds.privacy.accountants.certified import account
@@ -148,6 +160,8 @@ def trained(
     budget = algorithm.budget
     assert budget is not None
     run = algorithm.run(problem, seed=seed, repetitions=repetitions, guarded=guarded)
+    if guarded:
+        note(f"guards, at epsilon {plain(epsilon)}: {under_guard(algorithm, made_up(problem, L1), run)}")
     exact_norms, noisy_norms = run.trace.exact.per_repetition, run.trace.noisy.per_repetition
     checks = {
         "privacy": spent_check(THEOREMS["spent"], run.ledger, budget),

@@ -10,7 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpbounds.cli.answers.demo_training import L1, prepared
+from dpbounds.cli.answers.demo_training import L1, made_up, prepared
+from dpbounds.cli.answers.guarding import Guarded, under_guard
 from dpbounds.cli.questions.options import unfit
 from dpbounds.errors import MISSING, DpboundsError, InvalidValue
 from dpbounds.expressions.exact import positive_integer
@@ -63,6 +64,7 @@ class Subject:
         private: The records are a person's own: nothing that is measured on them may be told.
         names: Of the coordinates of a point, where they have names.
         notes: What was done to the records, in words.
+        made_up: The same problem with made-up records, for tests of the noise; the problem itself where it is public.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Subject:
     private: bool
     names: tuple[str, ...]
     notes: tuple[str, ...]
+    made_up: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +86,7 @@ class Ran:
         bounds: On the means of what is measured, by its name: the run's metric first.
         why: Why there is none.
         alone: Of the last iterate alone, where the ledger knows that and all of them are counted; else None.
+        guarded: What guards could have seen, where they were called in.
     """
 
     subject: Subject
@@ -91,6 +95,7 @@ class Ran:
     bounds: Mapping[str, Enclosure]
     why: str
     alone: Account | None = None
+    guarded: Guarded | None = None
 
     @property
     def budget(self) -> PrivacyBudget:
@@ -119,6 +124,7 @@ def ran(subject: Subject, seed: int | None, repetitions: int, guarded: bool, che
 
     more = {} if checkpoint is None else {"checkpoint": checkpoint}
     run = subject.algorithm.run(subject.problem, seed=seed, repetitions=repetitions, guarded=guarded, **more)
+    watched = under_guard(subject.algorithm, subject.made_up, run) if guarded else None
     budget = run.budget
     assert budget is not None  # it is calibrated to one
     published = run.ledger.published(run.release)
@@ -137,7 +143,7 @@ def ran(subject: Subject, seed: int | None, repetitions: int, guarded: bool, che
                 bounds["exact"] = subject.algorithm.bound(subject.problem, "exact")
         except DpboundsError as error:
             why = str(error)
-    return Ran(subject, run, spent, bounds, why, alone)
+    return Ran(subject, run, spent, bounds, why, alone, watched)
 
 
 def subject_of(
@@ -171,7 +177,7 @@ def subject_of(
         raise unfit("n, d", "are those of --data")
     notes: tuple[str, ...] = getattr(problem, "notes", ())
     if not (private or given or noise != "gaussian" or draws is not None):
-        return Subject(name, algorithm, problem, False, (), notes)
+        return Subject(name, algorithm, problem, False, (), notes, problem)
 
     parameters = inspect.signature(type(algorithm).calibrated).parameters
     known = [each for each, one in parameters.items() if _is_number(one)]
@@ -209,7 +215,8 @@ def subject_of(
                 raise InvalidValue(each.name, MISSING, f"a value, {each.name}=VALUE", f"{name} needs it")
     spend = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": budget.relation}
     made = type(algorithm).calibrated(problem, **spend, **chosen)
-    return Subject(name, made, problem, private, names, notes)
+    like = made_up(problem, L1 if name == PROXIMAL else "0") if private else problem
+    return Subject(name, made, problem, private, names, notes, like)
 
 
 def _gradient_steps(given: dict[str, Fraction]) -> Any:

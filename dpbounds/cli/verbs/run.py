@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import inspect
 import io
 import json
@@ -75,7 +76,7 @@ _OUTSIDE = (
     "--repetitions", callback=number_of_runs, default="1", show_default=True, metavar="R", help="On public records."
 )
 @click.option("--noise", type=Word(["gaussian", "secure"]), default="gaussian", show_default=True)
-@click.option("--guarded", is_flag=True, help="Watch the run for leaks, and test its noise; the result is the same.")
+@click.option("--guarded", is_flag=True, help="Watch the run for leaks, and test its noise, on made-up records, too.")
 @click.option(
     "--output", type=FILE, default=Path("dpbounds-run"), show_default=True, metavar="DIR", help="Where to write it."
 )
@@ -215,6 +216,7 @@ def _document(found: Ran) -> dict[str, object]:
         "repetitions": run.repetitions,
         "point": [float(x) if math.isfinite(x) else None for x in run.output[0]],
         "noise_drawn": run.noise_drawn,
+        "guarded": None if found.guarded is None else dataclasses.asdict(found.guarded),
         "ledger": documents.parsed(run.ledger.to_json(), "ledger"),
         "statement": _statement(found, found.account),
     }
@@ -288,6 +290,7 @@ def _print(found: Ran, files: tuple[Path, ...]) -> None:
         "released": "; ".join(f"{count} x {text}" for count, text in releases(account.mechanism)),
         "bound": "; ".join(_bound(found, name) for name in found.bounds) or f"none: {found.why}",
         "noise": run.noise_drawn,
+        **({} if found.guarded is None else {"guards": str(found.guarded)}),
     }
     if run.release == "last-iterate":
         rows["publish"] = ONLY_THE_LAST

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import zipfile
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from dpbounds.algorithms import GradientSteps, PrivateTraining, QuantileClipping, noise as drawn, problems
-from dpbounds.algorithms.checkpoints import Checkpoint
+from dpbounds.algorithms.checkpoints import Checkpoint, Saved
 from dpbounds.algorithms.descents import private_training as page
 from dpbounds.algorithms.guards.residuals import NoiseWrong
 from dpbounds.algorithms.guards.shadow import DataLeaked
@@ -273,14 +274,95 @@ def test_no_noise_is_used_twice(seed, tmp_path):
     first = method.run(PROBLEM, seed=seed, checkpoint=place, every=2)
     whole = method.run(PROBLEM, seed=seed)
     assert not np.array_equal(first.output, whole.output)
-    if seed is None:
-        second = method.run(PROBLEM, checkpoint=tmp_path / "copy" / "run", every=2)
-        assert not np.array_equal(first.output, second.output)
-    else:
-        assert first.ledger.seeded
+    second = method.run(PROBLEM, seed=seed, checkpoint=tmp_path / "copy" / "run", every=2)
+    assert not np.array_equal(first.output, second.output)
+    assert first.ledger.seeded is second.ledger.seeded is (seed is not None)
     kept = place.read_bytes()
     for part in (b"PCG64", b"bit_generator", b"seed_seq"):
         assert part not in kept
+
+
+@pytest.mark.parametrize("seed", [None, 7])
+@pytest.mark.parametrize("name", ["all", "poisson"])
+def test_nor_where_both_files_are_put_back(name, seed, tmp_path):
+    """Continuations on different records would share their noise."""
+    method, place, heard = training(name), tmp_path / "run", []
+    for stop in (1, 5):
+        interrupted(method, place, stop, seed=seed)
+    kept = {file: (tmp_path / file).read_bytes() for file in ("run", "run.log")}
+    with noise_heard(heard):
+        for _ in range(3):
+            for file, content in kept.items():
+                (tmp_path / file).write_bytes(content)
+            interrupted(method, place, 8, seed=seed)
+    noise = np.concatenate(heard).round(12)
+    assert len(np.unique(noise)) == noise.size
+
+
+def edited(place, change, keep_digest=True):
+    """Write a checkpoint again with other content."""
+    with zipfile.ZipFile(place) as file:
+        content = {name: file.read(name) for name in file.namelist()}
+    about = json.loads(content["about.json"])
+    change(about, content)
+    if not keep_digest:
+        del about["digest"]
+    content["about.json"] = json.dumps(about).encode()
+    with zipfile.ZipFile(place, "w") as file:
+        for name, each in content.items():
+            file.writestr(name, each)
+
+
+@pytest.mark.parametrize("digest", [True, False], ids=["digest", "as of version 0.2.0"])
+@pytest.mark.parametrize("after", [5, None], ids=["in between", "complete"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("array", ["x", "clips"])
+def test_an_iterate_that_is_not_finite_is_not_gone_on_with(array, value, after, digest, tmp_path):
+    method, place = training(), tmp_path / "run"
+    if after is None:
+        method.run(PROBLEM, checkpoint=place, every=2)
+    else:
+        interrupted(method, place, after)
+
+    def broken(_about, content):
+        numbers = np.frombuffer(content[f"{array}.bytes"]).copy()
+        numbers[-1] = value
+        content[f"{array}.bytes"] = numbers.tobytes()
+
+    edited(place, broken, digest)
+    with pytest.raises(InvalidValue, match="points are those that a run saved" if digest else "must be finite"):
+        method.run(PROBLEM, checkpoint=place, every=2)
+
+
+def test_an_iterate_or_a_step_that_was_changed_is_not_gone_on_with(tmp_path):
+    def moved(_about, content):
+        content["x.bytes"] = (np.frombuffer(content["x.bytes"]) + 1e-9).tobytes()
+
+    def later(about, _content):
+        about["step"] = 6
+
+    for number, change in enumerate((moved, later)):
+        place = tmp_path / str(number)
+        interrupted(training(), place, 5)
+        edited(place, change)
+        with pytest.raises(InvalidValue, match="points are those that a run saved"):
+            training().run(PROBLEM, checkpoint=place, every=2)
+
+
+def test_a_checkpoint_of_version_0_2_0_is_gone_on_from(tmp_path):
+    interrupted(training(), tmp_path / "run", 5)
+    edited(tmp_path / "run", lambda *_: None, keep_digest=False)
+    assert training().run(PROBLEM, checkpoint=tmp_path / "run", every=2).spent.upper <= 1
+
+
+def test_a_run_that_has_diverged_is_not_saved(tmp_path):
+    place = Checkpoint(tmp_path / "run", {})
+    place.begin()
+    finite = {"x": np.zeros((1, 2)), "clips": np.ones((1, 1)), "state-0-0": np.array([np.inf])}
+    place.save(Saved(1, finite, training().run(PROBLEM).ledger, ()))
+    for name, value in (("x", np.inf), ("clips", np.nan), ("state-0-0", np.nan)):
+        with pytest.raises(InvalidValue, match=f"{name} of the checkpoint .* must be finite"):
+            place.save(Saved(2, {**finite, name: np.full((1, 2), value)}, training().run(PROBLEM).ledger, ()))
 
 
 @pytest.mark.parametrize(

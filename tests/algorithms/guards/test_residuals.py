@@ -3,13 +3,15 @@
 import sys
 from fractions import Fraction
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpbounds.algorithms import noise
-from dpbounds.algorithms.guards.guarded import examined
-from dpbounds.algorithms.guards.residuals import FALSE_ALARM, NoiseWrong, Residuals
+from dpbounds.algorithms.guards.guarded import examined, rehearsed
+from dpbounds.algorithms.guards.residuals import FALSE_ALARM, NoiseWrong, Residuals, seen_below
 from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
 from dpbounds.algorithms.oracles import (
     BatchGradientOracle,
@@ -20,6 +22,7 @@ from dpbounds.algorithms.oracles import (
     choose,
 )
 from dpbounds.algorithms.oracles.watching import watched_by
+from dpbounds.algorithms.run import SEEN
 from dpbounds.algorithms.sampling import Batch
 from dpbounds.algorithms.verification.catalogue import example
 from dpbounds.privacy.relations import Relation
@@ -176,3 +179,72 @@ def test_a_record_beyond_the_bound_is_found():
 @pytest.mark.parametrize("name", ["dp-pgd", "dp-spider"])
 def test_examined_passes_what_is_right(name):
     examined(*example(name).calibrated(PrivacyBudget.of(1, "1e-5")))
+
+
+# --- what could have been seen
+
+
+@pytest.mark.parametrize("numbers", [20, 80, 4000, 40_000])
+def test_a_factor_is_seen_with_the_probability_that_is_said(numbers):
+    """Exactly, by the distribution of a sum of squares; and not far below it."""
+    alarm = FALSE_ALARM / 8
+    factor = seen_below(numbers, alarm)
+
+    def chance(of):
+        """That twice the lower tail of f² χ² is at most the alarm."""
+        return stats.chi2.cdf(stats.chi2.ppf(alarm / 2, numbers) / of**2, numbers)
+
+    assert chance(factor) >= SEEN > chance(factor + 0.002)
+
+
+def test_few_numbers_exclude_no_factor():
+    assert seen_below(1, FALSE_ALARM) == 0
+
+
+@pytest.mark.parametrize("kind", ["full", "difference", "poisson"])
+def test_noise_that_is_too_small_by_what_is_said_is_found(kind, monkeypatch):
+    def seen(factor):
+        residuals, pen = Residuals(), OpenLedger()
+        ask = asking(kind, pen, noise.streams(5, R))
+        with monkeypatch.context() as patched, watched_by(residuals):
+            patched.setattr(noise, "standard_gaussian", scaled(factor))
+            for _ in range(3):
+                ask()
+        return residuals
+
+    (said,) = seen(1).tested()
+    assert said.numbers == 3 * R * P
+    assert not wrong(seen(1).findings())
+    assert any(name.endswith("variance") for name in wrong(seen(said.seen_below).findings()))
+
+
+def test_noise_in_a_ball_and_choices_are_tested_by_their_distribution():
+    for kind, options in (("full", {"shape": "ball"}), ("choice", {})):
+        residuals = Residuals()
+        ask = asking(kind, OpenLedger(), noise.streams(5, R), **options)
+        with watched_by(residuals):
+            ask()
+        (said,) = residuals.tested()
+        assert (said.numbers, said.seen_below) == (R, None)
+
+
+def test_a_guarded_run_says_what_it_could_have_seen():
+    algorithm, problem = example("dp-pgd").calibrated(PrivacyBudget.of(1, "1e-5"))
+    assert algorithm.run(problem, seed=1, repetitions=2).tested == ()
+    (said,) = algorithm.run(problem, seed=1, repetitions=2, guarded=True).tested
+    assert said.kind == f"gradient {problem.dimension}"
+    assert said.numbers == 2 * algorithm.steps * problem.dimension
+
+
+@pytest.mark.parametrize(
+    ("numbers", "steps", "repetitions"),
+    [(80, 10, 500), (1, 10, 512), (30_000, 10, 2), (39_999, 10, 2), (40_000, 10, 0), (1, 10**8, 3), (1, 10**12, 1)],
+)
+def test_a_rehearsal_has_as_many_repetitions_as_are_needed_and_take_no_hours(numbers, steps, repetitions, monkeypatch):
+    asked = []
+    module = sys.modules[rehearsed.__module__]
+    monkeypatch.setattr(module, "_heard", lambda *given: asked.append(given[-1]) or ("tested",))
+    about = SimpleNamespace(records=3, dimension=2)
+    count, tested = rehearsed(SimpleNamespace(steps=steps), about, numbers)
+    assert (count, tested) == (repetitions, ("tested",) if repetitions else ())
+    assert asked == ([repetitions] if repetitions else [])

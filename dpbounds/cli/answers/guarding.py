@@ -1,0 +1,62 @@
+"""What guards of a run could have seen: of the run itself, and of more repetitions where it has too little noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpbounds.algorithms.run import NoiseTested, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """What guards that found no fault could have seen.
+
+    Attributes:
+        run: In the run.
+        repetitions: How many more were made, on public or made-up records.
+        more: In those.
+    """
+
+    run: tuple[NoiseTested, ...]
+    repetitions: int
+    more: tuple[NoiseTested, ...]
+
+    def __str__(self) -> str:
+        from dpbounds.algorithms.run import SEEN
+
+        further = f"; in {self.repetitions} repetitions on public or made-up records: {_words(self.more)}"
+        return (
+            f"no fault found; too little noise of a kind would have been seen with probability {SEEN:g} in this run: "
+            f"{_words(self.run)}{further if self.repetitions else ''}"
+        )
+
+
+def _words(tested: tuple[NoiseTested, ...]) -> str:
+    return ", ".join(map(_one, tested)) or "none (no noise of a kind that is tested)"
+
+
+def _one(tested: NoiseTested) -> str:
+    heard = f"{tested.kind}: {tested.numbers} numbers"
+    if tested.seen_below is None:
+        return f"{heard}, tested by their distribution"
+    return f"{heard}, a factor below {tested.seen_below:g}" if tested.seen_below else f"{heard}, too few for any factor"
+
+
+def under_guard(algorithm: Any, made_up: Any, run: Run) -> Guarded:
+    """Test the noise of more repetitions of a run that was guarded, where it has too little to see small faults.
+
+    Args:
+        algorithm: What was run.
+        made_up: The problem of the run where its records are public, else the same with made-up records: so a fault is
+            found, or not, whatever the private records are.
+        run: What came of it.
+
+    Raises:
+        BudgetExceeded: A fault was found.
+    """
+    from dpbounds.algorithms.guards.guarded import rehearsed
+
+    numbers = sum(each.numbers for each in run.tested) // run.repetitions
+    return Guarded(run.tested, *rehearsed(algorithm, made_up, numbers))
