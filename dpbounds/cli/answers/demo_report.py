@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from dpbounds.cli.answers.demo_training import RELATION, Baseline, Trained
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.options import writing
 from dpbounds.expressions.exact import to_decimal
+from dpbounds.expressions.json_numbers import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -85,7 +85,7 @@ def write(report: Report, directory: Path) -> tuple[Path, ...]:
     texts = {
         "demo.md": as_markdown(report),
         "demo.csv": _as_csv(report),
-        "demo.json": json.dumps(as_data(report), indent=2, allow_nan=False) + "\n",
+        "demo.json": json_text(as_data(report), indent=2) + "\n",
     }
     names = ledger_names([row.budget.epsilon for row in report.rows])
     texts |= {name: row.run.ledger.to_json() + "\n" for name, row in zip(names, report.rows, strict=True)}
@@ -190,6 +190,8 @@ def _row_as_data(row: Trained) -> dict[str, object]:
 
 
 def _cells(row: Trained) -> tuple[str, ...]:
+    from dpbounds.algorithms.verification.judging.checks import formatted_upper
+
     check = row.checks["gradient"]
     measured = f"{check.measured.mean:.2e} [{check.measured.low:.2e}, {check.measured.high:.2e}]"
     return (
@@ -199,7 +201,7 @@ def _cells(row: Trained) -> tuple[str, ...]:
         str(row.run.steps),
         f"{row.accuracy.mean():.3f} ({row.accuracy.min():.3f} to {row.accuracy.max():.3f})",
         measured,
-        f"{check.predicted.upper:.2e}",
+        formatted_upper(check.predicted, ".2e"),
         _worst(row.checks.values()),
     )
 

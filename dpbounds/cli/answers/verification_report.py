@@ -96,12 +96,10 @@ def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
 
 def predicted(one: Outcome) -> tuple[object, float]:
     """What was predicted, as data and as the number that a table shows."""
+    from dpbounds.algorithms.verification.judging.checks import ends_as_json
+
     found = one.check.predicted
-    return (
-        (found, found)
-        if isinstance(found, int | float)
-        else ({"lower": found.lower, "upper": found.upper}, found.upper)
-    )
+    return (found, found) if isinstance(found, int | float) else (ends_as_json(found), found.upper)
 
 
 def measured(one: Outcome) -> tuple[float, float, float]:
@@ -222,11 +220,14 @@ def _caption(picture: Picture) -> str:
 
 
 def _row(one: Outcome) -> tuple[str, ...]:
+    from dpbounds.algorithms.verification.judging.checks import formatted_upper
+
+    promised = one.check.predicted
     return (
         one.planned.theorem,
         one.planned.name,
         one.planned.kind,
-        f"{predicted(one)[1]:.5g}",
+        f"{promised:.5g}" if isinstance(promised, int | float) else formatted_upper(promised, ".5g"),
         *(f"{number:.5g}" for number in measured(one)),
         str(one.check.verdict),
         one.check.reason,

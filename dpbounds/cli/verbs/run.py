@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import inspect
 import io
-import json
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -39,6 +38,7 @@ from dpbounds.cli.questions.options import (
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.cli.verbs.plan import releases
 from dpbounds.errors import CertificateError
+from dpbounds.expressions.json_numbers import json_text
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def _write(found: Ran, directory: Path) -> tuple[Path, ...]:
         "point.csv": _point(found),
         "ledger.json": found.run.ledger.to_json() + "\n",
         **{f"statement{which}.txt": text + "\n" for which, text in statements.items() if text is not None},
-        "run.json": json.dumps(_document(found), indent=2, allow_nan=False) + "\n",
+        "run.json": json_text(_document(found), indent=2) + "\n",
     }
     paths = [directory / name for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
