@@ -50,7 +50,7 @@ def outward(end: Fraction | float, direction: Direction) -> float:
     >>> text_of(outward(Fraction(1, 10), "up")), text_of(outward(0.1, "up")), outward(0.1, "up") == 0.1
     ('0.1', '0.10000000000000001', True)
     """
-    double = to_float(end, direction)
+    double = float(to_float(end, direction))
     if not math.isfinite(double) or _is_outward(repr(double), end, direction):
         return double
     decimals = (to_decimal(Fraction(double), digits, direction).lower() for digits in range(15, _MOST_DIGITS + 1))

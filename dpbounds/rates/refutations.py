@@ -19,7 +19,7 @@ from fractions import Fraction
 from sympy import sqrt
 
 from dpbounds.errors import InvalidValue, NotCertified
-from dpbounds.expressions.exact import formatted
+from dpbounds.expressions.exact import formatted_float
 from dpbounds.expressions.symbols import by_name, delta, dimension, kl_exponent, lipschitz
 from dpbounds.rates.cones import outside
 from dpbounds.rates.orders import ONE, Order
@@ -260,8 +260,8 @@ def _above_with_constants(lower: Claimed, upper: Claimed, seed: int) -> Iterator
             where = ", ".join(f"{name} = {float(value):.4g}" for name, value in sorted(point.items()))
             yield Refutation(
                 lower.metric, lower.name, upper.name, where,
-                f"{lower.name} (at least {formatted(below.value.exact_lower, '.4g', 'down')}) exceeds {upper.name} (at "
-                f"most {formatted(above.value.exact_upper, '.4g', 'up')}) at {where}",
+                f"{lower.name} (at least {formatted_float(below.value.exact_lower, '.4g', 'down')}) exceeds {upper.name} (at "
+                f"most {formatted_float(above.value.exact_upper, '.4g', 'up')}) at {where}",
             )  # fmt: skip
             return
         if tested == _POINTS:

@@ -138,8 +138,8 @@ def check(texts, ends):
     for end, direction in ends:
         assert any(is_outward(decimal, end, direction) for _, decimal in found), (end, direction)
     for name, decimal in found:
-        if name.endswith(("lower", "upper")):
-            direction = "down" if name.endswith("lower") else "up"
+        if name.endswith(("lower", "upper", "low", "high")):
+            direction = "down" if name.endswith(("lower", "low")) else "up"
             assert any(is_outward(decimal, end, way) for end, way in ends if way == direction), (name, decimal)
 
 

@@ -22,7 +22,7 @@ from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.verification.sweeping.cells import NotMeasured
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import formatted
+from dpbounds.expressions.exact import formatted_float
 from dpbounds.expressions.json_numbers import outward
 
 _WIDEST_OF_NOISE = 0.5  # of the variance that a ledger says: a wider interval decides nothing
@@ -55,6 +55,12 @@ class Measured:
     mean: float
     low: float
     high: float
+
+    def as_json(self) -> dict[str, float | str]:
+        """The three for JSON, the ends of the interval outwards as decimals, too; what is not finite is text."""
+        mean = outward(self.mean, "up") if self.mean == self.high else self.mean
+        ends = {"mean": mean, "low": outward(self.low, "down"), "high": outward(self.high, "up")}
+        return {name: _plain(value) for name, value in ends.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +112,11 @@ class Check:
 
     def as_json(self) -> dict[str, object]:
         """The check as plain data for ``json.dumps``; an end that is not finite is written as text."""
-        ends = (self.measured.mean, self.measured.low, self.measured.high)
         return {
             "theorem": self.theorem,
             "kind": self.kind,
             "predicted": ends_as_json(self.predicted),
-            "measured": dict(zip(("mean", "low", "high"), map(_plain, ends), strict=True)),
+            "measured": self.measured.as_json(),
             "verdict": str(self.verdict),
             "reason": self.reason,
         }
@@ -321,7 +326,7 @@ def formatted_upper(predicted: Enclosure | Numerical, specification: str) -> str
     """The upper end in a format such as ".4g", as Python writes it; a proven one is rounded up."""
     if isinstance(predicted, Numerical):
         return format(predicted.upper, specification)
-    return format(float(formatted(predicted.exact_upper, specification, "up")), specification)
+    return formatted_float(predicted.exact_upper, specification, "up")
 
 
 def ends_as_json(predicted: Enclosure | Numerical) -> dict[str, float | str]:

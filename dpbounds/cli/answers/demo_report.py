@@ -231,6 +231,8 @@ def _table(report: Report) -> str:
 
 
 def _as_csv(report: Report) -> str:
+    from dpbounds.algorithms.verification.judging.checks import formatted_upper
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
@@ -242,7 +244,11 @@ def _as_csv(report: Report) -> str:
     )  # fmt: skip
     for row in report.rows:
         check = row.checks["gradient"]
-        ends = (check.measured.mean, check.measured.low, check.measured.high, check.predicted.upper)
+        found = check.measured
+        ends = (
+            *(f"{value:.6e}" for value in (found.mean, found.low, found.high)),
+            formatted_upper(check.predicted, ".6e"),
+        )
         writer.writerow(
             (
                 _name(row),
@@ -252,7 +258,7 @@ def _as_csv(report: Report) -> str:
                 to_decimal(row.algorithm.noise_multiplier, 17, "up"),
                 row.run.steps,
                 *(f"{value:.6f}" for value in (row.accuracy.mean(), row.accuracy.min(), row.accuracy.max())),
-                *(f"{value:.6e}" for value in ends),
+                *ends,
                 _worst(row.checks.values()),
             )
         )

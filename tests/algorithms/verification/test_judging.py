@@ -14,6 +14,7 @@ from dpbounds.algorithms.ledger import Ledger, PrivacyBudget, Release
 from dpbounds.algorithms.verification import Verdict, bound_check, noise_check, sensitivity_check, spent_check
 from dpbounds.algorithms.verification.judging import planned_checks as kinds
 from dpbounds.algorithms.verification.judging.checks import (
+    Measured,
     Numerical,
     formatted_upper,
     mean_interval,
@@ -282,6 +283,9 @@ def test_what_is_predicted_is_written_on_the_safe_side():
     assert Fraction(text_of(ends["lower"])) <= check.predicted.exact_lower
     assert Fraction(text_of(ends["upper"])) >= check.predicted.exact_upper
     assert (ends["lower"], ends["upper"]) == (check.predicted.lower, check.predicted.upper)
+    spent = Measured(0.1, 0.3, 0.1).as_json()  # of privacy, the mean is the upper end
+    assert list(map(text_of, spent.values())) == ["0.10000000000000001", "0.29999999999999998", "0.10000000000000001"]
+    assert Measured(0.1, -math.inf, math.inf).as_json() == {"mean": 0.1, "low": "-inf", "high": "inf"}
     assert formatted_upper(Enclosure.exactly(Fraction(1141, 10**5)), ".2e") == "1.15e-02"
     assert formatted_upper(Enclosure.exactly(Fraction(1, 3)), ".4g") == "0.3334"
     assert formatted_upper(Enclosure(Fraction(0), math.inf), ".4g") == "inf"
