@@ -108,7 +108,7 @@ def _plan(found: dict[str, Any]) -> list[Rows]:
         f"Without any algorithm: at most {_end(one['value'], 'up')}: {one['reason']}" for one in found["trivial"][:1]
     ]
     floors = [
-        f"No method is below {'the order of ' if one['up_to_constant'] else ''}{_end(one['value'], 'down')}: {one['id']}"
+        f"No method is below {'the order of ' * one['up_to_constant']}{_end(one['value'], 'down')}: {one['id']}"
         for one in found["lower_bounds"][:1]
     ]
     vacuous = ["Every bound is vacuous at these numbers: none is below what holds without any algorithm."]

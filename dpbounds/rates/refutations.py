@@ -258,10 +258,11 @@ def _above_with_constants(lower: Claimed, upper: Claimed, seed: int) -> Iterator
         tested += 1
         if above.value.less_than(below.value):
             where = ", ".join(f"{name} = {float(value):.4g}" for name, value in sorted(point.items()))
+            least = formatted_float(below.value.exact_lower, ".4g", "down")
+            most = formatted_float(above.value.exact_upper, ".4g", "up")
             yield Refutation(
                 lower.metric, lower.name, upper.name, where,
-                f"{lower.name} (at least {formatted_float(below.value.exact_lower, '.4g', 'down')}) exceeds {upper.name} (at "
-                f"most {formatted_float(above.value.exact_upper, '.4g', 'up')}) at {where}",
+                f"{lower.name} (at least {least}) exceeds {upper.name} (at most {most}) at {where}",
             )  # fmt: skip
             return
         if tested == _POINTS:
