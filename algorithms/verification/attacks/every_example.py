@@ -73,7 +73,7 @@ def _audited(example: Example) -> PlannedCheck:
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
         lower, certified = (number(results[0], end) for end in ("lower", "certified"))
-        least = formatted_float(Fraction(lower), ".4g", "down")
+        least = formatted_float(lower, ".4g", "down")
         attacked = f"an attack finds at least {least} ({100 * confidence:.5g} % confidence)"
         measured = Measured(lower, lower, math.inf)
         if math.isinf(certified):
@@ -81,7 +81,7 @@ def _audited(example: Example) -> PlannedCheck:
             reason = f"{attacked}, and nothing is certified that this could exceed"
             return Check(theorem, "spent", nothing, measured, Verdict.UNDECIDED, reason)
         verdict = Verdict.COMPATIBLE if lower <= certified else Verdict.FAILS
-        most = formatted_float(Fraction(certified), ".12g", "up")
+        most = formatted_float(certified, ".12g", "up")
         reason = f"{attacked}, {'more than' if verdict is Verdict.FAILS else 'at most'} the {most} certified"
         return Check(theorem, "spent", Enclosure.exactly(Fraction(certified), "certified"), measured, verdict, reason)
 
