@@ -164,7 +164,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
             return schedule_for(self.target(problem), allowed, MOST_STEPS)
         reached = distance(self.target(problem), self.schedule)
         if not reached.exact_upper <= allowed:
-            found = f"{self.schedule.steps} steps, proven to be within {reached.upper:.4g} of the target"
+            found = f"{self.schedule.steps} steps, proven to be within {reached.decimals(4)[1]} of the target"
             advice = "leave the schedule out; with failure = 1 such a run promises nothing"
             raise InvalidValue("schedule", found, f"one within {float(allowed):.4g}", advice)
         return self.schedule

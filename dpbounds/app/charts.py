@@ -9,6 +9,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from dpbounds.expressions.exact import formatted_float
+
 _WIDTH, _HEIGHT = 640, 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 88, 20, 14, 66
 
@@ -77,7 +79,8 @@ def curve(columns: Mapping[str, Sequence[Any]]) -> Markup:
     body = "".join(f'<polyline class="{name}" points="{_points(x, y, at, values)}"/>' for name, values in ends.items())
     for here, low, high in zip(at, ends["lower"], ends["upper"], strict=True):
         if high > 0:
-            told = (f"ε = {here:.6g}", f"δ ≤ {high:.6g}, proven", f"δ ≥ {low:.6g}, proven")
+            most, least = formatted_float(high, ".6g", "up"), formatted_float(low, ".6g", "down")
+            told = (f"ε = {here:.6g}", f"δ ≤ {most}, proven", f"δ ≥ {least}, proven")
             body += _mark(x, y, here, high, told)
     return _frame("δ against ε, both proven ends", x, y, "ε", "δ", body)
 
@@ -90,7 +93,7 @@ def trade_off(columns: Mapping[str, Sequence[Any]]) -> Markup:
     body = f'<polyline class="reference" points="{_points(x, y, [0, 1], [1, 0])}"/>'
     body += f'<polyline class="upper" points="{_points(x, y, at, least)}"/>'
     for here, value in [pair for pair in zip(at, least, strict=True) if pair[0] >= 0.01][::5]:
-        told = (f"wrongly accused {here:.3g}", f"at least {value:.4g} missed")
+        told = (f"wrongly accused {here:.3g}", f"at least {formatted_float(value, '.4g', 'down')} missed")
         body += _mark(x, y, here, value, told)
     return _frame("what an attacker misses, at least", x, y, "wrong accusations", "true ones missed", body)
 

@@ -438,7 +438,10 @@ def _details(folder: Path) -> dict[str, Any]:
 
     from dpbounds.render.report import sections
 
-    columns = {name: json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ("curve", "trade-off")}
+    columns = {  # decimals as they stand there, on the safe side
+        name: json.loads((folder / f"{name}.json").read_text("utf-8"), parse_float=str)
+        for name in ("curve", "trade-off")
+    }
     found = sections((folder / "report.html").read_text("utf-8"))
     rows = list(zip(*columns["curve"].values(), strict=True))
     return {

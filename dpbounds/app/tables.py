@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpbounds.app.formulas import address
-from dpbounds.expressions.exact import to_decimal
+from dpbounds.expressions.exact import Direction, formatted_float, to_decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,11 @@ def _number(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def _end(value: Any, direction: Direction) -> str:
+    """An end of an interval, rounded outwards."""
+    return formatted_float(value, ".4g", direction) if isinstance(value, float) else str(value)
+
+
 def _without_empty_columns(table: Rows) -> Rows:
     kept = [index for index in range(len(table.head)) if any(row[index] for row in table.rows)]
     rows = (tuple(row[index] for index in kept) for row in table.rows)
@@ -81,7 +86,7 @@ _APART = "orders of growth that hide what decides: not ranked"
 
 def _guarantee(one: dict[str, Any]) -> tuple[Cell, ...]:
     sign, number = ("≤", one["bound"]["upper"]) if one["bound"] else ("~", one["rate"]["value"])
-    value = f"{sign}\N{NO-BREAK SPACE}{_number(number)}"
+    value = f"{sign}\N{NO-BREAK SPACE}{_end(number, 'up')}"
     return (
         str(one["place"] or "–"),
         _id(one["id"]),
@@ -100,10 +105,10 @@ def _plan(found: dict[str, Any]) -> list[Rows]:
     for one in (*found["ranking"], *({**one, "like": _APART} for one in found["not_ranked"])):
         kinds.setdefault(one["like"], []).append(_guarantee(one))
     trivial = [
-        f"Without any algorithm: at most {_number(one['value'])}: {one['reason']}" for one in found["trivial"][:1]
+        f"Without any algorithm: at most {_end(one['value'], 'up')}: {one['reason']}" for one in found["trivial"][:1]
     ]
     floors = [
-        f"No method is below {'the order of ' if one['up_to_constant'] else ''}{_number(one['value'])}: {one['id']}"
+        f"No method is below {'the order of ' * one['up_to_constant']}{_end(one['value'], 'down')}: {one['id']}"
         for one in found["lower_bounds"][:1]
     ]
     vacuous = ["Every bound is vacuous at these numbers: none is below what holds without any algorithm."]
@@ -162,9 +167,8 @@ def _promised(found: Any) -> str:
 
 
 def _between(low: Any, high: Any) -> str:
-    """Two ends, or one where no digit that is shown tells them apart."""
-    both = [_number(low), _number(high)]
-    return both[0] if both[0] == both[1] else f"[{both[0]}, {both[1]}]"
+    """Two ends, rounded outwards; or the upper one where no digit that is shown tells them apart."""
+    return _end(high, "up") if _number(low) == _number(high) else f"[{_end(low, 'down')}, {_end(high, 'up')}]"
 
 
 def _audit(found: dict[str, Any]) -> list[Rows]:
@@ -179,8 +183,8 @@ def _audit(found: dict[str, Any]) -> list[Rows]:
         (
             one["algorithm"],
             _verdict(one),
-            _number(one["lower"]["epsilon"]),
-            _number(one["unassuming"]),
+            _end(one["lower"]["epsilon"], "down"),
+            _end(one["unassuming"], "down"),
             _at_most(one["certified"]),
             _number(one["claim"]["epsilon"]),
             _number(one["claim"]["delta"]),
@@ -206,7 +210,7 @@ def _copies(found: dict[str, Any]) -> Rows:
             one["flaw"],
             "caught" if one["caught"] else "not caught",
             "yes" if one["caught"] == one["broken"] else "NO",
-            _number(one["lower"]["epsilon"]),
+            _end(one["lower"]["epsilon"], "down"),
             _number(one["claim"]["epsilon"]),
             _number(one["claim"]["delta"]),
         )

@@ -197,6 +197,19 @@ def formatted(value: Fraction | float, specification: str, direction: Direction)
     return format(rounded, f"{match['shape']}.{digits}{kind}")
 
 
+def formatted_float(value: Fraction | float, specification: str, direction: Direction) -> str:
+    """Write a number as ``format`` writes a float, in at most 15 digits, but rounded downwards or upwards.
+
+    Raises:
+        InvalidValue: As ``formatted``.
+
+    >>> formatted_float(Fraction(1, 3 * 10**6), ".3g", "up"), formatted_float(0.1, ".3g", "down")
+    ('3.34e-07', '0.1')
+    """
+    finite = isinstance(value, Fraction) or math.isfinite(value)
+    return format(float(formatted(Fraction(value) if finite else value, specification, direction)), specification)
+
+
 def brief(value: Fraction) -> str:
     """A number of any size in six digits, for messages."""
     nearest = to_float(value, "down")

@@ -213,6 +213,6 @@ def tied(theorem: Theorem, values: Mapping[str, Any], budget: Budget) -> Tied:
     found = spending(theorem, {**values, "epsilon": budget.epsilon, "delta": budget.delta}, budget.relation)
     if found.kept is not True:
         kind = "delta" if found.claim is Claim.TOTAL_VARIATION else "epsilon"
-        raise InvalidValue(kind, f"{found.spent.upper:.4g}", f"a spend of at most {float(found.promised):g}")
+        raise InvalidValue(kind, found.spent.decimals(4)[1], f"a spend of at most {float(found.promised):g}")
     how = f"as prescribed it spends {found.spent.decimals(4)[1]} of {float(found.promised):g}"
     return Tied(None, found.mechanism, how)

@@ -19,6 +19,7 @@ from fractions import Fraction
 from sympy import sqrt
 
 from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.expressions.exact import formatted_float
 from dpbounds.expressions.symbols import by_name, delta, dimension, kl_exponent, lipschitz
 from dpbounds.rates.cones import outside
 from dpbounds.rates.orders import ONE, Order
@@ -257,10 +258,11 @@ def _above_with_constants(lower: Claimed, upper: Claimed, seed: int) -> Iterator
         tested += 1
         if above.value.less_than(below.value):
             where = ", ".join(f"{name} = {float(value):.4g}" for name, value in sorted(point.items()))
+            least = formatted_float(below.value.exact_lower, ".4g", "down")
+            most = formatted_float(above.value.exact_upper, ".4g", "up")
             yield Refutation(
                 lower.metric, lower.name, upper.name, where,
-                f"{lower.name} (at least {below.value.lower:.4g}) exceeds {upper.name} (at most "
-                f"{above.value.upper:.4g}) at {where}",
+                f"{lower.name} (at least {least}) exceeds {upper.name} (at most {most}) at {where}",
             )  # fmt: skip
             return
         if tested == _POINTS:

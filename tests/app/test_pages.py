@@ -463,6 +463,34 @@ def test_what_is_printed_is_taken_apart():
     assert printed.read("", "Traceback\nKeyError: 1\n", 3).error == "KeyError: 1"
 
 
+def test_tables_and_charts_round_ends_outwards():
+    third = 1 / 3
+    (table,) = TABLES["audit"](
+        {
+            "algorithm": "a",
+            "sound": True,
+            "claim_refuted": False,
+            "runs": 1,
+            "ended": "",
+            "unassuming": third,
+            "certified": 2 / 3,
+            "claim": {"epsilon": 1.0, "delta": 1e-5},
+            "confidence": 0.95,
+            "lower": {"epsilon": 2 / 3, "attack": "", "method": "", "confidence": 0.95},
+        }
+    )
+    assert table.rows[0][2:5] == ("0.6666", "0.3333", "0.666667")
+    check = {"theorem": "t", "name": "n", "verdict": "holds", "reason": ""}
+    found = {"predicted": {"lower": third, "upper": third}, "measured": {"mean": 0.5, "low": third, "high": 2 * third}}
+    (table,) = TABLES["verify"]({"checks": [{**check, **found}], "experiments": []})
+    assert table.rows[0][3:6] == ("0.3334", "0.5", "[0.3333, 0.6667]")
+    curve = charts.curve({"epsilon": [0, 1], "delta_lower": ["0.16666666666666666", 0], "delta_upper": [third, third]})
+    assert "δ ≤ 0.333334, proven" in curve
+    assert "δ ≥ 0.166666, proven" in curve
+    least = charts.trade_off({"type_one_error": [0, 0.5], "type_two_error_lower_bound": [1, 2 / 3]})
+    assert "at least 0.6666 missed" in least
+
+
 def test_charts_show_their_numbers():
     columns = {"epsilon": [0, 1], "delta_lower": [0.4, "1e-400"], "delta_upper": [0.5, "1e-7"]}
     curve = charts.curve(columns)

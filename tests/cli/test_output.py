@@ -29,7 +29,7 @@ def test_a_long_number_says_that_it_is_shortened():
     assert shown == "about 3.14159265358"
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(FRACTIONS)
 def test_json_numbers_round_in_their_direction(number):
     lower, upper = output.json_number(number, "down"), output.json_number(number, "up")

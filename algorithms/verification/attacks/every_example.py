@@ -23,6 +23,7 @@ from dpbounds.algorithms.verification.studies.running import Example
 from dpbounds.algorithms.verification.sweeping.cells import Numbers, Result, number
 from dpbounds.algorithms.verification.sweeping.trials import ran, spending
 from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import formatted_float
 
 _EPSILON, _DELTA = "1", "1e-5"
 _NOT_AUDITED = (
@@ -72,14 +73,16 @@ def _audited(example: Example) -> PlannedCheck:
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
         lower, certified = (number(results[0], end) for end in ("lower", "certified"))
-        attacked = f"an attack finds at least {lower:.4g} ({100 * confidence:.5g} % confidence)"
+        least = formatted_float(lower, ".4g", "down")
+        attacked = f"an attack finds at least {least} ({100 * confidence:.5g} % confidence)"
         measured = Measured(lower, lower, math.inf)
         if math.isinf(certified):
             nothing = Enclosure(Fraction(0), math.inf, "nothing is proven")
             reason = f"{attacked}, and nothing is certified that this could exceed"
             return Check(theorem, "spent", nothing, measured, Verdict.UNDECIDED, reason)
         verdict = Verdict.COMPATIBLE if lower <= certified else Verdict.FAILS
-        reason = f"{attacked}, {'more than' if verdict is Verdict.FAILS else 'at most'} the {certified:.12g} certified"
+        most = formatted_float(certified, ".12g", "up")
+        reason = f"{attacked}, {'more than' if verdict is Verdict.FAILS else 'at most'} the {most} certified"
         return Check(theorem, "spent", Enclosure.exactly(Fraction(certified), "certified"), measured, verdict, reason)
 
     confidence = confidence_of(SUITE_ERROR, MOST_CHECKS)

@@ -22,6 +22,8 @@ from dpbounds.algorithms.problems.problem import Problem
 from dpbounds.algorithms.verification.sweeping.cells import NotMeasured
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import formatted_float
+from dpbounds.expressions.json_numbers import outward
 
 _WIDEST_OF_NOISE = 0.5  # of the variance that a ledger says: a wider interval decides nothing
 
@@ -53,6 +55,12 @@ class Measured:
     mean: float
     low: float
     high: float
+
+    def as_json(self) -> dict[str, float | str]:
+        """The three for JSON, the ends of the interval outwards as decimals, too; what is not finite is text."""
+        mean = outward(self.mean, "up") if self.mean == self.high else self.mean
+        ends = {"mean": mean, "low": outward(self.low, "down"), "high": outward(self.high, "up")}
+        return {name: _plain(value) for name, value in ends.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +112,11 @@ class Check:
 
     def as_json(self) -> dict[str, object]:
         """The check as plain data for ``json.dumps``; an end that is not finite is written as text."""
-        ends = (self.measured.mean, self.measured.low, self.measured.high)
         return {
             "theorem": self.theorem,
             "kind": self.kind,
-            "predicted": {"lower": _plain(self.predicted.lower), "upper": _plain(self.predicted.upper)},
-            "measured": dict(zip(("mean", "low", "high"), map(_plain, ends), strict=True)),
+            "predicted": ends_as_json(self.predicted),
+            "measured": self.measured.as_json(),
             "verdict": str(self.verdict),
             "reason": self.reason,
         }
@@ -264,10 +271,11 @@ def noise_check(
     measured = Measured(float(samples.mean()), low, high)
     contains = low <= predicted.exact_upper and predicted.exact_lower <= high
     interval = f"E‖e‖² measured {measured.mean:.6g}, {100 * confidence:.5g} % interval [{low:.6g}, {high:.6g}]"
+    ledgers = f"the ledger's {formatted_upper(predicted, '.6g')}"
     if contains and high - low > _WIDEST_OF_NOISE * predicted.upper:
-        reason = f"{interval} is wider than {_WIDEST_OF_NOISE:.0%} of the ledger's {predicted.upper:.6g}: run more"
+        reason = f"{interval} is wider than {_WIDEST_OF_NOISE:.0%} of {ledgers}: run more"
         return Check(theorem, "formula", predicted, measured, Verdict.UNDECIDED, reason)
-    reason = f"{interval} {'contains' if contains else 'misses'} the ledger's {predicted.upper:.6g}"
+    reason = f"{interval} {'contains' if contains else 'misses'} {ledgers}"
     return Check(theorem, "formula", predicted, measured, Verdict.HOLDS if contains else Verdict.FAILS, reason)
 
 
@@ -293,7 +301,8 @@ def sensitivity_check(theorem: str, problem: Problem, points: ArrayLike, ledger:
     largest = float(problem.per_record_gradient_norms(points).max()) / problem.records
     measured = Measured(largest, largest, largest)
     within = Fraction(largest) <= claimed.exact_lower * (1 + Fraction(1, 10**9))
-    reason = f"one record moves the mean gradient by {largest:.6g}, the ledger allows for {claimed.upper:.6g}"
+    allowed = formatted_upper(claimed, ".6g")
+    reason = f"one record moves the mean gradient by {largest:.6g}, the ledger allows for {allowed}"
     return Check(theorem, "bound", claimed, measured, Verdict.HOLDS if within else Verdict.FAILS, reason)
 
 
@@ -311,6 +320,23 @@ def valid_share(name: str, value: float) -> None:
     """Refuse what is not strictly between 0 and 1."""
     if not 0 < value < 1:
         raise InvalidValue(name, value, "greater than 0 and less than 1")
+
+
+def formatted_upper(predicted: Enclosure | Numerical, specification: str) -> str:
+    """The upper end in a format such as ".4g", as Python writes it; a proven one is rounded up."""
+    if isinstance(predicted, Numerical):
+        return format(predicted.upper, specification)
+    return formatted_float(predicted.exact_upper, specification, "up")
+
+
+def ends_as_json(predicted: Enclosure | Numerical) -> dict[str, float | str]:
+    """Both ends for JSON, proven ones rounded outwards; what is not finite is text."""
+    if isinstance(predicted, Numerical):
+        return {"lower": predicted.lower, "upper": predicted.upper}
+    return {
+        "lower": _plain(outward(predicted.exact_lower, "down")),
+        "upper": _plain(outward(predicted.exact_upper, "up")),
+    }
 
 
 def _plain(value: float) -> float | str:

@@ -18,6 +18,7 @@ from dpbounds.algorithms.verification.judging.checks import (
     Numerical,
     Verdict,
     finite_samples,
+    formatted_upper,
     held_below,
     share_of,
     valid_share,
@@ -78,12 +79,13 @@ def formula_check(theorem: str, numbers: Numbers, predicted: Enclosure | Numeric
         ``holds`` where the interval contains the value, ``fails`` where it does not. ``undecided`` where the interval
         is wider than 15 % of the value: it would contain what is wrong by so much.
     """
-    estimate, value = measured(numbers, confidence), f"{predicted.upper:.5g}"
+    estimate = measured(numbers, confidence)
     if isinstance(predicted, Numerical):
         contains = estimate.low <= predicted.upper and predicted.lower <= estimate.high
-        value += " (numerical, not proven)"
+        value = f"{predicted.upper:.5g} (numerical, not proven)"
     else:
         contains = estimate.low <= predicted.exact_upper and predicted.exact_lower <= estimate.high
+        value = formatted_upper(predicted, ".5g")
     interval = _in_words(estimate, confidence)
     if contains and estimate.high - estimate.low > max(_WIDEST * abs(predicted.upper), 1e-300):
         reason = f"{interval} is wider than {_WIDEST:.0%} of the value {value}: draw more"
@@ -106,7 +108,7 @@ def estimate_check(theorem: str, numbers: Numbers, bound: Enclosure, confidence:
     """
     mean = measured(numbers, confidence)
     interval = _in_words(mean, confidence)
-    return held_below(theorem, mean, bound, interval, share_of(mean, bound), f"{bound.upper:.5g}", "draw more")
+    return held_below(theorem, mean, bound, interval, share_of(mean, bound), formatted_upper(bound, ".5g"), "draw more")
 
 
 def quantile_check(
@@ -133,7 +135,7 @@ def quantile_check(
     high = ordered[above] if above < count else math.inf
     quantile = Measured(ordered[math.ceil(count * (1 - failure)) - 1], low, high)
     interval = f"quantile {quantile.mean:.4g}, {100 * confidence:.5g} % interval [{low:.4g}, {high:.4g}]"
-    named, more = f"{bound.upper:.4g}", f"run more repetitions than {count}"
+    named, more = formatted_upper(bound, ".4g"), f"run more repetitions than {count}"
     return held_below(theorem, quantile, bound, interval, f"below {named}", named, more)
 
 
@@ -149,7 +151,8 @@ def always_check(theorem: str, repetitions: Sequence[float], bound: Enclosure) -
     measured = Measured(float(samples.mean()), float(samples.min()), largest)
     most = f"the largest of {len(samples)} is {largest:.5g}"
     if largest > bound.exact_upper:
-        reason = f"{most}, above {bound.upper:.5g}, which {exceeded} exceed and none may"
+        reason = f"{most}, above {formatted_upper(bound, '.5g')}, which {exceeded} exceed and none may"
         return Check(theorem, "bound", bound, measured, Verdict.FAILS, reason)
     verdict = Verdict.HOLDS if largest <= bound.exact_lower else Verdict.UNDECIDED
-    return Check(theorem, "bound", bound, measured, verdict, f"{most}, at most {bound.upper:.5g}, as every run must be")
+    reason = f"{most}, at most {formatted_upper(bound, '.5g')}, as every run must be"
+    return Check(theorem, "bound", bound, measured, verdict, reason)

@@ -11,6 +11,7 @@ repetition, or makes such numbers from its result.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -140,7 +141,8 @@ def spent(theorem: str, name: str, cells: CellsAt, budget: ExactLike | None = No
         verdict = Verdict.HOLDS if upper <= allowed else Verdict.FAILS if lower > allowed else Verdict.UNDECIDED
         most = "the ledger spends" if len(results) == 1 else f"the most that {len(results)} ledgers spend is"
         what = "epsilon" if of == "spent" else of
-        reason = f"{most} {what} in [{lower:.12g}, {upper:.12g}] of {float(allowed):g}, certified"
+        ends = Enclosure(Fraction(lower), Fraction(upper) if math.isfinite(upper) else upper)
+        reason = f"{most} {what} in {ends:.12g} of {float(allowed):g}, certified"
         measured = Measured(upper, lower, upper)
         return Check(theorem, "spent", Enclosure.exactly(allowed, "budget"), measured, verdict, reason)
 

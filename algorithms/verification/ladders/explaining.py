@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpbounds.algorithms.run import Run
-from dpbounds.algorithms.verification.judging.checks import Verdict, valid_share
+from dpbounds.algorithms.verification.judging.checks import Verdict, ends_as_json, valid_share
 from dpbounds.algorithms.verification.ladders import derivations
 from dpbounds.algorithms.verification.ladders.lines import Due, Line, lines
 from dpbounds.errors import InvalidValue
@@ -74,7 +74,7 @@ class Explanation:
             "repetitions": self.repetitions,
             "steps": self.steps,
             "measured": plain(self.measured),
-            "bound": {"lower": plain(self.bound.lower), "upper": plain(self.bound.upper)},
+            "bound": ends_as_json(self.bound),
             "subtracted": plain(self.subtracted),
             "lines": [
                 {

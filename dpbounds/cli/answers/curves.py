@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,6 +16,7 @@ from dpbounds.cli.printing.output import json_number
 from dpbounds.cli.questions.options import PICTURES, writing
 from dpbounds.expressions.enclosure import End
 from dpbounds.expressions.exact import Direction, to_decimal
+from dpbounds.expressions.json_numbers import json_text
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.relations import Relation
 
@@ -142,7 +142,7 @@ def _write(
         document = {
             name: [json_number(Fraction(text), _rounding(name)) for text in column] for name, column in columns.items()
         }
-        writing(path, json.dumps(document, indent=1, allow_nan=False) + "\n", option)
+        writing(path, json_text(document, indent=1) + "\n", option)
     else:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from dpbounds.cli.answers.demo_training import RELATION, Baseline, Trained
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.options import writing_before
 from dpbounds.expressions.exact import to_decimal
+from dpbounds.expressions.json_numbers import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -90,7 +90,7 @@ def write(report: Report, directory: Path) -> tuple[Path, ...]:
     results: dict[str, str | bytes] = {
         "demo.md": as_markdown(report),
         "demo.csv": _as_csv(report),
-        "demo.json": json.dumps(as_data(report), indent=2, allow_nan=False) + "\n",
+        "demo.json": json_text(as_data(report), indent=2) + "\n",
     }
     listed = (*results, *evidence, "demo.png")
     results["demo.png"] = _plot(report)
@@ -190,6 +190,8 @@ def _row_as_data(row: Trained) -> dict[str, object]:
 
 
 def _cells(row: Trained) -> tuple[str, ...]:
+    from dpbounds.algorithms.verification.judging.checks import formatted_upper
+
     check = row.checks["gradient"]
     measured = f"{check.measured.mean:.2e} [{check.measured.low:.2e}, {check.measured.high:.2e}]"
     return (
@@ -199,7 +201,7 @@ def _cells(row: Trained) -> tuple[str, ...]:
         str(row.run.steps),
         f"{row.accuracy.mean():.3f} ({row.accuracy.min():.3f} to {row.accuracy.max():.3f})",
         measured,
-        f"{check.predicted.upper:.2e}",
+        formatted_upper(check.predicted, ".2e"),
         _worst(row.checks.values()),
     )
 
@@ -229,6 +231,8 @@ def _table(report: Report) -> str:
 
 
 def _as_csv(report: Report) -> str:
+    from dpbounds.algorithms.verification.judging.checks import formatted_upper
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
@@ -240,7 +244,11 @@ def _as_csv(report: Report) -> str:
     )  # fmt: skip
     for row in report.rows:
         check = row.checks["gradient"]
-        ends = (check.measured.mean, check.measured.low, check.measured.high, check.predicted.upper)
+        found = check.measured
+        ends = (
+            *(f"{value:.6e}" for value in (found.mean, found.low, found.high)),
+            formatted_upper(check.predicted, ".6e"),
+        )
         writer.writerow(
             (
                 _name(row),
@@ -250,7 +258,7 @@ def _as_csv(report: Report) -> str:
                 to_decimal(row.algorithm.noise_multiplier, 17, "up"),
                 row.run.steps,
                 *(f"{value:.6f}" for value in (row.accuracy.mean(), row.accuracy.min(), row.accuracy.max())),
-                *(f"{value:.6e}" for value in ends),
+                *ends,
                 _worst(row.checks.values()),
             )
         )

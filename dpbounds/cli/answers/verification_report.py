@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpbounds.cli.questions.options import writing
+from dpbounds.expressions.json_numbers import outward
 
 if TYPE_CHECKING:
     from dpbounds.algorithms.verification.experiments import Picture
@@ -35,7 +36,7 @@ def document(
                 "name": one.planned.name,
                 "kind": one.planned.kind,
                 "predicted": predicted(one)[0],
-                "measured": dict(zip(("mean", "low", "high"), map(_number, measured(one)), strict=True)),
+                "measured": _measured(one),
                 "verdict": str(one.check.verdict),
                 "reason": one.check.reason,
                 **_choice(one),
@@ -53,6 +54,12 @@ def document(
     }
 
 
+def _measured(one: Outcome) -> dict[str, float | str]:
+    from dpbounds.algorithms.verification.judging.checks import Measured
+
+    return Measured(*measured(one)).as_json()
+
+
 def _choice(outcome: Outcome) -> dict[str, object]:
     """On which of several problems an exponent was held against its promise, and what the others gave."""
     check = _slope(outcome)
@@ -62,8 +69,8 @@ def _choice(outcome: Outcome) -> dict[str, object]:
         {
             "problem": one.problem,
             "exponent": _number(one.slope.value),
-            "low": _number(one.slope.low),
-            "high": _number(one.slope.high),
+            "low": _number(outward(one.slope.low, "down")),
+            "high": _number(outward(one.slope.high, "up")),
             "regime": one.regime,
         }
         for one in check.others
@@ -96,12 +103,10 @@ def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
 
 def predicted(one: Outcome) -> tuple[object, float]:
     """What was predicted, as data and as the number that a table shows."""
+    from dpbounds.algorithms.verification.judging.checks import ends_as_json
+
     found = one.check.predicted
-    return (
-        (found, found)
-        if isinstance(found, int | float)
-        else ({"lower": found.lower, "upper": found.upper}, found.upper)
-    )
+    return (found, found) if isinstance(found, int | float) else (ends_as_json(found), found.upper)
 
 
 def measured(one: Outcome) -> tuple[float, float, float]:
@@ -222,11 +227,14 @@ def _caption(picture: Picture) -> str:
 
 
 def _row(one: Outcome) -> tuple[str, ...]:
+    from dpbounds.algorithms.verification.judging.checks import formatted_upper
+
+    promised = one.check.predicted
     return (
         one.planned.theorem,
         one.planned.name,
         one.planned.kind,
-        f"{predicted(one)[1]:.5g}",
+        f"{promised:.5g}" if isinstance(promised, int | float) else formatted_upper(promised, ".5g"),
         *(f"{number:.5g}" for number in measured(one)),
         str(one.check.verdict),
         one.check.reason,

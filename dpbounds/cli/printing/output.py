@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -13,6 +12,7 @@ import click
 
 from dpbounds import __version__
 from dpbounds.expressions.exact import Direction, to_decimal, to_float
+from dpbounds.expressions.json_numbers import json_text, outward
 
 if TYPE_CHECKING:
     from dpbounds.expressions.enclosure import Enclosure
@@ -63,22 +63,25 @@ def plain_text(value: object) -> str:
 
 
 def json_number(number: Fraction | float, direction: Direction, digits: int | None = None) -> float | int | str:
-    """A number for JSON: a double rounded in a direction; text where doubles do not reach or digits are asked for."""
+    """A number for JSON: a double rounded in a direction, as a decimal, too; text beyond doubles or for more digits."""
     if isinstance(number, float) and not math.isfinite(number):
         return str(number)
     wide = digits is not None and digits > _DIGITS_OF_A_DOUBLE
-    double = to_float(number, direction)
-    if wide or 0 < abs(Fraction(number)) < _SMALLEST_JSON_NUMBER or math.isinf(double):
+    if wide or _beyond_doubles(number, direction):
         return to_decimal(number, digits or 17, direction)
-    return double
+    return outward(number, direction)
 
 
 def json_given(number: Fraction | None) -> float | int | str | None:
     """A number that the person gave, for JSON: the nearest double, or text where doubles do not reach."""
     if number is None:
         return None
-    near = json_number(number, "down" if number < 0 else "up")
-    return float(number) if isinstance(near, float) else near
+    direction: Direction = "down" if number < 0 else "up"
+    return to_decimal(number, 17, direction) if _beyond_doubles(number, direction) else float(number)
+
+
+def _beyond_doubles(number: Fraction | float, direction: Direction) -> bool:
+    return 0 < abs(Fraction(number)) < _SMALLEST_JSON_NUMBER or math.isinf(to_float(number, direction))
 
 
 def json_ends(enclosure: Enclosure, digits: int | None = None) -> dict[str, float | int | str]:
@@ -167,7 +170,7 @@ def print_json(document: Mapping[str, object] | Sequence[Mapping[str, object]], 
         "verb": running.info_name if verb is None and running is not None else verb,
     }
     whole = {**head, **document} if isinstance(document, Mapping) else [{**head, **one} for one in document]
-    click.echo(json.dumps(whole, indent=2, allow_nan=False))
+    click.echo(json_text(whole, indent=2))
 
 
 def _data(value: object) -> object:

@@ -32,6 +32,7 @@ from dpbounds.cli.questions.options import (
 )
 from dpbounds.errors import MISSING, InvalidValue
 from dpbounds.expressions.exact import to_decimal
+from dpbounds.expressions.json_numbers import outward
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
@@ -187,9 +188,9 @@ def _document(finding: AuditedAlgorithm, seed: int) -> dict[str, object]:
         "limit": finding.limit,
         "seed": seed,
         "lower": _lower(finding.audit, finding.attack),
-        "unassuming": finding.unassuming.epsilon,
+        "unassuming": outward(finding.unassuming.epsilon, "down"),
         "reach": None if math.isnan(finding.reach) else finding.reach,
-        "certified": finding.certified if math.isfinite(finding.certified) else str(finding.certified),
+        "certified": output.json_number(finding.certified, "up"),
         "claim": {"epsilon": float(claim.epsilon), "delta": float(claim.delta), "relation": str(claim.relation)},
         "sound": finding.sound,
         "claim_refuted": finding.refutes_claim,
@@ -198,7 +199,7 @@ def _document(finding: AuditedAlgorithm, seed: int) -> dict[str, object]:
 
 def _lower(audit: Audit, attack: str) -> dict[str, object]:
     return {
-        "epsilon": audit.epsilon,
+        "epsilon": outward(audit.epsilon, "down"),
         "delta": audit.delta,
         "confidence": audit.confidence,
         "attack": attack,

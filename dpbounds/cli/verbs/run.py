@@ -6,7 +6,6 @@ import csv
 import dataclasses
 import inspect
 import io
-import json
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -42,6 +41,7 @@ from dpbounds.cli.questions.options import (
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.cli.verbs.plan import releases
 from dpbounds.errors import CertificateError
+from dpbounds.expressions.json_numbers import json_text
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def _write(found: Ran, directory: Path, write_report: Callable[[Mapping[str, Pat
     }
     released = {
         "point.csv": _point(found),
-        "run.json": json.dumps(_document(found), indent=2, allow_nan=False) + "\n",
+        "run.json": json_text(_document(found), indent=2) + "\n",
     }
     first, last = ({directory / name: text for name, text in texts.items()} for texts in (evidence, released))
     outdated = [

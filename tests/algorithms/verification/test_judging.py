@@ -14,7 +14,9 @@ from dpbounds.algorithms.ledger import Ledger, PrivacyBudget, Release
 from dpbounds.algorithms.verification import Verdict, bound_check, noise_check, sensitivity_check, spent_check
 from dpbounds.algorithms.verification.judging import planned_checks as kinds
 from dpbounds.algorithms.verification.judging.checks import (
+    Measured,
     Numerical,
+    formatted_upper,
     mean_interval,
     refused_check,
     unproven_check,
@@ -24,6 +26,7 @@ from dpbounds.algorithms.verification.judging.planned_checks import Size, by_siz
 from dpbounds.algorithms.verification.sweeping.cells import Cell, NotMeasured, Result, parameter, text, vector
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.json_numbers import text_of
 from dpbounds.theorems.record import Mode
 
 SAMPLES = np.random.default_rng(0).exponential(size=50)
@@ -271,6 +274,22 @@ def test_noise_is_not_confirmed_by_an_interval_that_has_half_of_it(repetitions, 
     ledger = Ledger((Release(Fraction(2), Fraction(1), count=4),))
     squares = factor * np.random.default_rng(0).chisquare(3 * 4, size=repetitions)  # E‖e‖² is dσ² = 12
     assert noise_check("x", squares, dimension=3, steps=4, ledger=ledger, confidence=0.99).verdict == verdict
+
+
+def test_what_is_predicted_is_written_on_the_safe_side():
+    """As doubles and as decimals: 0.1 and 0.3 hold binary values above and below what these decimals say."""
+    check = bound_check("x", SAMPLES, Enclosure(Fraction(0.3), Fraction(0.1) + 1))
+    ends = check.as_json()["predicted"]
+    assert Fraction(text_of(ends["lower"])) <= check.predicted.exact_lower
+    assert Fraction(text_of(ends["upper"])) >= check.predicted.exact_upper
+    assert (ends["lower"], ends["upper"]) == (check.predicted.lower, check.predicted.upper)
+    spent = Measured(0.1, 0.3, 0.1).as_json()  # of privacy, the mean is the upper end
+    assert list(map(text_of, spent.values())) == ["0.10000000000000001", "0.29999999999999998", "0.10000000000000001"]
+    assert Measured(0.1, -math.inf, math.inf).as_json() == {"mean": 0.1, "low": "-inf", "high": "inf"}
+    assert formatted_upper(Enclosure.exactly(Fraction(1141, 10**5)), ".2e") == "1.15e-02"
+    assert formatted_upper(Enclosure.exactly(Fraction(1, 3)), ".4g") == "0.3334"
+    assert formatted_upper(Enclosure(Fraction(0), math.inf), ".4g") == "inf"
+    assert formatted_upper(Numerical(1 / 3, 0.0), ".4g") == "0.3333"
 
 
 def test_one_repetition_is_undecided():
