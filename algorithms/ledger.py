@@ -412,6 +412,11 @@ class OpenLedger:
         last: The last of them, None before the first.
     """
 
+    @property
+    def chosen(self) -> str:
+        """See ``Run``: what it holds was released, here, and not chosen from what might be."""
+        return ""
+
     def __init__(self) -> None:
         self.seeded = False
         self.descent: PlainDescent | None = None

@@ -497,6 +497,7 @@ class Method(ABC, Generic[P]):
             noise_drawn=self.noise_drawn if self.noise == "secure" else drawn_by(self.noise_drawn, known),
             utility=None if getattr(problem, "has_objective", True) else NO_UTILITY,
             release=self.release,
+            chosen=run.ledger.chosen,
         )
 
     def _plain(self, problem: P) -> PlainStep | None:

@@ -193,6 +193,8 @@ class Run(Displayed):
         noise_drawn: Which noise that was, in words for a privacy statement.
         utility: Why no bound on utility applies, in words; None where the problem does not rule one out.
         tested: Of a run under guard: what the tests of its noise could have seen.
+        chosen: Where the ledger holds what a run may release at most, as it chooses as it goes: how many releases that
+            are, in words for a privacy statement; empty where the ledger lists what was released.
     """
 
     algorithm: str
@@ -213,6 +215,7 @@ class Run(Displayed):
     utility: str | None = None
     release: WhichRelease = "every-iterate"
     tested: tuple[NoiseTested, ...] = ()
+    chosen: str = ""
 
     def __post_init__(self) -> None:
         if self.metric not in self.measured and self.metric not in self.trace:
@@ -246,7 +249,7 @@ class Run(Displayed):
         """A paragraph fit to publish, at the budget's δ and relation; errors as ``certificate``."""
         from dpbounds.privacy.publishing.statements import statement
 
-        return statement(self._account(), noise_drawn=self.noise_drawn)
+        return statement(self._account(), noise_drawn=self.noise_drawn, chosen=self.chosen)
 
     def certificate(self) -> dict[str, object]:
         """The certificate of one repetition's ledger (of what is published of it), for ``dpbounds check``.

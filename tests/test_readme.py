@@ -2,6 +2,7 @@
 (tests/documentation/test_blocks.py), its two installation lines by .ci/run.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 import dpbounds as dp
 from dpbounds.cli import main
 from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.theorems.registry import library
 from tests.documentation.pages import PAGES, ROOT, assert_same_up_to_round_off
 
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -31,6 +33,20 @@ def test_its_links_work_outside_of_the_repository():
         )
     ]
     assert (ROOT / "docs" / "demo.png").is_file()
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/theorems.md"])
+def test_what_it_counts_is_so(page):
+    """Every number of statements on the page, counted in the library and in the index of what is verified."""
+    statements = library()
+    own = sum(one.paper == "dpbounds" for one in statements)
+    checked = json.loads((ROOT / "algorithms/verification/index.json").read_text(encoding="utf-8"))["statements"]
+    assert set(checked) <= {one.id for one in statements}
+    told = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert re.search(rf"\b{len(statements) - own} (statements )?from papers\b", told)
+    assert re.search(rf"\band {own} of its own\b", told)
+    assert re.search(rf"\b{sum(bool(one.parts) for one in statements)} (of them with|have) formulas\b", told)
+    assert re.search(rf"\b{len(checked)} are checked against runs\b", told)
 
 
 def test_what_it_names_exists():

@@ -61,7 +61,7 @@ def walked(
     steep, length = (value_of(each, values) for each in (theorem.gradient_threshold, theorem.curvature_move))
     step_size = 1 / value_of(symbols.smoothness, values)
     memory = Walk(problem)
-    gradients = reserved(run.path_gradients(caps.gradient_multiplier, caps.path_length, memory))
+    gradients = reserved(run.path_gradients(caps.gradient_multiplier, caps.path_length, memory), caps.steps + 1)
     search = searching()
 
     w = run.repeated(problem.initial_point) if start is None else start.copy()

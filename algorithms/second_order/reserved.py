@@ -35,11 +35,23 @@ class ReservedLedger(OpenLedger):
         self._reserved: Counter[Release | DescribedRelease] = Counter()
         self._made: dict[Release | DescribedRelease, Counter[Stream | None]] = defaultdict(Counter)
         self._asking: tuple[Stream | None, ...] = (None,)  # all of them
+        self._paths, self._along = 0, 0  # entries that stand for a path, and how many answers those may be
 
-    def reserve(self, entry: Release | DescribedRelease) -> None:
-        """Write down so many answers."""
+    def reserve(self, entry: Release | DescribedRelease, along: int = 0) -> None:
+        """Write down so many answers, or one entry for a path, with ``along`` answers at most."""
         super()._write(entry)
         self._reserved[replace(entry, count=1)] += entry.count
+        self._paths, self._along = self._paths + bool(along), self._along + along
+
+    @property
+    def chosen(self) -> str:
+        """How many releases there may be, at most, for a privacy statement."""
+        most = sum(self._reserved.values()) - self._paths + self._along
+        together = f", {self._along} of them along a path, which is accounted for as one release" if self._along else ""
+        return (
+            f"Which releases are made, and how many, is chosen as the run goes: at most {most}{together}; the run is "
+            "accounted for as if it had made all"
+        )
 
     @contextmanager
     def asked_by(self, streams: Sequence[Stream]) -> Iterator[None]:
@@ -66,14 +78,15 @@ class ReservedLedger(OpenLedger):
 
 
 def reserved(oracle: Asked, count: int = 1) -> Asked:
-    """The oracle, with so many answers (or its path) reserved in its ledger."""
+    """The oracle, with so many answers (or its path, of so many) reserved in its ledger."""
     entry: Release | DescribedRelease
+    along = 0
     if isinstance(oracle, PathGradientOracle):
-        ledger, entry = oracle.ledger.ledger, oracle.ledger.last
+        ledger, entry, along = oracle.ledger.ledger, oracle.ledger.last, count
     elif oracle.noise == "gaussian" and not isinstance(oracle, HessianProductOracle):
         ledger, entry = oracle.ledger, Release(Fraction(oracle.noise_stddev), oracle.per_record_bound, count=count)
     else:
         ledger, entry = oracle.ledger, DescribedRelease(Gaussian(oracle.noise_multiplier), count)
     assert isinstance(ledger, ReservedLedger)
-    ledger.reserve(entry)
+    ledger.reserve(entry, along)
     return oracle

@@ -227,7 +227,7 @@ def _statement(found: Ran, account: Account) -> str | None:
     from dpbounds.privacy.publishing.statements import statement
 
     try:
-        return statement(account, noise_drawn=found.run.noise_drawn, outside=_OUTSIDE)
+        return statement(account, noise_drawn=found.run.noise_drawn, outside=_OUTSIDE, chosen=found.run.chosen)
     except CertificateError:
         return None
 
@@ -287,7 +287,9 @@ def _print(found: Ran, files: tuple[Path, ...]) -> None:
         "parameters": ", ".join(f"{name} {value:.6g}" for name, value in run.parameters.items()) or "-",
         "epsilon": printing.shown(found.spent, limit=budget.epsilon),
         "delta": f"{printing.plain(budget.delta)}, {budget.relation}",
-        "released": "; ".join(f"{count} x {text}" for count, text in releases(account.mechanism)),
+        "at most" if run.chosen else "released": "; ".join(
+            f"{count} x {text}" for count, text in releases(account.mechanism)
+        ),
         "bound": "; ".join(_bound(found, name) for name in found.bounds) or f"none: {found.why}",
         "noise": run.noise_drawn,
         **({} if found.guarded is None else {"guards": str(found.guarded)}),

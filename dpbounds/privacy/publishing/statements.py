@@ -42,13 +42,21 @@ _ALL = "every answer, and all that is computed from the answers alone (so every 
 _BATCHES = "which records were in which batch, and how many"
 
 
-def statement(subject: Account | Calibration, *, noise_drawn: str = IDEAL_NOISE, outside: Sequence[str] = ()) -> str:
+def statement(
+    subject: Account | Calibration,
+    *,
+    noise_drawn: str = IDEAL_NOISE,
+    outside: Sequence[str] = (),
+    chosen: str = "",
+) -> str:
     """One paragraph fit to publish: what is protected, how well, under which assumptions, and what is not protected.
 
     Args:
         subject: An account, or a calibration (then the statement is about its value that suffices).
         noise_drawn: How the noise was really drawn.
         outside: Further things that depended on the data and are not counted, each a short phrase.
+        chosen: Of releases that were chosen as the run went: how many there may be, at most, in a sentence without a
+            full stop. What the subject accounts for are then the most that were reserved, and no list of what happened.
 
     Returns:
         The paragraph. ε, δ and sample rates are rounded up to the digits printed, noise down.
@@ -84,6 +92,10 @@ def statement(subject: Account | Calibration, *, noise_drawn: str = IDEAL_NOISE,
     plain = all(isinstance(_noise_of(part), Gaussian) and type(part) in (Gaussian, PoissonSampled) for part, _ in parts)
     described = "; ".join(_described(*part, subject.relation, "" if plain else " release") for part in parts)
     takes = f"It takes {steps} step{'' if steps == 1 else 's'}: " if plain else "It consists of: "
+    if chosen:
+        takes = f"{chosen}. Accounted for are: "
+    subject_is = "release is" if steps == 1 and not chosen else "sequence of releases is"
+    fixed = "fixed in advance, or by earlier answers" if chosen else "fixed in advance"
     draws = list(dict.fromkeys(told for part, _ in parts if (told := _draws(part, subject.relation))))
     hidden = f"; that {CONDITION}" if any(isinstance(part, LastIterate) for part, _ in parts) else ""
     rates = any(getattr(part, "sample_rate", None) not in (None, 1) for part, _ in parts)
@@ -92,11 +104,11 @@ def statement(subject: Account | Calibration, *, noise_drawn: str = IDEAL_NOISE,
     named = ", ".join(f"{name} {text}" for name, text in versions().items())
     return " ".join(
         (
-            f"The {'release is' if steps == 1 else 'sequence of releases is'} ({epsilon}, {delta})-differentially "
+            f"The {subject_is} ({epsilon}, {delta})-differentially "
             f"private under {subject.relation} ({neighbours}): epsilon = {epsilon}, delta = {delta}.",
             f"{takes}{described}.",
             f"The analysis assumes {', and '.join(draws) or 'no sampling'}, bounds and divisors that are public "
-            f"constants, and noise{' and rates' if rates else ''} fixed in advance{hidden}.",
+            f"constants, and noise{' and rates' if rates else ''} {fixed}{hidden}.",
             *([] if plain else [_published([part for part, _ in parts])]),
             f"The noise drawn was: {noise_drawn}.",
             f"Protected: {protected} any single record, against whoever sees every release and knows all others.",

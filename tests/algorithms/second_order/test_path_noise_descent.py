@@ -12,6 +12,7 @@ from dpbounds.algorithms.guards.residuals import Residuals
 from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger
 from dpbounds.algorithms.oracles import PathGradientOracle
 from dpbounds.algorithms.oracles.watching import watched_by
+from dpbounds.algorithms.planning import PrivacyBudget
 from dpbounds.algorithms.problems import cauchy
 from dpbounds.algorithms.second_order.negative_curvature_descent import NegativeCurvatureDescent
 from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent
@@ -231,3 +232,22 @@ def test_parameters_of_one_s_own_are_kept_and_come_together():
     refused("curvature_length", lambda: PathNoiseDescent.calibrated(double_well(2), stationarity="1/10", **partly))
     wide = own | {"gradient_error": "0.6"}
     refused("gradient_error", lambda: PathNoiseDescent.calibrated(double_well(2), stationarity="1/10", **wide))
+
+
+CHOSEN = "Which releases are made, and how many, is chosen as the run goes: at most "
+
+
+def test_a_statement_about_a_walk_that_chooses_says_how_many_releases_there_may_be():
+    """30 moves and one gradient before them, on a path that is one entry of the ledger, and two Hessians."""
+    method = evolve(PathNoiseDescent(20, 400, 30, 2, Fraction(2), Fraction(3, 10)), budget=PrivacyBudget.of(5, "1e-6"))
+    told = method.run(double_well(3000)).statement()
+    assert f"{CHOSEN}33, 31 of them along a path, which is accounted for as one release" in told
+    assert "noise fixed in advance, or by earlier answers" in told
+    assert "It takes" not in told
+    assert "Accounted for are: 1 on the full data" in told
+
+
+def test_a_statement_about_a_descent_that_chooses_counts_what_was_reserved():
+    method = NegativeCurvatureDescent(200, 400, 7, Fraction(3, 10), searches=3)
+    told = evolve(method, budget=PrivacyBudget.of(5, "1e-6")).run(double_well(3000)).statement()
+    assert f"{CHOSEN}10; the run is accounted for as if it had made all" in told
