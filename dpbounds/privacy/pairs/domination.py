@@ -688,18 +688,21 @@ def _all_truncated(members: Sequence[tuple[TruncatedPoisson, int]], order: Order
         found = _truncated(some, order, steps)
         if math.prod(map(len, (*apart, found))) > min(most, _MOST_SIZES):
             found = _of_all_sizes(some, order, steps)
-        # what attains a pair by a data set that another promise excludes is no attack
         apart.append(
-            {tuple(f"{entry} of at most {size}" for entry in place): bounds for place, bounds in found.items()}
+            {
+                tuple(f"{entry} of at most {size}" for entry in place): tuple(
+                    (_allowed(bound, max(fewest, member.max_batch_size)), count)
+                    for (bound, count), (member, _) in zip(bounds, some, strict=True)
+                )
+                for place, bounds in found.items()
+            }
         )
-        if size > fewest and len(found) > 1:
-            apart[-1] = {place: tuple(map(_unattained, bounds)) for place, bounds in apart[-1].items()}
     return apart
 
 
-def _unattained(step: tuple[StepBound, int]) -> tuple[StepBound, int]:
-    bound, count = step
-    return (bound if isinstance(bound.pair, SampledGaussians) else replace(bound, attacks=())), count
+def _allowed(bound: StepBound, largest: int) -> StepBound:
+    """Without attacks by data sets that another release's promise excludes (up to B records, one does as well)."""
+    return bound if bound.size is None or bound.size <= largest else replace(bound, attacks=())
 
 
 def _of_all_sizes(members: Sequence[tuple[TruncatedPoisson, int]], order: Order, steps: int) -> _Choices:
