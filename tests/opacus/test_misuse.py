@@ -185,6 +185,7 @@ def test_a_record_that_is_not_finite_adds_nothing(kind: str, clipping: str) -> N
         assert moved <= 1e-5
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("sampling", ["poisson", "shuffled", "truncated-poisson", "random-allocation"])
 @pytest.mark.parametrize("mode", MODES)
 def test_a_model_stays_finite_beside_a_missing_value(mode: str, sampling: str) -> None:

@@ -323,6 +323,7 @@ def test_the_optimum_is_the_textbooks():
 SADDLES = {"d": 10, "hessian_lipschitz": 1, "failure_probability": "0.01"}
 
 
+@pytest.mark.seconds
 def test_a_number_of_records_is_inverted():
     """So many suffice for the α that is told, by the statement itself, and a thousandth fewer do not."""
     one = bounds(PATH, metric="sosp", **SADDLES)[PATH]

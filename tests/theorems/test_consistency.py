@@ -53,6 +53,7 @@ def without_witness(assumed):
     return [each for each in assumed if contradiction(tuple(each)) is not None or witness_of(tuple(each)) is None]
 
 
+@pytest.mark.seconds
 def test_assumptions_have_a_witness():
     assert without_witness(sets()[::24]) == []
 

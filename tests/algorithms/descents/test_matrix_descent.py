@@ -111,6 +111,7 @@ def _taken_back_twice(patch):
 BUGS = (_independent, _reused, _of_another_matrix, _taken_back_twice)
 
 
+@pytest.mark.seconds
 @pytest.mark.seconds_cases("taken_back_twice")
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__.strip("_"))
 def test_noise_of_another_law_is_told_from_the_right_one(bug: Callable, monkeypatch):

@@ -252,6 +252,7 @@ def guarded(bug):
         method.run(PROBLEM, seed=1, repetitions=repetitions, guarded=True)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("bug", DRAWN_OTHERWISE)
 def test_a_guard_finds_another_distribution(bug, monkeypatch):
     kind, name = (BatchGradientOracle, "draw_rows") if bug.startswith("cut") else (VisitGradientOracle, "dealt")

@@ -222,6 +222,7 @@ def reached(name, n, d, epsilon, delta):
     return min(1, mean + more)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", NAMES)
 def test_noise_on_the_mean_is_never_below(name):
     rng = np.random.default_rng(4)
