@@ -44,9 +44,8 @@ class Proof:
         enclosure: The proven ends.
         route: "closed form", "outcomes", "largest losses", "one law beside a Gaussian", "contour" or "lattice";
             "groups" where very many levels are rounded to few, both ways; "adaptive attack" for a lower end by choices
-            that follow the outputs; "dominated" where another order spends more; "parts" where the upper end is the sum
-            of what parts of the product spend; "bounds" (a single release below, a Chernoff bound above) or "upper
-            bound" where every route declined.
+            that follow the outputs; "dominated" where another order spends more; "bounds" (a single release below, a
+            Chernoff bound above) or "upper bound" where every route declined.
         parameters: The free choices that were made; every choice is sound, a poor one only widens the result.
         error_budget: How much of the width comes from which source, relative to δ.
     """

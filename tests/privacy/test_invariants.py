@@ -119,7 +119,7 @@ def check_delta(mechanism: Mechanism, delta: Fraction, relation: Relation, found
 
 def check(seed: int) -> None:
     """Basic composition, and one other rule, for one tree; which, and which δ and relation, turn with its number."""
-    plain, delta, relation = seed % 4 != 1, DELTAS[seed // 2 % 3], (AR, RE, ZO)[seed // 6 % 3]
+    plain, delta, relation = seed % 8 != 1, DELTAS[seed // 2 % 3], (AR, RE, ZO)[seed // 6 % 3]
     build = tree(seed, plain=plain)
     mechanism = build(Fraction(1))
     found = epsilon(mechanism, delta, relation)

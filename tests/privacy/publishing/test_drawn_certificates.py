@@ -807,3 +807,25 @@ def test_ten_epochs_of_one_of_a_hundred_replaced_have_a_certificate() -> None:
     (claim,) = certificate(told)["accounts"]
     upper = Fraction(claim["claim"]["upper"])
     assert told.enclosure.exact_upper <= upper <= told.enclosure.exact_upper * Fraction(103, 100)
+
+
+@pytest.mark.seconds
+def test_unlike_truncated_samples_claim_what_the_checker_confirms() -> None:
+    """The account tells sizes of data sets apart, the checker does not: its own end is claimed, not the account's."""
+    cut = [dp.TruncatedPoisson(G(1), "1/2", 2, size) for size in (4, 3)]
+    found = account(cut[0] ** 3 @ cut[1] ** 2, delta="1e-6")
+    document = json.loads(json.dumps(certificate(found)))
+    claimed = Fraction(document["accounts"][0]["claim"]["upper"])
+    assert Fraction("9.82") > found.enclosure.exact_upper
+    assert Fraction("19.69") < claimed < Fraction("19.70")
+    assert check_certificate(document).holds
+
+
+@pytest.mark.seconds
+def test_what_ends_at_a_short_decimal_has_a_certificate() -> None:
+    noise = calibrate(lambda z: dp.Laplace(z) ** 10, 8, "1e-5").value
+    found = account(dp.Laplace(noise) ** 10, delta="1e-5")
+    document = json.loads(json.dumps(certificate(found)))
+    assert found.enclosure.exact_upper == 8
+    assert 8 <= Fraction(document["accounts"][0]["claim"]["upper"]) <= Fraction("8.0001")
+    assert check_certificate(document).holds
