@@ -442,7 +442,8 @@ class Method(ABC, Generic[P]):
                 subtract the noise: what is certified then is conditional, and the run says so.
             repetitions: How many.
             guarded: Whether a shadow walks beside the run, that knows only what was released, and the noise is tested
-                from outside (``dpbounds.algorithms.guards``). The run is the same; it takes about three times as long.
+                from outside (``dpbounds.algorithms.guards``). The run is the same; it takes about three times as long,
+                and ``tested`` says which faults could have been seen.
 
         Returns:
             The run. ``output[r]`` and ``outputs[...][r]`` are private together (one repetition, at the ledger's cost);

@@ -60,9 +60,11 @@ class Count:
                 "what it gives away would not be counted"
             )
         before, outer, self._drawn = pen.taken, self._drawn, []
-        given = answer()
-        self._demand_one_draw(question, given)
-        self._drawn = outer
+        try:
+            given = answer()
+            self._demand_one_draw(question, given)
+        finally:
+            self._drawn = outer
         if pen.taken == before:
             raise BudgetExceeded(f"an answer ({question.kind}) has no entry in the ledger: do not publish it")
         if question.kind == "path":
@@ -76,14 +78,16 @@ class Count:
 
     def _demand_one_draw(self, question: Question, given: Any) -> None:
         """One answer is about one batch per repetition, the one that was drawn for it: the entry is of one sample."""
-        rows = opened(getattr(given, "rows", None))
-        if not self._drawn or rows is None:  # of batches that are kept or dealt for an epoch, or drawn elsewhere
+        if not self._drawn or question.kind == "mechanism":  # batches of an epoch are dealt, and not drawn one by one
             return
         if len(self._drawn) != len(question.generators):
             raise BudgetExceeded(
                 f"one answer ({question.kind}) drew {len(self._drawn)} batches for {len(question.generators)} "
                 "repetitions, and its entry in the ledger is of one each: do not publish it"
             )
+        rows = opened(getattr(given, "rows", None))
+        if rows is None:
+            raise BudgetExceeded(f"an answer ({question.kind}) drew a batch, and does not say which records are in it")
         if not all(np.array_equal(told, used) for (_, told), used in zip(self._drawn, rows, strict=True)):
             raise BudgetExceeded(f"an answer ({question.kind}) is about other records than were drawn for it")
 

@@ -28,6 +28,7 @@ from dpbounds.algorithms.oracles import (
 from dpbounds.algorithms.oracles.watching import watched_by
 from dpbounds.algorithms.problems import Clipped
 from dpbounds.algorithms.sampling import Allocated, Batch, Bins, Correlated, Poisson, Shuffle, Truncated
+from dpbounds.algorithms.unreleased import Unreleased
 from dpbounds.algorithms.verification.catalogue import example
 from dpbounds.errors import BudgetExceeded
 from dpbounds.privacy.mechanisms import Gaussian
@@ -313,6 +314,20 @@ def test_every_run_counts_that_an_answer_draws_once(kind, monkeypatch):
     monkeypatch.setattr(where, "draw_rows", lambda *given: np.append(draw(*given), 0))
     with pytest.raises(BudgetExceeded, match="other records than were drawn"):
         counted(kind)
+
+
+def test_an_answer_says_which_batch_it_is_about(monkeypatch):
+    module_of, answer = module(GradientDifferenceOracle), module(GradientDifferenceOracle).DifferenceAnswer
+    monkeypatch.setattr(module_of, "DifferenceAnswer", lambda *given: answer(*given[:3]))
+    with pytest.raises(BudgetExceeded, match="does not say which records"):
+        counted("difference, poisson")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_an_answer_says_of_the_records_is_unreleased(kind):
+    answer = asking(kind)()
+    assert isinstance(answer.exact, Unreleased)
+    assert all(isinstance(each, Unreleased) for each in answer.rows)
 
 
 def test_secure_noise_about_another_batch_than_the_exact_part_is_a_second_draw(monkeypatch):
