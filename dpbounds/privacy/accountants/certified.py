@@ -339,11 +339,8 @@ def _at_round_ends(classes: NeighbourClasses, known: Named, asked: Question) -> 
 
 def _at_a_glance(classes: NeighbourClasses, questions: Sequence[Question]) -> dict[str, list[Proof]]:
     """By the name of the class, wide proofs: where time is limited, it may be over before the last class's turn."""
-    return {each.name: _answered(each.product, _widened(questions)) for each in classes.every()}
-
-
-def _widened(questions: Sequence[Question]) -> list[Question]:
-    return [replace(question, tolerance=max(question.tolerance, _GLANCE)) for question in questions]
+    found = {each.name: _answered_at_a_glance(each.product, questions) for each in classes.every()}
+    return {name: proofs for name, proofs in found.items() if proofs}
 
 
 def _narrowest(glances: Sequence[Proof] | None, proofs: Sequence[Proof]) -> list[Proof]:
@@ -359,8 +356,9 @@ def _narrowest(glances: Sequence[Proof] | None, proofs: Sequence[Proof]) -> list
 
 def _answered_at_a_glance(product: Product, questions: Sequence[Question]) -> list[Proof]:
     """Wide proofs; none where there is no proof."""
+    wide = [replace(question, tolerance=max(question.tolerance, _GLANCE)) for question in questions]
     try:
-        return _answered(product, _widened(questions))
+        return _answered(product, wide)
     except NotCertified:
         return []
 

@@ -680,7 +680,7 @@ def _all_truncated(members: Sequence[tuple[TruncatedPoisson, int]], order: Order
     by_size: dict[int, list[tuple[TruncatedPoisson, int]]] = {}
     for member, count in members:
         by_size.setdefault(member.dataset_size, []).append((member, count))
-    if len(by_size) == 1:
+    if len(by_size) == 1 or order not in (Order.REMOVE, Order.ADD):
         return [_truncated(members, order)]
     steps, fewest = sum(count for _, count in members), min(by_size)
     apart: list[_Choices] = []
@@ -702,7 +702,7 @@ def _all_truncated(members: Sequence[tuple[TruncatedPoisson, int]], order: Order
 
 def _allowed(bound: StepBound, largest: int) -> StepBound:
     """Without attacks by data sets that another release's promise excludes (up to B records, one does as well)."""
-    return bound if bound.size is None or bound.size <= largest else replace(bound, attacks=())
+    return bound if bound.size is None or bound.size <= largest else replace(bound, attacks=(), size=None)
 
 
 def _of_all_sizes(members: Sequence[tuple[TruncatedPoisson, int]], order: Order, steps: int) -> _Choices:
