@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import itertools
+import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
