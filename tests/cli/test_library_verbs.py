@@ -165,6 +165,23 @@ def test_what_a_statement_spends(data, said):
     assert "kept (proven)" in said(*arguments)
 
 
+def test_a_promise_that_is_broken_is_status_1(data, said):
+    broken = [
+        "evaluate",
+        f"{PAPER}/algorithm-1",
+        "--part",
+        "spent",
+        "n=1e4",
+        "epsilon=1",
+        "delta=1e-6",
+        "T=100",
+        "d=10",
+    ]
+    broken += ["lipschitz=1", "smoothness=0.05"]
+    assert data(*broken, status=1)["kept"] is False
+    assert "BROKEN (proven)" in said(*broken, status=1)
+
+
 def test_a_statement_of_ones_own(data, said, tmp_path):
     file = tmp_path / "my_theorem.py"
     file.write_text(MINE)

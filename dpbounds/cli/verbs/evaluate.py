@@ -59,7 +59,8 @@ def command(
     ID is one that `dpbounds theorems` lists, or a file of your own, such as ./my_theorem.py.
 
     Where a condition fails the statement says nothing: the answer has no value, and the exit status is 1. A condition
-    that could not be checked, for want of a value, is listed.
+    that could not be checked, for want of a value, is listed. With --part spent the exit status is 1 where the promise
+    is proven to be broken.
 
     A FILE.py is executed: read it first if it is not yours.
 
@@ -74,8 +75,9 @@ def command(
     if part == SPENT:
         from dpbounds.theorems.spending import spending
 
-        _print_spending(statement.id, spending(statement, values, relation), digits, as_json)
-        return 0
+        spent = spending(statement, values, relation)
+        _print_spending(statement.id, spent, digits, as_json)
+        return DOES_NOT_HOLD if spent.kept is False else DONE
     if relation is not None:
         raise click.UsageError(f"--relation {relation} needs --part spent: leave it out")
     found = evaluate(statement, part, values, digits=digits)
