@@ -96,8 +96,8 @@ FOUND = {
 
 
 @pytest.mark.parametrize("name", FOUND)
-@pytest.mark.seconds_cases("noise, bins", "batches, *")
-@pytest.mark.minutes_cases("epochs, bins", "noise, fixed size, replace")
+@pytest.mark.seconds_cases("batches, bins")
+@pytest.mark.minutes_cases("noise, bins", "epochs, bins", "batches, allocation", "noise, fixed size, replace")
 def test_what_is_found_suffices_and_what_fails_does_not(name, answer, said):
     options, epsilon, delta, field, mechanism, fields, training = FOUND[name]
     words = [*options.split(), "--target-epsilon", str(epsilon), "--target-delta", delta]

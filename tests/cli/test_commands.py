@@ -68,6 +68,7 @@ def test_a_plan_s_command_has_the_plan_s_bound(limit, data):
 
 
 @pytest.mark.seconds
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("metric", ["gradient-norm", "projected-gradient-norm"])
 @pytest.mark.parametrize(
     "words",

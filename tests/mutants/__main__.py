@@ -86,6 +86,14 @@ class Trials:
         self.results: list[Trial] = []
         self.unsound: set[str] = set()
 
+    def pytest_sessionstart(self) -> None:
+        """Have Hypothesis find an example that fails, and not shrink it, which may take minutes with a bug."""
+        from hypothesis import Phase, settings  # pytest has to rewrite it first
+
+        found = [phase for phase in Phase if phase not in (Phase.shrink, Phase.explain)]
+        settings.register_profile("without shrinking", settings.get_profile("the same everywhere"), phases=found)
+        settings.load_profile("without shrinking")
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Try every bug, and then sound code against the tests that caught one."""

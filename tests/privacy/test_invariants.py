@@ -144,9 +144,9 @@ def test_a_tree(seed: int) -> None:
 
 
 @pytest.mark.seconds
-@pytest.mark.parametrize("first", range(60, 96, 6))
+@pytest.mark.parametrize("first", range(84, 96, 3))
 def test_few_trees(first: int) -> None:
-    for seed in range(first, first + 6):
+    for seed in range(first, first + 3):
         check(seed)
 
 

@@ -122,7 +122,10 @@ def banded(bands: int, z: int = 3) -> dp.MatrixMechanism:
 
 
 @pytest.mark.seconds
-@pytest.mark.parametrize(("bands", "upper", "lower"), [(4, 2.986, 1.72), (20, 3.77, 1.74), (200, 8.10, 7.2)])
+@pytest.mark.parametrize(
+    ("bands", "upper", "lower"),
+    [(4, 2.986, 1.72), (20, 3.77, 1.74), pytest.param(200, 8.10, 7.2, marks=pytest.mark.minutes)],
+)
 def test_numbers_of_a_second_computation(bands: int, upper: float, lower: float) -> None:
     """Worked out before by plain floating-point grids: 2.985, 3.760 and 8.089 from above."""
     found = dp.epsilon(banded(bands), "1e-5", tolerance=1e-2)

@@ -95,7 +95,8 @@ def test_every_kind_of_mechanism_has_a_certificate_or_is_refused_with_a_reason(k
 MINUTES = {
     *("shuffled", "shuffled, zeroed", "allocated and sampled", "truncated, added", "fixed size, added"),
     *("allocations, replaced", "matrix in bins, replaced", "vectors, fixed size", "sampled, in phases"),
-    *("allocation, replaced", "bins kept, replaced"),
+    *("allocation, replaced", "bins kept, replaced", "draws, replaced", "draws, zeroed"),
+    *("discrete Gaussian", "tree in bins"),
 }
 SECONDS = {*VERSION_5, "composed", *(name for name in VERSION_4 if "sampled" in name)}
 
