@@ -91,7 +91,7 @@ class Trials:
         from hypothesis import Phase, settings  # pytest has to rewrite it first
 
         found = [phase for phase in Phase if phase not in (Phase.shrink, Phase.explain)]
-        settings.register_profile("without shrinking", settings.get_profile("the same everywhere"), phases=found)
+        settings.register_profile("without shrinking", settings.default, phases=found)
         settings.load_profile("without shrinking")
 
     @pytest.hookimpl(tryfirst=True)
