@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -70,10 +69,10 @@ class Tails:
         return f"{self.count} batches hold too {'many' if self.above > self.below else 'few'} of the same records"
 
 
-def tails_of(counts: Array, law: Any, ties: Array) -> tuple[Array, Array]:
+def tails_of(counts: Array, distribution: Any, ties: Array) -> tuple[Array, Array]:
     """Both tails at counts with a discrete distribution of SciPy's, ties broken by uniform numbers."""
-    at = law.pmf(counts)
-    return law.sf(counts) + ties * at, law.cdf(counts - 1) + (1 - ties) * at
+    at = distribution.pmf(counts)
+    return distribution.sf(counts) + ties * at, distribution.cdf(counts - 1) + (1 - ties) * at
 
 
 class Overlaps:
@@ -124,21 +123,15 @@ class Overlaps:
             return
         shared, before, now = self._shared(records, pairs), _sizes(pairs, 0), _sizes(pairs, 1)
         if isinstance(written, PoissonSampled):
-            self._take(name, shared, stats.binom(before, float(written.sample_rate)))
+            distribution = stats.binom(before, float(written.sample_rate))
         elif isinstance(written, SampledWithReplacement):
-            self._take(name, shared, stats.binom(now, before / records))
+            distribution = stats.binom(now, before / records)
         else:
-            at, above, below = np.array(
-                [
-                    hypergeometric(records, marked, drawn)[:, count]
-                    for marked, drawn, count in zip(before.tolist(), now.tolist(), shared.tolist(), strict=True)
-                ]
-            ).T
-            ties = self._ties.random(len(shared))
-            self._tails(name).add(above + ties * at, below + (1 - ties) * at)
+            distribution = stats.hypergeom(records, before, now)
+        self._take(name, shared, distribution)
 
-    def _take(self, name: str, shared: Any, law: Any) -> None:
-        self._tails(name).add(*tails_of(shared, law, self._ties.random(len(shared))))
+    def _take(self, name: str, shared: Any, distribution: Any) -> None:
+        self._tails(name).add(*tails_of(shared, distribution, self._ties.random(len(shared))))
 
     def _shared(self, records: int, pairs: Sequence[tuple[Any, Any]]) -> Any:
         """How many of each second batch are in the first."""
@@ -150,23 +143,6 @@ class Overlaps:
             found.append(int(np.count_nonzero(self._marks[now])))
             self._marks[earlier] = False
         return np.array(found)
-
-
-@lru_cache(maxsize=256)
-def hypergeometric(records: int, marked: int, drawn: int) -> Array:
-    """Probabilities of k marked records among those drawn, of more, and of fewer: rows of shape (3, k's from 0 on)."""
-    k = np.arange(min(marked, drawn) + 1)
-    with np.errstate(invalid="ignore"):
-        log = _choices(marked, k) + _choices(records - marked, drawn - k) - _choices(records, np.array(drawn))
-    at = np.where(drawn - k <= records - marked, np.exp(log), 0.0)
-    above, below = np.zeros_like(at), np.zeros_like(at)
-    above[:-1], below[1:] = np.cumsum(at[:0:-1])[::-1], np.cumsum(at[:-1])
-    return np.stack((at, above, below))
-
-
-def _choices(of: int, k: Any) -> Array:
-    found: Array = special.gammaln(of + 1) - special.gammaln(k + 1) - special.gammaln(of - k + 1)
-    return found
 
 
 def _sizes(pairs: Sequence[tuple[Any, Any]], which: int) -> Any:

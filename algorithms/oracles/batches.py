@@ -44,8 +44,7 @@ def draw_rows(
 ) -> Rows:
     """Draw one batch: indices of records, in an order that means nothing; "secure" asks the operating system.
 
-    Every random batch of independent records comes from here: an answer draws once per repetition, and who watches
-    counts it.
+    Every random batch of independent records is drawn here, once per answer and repetition. Guards count the draws.
     """
     return drawn(generator, _new_rows(sampling, records, generator, kind))
 

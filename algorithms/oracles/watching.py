@@ -71,7 +71,7 @@ def watchers() -> tuple[Watcher, ...]:
 
 
 def drawn(generator: np.random.Generator, rows: T) -> T:
-    """Tell those who watch of a batch that was drawn with a stream, and return its rows."""
+    """Report a batch to the watchers, with the stream that drew it, and return its rows."""
     for watcher in _WATCHERS.get():
         hear = getattr(watcher, "drawn", None)
         if hear is not None:

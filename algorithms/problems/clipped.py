@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import count
 
 import numpy as np
 import sympy
@@ -87,8 +85,8 @@ class Clipped(CutGradients):
     A record's gradient g is replaced by g min(1, G/‖g‖), rounded so that its exact norm is at most G (``clip_rows``);
     one that is not finite counts as 0. So a run is certified whatever constants the problem declares. What has to hold
     is that ``record_gradients`` (or ``batch_gradient`` of one record) is a function of that record and the point. The
-    first two questions and one in fifty test it: a record is asked for alone, and has to have the gradient that it has
-    beside the others, up to rounding. Differences are refused.
+    first two calls and one in fifty test it: the gradient of one record is computed alone, too, and has to agree with
+    the one computed in the batch, up to rounding. Differences are refused.
 
     Args:
         problem: A ``FiniteSum``, or no more than ``HasRecordGradients``.
@@ -97,7 +95,7 @@ class Clipped(CutGradients):
 
     problem: FiniteSum | HasRecordGradients = field(repr=False)
     clip: ExactLike
-    _questions: Iterator[int] = field(init=False, repr=False, default_factory=count)
+    _asked: list[int] = field(init=False, repr=False, default_factory=lambda: [0])  # how many questions so far
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clip", checked_bound(self.clip, "clip"))
@@ -159,14 +157,15 @@ class Clipped(CutGradients):
         found = np.array(record_gradients(self.problem, x, rows), dtype=np.float64)
         if found.shape != (len(rows), self.dimension):
             raise InvalidValue("record_gradients.shape", found.shape, f"({len(rows)}, {self.dimension})")
-        question = next(self._questions)
+        question = self._asked[0]
+        self._asked[0] += 1
         if len(rows) > 1 and (question < 2 or question % _EVERY == 0):
             place = question // _EVERY * 7919 % len(rows) if question else len(rows) - 1
             alone = np.array(record_gradients(self.problem, x, rows[place : place + 1]), dtype=np.float64)
             if not _alike(found[place], alone.reshape(-1), found):
                 raise InvalidValue(
                     "record_gradients",
-                    f"another one for record {rows[place]} alone than among {len(rows)} records",
+                    f"one that differs for record {rows[place]} alone and among {len(rows)} records",
                     "a function of that record and the point",
                     "normalise by public numbers, not by what the other records of a batch are",
                 )
@@ -174,7 +173,7 @@ class Clipped(CutGradients):
 
 
 def _alike(among: Array, alone: Array, batch: Array) -> bool:
-    """Whether two gradients are one up to rounding in single precision, in which sums may have cancelled."""
+    """Whether two gradients agree up to rounding in single precision, where terms of a sum may have cancelled."""
     if among.shape != alone.shape:
         return False
     if not (np.isfinite(among).all() and np.isfinite(alone).all()):

@@ -14,7 +14,7 @@ from scipy import special, stats
 
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.guards.counting import Count
-from dpbounds.algorithms.guards.draws import LAGS, Overlaps, Tails, hypergeometric, tails_of
+from dpbounds.algorithms.guards.draws import LAGS, Overlaps, Tails, tails_of
 from dpbounds.algorithms.guards.guarded import examined
 from dpbounds.algorithms.guards.residuals import FALSE_ALARM, NoiseWrong, Residuals
 from dpbounds.algorithms.ledger import OpenLedger, PrivacyBudget
@@ -148,16 +148,6 @@ def test_right_draws_pass(kind):
     names = [each.name for each in found]
     assert min(each.probability for each in found) > 1e-5
     assert any(name in names for name in ("batches: draws in a row", "batches: in the same bin again"))
-
-
-@pytest.mark.parametrize(("records", "marked", "drawn"), [(7, 3, 4), (7, 5, 6), (6, 6, 2), (5, 0, 2), (4, 4, 4)])
-def test_shared_records_of_batches_without_replacement_have_their_distribution(records, marked, drawn):
-    counts = [len(set(each) & set(range(marked))) for each in itertools.combinations(range(records), drawn)]
-    at, above, below = hypergeometric(records, marked, drawn)
-    for k in range(min(marked, drawn) + 1):
-        expected = [sum(count == k for count in counts), sum(count > k for count in counts)]
-        assert np.array([at[k], above[k]]) * len(counts) == pytest.approx(expected, abs=1e-9)
-        assert at[k] + above[k] + below[k] == pytest.approx(1)
 
 
 def test_tails_are_those_of_the_gamma_distribution_and_add_up_far_out():

@@ -1,5 +1,6 @@
 """Clipped gradients: no record moves a mean by more than the public bound allows, whatever its gradient is."""
 
+import copy
 import math
 from fractions import Fraction
 
@@ -132,16 +133,23 @@ def test_one_record_moves_a_mean_by_no_more_than_twice_the_bound():
 )
 def test_a_gradient_that_depends_on_other_records_stops_the_run(how):
     z = RNG.standard_normal((50, 3))
-    with pytest.raises(InvalidValue, match=r"for record \d+ alone than among \d+ records"):
+    with pytest.raises(InvalidValue, match=r"for record \d+ alone and among \d+ records"):
         StochasticGradientDescent(1, 5, 0.1, Poisson("1/5")).run(Clipped(Dependent(z, how), 1), seed=0)
 
 
 @pytest.mark.parametrize("how", [less_their_mean, zero_beside_others])
 def test_a_gradient_that_depends_on_other_records_later_on_is_seen(how):
     dependent = Dependent(RNG.standard_normal((50, 3)), how, sound_questions=10)
-    with pytest.raises(InvalidValue, match="alone than among"):
+    with pytest.raises(InvalidValue, match="alone and among"):
         GradientDescent(10, 100, step_size=0.1).run(Clipped(dependent, 1), seed=0)
     assert dependent.left >= -42  # no later than at question 51
+
+
+def test_a_clipped_problem_is_copied_with_its_count_of_calls():
+    cut = Clipped(Own(RNG.standard_normal((5, 3))), 1)
+    cut.record_gradients(np.zeros(3), np.arange(5))
+    again = copy.deepcopy(cut)
+    assert (again.gradient(np.ones((1, 3))) == cut.gradient(np.ones((1, 3)))).all()
 
 
 def test_rounding_that_differs_from_batch_to_batch_is_no_dependence():
