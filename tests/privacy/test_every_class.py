@@ -292,7 +292,7 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "pairs.streams.stream_steps": "makes the classes",
     "pairs.bins.bins_steps": "makes the classes",
     "pairs.bins.stride_of": "a choice, of which any is sound",
-    "mechanisms.algebra.parts_of": "looks inside",
+    "mechanisms.core.parts_of": "looks inside",
     "budgets.filters.PrivacyFilter.admits": "a protocol",
     "budgets.filters.PrivacyFilter.spend": "a protocol",
     "budgets.batch_room.least_max_batch_size": "a size, for one kind of sample: its answer holds for every class",

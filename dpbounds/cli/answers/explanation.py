@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import click
 
-from dpbounds.cli.answers.assumptions import assumptions, inside
+from dpbounds.cli.answers.assumptions import assumptions
 from dpbounds.cli.answers.methods import Answer, Question
 from dpbounds.cli.printing.wording import product_in_words, source_of
 from dpbounds.expressions.enclosure import Enclosure
@@ -158,7 +158,7 @@ def _tight(answer: Answer) -> str:
 
 def _advice(question: Question, answer: Answer) -> Iterator[str]:
     parts = [part for part, _ in parts_of(question.mechanism)]
-    inner = [inside(part) for part in parts]
+    inner = [part.noise for part in parts]
     classes = neighbour_classes(question.mechanism, question.relation)
     kinds = [pair for each in classes.every() for pair, _ in each.product]
     fixed = [part for part in parts if isinstance(part, SampledWithoutReplacement | SampledWithReplacement)]

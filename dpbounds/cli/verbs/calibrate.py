@@ -46,6 +46,7 @@ from dpbounds.privacy.mechanisms.last_iterate import CONDITION
 if TYPE_CHECKING:
     from dpbounds.privacy.budgets.calibration import Calibration
     from dpbounds.privacy.budgets.prefix_sums import ErrorKind
+    from dpbounds.privacy.mechanisms import Mechanism
 
 _FIELDS = {"noise": "noise_multiplier", "steps": "steps", "sample-rate": "sample_rate", "batches": "batches"}
 _WHOLE = ("steps", "batches")
@@ -282,15 +283,16 @@ def _failing(found: Calibration) -> str:
 
 def _rest(found: Calibration, training: Training) -> str:
     """What was given, in one line."""
-    from dpbounds.cli.printing.wording import batches, drawn, stream_in_words
+    from dpbounds.cli.printing.wording import drawn
+    from dpbounds.privacy.mechanisms import parts_of
 
     if training.stream is not None:
-        return stream_in_words(training.stream)
+        return drawn(training.stream)
     if training.hidden is not None:
         return f"the last iterate of {drawn(found.mechanism)}"
     parts = []
     if training.sampling == SHUFFLED:
-        parts.append(_epochs(training))
+        parts.append(_epochs(found.mechanism, training))
     elif training.steps is not None:
         parts.append("a single release" if training.steps == 1 else f"{training.steps} releases")
     if training.allocation is not None:
@@ -298,14 +300,13 @@ def _rest(found: Calibration, training: Training) -> str:
     elif training.sampling == FULL_BATCH:
         parts.append("the full batch")
     elif training.sampling in FIXED_SIZE and training.batch_size is not None and training.dataset_size is not None:
-        how = training.sampling.replace("-", " ")
-        parts.append(f"{batches(training.batch_size, training.dataset_size)} {how}")
+        parts.append(drawn(parts_of(found.mechanism)[0][0]))
     elif training.sample_rate is not None:
         parts.append(f"Poisson samples at rate {output.plain(training.sample_rate)}")
     elif training.sampling == POISSON:
         parts.append("Poisson samples")
     if training.max_batch_size is not None:
-        parts.append(f"cut to {training.max_batch_size} records, of {training.dataset_size}")
+        parts.append(f"cut to at most {training.max_batch_size} of {training.dataset_size} records")
     if training.noise_multiplier is not None:
         parts.append(f"{NOISES[training.noise]} noise multiplier {output.plain(training.noise_multiplier)}")
     elif training.noise != GAUSSIAN:
@@ -315,11 +316,12 @@ def _rest(found: Calibration, training: Training) -> str:
     return ", ".join(parts)
 
 
-def _epochs(training: Training) -> str:
+def _epochs(mechanism: Mechanism, training: Training) -> str:
     """Epochs over shuffled batches, of which one number may be what is solved for."""
-    from dpbounds.cli.printing.wording import shuffled_in_words
+    from dpbounds.cli.printing.wording import releases
+    from dpbounds.privacy.mechanisms import parts_of
 
     if training.steps is not None and training.batches is not None:
-        return shuffled_in_words(training.steps, training.batches, training.rest)
+        return releases(parts_of(mechanism)[0][0], training.steps)
     many = "epochs" if training.steps is None else "an epoch" if training.steps == 1 else f"{training.steps} epochs"
     return f"{many} over {'' if training.batches is None else f'{training.batches} '}shuffled batches"

@@ -32,7 +32,7 @@ from dpbounds.privacy.accountants.questions import (
 )
 from dpbounds.privacy.accountants.rounding import rounded
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.mechanisms.algebra import listed
+from dpbounds.privacy.mechanisms.core import listed
 from dpbounds.privacy.pairs.domination import NeighbourClass, NeighbourClasses, neighbour_classes
 from dpbounds.privacy.pairs.many_choices import classes_with_gaussian_choices
 from dpbounds.privacy.pairs.pairs import Product, holds_allocation, holds_shuffling

@@ -46,7 +46,6 @@ from dpbounds.privacy.pairs.domination import (
     by_partition,
     is_blind,
     neighbour_classes,
-    nested,
 )
 from dpbounds.privacy.pairs.pairs import (
     Direction,
@@ -337,7 +336,7 @@ def _hypergeometric(records: int, group: int, batch: int) -> list[Fraction]:
 
 def _single(mechanism: Mechanism, order: Order) -> Pair:
     """The one pair of a mechanism that is a single release on all it is given, the same in both orders."""
-    if any(isinstance(inner, InParallel) for inner in nested(mechanism)):
+    if any(isinstance(inner, InParallel) for inner in mechanism.nested()):
         raise UnsupportedMechanism("records of a group that lie in different blocks of one sample are not one pair")
     (relation,) = (each for each in Relation if order in each.orders)
     products = [each.product for each in neighbour_classes(mechanism, relation).every()]

@@ -24,7 +24,7 @@ from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.limits import COUNT
 from dpbounds.privacy.mechanisms import MatrixMechanism, Mechanism, RandomlyAllocated
-from dpbounds.privacy.mechanisms.algebra import parts_of
+from dpbounds.privacy.mechanisms.core import parts_of
 from dpbounds.privacy.mechanisms.matrices import BinaryTree
 from dpbounds.privacy.pairs.bins import summed_columns
 from dpbounds.privacy.pairs.domination import neighbour_classes

@@ -25,7 +25,7 @@ from typing import ClassVar, Protocol, Self, TypeVar
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_decimal
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.mechanisms.algebra import listed
+from dpbounds.privacy.mechanisms.core import listed
 from dpbounds.privacy.notions.concentrated import (
     best_zcdp_order,
     renyi_budget,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         Laplace as Laplace,
         UniformBall as UniformBall,
     )
-    from dpbounds.privacy.mechanisms.algebra import (
+    from dpbounds.privacy.mechanisms.core import (
         Composed as Composed,
         InParallel as InParallel,
         Mechanism as Mechanism,

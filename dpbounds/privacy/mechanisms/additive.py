@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpbounds.errors import InvalidValue, shown
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
-from dpbounds.privacy.mechanisms.algebra import Mechanism
+from dpbounds.privacy.mechanisms.core import ALL, CODE, Assumption, Loss, Mechanism, Trait, Writer
+from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
+from dpbounds.privacy.relations import Relation
 
 
 def positive(value: ExactLike, name: str) -> Fraction:
@@ -42,8 +44,32 @@ def _one_way_of_giving(
     return {field: None if value is None else positive(value, field) for field, value in given.items()}
 
 
+IDEAL_NOISE = Assumption(
+    CODE,
+    "each record adds a vector to a sum, bounded one by one (to the per-record bound), divided by public constants "
+    "only; the noise is ideal",
+)
+
+
+class _RealNoise(Mechanism):
+    """Noise on a real sum, given per unit of the per-record bound, or for a final distance."""
+
+    __slots__ = ()
+
+    sensitivity: Fraction | None
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """All, unless the final distance is given: that says nothing about a record that comes or goes alone."""
+        return ALL if self.sensitivity is None else ALL - {Trait.PER_RECORD, Trait.PRESENCE}
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """The sum and the noise are as described."""
+        return (IDEAL_NOISE,)
+
+
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Gaussian(Mechanism):
+class Gaussian(_RealNoise):
     """Release a d-dimensional sum plus N(0, stddev² I), for any d.
 
     Args:
@@ -60,9 +86,11 @@ class Gaussian(Mechanism):
     Fraction(3, 2)
     """
 
-    noise_multiplier: Fraction | None
-    noise_stddev: Fraction | None
-    sensitivity: Fraction | None
+    name = "gaussian"
+
+    noise_multiplier: Fraction | None = field(metadata=parameter(NUMBER, rounds="down", optional=True))
+    noise_stddev: Fraction | None = field(metadata=parameter(NUMBER, rounds="down", optional=True))
+    sensitivity: Fraction | None = field(metadata=parameter(NUMBER, optional=True))
 
     def __init__(
         self,
@@ -73,9 +101,29 @@ class Gaussian(Mechanism):
     ) -> None:
         self._hold(**_one_way_of_giving("Gaussian", noise_multiplier, ("noise_stddev", noise_stddev), sensitivity))
 
+    def in_words(self, write: Writer) -> str:
+        """The noise, per unit of the per-record bound or at the final distance."""
+        if self.noise_multiplier is not None:
+            return self.filled("Gaussian noise multiplier {noise_multiplier}", write)
+        return self.filled("Gaussian noise of stddev {noise_stddev} at sensitivity {sensitivity}", write)
+
+    @property
+    def unit(self) -> str:
+        """The unit of the noise multiplier."""
+        return "" if self.noise_multiplier is None else "standard deviation per unit of the per-record bound"
+
+    def loss(self) -> Loss:
+        """(sensitivity / stddev)², per unit of the per-record bound or of the final distance: these do not compare."""
+        if self.noise_multiplier is not None:
+            return Loss((Gaussian, "per record"), 1 / self.noise_multiplier**2, True, "(sensitivity / stddev)²")
+        assert self.noise_stddev is not None
+        assert self.sensitivity is not None
+        squared = (self.sensitivity / self.noise_stddev) ** 2
+        return Loss((Gaussian, "distance"), squared, True, "(sensitivity / stddev)²")
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Laplace(Mechanism):
+class Laplace(_RealNoise):
     """Release a d-dimensional sum plus Laplace noise of scale b in each coordinate (density e^(-|x|/b)/2b).
 
     Args:
@@ -90,10 +138,12 @@ class Laplace(Mechanism):
         InvalidValue: A value is out of its domain, or both ways of giving the noise (or neither) are used.
     """
 
-    noise_multiplier: Fraction | None
-    noise_scale: Fraction | None
-    sensitivity: Fraction | None
-    dimension: int | None
+    name = "laplace"
+
+    noise_multiplier: Fraction | None = field(metadata=parameter(NUMBER, rounds="down", optional=True))
+    noise_scale: Fraction | None = field(metadata=parameter(NUMBER, rounds="down", optional=True))
+    sensitivity: Fraction | None = field(metadata=parameter(NUMBER, optional=True))
+    dimension: int | None = field(metadata=parameter(COUNT, optional=True))
 
     def __init__(
         self,
@@ -107,9 +157,26 @@ class Laplace(Mechanism):
         known = None if dimension is None else positive_integer(dimension, "dimension")
         self._hold(dimension=known)
 
+    def in_words(self, write: Writer) -> str:
+        """The noise, per unit of the per-record bound or at the final distance."""
+        if self.noise_multiplier is not None:
+            return self.filled("Laplace noise multiplier {noise_multiplier}", write)
+        return self.filled("Laplace noise of scale {noise_scale} at sensitivity {sensitivity}", write)
+
+    @property
+    def unit(self) -> str:
+        """The unit of the noise multiplier."""
+        return "" if self.noise_multiplier is None else "scale per unit of the per-record l1 bound"
+
+    def loss(self) -> Loss:
+        """1 / noise multiplier; what is given with its final distance compares with nothing."""
+        if self.noise_multiplier is None:
+            return Loss((self,))
+        return Loss((Laplace, self.dimension), 1 / self.noise_multiplier)
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class UniformBall(Mechanism):
+class UniformBall(_RealNoise):
     """Release a d-dimensional sum plus noise that is uniform on the d-ball of a radius.
 
     Attributes:
@@ -121,11 +188,22 @@ class UniformBall(Mechanism):
         InvalidValue: A value is not a positive number, or the dimension not a positive whole number.
     """
 
-    radius: Fraction
-    dimension: int
-    sensitivity: Fraction | None
+    name = "uniform-ball"
+
+    radius: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
+    dimension: int = field(metadata=parameter(COUNT))
+    sensitivity: Fraction | None = field(metadata=parameter(NUMBER, optional=True))
 
     def __init__(self, radius: ExactLike, dimension: int, *, sensitivity: ExactLike | None = None) -> None:
         self._hold(radius=positive(radius, "radius"), dimension=positive_integer(dimension, "dimension"))
         known = None if sensitivity is None else positive(sensitivity, "sensitivity")
         self._hold(sensitivity=known)
+
+    def in_words(self, write: Writer) -> str:
+        """The noise, per unit of the per-record bound or at the final distance."""
+        at = "per unit of the per-record bound" if self.sensitivity is None else "at sensitivity {sensitivity}"
+        return self.filled("noise uniform on a ball in {dimension} dimensions, radius {radius} " + at, write)
+
+    def loss(self) -> Loss:
+        """1 / radius: all that a ball gives away is its total variation, which falls as the radius grows."""
+        return Loss((self,)) if self.sensitivity is not None else Loss((UniformBall, self.dimension), 1 / self.radius)

@@ -6,13 +6,23 @@ Each says under which neighbouring relation its guarantee (or the sensitivity th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpbounds.errors import InvalidValue, demand, shown
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.mechanisms.additive import positive
-from dpbounds.privacy.mechanisms.algebra import Mechanism, listed_pairs
+from dpbounds.privacy.mechanisms.core import (
+    ANYWHERE,
+    CODE,
+    Assumption,
+    Loss,
+    Mechanism,
+    Trait,
+    Writer,
+    listed_pairs,
+)
+from dpbounds.privacy.mechanisms.parameters import COUNT, FLAG, NUMBER, RELATION, pairs, parameter
 from dpbounds.privacy.relations import Relation, as_relation
 
 
@@ -31,8 +41,11 @@ class RandomizedResponse(Mechanism):
         InvalidValue: A value is out of its domain.
     """
 
-    epsilon: Fraction
-    options: int
+    name = "randomized-response"
+    phrase = "randomised response of {options} options, epsilon {epsilon}"
+
+    epsilon: Fraction = field(metadata=parameter(NUMBER))
+    options: int = field(metadata=parameter(COUNT))
 
     def __init__(self, epsilon: ExactLike, options: int = 2) -> None:
         count = positive_integer(options, "options")
@@ -40,9 +53,41 @@ class RandomizedResponse(Mechanism):
             raise InvalidValue("options", options, "a whole number that is at least 2")
         self._hold(epsilon=positive(epsilon, "epsilon"), options=count)
 
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """It publishes the number of records, and whether a record has an answer."""
+        return ANYWHERE | {Trait.PER_RECORD}
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """The answers are drawn as described."""
+        return (Assumption(CODE, "each record's answer is drawn on its own, and nothing else is told of it"),)
+
+
+class Declared(Mechanism):
+    """A mechanism that is known by a guarantee, or by the sensitivity of its scores, under a declared relation."""
+
+    __slots__ = ()
+
+    relation: Relation
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """It is private where a record comes or goes if that is the relation it was declared for."""
+        covers = self.relation is Relation.ADD_OR_REMOVE_ONE
+        return ANYWHERE | {Trait.PER_RECORD} | ({Trait.PRESENCE} if covers else set())
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """The declared guarantee holds."""
+        return (
+            Assumption(
+                CODE,
+                "black boxes keep their guarantees, and scores their sensitivity, under the relation stated for them",
+            ),
+        )
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ExponentialMechanism(Mechanism):
+class ExponentialMechanism(Declared):
     """Choose y with probability proportional to exp(ε u(D, y) / (2 Δu)), or report the largest of u plus Gumbel noise.
 
     Args:
@@ -55,9 +100,11 @@ class ExponentialMechanism(Mechanism):
         InvalidValue: ε is not positive, or ``monotone`` is claimed under replace-one.
     """
 
-    epsilon: Fraction
-    relation: Relation
-    monotone: bool
+    name = "exponential"
+
+    epsilon: Fraction = field(metadata=parameter(NUMBER))
+    relation: Relation = field(metadata=parameter(RELATION))
+    monotone: bool = field(metadata=parameter(FLAG))
 
     def __init__(self, epsilon: ExactLike, *, relation: str | Relation, monotone: bool = False) -> None:
         declared = as_relation(relation)
@@ -68,9 +115,19 @@ class ExponentialMechanism(Mechanism):
         """η: how far the largest and the smallest privacy loss of two neighbours lie apart."""
         return self.epsilon / 2 if self.monotone else self.epsilon
 
+    def in_words(self, write: Writer) -> str:
+        """Its ε, and what that was established for."""
+        return self.filled(
+            f"exponential mechanism, epsilon {{epsilon}} ({{relation}}{', monotone' if self.monotone else ''})", write
+        )
+
+    def loss(self) -> Loss:
+        """Its ε."""
+        return Loss((ExponentialMechanism, self.relation, self.monotone), self.epsilon)
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class PermuteAndFlip(Mechanism):
+class PermuteAndFlip(Declared):
     """Go through the candidates in random order, and take y with probability exp(ε (u(D, y) - max u) / (2 Δu)).
 
     The first that is taken is published (McKenna & Sheldon 2020); or, with the same law, the largest of u plus
@@ -85,9 +142,11 @@ class PermuteAndFlip(Mechanism):
         InvalidValue: ε is not positive, or ``monotone`` is claimed under replace-one.
     """
 
-    epsilon: Fraction
-    relation: Relation
-    monotone: bool
+    name = "permute-and-flip"
+
+    epsilon: Fraction = field(metadata=parameter(NUMBER))
+    relation: Relation = field(metadata=parameter(RELATION))
+    monotone: bool = field(metadata=parameter(FLAG))
 
     def __init__(self, epsilon: ExactLike, *, relation: str | Relation, monotone: bool = False) -> None:
         declared = as_relation(relation)
@@ -98,9 +157,15 @@ class PermuteAndFlip(Mechanism):
         """How large a privacy loss can be: ε, or half of it."""
         return self.epsilon / 2 if self.monotone else self.epsilon
 
+    def in_words(self, write: Writer) -> str:
+        """Its ε, and what that was established for."""
+        return self.filled(
+            f"permute-and-flip, epsilon {{epsilon}} ({{relation}}{', monotone' if self.monotone else ''})", write
+        )
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class AboveThreshold(Mechanism):
+class AboveThreshold(Declared):
     """Compare queries, chosen online, with a noisy threshold, and stop at the first that exceeds it (Laplace noise).
 
     Laplace(b1) is added to the threshold once, Laplace(b2) to each query; any number of "below" is answered, and no
@@ -121,10 +186,12 @@ class AboveThreshold(Mechanism):
             ``monotone`` is claimed under replace-one.
     """
 
-    threshold_noise: Fraction
-    query_noise: Fraction
-    relation: Relation
-    monotone: bool
+    name = "above-threshold"
+
+    threshold_noise: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
+    query_noise: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
+    relation: Relation = field(metadata=parameter(RELATION))
+    monotone: bool = field(metadata=parameter(FLAG))
 
     def __init__(
         self,
@@ -153,6 +220,10 @@ class AboveThreshold(Mechanism):
         """The pure ε it spends (Dwork & Roth 2014, Theorem 3.23; monotone: Lyu, Su & Li 2017)."""
         return 1 / self.threshold_noise + (1 if self.monotone else 2) / self.query_noise
 
+    def in_words(self, write: Writer) -> str:
+        """Its ε, and what that was established for."""
+        return self.filled(f"above-threshold test, epsilon {write(self.epsilon, 'up')} ({{relation}})", write)
+
 
 def _monotone(claimed: bool, relation: Relation) -> bool:
     demand("monotone", claimed, bool)
@@ -167,31 +238,41 @@ def _monotone(claimed: bool, relation: Relation) -> bool:
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class PureDP(Mechanism):
+class PureDP(Declared):
     """A black box that is (ε, 0)-DP under a relation.
 
     Raises:
         InvalidValue: ε is not positive.
     """
 
-    epsilon: Fraction
-    relation: Relation
+    name = "pure"
+    phrase = "a black box with epsilon {epsilon} ({relation})"
+
+    epsilon: Fraction = field(metadata=parameter(NUMBER))
+    relation: Relation = field(metadata=parameter(RELATION))
 
     def __init__(self, epsilon: ExactLike, *, relation: str | Relation) -> None:
         self._hold(epsilon=positive(epsilon, "epsilon"), relation=as_relation(relation))
 
+    def loss(self) -> Loss:
+        """Its ε."""
+        return Loss((PureDP, self.relation), self.epsilon)
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ApproximateDP(Mechanism):
+class ApproximateDP(Declared):
     """A black box that is (ε, δ)-DP under a relation.
 
     Raises:
         InvalidValue: ε is negative, or δ not in [0, 1].
     """
 
-    epsilon: Fraction
-    delta: Fraction
-    relation: Relation
+    name = "approximate"
+    phrase = "a black box with epsilon {epsilon}, delta {delta} ({relation})"
+
+    epsilon: Fraction = field(metadata=parameter(NUMBER))
+    delta: Fraction = field(metadata=parameter(NUMBER))
+    relation: Relation = field(metadata=parameter(RELATION))
 
     def __init__(self, epsilon: ExactLike, delta: ExactLike, *, relation: str | Relation) -> None:
         loss, failure = exact(epsilon, "epsilon"), exact(delta, "delta")
@@ -203,22 +284,29 @@ class ApproximateDP(Mechanism):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ZCDP(Mechanism):
+class ZCDP(Declared):
     """A black box that is ρ-zCDP under a relation: D_λ <= λρ for every order λ > 1 (Bun & Steinke 2016).
 
     Raises:
         InvalidValue: ρ is not positive.
     """
 
-    rho: Fraction
-    relation: Relation
+    name = "zcdp"
+    phrase = "a black box with rho-zCDP, rho {rho} ({relation})"
+
+    rho: Fraction = field(metadata=parameter(NUMBER))
+    relation: Relation = field(metadata=parameter(RELATION))
 
     def __init__(self, rho: ExactLike, *, relation: str | Relation) -> None:
         self._hold(rho=positive(rho, "rho"), relation=as_relation(relation))
 
+    def loss(self) -> Loss:
+        """Its ρ."""
+        return Loss((ZCDP, self.relation), self.rho, True, "rho")
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class RenyiDP(Mechanism):
+class RenyiDP(Declared):
     """A black box with D_λ <= ε(λ) at finitely many orders λ > 1, under a relation (Mironov 2017).
 
     Args:
@@ -232,8 +320,10 @@ class RenyiDP(Mechanism):
     (Fraction(5, 2), Fraction(1, 5))
     """
 
-    points: tuple[tuple[Fraction, Fraction], ...]
-    relation: Relation
+    name = "renyi"
+
+    points: tuple[tuple[Fraction, Fraction], ...] = field(metadata=parameter(pairs("order", "epsilon")))
+    relation: Relation = field(metadata=parameter(RELATION))
 
     def __init__(
         self,
@@ -249,3 +339,7 @@ class RenyiDP(Mechanism):
         if any(value < 0 for _, value in read):
             raise InvalidValue("epsilon", [str(value) for _, value in read], "numbers that are at least 0")
         self._hold(points=tuple(read), relation=as_relation(relation))
+
+    def in_words(self, write: Writer) -> str:
+        """How many orders it was established at, and for what."""
+        return self.filled(f"a black box with Rényi bounds at {len(self.points)} orders ({{relation}})", write)

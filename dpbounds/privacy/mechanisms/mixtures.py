@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.mechanisms.additive import positive
-from dpbounds.privacy.mechanisms.algebra import Mechanism, listed_pairs
+from dpbounds.privacy.mechanisms.core import ALL, CODE, Assumption, Mechanism, Trait, Writer, listed_pairs
+from dpbounds.privacy.mechanisms.parameters import NUMBER, pairs, parameter
+from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.values import at_least_zero, probability
 
 _MOST = 100
+_MOST_NAMED = 8  # norms that are named in words
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -33,8 +36,10 @@ class MixtureOfGaussians(Mechanism):
     (Fraction(1, 1), Fraction(1, 10))
     """
 
-    noise_stddev: Fraction
-    norms: tuple[tuple[Fraction, Fraction], ...]
+    name = "mixture-of-gaussians"
+
+    noise_stddev: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
+    norms: tuple[tuple[Fraction, Fraction], ...] = field(metadata=parameter(pairs("norm", "probability")))
 
     def __init__(
         self,
@@ -53,3 +58,29 @@ class MixtureOfGaussians(Mechanism):
         if kept[-1][0] == 0:
             raise InvalidValue("norms", [0], "not all 0", "a record would contribute nothing")
         self._hold(noise_stddev=positive(noise_stddev, "noise_stddev"), norms=kept)
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """All but what is proven for vectors of one bound."""
+        return ALL - {Trait.NOISY_SUM}
+
+    def thinned(self, rate: Fraction) -> MixtureOfGaussians:
+        """The mixture on a Poisson sample: a record that is not drawn contributes nothing."""
+        present = tuple((norm, rate * chance) for norm, chance in self.norms)
+        return MixtureOfGaussians(self.noise_stddev, ((Fraction(0), 1 - rate), *present))
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """The norms are drawn as described."""
+        return (
+            Assumption(
+                CODE, "each record adds a vector whose bound is drawn by its chances, apart from all other records"
+            ),
+        )
+
+    def in_words(self, write: Writer) -> str:
+        """The noise, and the norms that a record draws from."""
+        if len(self.norms) > _MOST_NAMED:
+            norms = f"{len(self.norms)} up to {write(self.norms[-1][0], 'up')}"
+        else:
+            norms = ", ".join(f"{write(norm, 'up')} (chance {write(chance, 'up')})" for norm, chance in self.norms)
+        return self.filled(f"Gaussian noise of stddev {{noise_stddev}}, norms drawn from {norms}", write)

@@ -8,13 +8,18 @@ set are a scheme of their own, :class:`Shuffled`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.mechanisms.additive import positive, positive_rate
-from dpbounds.privacy.mechanisms.algebra import Mechanism
+from dpbounds.privacy.mechanisms.core import ALL, LOADER, Assumption, Composed, Loss, Mechanism, Trait, Writer
+from dpbounds.privacy.mechanisms.mixtures import MixtureOfGaussians
+from dpbounds.privacy.mechanisms.parameters import COUNT, FLAG, NUMBER, parameter, parameters_of
+from dpbounds.privacy.relations import Relation
+
+_BATCHES = "which records were in which batch, and how many"
 
 
 def _demand_mechanism(value: object) -> None:
@@ -22,8 +27,79 @@ def _demand_mechanism(value: object) -> None:
         raise InvalidValue("mechanism", value, "a mechanism")
 
 
+def _records(batch_size: int, dataset_size: int) -> str:
+    """So many records of so many."""
+    return f"{'one record' if batch_size == 1 else f'{batch_size} records'} of {dataset_size}"
+
+
+class Sampling(Mechanism):
+    """A way in which records come into batches, with the mechanism that runs on each batch.
+
+    Attributes:
+        mechanism: What runs on a batch.
+    """
+
+    __slots__ = ()
+
+    mechanism: Mechanism
+
+    @property
+    def inside(self) -> tuple[Mechanism, ...]:
+        """What runs on a batch."""
+        return (self.mechanism,)
+
+    @property
+    def noise(self) -> Mechanism:
+        """That of what runs on a batch."""
+        return self.mechanism.noise
+
+    @property
+    def secret(self) -> str:
+        """Which records were in which batch."""
+        return _BATCHES
+
+    def loss(self) -> Loss:
+        """That of what runs on a batch; losses in secret batches do not add up."""
+        found = self.mechanism.loss()
+        drawn = (getattr(self, name) for name in parameters_of(self))
+        return Loss((type(self), *drawn, *found.family), found.value, name=found.name)
+
+    def in_words(self, write: Writer) -> str:
+        """What runs on a batch."""
+        return self.mechanism.in_words(write)
+
+
+class _FixedSize(Sampling):
+    """Batches of a fixed size, drawn afresh from a public number of records."""
+
+    __slots__ = ()
+
+    batch_size: int
+    dataset_size: int
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """How likely a record takes part depends on how many there are."""
+        return frozenset((Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
+
+    @property
+    def secret(self) -> str:
+        """Which records were in which batch; how many is public."""
+        return "which records were in which batch"
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """How batches are drawn."""
+        lower = " (or a public lower bound on the larger of two neighbours)" if relation.counts_records else ""
+        drawn = f"each batch is drawn afresh and uniformly, in secret, from as many records as said{lower}"
+        return (Assumption(LOADER, drawn),)
+
+    def divisor(self, records: int) -> Fraction:
+        """The size of a batch, b."""
+        return Fraction(self.batch_size)
+
+
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class PoissonSampled(Mechanism):
+class PoissonSampled(Sampling):
     """Run the mechanism on a random subset: each record is in it with probability ``sample_rate``, independently.
 
     A composition inside sees the same subset in all its steps; ``PoissonSampled(m, q) ** T`` draws a new one each time.
@@ -40,16 +116,49 @@ class PoissonSampled(Mechanism):
     Fraction(1, 100)
     """
 
+    name = "poisson"
+
     mechanism: Mechanism
-    sample_rate: Fraction
+    sample_rate: Fraction = field(metadata=parameter(NUMBER))
 
     def __init__(self, mechanism: Mechanism, sample_rate: ExactLike) -> None:
         _demand_mechanism(mechanism)
         self._hold(mechanism=mechanism, sample_rate=positive_rate(sample_rate))
 
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """All, but that a sum over a sample is another thing than a sum over all records."""
+        return ALL - {Trait.NOISY_SUM}
+
+    def resolved(self) -> Mechanism:
+        """A sample of a sample is one, at rate 1 there is none, and a mixture on a sample is another mixture."""
+        inner = self.mechanism
+        if isinstance(inner, PoissonSampled):
+            return PoissonSampled(inner.mechanism, inner.sample_rate * self.sample_rate).resolved()
+        if self.sample_rate == 1:
+            return inner.resolved()
+        return inner.thinned(self.sample_rate) if isinstance(inner, MixtureOfGaussians) else self
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """How samples are drawn."""
+        drawn = "each record enters each sample independently with exactly the rate given, in secret"
+        return (Assumption(LOADER, drawn),)
+
+    def drawn_in_words(self, write: Writer) -> str:
+        """The samples."""
+        return self.filled("Poisson samples at rate {sample_rate}", write)
+
+    def draws(self, relation: Relation) -> str:
+        """How samples are drawn."""
+        return "Poisson sampling (each record enters each step's sample independently, and the samples stay secret)"
+
+    def divisor(self, records: int) -> Fraction:
+        """The expected size of a sample, q n."""
+        return self.sample_rate * records
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class SampledWithoutReplacement(Mechanism):
+class SampledWithoutReplacement(_FixedSize):
     """Run the mechanism on a uniformly random subset of exactly ``batch_size`` records.
 
     ``batch_size`` 1 is one random record.
@@ -66,9 +175,11 @@ class SampledWithoutReplacement(Mechanism):
         InvalidValue: A size is not a positive whole number, or b > n.
     """
 
+    name = "without-replacement"
+
     mechanism: Mechanism
-    batch_size: int
-    dataset_size: int
+    batch_size: int = field(metadata=parameter(COUNT))
+    dataset_size: int = field(metadata=parameter(COUNT))
 
     def __init__(self, mechanism: Mechanism, batch_size: int, dataset_size: int) -> None:
         _demand_mechanism(mechanism)
@@ -77,9 +188,24 @@ class SampledWithoutReplacement(Mechanism):
             raise InvalidValue("batch_size", batch_size, f"at most dataset_size, {n}")
         self._hold(mechanism=mechanism, batch_size=b, dataset_size=n)
 
+    def resolved(self) -> Mechanism:
+        """A batch of b' of a batch of b of n records is one of b' of n."""
+        inner = self.mechanism
+        if isinstance(inner, SampledWithoutReplacement) and inner.dataset_size == self.batch_size:
+            return SampledWithoutReplacement(inner.mechanism, inner.batch_size, self.dataset_size).resolved()
+        return self
+
+    def drawn_in_words(self, write: Writer) -> str:
+        """The batches."""
+        return f"{_records(self.batch_size, self.dataset_size)} drawn without replacement"
+
+    def draws(self, relation: Relation) -> str:
+        """How batches are drawn."""
+        return "batches drawn uniformly, without replacement, afresh in every step, from at least so many records"
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class SampledWithReplacement(Mechanism):
+class SampledWithReplacement(_FixedSize):
     """Run the mechanism on ``batch_size`` records drawn one by one, uniformly, a record possibly several times.
 
     Args:
@@ -92,9 +218,11 @@ class SampledWithReplacement(Mechanism):
         InvalidValue: A size is not a positive whole number.
     """
 
+    name = "with-replacement"
+
     mechanism: Mechanism
-    batch_size: int
-    dataset_size: int
+    batch_size: int = field(metadata=parameter(COUNT))
+    dataset_size: int = field(metadata=parameter(COUNT))
 
     def __init__(self, mechanism: Mechanism, batch_size: int, dataset_size: int) -> None:
         _demand_mechanism(mechanism)
@@ -104,9 +232,17 @@ class SampledWithReplacement(Mechanism):
             dataset_size=positive_integer(dataset_size, "dataset_size"),
         )
 
+    def drawn_in_words(self, write: Writer) -> str:
+        """The batches."""
+        return f"{_records(self.batch_size, self.dataset_size)} drawn with replacement"
+
+    def draws(self, relation: Relation) -> str:
+        """How batches are drawn."""
+        return "batches drawn uniformly, with replacement, afresh in every step, from at least so many records"
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class TruncatedPoisson(Mechanism):
+class TruncatedPoisson(Sampling):
     """Run the mechanism on a Poisson sample, or, where that holds more than B records, on a uniform choice of B.
 
     Each record is sampled with probability ``sample_rate``, independently; the choice is uniform ("the first B" is not)
@@ -127,10 +263,12 @@ class TruncatedPoisson(Mechanism):
     150
     """
 
+    name = "truncated-poisson"
+
     mechanism: Mechanism
-    sample_rate: Fraction
-    max_batch_size: int
-    dataset_size: int
+    sample_rate: Fraction = field(metadata=parameter(NUMBER))
+    max_batch_size: int = field(metadata=parameter(COUNT))
+    dataset_size: int = field(metadata=parameter(COUNT))
 
     def __init__(self, mechanism: Mechanism, sample_rate: ExactLike, max_batch_size: int, dataset_size: int) -> None:
         _demand_mechanism(mechanism)
@@ -141,9 +279,37 @@ class TruncatedPoisson(Mechanism):
             dataset_size=positive_integer(dataset_size, "dataset_size"),
         )
 
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """How likely a record takes part depends on how many there are."""
+        return frozenset((Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """How samples are drawn and cut."""
+        many = "as many records as said, or fewer" if relation.counts_records else "exactly as many records as said"
+        drawn = (
+            "each record is sampled independently with exactly the rate given, a batch that would be too large is a "
+            f"uniform choice of the sampled ones, both afresh and in secret, from {many}"
+        )
+        return (Assumption(LOADER, drawn),)
+
+    def drawn_in_words(self, write: Writer) -> str:
+        """The samples, and where they are cut."""
+        cut = "Poisson samples at rate {sample_rate}, cut to at most {max_batch_size} of {dataset_size} records"
+        return self.filled(cut, write)
+
+    def draws(self, relation: Relation) -> str:
+        """How samples are drawn and cut."""
+        many = "at most so many records" if relation.counts_records else "so many records"
+        return f"Poisson samples of {many}, each cut, where it is too large, to a uniform choice of that size"
+
+    def divisor(self, records: int) -> Fraction:
+        """The expected size of a sample, q n."""
+        return self.sample_rate * records
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Shuffled(Mechanism):
+class Shuffled(Sampling):
     """One epoch: shuffle the records, cut them into batches of one size, run the mechanism on each in turn.
 
     ``Shuffled(m, batches) ** E`` shuffles anew for each of E epochs. Everything that each batch publishes may be seen;
@@ -163,9 +329,11 @@ class Shuffled(Mechanism):
     10
     """
 
+    name = "shuffled"
+
     mechanism: Mechanism
-    batches: int
-    rest: Fraction
+    batches: int = field(metadata=parameter(COUNT))
+    rest: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
 
     def __init__(self, mechanism: Mechanism, batches: int, rest: ExactLike = 0) -> None:
         _demand_mechanism(mechanism)
@@ -174,9 +342,68 @@ class Shuffled(Mechanism):
             raise InvalidValue("rest", rest, f"at least 0 and less than 1/{number + 1}, the share of a batch")
         self._hold(mechanism=mechanism, batches=number, rest=share)
 
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """How likely a record is in a batch depends on how many there are."""
+        return frozenset((Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
+
+    @property
+    def secret(self) -> str:
+        """The orders."""
+        return "the orders of the records"
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """How orders are drawn and batches cut."""
+        drawn = (
+            "each epoch has a fresh, uniformly random order of all records, which stays secret, and batches of one "
+            "size are cut from it; an order that is kept for several epochs gains nothing (shuffled_epochs)"
+        )
+        return (Assumption(LOADER, drawn),)
+
+    def drawn_in_words(self, write: Writer) -> str:
+        """One epoch."""
+        return self.releases_in_words(1, write)
+
+    def releases_in_words(self, count: int, write: Writer) -> str:
+        """So many epochs, and their batches."""
+        cut = f"{self.batches} shuffled batch{'' if self.batches == 1 else 'es'}"
+        smaller = f" and a smaller one of {write(self.rest, 'down')} of the records" if self.rest else ""
+        return f"{_epochs(count)} over {cut}{smaller}"
+
+    def draws(self, relation: Relation) -> str:
+        """How orders are drawn and batches cut."""
+        return "a uniformly random order of the records in every epoch, drawn afresh, cut into batches of one size"
+
+    def divisor(self, records: int) -> Fraction:
+        """The size of a batch, ⌊n/m⌋ for m batches."""
+        return Fraction(records // self.batches)
+
+
+def _epochs(count: int) -> str:
+    return "an epoch" if count == 1 else f"{count} epochs"
+
+
+class _Allocated(Sampling):
+    """Steps that every record draws on its own, in secret."""
+
+    __slots__ = ()
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """Records are allocated to steps."""
+        return frozenset((Trait.PUBLIC_RATE, Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.PER_RECORD, Trait.PRESENCE))
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """How records draw their steps."""
+        drawn = (
+            "each record draws its steps on its own, uniformly, in secret and whatever the data are; who draws none "
+            "displaces nobody, so that batches have random sizes, and no sum is divided by them"
+        )
+        return (Assumption(LOADER, drawn),)
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class RandomlyAllocated(Mechanism):
+class RandomlyAllocated(_Allocated):
     """Run the mechanism ``steps`` times, on whatever is allocated to each: every record to ``participations`` of them.
 
     Each record draws its steps on its own, in secret, all sets of that size being equally likely; so the sizes of the
@@ -195,9 +422,11 @@ class RandomlyAllocated(Mechanism):
     1
     """
 
+    name = "random-allocation"
+
     mechanism: Mechanism
-    steps: int
-    participations: int
+    steps: int = field(metadata=parameter(COUNT))
+    participations: int = field(metadata=parameter(COUNT))
 
     def __init__(self, mechanism: Mechanism, steps: int, participations: int = 1) -> None:
         _demand_mechanism(mechanism)
@@ -206,9 +435,35 @@ class RandomlyAllocated(Mechanism):
             raise InvalidValue("participations", participations, f"at most steps, {t}")
         self._hold(mechanism=mechanism, steps=t, participations=k)
 
+    def resolved(self) -> Mechanism:
+        """Where every record takes part in all steps nothing is drawn."""
+        if self.participations == self.steps:
+            return Composed(((self.mechanism, self.steps),))
+        return self
+
+    def drawn_in_words(self, write: Writer) -> str:
+        """The batches."""
+        each = "one" if self.participations == 1 else self.participations
+        return f"{self.steps} random batches, {each} of which a record is in"
+
+    def releases_in_words(self, count: int, write: Writer) -> str:
+        """So many epochs, and their batches."""
+        return f"{_epochs(count)} of {self.drawn_in_words(write)}"
+
+    def draws(self, relation: Relation) -> str:
+        """How records draw their steps."""
+        return (
+            "that every record draws its steps by itself, afresh in every epoch and all choices equally likely, so "
+            "that batches differ in size and nobody is displaced"
+        )
+
+    def divisor(self, records: int) -> Fraction:
+        """The expected size of a batch, k n/t for k of t steps."""
+        return Fraction(records * self.participations, self.steps)
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class BallsInBins(Mechanism):
+class BallsInBins(_Allocated):
     """Throw every record into one of ``bins`` bins, uniformly and in secret, and run the mechanism on one bin a step.
 
     An epoch visits every bin once, in order. The sizes of the bins are random: a shuffled data set that is cut into
@@ -230,10 +485,12 @@ class BallsInBins(Mechanism):
     ((3, 50), (2, 50))
     """
 
+    name = "balls-in-bins"
+
     mechanism: Mechanism
-    bins: int
-    epochs: Fraction
-    redraw: bool
+    bins: int = field(metadata=parameter(COUNT))
+    epochs: Fraction = field(metadata=parameter(NUMBER))
+    redraw: bool = field(metadata=parameter(FLAG))
 
     def __init__(self, mechanism: Mechanism, bins: int, epochs: ExactLike, *, redraw: bool) -> None:
         _demand_mechanism(mechanism)
@@ -261,3 +518,25 @@ class BallsInBins(Mechanism):
         """How often bins are visited in all epochs, and how many bins that often."""
         counts = ((self.whole_epochs + 1, self.last_visits), (self.whole_epochs, self.bins - self.last_visits))
         return tuple((visits, bins) for visits, bins in counts if visits and bins)
+
+    def resolved(self) -> Mechanism:
+        """Where there is one bin nothing is drawn."""
+        return Composed(((self.mechanism, self.whole_epochs + self.last_visits),)) if self.bins == 1 else self
+
+    def drawn_in_words(self, write: Writer) -> str:
+        """The epochs and the bins."""
+        often = "drawn anew every epoch" if self.redraw else "the same in every epoch"
+        return self.filled(f"{{epochs}} {'epoch' if self.epochs == 1 else 'epochs'} of {{bins}} bins, {often}", write)
+
+    def releases_in_words(self, count: int, write: Writer) -> str:
+        """So many independent runs, and their bins."""
+        return f"{'' if count == 1 else f'{count} times '}{self.drawn_in_words(write)}"
+
+    def draws(self, relation: Relation) -> str:
+        """How records draw their bins."""
+        often = "afresh in every epoch" if self.redraw else "once"
+        return f"that every record draws its bin by itself, uniformly, {often}, and nobody is displaced"
+
+    def divisor(self, records: int) -> Fraction:
+        """The expected size of a bin, n/m for m bins."""
+        return Fraction(records, self.bins)

@@ -6,17 +6,36 @@ supplies the factor: 1 where a record comes, goes or is zeroed, 2 where it is re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.privacy.mechanisms.additive import positive
-from dpbounds.privacy.mechanisms.algebra import Mechanism
+from dpbounds.privacy.mechanisms.core import ALL, CODE, Assumption, Mechanism, Trait, Writer
+from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
+from dpbounds.privacy.relations import Relation
+
+
+class _WholeNumbers(Mechanism):
+    """Noise on a sum of whole numbers."""
+
+    __slots__ = ()
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """All but what is proven for real sums alone."""
+        return ALL - {Trait.NOISY_SUM}
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """The sum and the noise are as described."""
+        return (
+            Assumption(CODE, "each record adds whole numbers to a sum, bounded one by one; the noise is drawn exactly"),
+        )
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class DiscreteLaplace(Mechanism):
+class DiscreteLaplace(_WholeNumbers):
     """Add noise with P(x) proportional to e^(-|x|/b) on the whole numbers to each coordinate of a sum.
 
     Args:
@@ -30,15 +49,18 @@ class DiscreteLaplace(Mechanism):
     Fraction(5, 2)
     """
 
-    noise_scale: Fraction
-    bound: int
+    name = "discrete-laplace"
+    phrase = "discrete Laplace noise of scale {noise_scale}, whole numbers of l1 norm {bound} at most"
+
+    noise_scale: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
+    bound: int = field(metadata=parameter(COUNT))
 
     def __init__(self, noise_scale: ExactLike, bound: int = 1) -> None:
         self._hold(noise_scale=positive(noise_scale, "noise_scale"), bound=positive_integer(bound, "bound"))
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class DiscreteGaussian(Mechanism):
+class DiscreteGaussian(_WholeNumbers):
     """Add noise with P(x) proportional to e^(-x²/2σ²) on the whole numbers to each coordinate of a sum.
 
     What it spends is not what continuous noise of the same σ spends, and may be more.
@@ -54,9 +76,11 @@ class DiscreteGaussian(Mechanism):
         InvalidValue: A value is out of its domain.
     """
 
-    noise_stddev: Fraction
-    bound: Fraction
-    dimension: int | None
+    name = "discrete-gaussian"
+
+    noise_stddev: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
+    bound: Fraction = field(metadata=parameter(NUMBER))
+    dimension: int | None = field(metadata=parameter(COUNT, optional=True))
 
     def __init__(self, noise_stddev: ExactLike, bound: ExactLike = 1, *, dimension: int | None = None) -> None:
         known = None if dimension is None else positive_integer(dimension, "dimension")
@@ -64,3 +88,9 @@ class DiscreteGaussian(Mechanism):
         if least < 1:
             raise InvalidValue("bound", bound, "at least 1", "vectors of whole numbers of a smaller norm are all 0")
         self._hold(noise_stddev=positive(noise_stddev, "noise_stddev"), bound=least, dimension=known)
+
+    def in_words(self, write: Writer) -> str:
+        """The noise, what it is added to, and the dimension where it is known."""
+        noise = "discrete Gaussian noise of parameter {noise_stddev}, whole numbers of l2 norm {bound} at most"
+        where = "" if self.dimension is None else f" in {self.dimension} dimension{'s' if self.dimension > 1 else ''}"
+        return self.filled(noise + where, write)
