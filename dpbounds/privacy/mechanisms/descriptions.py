@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy import mechanisms
 from dpbounds.privacy.mechanisms import LastIterate, Mechanism
-from dpbounds.privacy.mechanisms.parameters import parameters_of
+from dpbounds.privacy.mechanisms.parameters import WriteNumber, parameters_of
 from dpbounds.privacy.mechanisms.sampling import Sampling
 
 FULL_BATCH, POISSON, BINS = "full-batch", "poisson", "balls-in-bins"
@@ -86,10 +86,10 @@ def described(mechanism: Mechanism, count: int) -> JsonObject:
     return {"mechanism": inner.name, **written(inner), **sampling, "count": count}
 
 
-def written(mechanism: Mechanism) -> dict[str, object]:
+def written(mechanism: Mechanism, number: WriteNumber = str) -> dict[str, object]:
     """The parameters of one record as JSON values, those that are None left out."""
     values = {name: (each, getattr(mechanism, name)) for name, each in parameters_of(mechanism).items()}
-    return {name: each.kind.write(value) for name, (each, value) in values.items() if value is not None}
+    return {name: each.kind.write(value, number) for name, (each, value) in values.items() if value is not None}
 
 
 def digest(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:

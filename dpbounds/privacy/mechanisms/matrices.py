@@ -21,7 +21,16 @@ from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.limits import DIGITS, MATRIX_ROWS, MATRIX_STEPS
 from dpbounds.privacy.mechanisms.additive import Gaussian, positive, positive_rate
 from dpbounds.privacy.mechanisms.core import CODE, LOADER, Assumption, Loss, Mechanism, Trait, Writer, listed
-from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, WORD, Kind, parameter, read_list, read_number
+from dpbounds.privacy.mechanisms.parameters import (
+    COUNT,
+    NUMBER,
+    WORD,
+    Kind,
+    WriteNumber,
+    parameter,
+    read_list,
+    read_number,
+)
 from dpbounds.privacy.relations import Relation
 
 Participation = Literal["single", "fixed-order", "minimum-separation", "cyclic-poisson", "balls-in-bins"]
@@ -210,12 +219,13 @@ def _is_encoder(value: object) -> TypeGuard[Encoder]:
     return isinstance(value, Toeplitz | LowerTriangular | BinaryTree)
 
 
-def _write_matrix(matrix: Encoder) -> object:
+def _write_matrix(matrix: Encoder, number: WriteNumber) -> object:
     match matrix:
         case Toeplitz(coefficients=coefficients, steps=steps):
-            return {"kind": "toeplitz", "coefficients": list(map(str, coefficients)), "steps": steps}
+            return {"kind": "toeplitz", "coefficients": list(map(number, coefficients)), "steps": steps}
         case LowerTriangular(rows=rows, denominator=common):
-            return {"kind": "lower-triangular", "rows": [[str(Fraction(x, common)) for x in row] for row in rows]}
+            exact_rows = [[number(Fraction(x, common)) for x in row] for row in rows]
+            return {"kind": "lower-triangular", "rows": exact_rows}
     return {"kind": "binary-tree", "steps": matrix.steps}
 
 

@@ -21,6 +21,7 @@ from dpbounds.expressions.exact import Direction, ExactLike, exact, positive_int
 from dpbounds.privacy.relations import Relation
 
 _KEY = "dpbounds"
+WriteNumber = Callable[[Fraction], object]  # exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,11 @@ class Kind:
 
     Attributes:
         read: The value that a JSON value stands for, given the name of its field; ``InvalidValue`` for any other.
-        write: The JSON value of a value.
+        write: The JSON value of a value, given how to write a number.
     """
 
     read: Callable[[object, str], Any]
-    write: Callable[[Any], object]
+    write: Callable[[Any, WriteNumber], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,8 @@ def _read_number_or_list(value: object, name: str) -> Fraction | list[Fraction]:
     return [read_number(each, name) for each in value] if isinstance(value, list) else read_number(value, name)
 
 
-def _write_number_or_list(value: Fraction | tuple[Fraction, ...]) -> object:
-    return str(value) if isinstance(value, Fraction) else list(map(str, value))
+def _write_number_or_list(value: Fraction | tuple[Fraction, ...], number: WriteNumber) -> object:
+    return number(value) if isinstance(value, Fraction) else list(map(number, value))
 
 
 def pairs(first: str, second: str) -> Kind:
@@ -118,17 +119,17 @@ def pairs(first: str, second: str) -> Kind:
             raise InvalidValue(name, quoted(value), f"a list of [{first}, {second}]")
         return [(read_number(one, first), read_number(other, second)) for one, other in value]
 
-    return Kind(read, lambda value: [[str(one), str(other)] for one, other in value])
+    return Kind(read, lambda value, number: [[number(one), number(other)] for one, other in value])
 
 
-def _same(value: object) -> object:
+def _same(value: object, _: WriteNumber) -> object:
     return value
 
 
-NUMBER = Kind(read_number, str)
+NUMBER = Kind(read_number, lambda value, number: number(value))
 COUNT = Kind(lambda value, name: positive_integer(value, name), _same)
 FLAG = Kind(_read_flag, _same)
 WORD = Kind(_read_word, _same)
-RELATION = Kind(_read_relation, str)
-COUNTS = Kind(_read_counts, list)
+RELATION = Kind(_read_relation, lambda value, _: str(value))
+COUNTS = Kind(_read_counts, lambda value, _: list(value))
 NUMBER_OR_NUMBERS = Kind(_read_number_or_list, _write_number_or_list)
