@@ -10,8 +10,8 @@ import dpbounds as dp
 from dpbounds.cli import main
 from dpbounds.cli.printing.wording import described, product_in_words, source_of
 from dpbounds.expressions.exact import exact
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.pairs import pairs
-from dpbounds.privacy.pairs.domination import neighbour_classes
 
 RUN = ["--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "1000"]
 BOTH = ("add-or-remove-one", "replace-one")

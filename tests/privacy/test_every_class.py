@@ -28,8 +28,8 @@ from dpbounds.privacy.accountants import groups as group_accounts, side_by_side 
 from dpbounds.privacy.accountants.certified import account, delta, delta_curve, epsilon
 from dpbounds.privacy.budgets import calibration, filters, remaining, targets
 from dpbounds.privacy.budgets.moment_crossing import least_by_moments
+from dpbounds.privacy.domination import composition as domination
 from dpbounds.privacy.mechanisms import Composed, InParallel, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs import domination
 from dpbounds.privacy.publishing import certificates
 from dpbounds.privacy.publishing.interoperability.events import from_dp_event, to_dp_event
 from dpbounds.privacy.relations import Relation
@@ -283,15 +283,15 @@ ASKERS: dict[str, Asker] = {
 # --- The enumeration -------------------------------------------------------------------------------------------------
 
 NO_NUMBER = {  # what takes a mechanism and does not say what it spends
-    "pairs.domination.neighbour_classes": "makes the classes",
-    "pairs.domination.by_partition": "makes the classes",
-    "pairs.domination.blocks_of": "makes the classes",
-    "pairs.domination.nested": "looks inside",
-    "pairs.domination.is_blind": "looks inside",
-    "pairs.single_releases.single_release": "makes the classes",
-    "pairs.streams.stream_steps": "makes the classes",
-    "pairs.bins.bins_steps": "makes the classes",
-    "pairs.bins.stride_of": "a choice, of which any is sound",
+    "domination.composition.neighbour_classes": "makes the classes",
+    "domination.composition.by_partition": "makes the classes",
+    "domination.composition.blocks_of": "makes the classes",
+    "domination.composition.nested": "looks inside",
+    "domination.composition.is_blind": "looks inside",
+    "pairs.step_bounds.single_release": "makes the classes",
+    "domination.streams.stream_steps": "makes the classes",
+    "domination.bins.bins_steps": "makes the classes",
+    "domination.bins.stride_of": "a choice, of which any is sound",
     "mechanisms.core.parts_of": "looks inside",
     "budgets.filters.PrivacyFilter.admits": "a protocol",
     "budgets.filters.PrivacyFilter.spend": "a protocol",
@@ -413,7 +413,7 @@ def test_nobody_else_asks_for_classes() -> None:
         for name, module in list(sys.modules.items())
         if name.startswith(("dpbounds.", "dpbounds.algorithms.")) and hasattr(module, "neighbour_classes")
     }
-    assert users - {"pairs.domination"} <= USERS
+    assert users - {"domination.composition"} <= USERS
 
 
 def test_classes_have_no_positions() -> None:

@@ -14,6 +14,8 @@ from dpbounds.cli.printing.wording import product_in_words, source_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.accountants.certified import Account
+from dpbounds.privacy.domination.composition import NeighbourClass, neighbour_classes
+from dpbounds.privacy.domination.many_choices import classes_with_gaussian_choices
 from dpbounds.privacy.mechanisms import (
     ApproximateDP,
     BallsInBins,
@@ -28,8 +30,6 @@ from dpbounds.privacy.mechanisms import (
     parts_of,
 )
 from dpbounds.privacy.pairs import pairs
-from dpbounds.privacy.pairs.domination import NeighbourClass, neighbour_classes
-from dpbounds.privacy.pairs.many_choices import classes_with_gaussian_choices
 from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.relations import Relation
 

@@ -232,7 +232,7 @@ def _as_json(found: Calibration, training: Training) -> dict[str, object]:
 
 def _is_tight(found: Calibration) -> bool:
     """Whether what suffices is also what is needed: an attack attains it, or breaks what lies next to it."""
-    from dpbounds.privacy.pairs.domination import neighbour_classes
+    from dpbounds.privacy.domination.composition import neighbour_classes
 
     if found.fails_at is not None and abs(found.value - found.fails_at) <= _grain(found):
         return True

@@ -31,10 +31,10 @@ from dpbounds.privacy.accountants.questions import (
     relative_width,
 )
 from dpbounds.privacy.accountants.rounding import rounded
+from dpbounds.privacy.domination.composition import NeighbourClass, NeighbourClasses, neighbour_classes
+from dpbounds.privacy.domination.many_choices import classes_with_gaussian_choices
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.core import listed
-from dpbounds.privacy.pairs.domination import NeighbourClass, NeighbourClasses, neighbour_classes
-from dpbounds.privacy.pairs.many_choices import classes_with_gaussian_choices
 from dpbounds.privacy.pairs.pairs import Product, holds_allocation, holds_shuffling
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation, as_relation

@@ -29,6 +29,13 @@ from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import account_at, prove_delta, prove_epsilon
 from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
+from dpbounds.privacy.domination.composition import (
+    NeighbourClasses,
+    blocks_of,
+    by_partition,
+    is_blind,
+    neighbour_classes,
+)
 from dpbounds.privacy.mechanisms import (
     Composed,
     Gaussian,
@@ -40,13 +47,6 @@ from dpbounds.privacy.mechanisms import (
     parts_of,
 )
 from dpbounds.privacy.notions.group_privacy import Chain, Link
-from dpbounds.privacy.pairs.domination import (
-    NeighbourClasses,
-    blocks_of,
-    by_partition,
-    is_blind,
-    neighbour_classes,
-)
 from dpbounds.privacy.pairs.pairs import (
     Direction,
     DrawnGaussians,

@@ -38,9 +38,9 @@ from dpbounds.privacy.budgets.crossing import (
     one_step_is_too_much,
     parameter_at,
 )
+from dpbounds.privacy.domination.composition import Key, NeighbourClass, NeighbourClasses, neighbour_classes
+from dpbounds.privacy.domination.many_choices import with_gaussian_choices
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs.domination import Key, NeighbourClass, NeighbourClasses, neighbour_classes
-from dpbounds.privacy.pairs.many_choices import with_gaussian_choices
 from dpbounds.privacy.pairs.pairs import Product, as_gaussian, holds_shuffling
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.relations import Relation

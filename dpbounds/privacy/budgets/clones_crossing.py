@@ -18,8 +18,8 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.time_limit import TimeIsUp, checkpoint
 from dpbounds.privacy.accountants.certified import account_at, prove_epsilon
 from dpbounds.privacy.budgets.crossing import WHOLE, Solve, log_of_safety, one_step_is_too_much, parameter_at
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Product, holds_shuffling
 from dpbounds.privacy.routes.shuffling.enclosed import expected_epsilon, in_known_order
 from dpbounds.privacy.values import Budget

@@ -11,8 +11,8 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.time_limit import TimeIsUp, checkpoint
 from dpbounds.privacy.accountants.groups import group_account, group_products, is_attained
 from dpbounds.privacy.budgets.crossing import PROBES, WHOLE, Crossing, Solve, log_of_safety, parameter_at
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Product, holds_shuffling
 from dpbounds.privacy.values import Budget
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpbounds.errors import InvalidValue, shown
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.mechanisms.core import ALL, CODE, Assumption, Loss, Mechanism, Trait, Writer
 from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.relations import Order, Relation
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.pairs.step_bounds import StepBound
 
 
 def positive(value: ExactLike, name: str) -> Fraction:
@@ -67,6 +71,10 @@ class _RealNoise(Mechanism):
         """The sum and the noise are as described."""
         return (IDEAL_NOISE,)
 
+    def _distance(self, order: Order) -> Fraction:
+        """How far one record moves the answer: in units of the per-record bound, or the final distance if given."""
+        return self.sensitivity or Fraction(2 if order.moves_twice else 1)
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Gaussian(_RealNoise):
@@ -100,6 +108,15 @@ class Gaussian(_RealNoise):
         sensitivity: ExactLike | None = None,
     ) -> None:
         self._hold(**_one_way_of_giving("Gaussian", noise_multiplier, ("noise_stddev", noise_stddev), sensitivity))
+
+    def dominated_by(self, order: Order) -> StepBound:
+        """Two Gaussians as far apart as one record moves the answer (``pairs.md``, section 4)."""
+        from dpbounds.privacy.pairs.pairs import ShiftedGaussians
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        stddev = self.noise_multiplier or self.noise_stddev
+        assert stddev is not None
+        return StepBound.attained(ShiftedGaussians((self._distance(order) / stddev) ** 2))
 
     def in_words(self, write: Writer) -> str:
         """The noise, per unit of the per-record bound or at the final distance."""
@@ -157,6 +174,15 @@ class Laplace(_RealNoise):
         known = None if dimension is None else positive_integer(dimension, "dimension")
         self._hold(dimension=known)
 
+    def dominated_by(self, order: Order) -> StepBound:
+        """Two Laplace distributions as far apart as one record moves the answer (``losses.md``, section 2)."""
+        from dpbounds.privacy.pairs.pairs import ShiftedLaplaces
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        scale = self.noise_multiplier or self.noise_scale
+        assert scale is not None
+        return StepBound.attained(ShiftedLaplaces(self._distance(order) / scale))
+
     def in_words(self, write: Writer) -> str:
         """The noise, per unit of the per-record bound or at the final distance."""
         if self.noise_multiplier is not None:
@@ -198,6 +224,14 @@ class UniformBall(_RealNoise):
         self._hold(radius=positive(radius, "radius"), dimension=positive_integer(dimension, "dimension"))
         known = None if sensitivity is None else positive(sensitivity, "sensitivity")
         self._hold(sensitivity=known)
+
+    def dominated_by(self, order: Order) -> StepBound:
+        """Two balls as far apart as one record moves the answer (``losses.md``, section 2)."""
+        from dpbounds.privacy.pairs.pairs import UniformBalls
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        shift = self._distance(order) / self.radius
+        return StepBound.attained(UniformBalls(shift**2, self.dimension))
 
     def in_words(self, write: Writer) -> str:
         """The noise, per unit of the per-record bound or at the final distance."""

@@ -10,13 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from dpbounds.displayed import Displayed, Sheet
-from dpbounds.errors import InvalidValue, demand, demand_one_of
+from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand, demand_one_of, shown
 from dpbounds.expressions.exact import Direction, positive_integer
 from dpbounds.privacy.mechanisms.parameters import parameters_of
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.relations import Order, Relation
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.pairs.step_bounds import StepBound
 
 Partition = Literal["record", "index"]
 Writer = Callable[[Fraction, Direction], str]  # a number as text, rounded to that side where it has to be
@@ -125,6 +128,14 @@ class Mechanism(Displayed):
     def divisor(self, records: int) -> Fraction:
         """The public number by which a sum over a batch is divided to be a mean: how many records are expected."""
         return Fraction(records)
+
+    def dominated_by(self, order: Order) -> StepBound:
+        """The pair that dominates one release on all the data it is given, and pairs that attacks attain.
+
+        Raises:
+            UnsupportedMechanism: No pair is proven for it, or its guarantee is for another relation.
+        """
+        raise UnsupportedMechanism(f"no dominating pair is proven here for {shown(self)} ({order})")
 
     # --- in words
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING, assert_never
 
-from dpbounds.errors import InvalidValue, demand, shown
+from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand, shown
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.privacy.mechanisms.additive import positive
 from dpbounds.privacy.mechanisms.core import (
@@ -23,7 +24,14 @@ from dpbounds.privacy.mechanisms.core import (
     listed_pairs,
 )
 from dpbounds.privacy.mechanisms.parameters import COUNT, FLAG, NUMBER, RELATION, pairs, parameter
-from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.relations import Order, Relation, as_relation
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.pairs.pairs import Pair
+    from dpbounds.privacy.pairs.step_bounds import StepBound
+
+_PRECISION = 128
+_TWO_POINT_ATTACKS = (Fraction(1, 2), Fraction(5, 8), Fraction(3, 4))  # of the range; the best depends on ε
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -62,6 +70,19 @@ class RandomizedResponse(Mechanism):
         """The answers are drawn as described."""
         return (Assumption(CODE, "each record's answer is drawn on its own, and nothing else is told of it"),)
 
+    def dominated_by(self, order: Order) -> StepBound:
+        """The responses to the two answers (``losses.md``, section 2)."""
+        from dpbounds.privacy.pairs.pairs import Responses
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        if order is not Order.REPLACE:
+            raise UnsupportedMechanism(
+                "randomised response publishes one answer per record, and so the number of records, and a record that "
+                "contributes nothing has no answer: it is private under replace-one only; ask with "
+                "relation='replace-one'"
+            )
+        return StepBound.attained(Responses(self.epsilon, self.options))
+
 
 class Declared(Mechanism):
     """A mechanism that is known by a guarantee, or by the sensitivity of its scores, under a declared relation."""
@@ -84,6 +105,27 @@ class Declared(Mechanism):
                 "black boxes keep their guarantees, and scores their sensitivity, under the relation stated for them",
             ),
         )
+
+    def _links(self, order: Order) -> int:
+        """How many links of the declared relation one step of that order takes: 1, or 2 (out, then in)."""
+        if order in self.relation.orders:
+            return 1
+        match order:
+            case Order.REPLACE:
+                return 2  # remove and add; or zero, and restore with other content
+            case Order.ZERO | Order.RESTORE:
+                raise UnsupportedMechanism(
+                    f"{self!r} is private under {self.relation}: declare it under zero-out-one if its guarantee covers "
+                    "a record that contributes nothing in the place of a real one (as it does where that is a legal "
+                    "record under replace-one, or where nothing tells it from one that is absent)"
+                )
+            case Order.REMOVE | Order.ADD:
+                raise UnsupportedMechanism(
+                    f"{self!r} is private under {self.relation}, which says nothing about adding or removing a record "
+                    "(it may publish how many there are): establish the guarantee under add-or-remove-one, or ask "
+                    f"under {self.relation}"
+                )
+        assert_never(order)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -120,6 +162,15 @@ class ExponentialMechanism(Declared):
         return self.filled(
             f"exponential mechanism, epsilon {{epsilon}} ({{relation}}{', monotone' if self.monotone else ''})", write
         )
+
+    def dominated_by(self, order: Order) -> StepBound:
+        """The least upper bound of all two-point pairs of that range (``losses.md``, section 2)."""
+        from dpbounds.privacy.pairs.pairs import BoundedRangeProfile, TwoPoints
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        span = self.loss_range * self._links(order)
+        attacks = tuple(TwoPoints(share * span, span) for share in _TWO_POINT_ATTACKS)
+        return StepBound(BoundedRangeProfile(span), attacks)
 
     def loss(self) -> Loss:
         """Its ε."""
@@ -162,6 +213,14 @@ class PermuteAndFlip(Declared):
         return self.filled(
             f"permute-and-flip, epsilon {{epsilon}} ({{relation}}{', monotone' if self.monotone else ''})", write
         )
+
+    def dominated_by(self, order: Order) -> StepBound:
+        """Two Laplace distributions (``losses.md``, section 2); two candidates attain some of it."""
+        from dpbounds.privacy.pairs.pairs import ShiftedLaplaces
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        shift = self.largest_loss * self._links(order)
+        return StepBound(ShiftedLaplaces(shift), _two_candidates(shift), only_once=True)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -224,6 +283,13 @@ class AboveThreshold(Declared):
         """Its ε, and what that was established for."""
         return self.filled(f"above-threshold test, epsilon {write(self.epsilon, 'up')} ({{relation}})", write)
 
+    def dominated_by(self, order: Order) -> StepBound:
+        """Randomised response, once or twice (``losses.md``, section 2)."""
+        from dpbounds.privacy.pairs.pairs import Responses, TwoResponses
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        return StepBound((TwoResponses if self._links(order) == 2 else Responses)(self.epsilon), ())
+
 
 def _monotone(claimed: bool, relation: Relation) -> bool:
     demand("monotone", claimed, bool)
@@ -254,6 +320,13 @@ class PureDP(Declared):
     def __init__(self, epsilon: ExactLike, *, relation: str | Relation) -> None:
         self._hold(epsilon=positive(epsilon, "epsilon"), relation=as_relation(relation))
 
+    def dominated_by(self, order: Order) -> StepBound:
+        """Randomised response, once or twice (``losses.md``, section 2)."""
+        from dpbounds.privacy.pairs.pairs import Responses, TwoResponses
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        return StepBound.attained((TwoResponses if self._links(order) == 2 else Responses)(self.epsilon))
+
     def loss(self) -> Loss:
         """Its ε."""
         return Loss((PureDP, self.relation), self.epsilon)
@@ -282,6 +355,14 @@ class ApproximateDP(Declared):
             raise InvalidValue("delta", delta, "a number between 0 and 1")
         self._hold(epsilon=loss, delta=failure, relation=as_relation(relation))
 
+    def dominated_by(self, order: Order) -> StepBound:
+        """The worst (ε, δ)-private pair (``losses.md``, section 2), for two links that of a group of two."""
+        from dpbounds.privacy.pairs.pairs import FourPoints, enlarged
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        pair, links = FourPoints(self.epsilon, self.delta), self._links(order)
+        return StepBound.attained(pair) if links == 1 else StepBound(enlarged(pair, links), (pair,))
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ZCDP(Declared):
@@ -299,6 +380,16 @@ class ZCDP(Declared):
 
     def __init__(self, rho: ExactLike, *, relation: str | Relation) -> None:
         self._hold(rho=positive(rho, "rho"), relation=as_relation(relation))
+
+    def dominated_by(self, order: Order) -> StepBound:
+        """The largest profile that the divergences allow (``losses.md``, section 2); a Gaussian has them."""
+        from dpbounds.privacy.pairs.pairs import RenyiProfile, ShiftedGaussians, enlarged
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        links = self._links(order)
+        pair: Pair = RenyiProfile((), self.rho)
+        gaussian = ShiftedGaussians(2 * self.rho * links**2)
+        return StepBound(pair if links == 1 else enlarged(pair, links), (gaussian,))
 
     def loss(self) -> Loss:
         """Its ρ."""
@@ -340,6 +431,36 @@ class RenyiDP(Declared):
             raise InvalidValue("epsilon", [str(value) for _, value in read], "numbers that are at least 0")
         self._hold(points=tuple(read), relation=as_relation(relation))
 
+    def dominated_by(self, order: Order) -> StepBound:
+        """The largest profile that the divergences allow (``losses.md``, section 2); a Gaussian may have less."""
+        from dpbounds.privacy.pairs.pairs import RenyiProfile, ShiftedGaussians
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        if self._links(order) > 1:
+            raise UnsupportedMechanism(
+                f"a Rényi guarantee under {self.relation} gives none here under replace-one (the triangle inequality "
+                "of Rényi divergences changes the orders): declare it under replace-one, or use ZCDP"
+            )
+        least = min(value / at for at, value in self.points)
+        return StepBound(RenyiProfile(self.points), (ShiftedGaussians(2 * least),) if least > 0 else ())
+
     def in_words(self, write: Writer) -> str:
         """How many orders it was established at, and for what."""
         return self.filled(f"a black box with Rényi bounds at {len(self.points)} orders ({{relation}})", write)
+
+
+def _two_candidates(shift: Fraction) -> tuple[Pair, ...]:
+    """Two candidates: whether Laplace noise, moved or not, exceeds a part of the shift; losses rounded towards 0."""
+    from dpbounds.expressions.enclosure import ball_end
+    from dpbounds.expressions.working import working
+    from dpbounds.privacy.pairs.losses import ball
+    from dpbounds.privacy.pairs.pairs import TwoPoints
+
+    def loss(near: Fraction, far: Fraction) -> Fraction:
+        """Log (1 - e^-far / 2) / (e^-near / 2), rounded down."""
+        return ball_end(ball(near) + (2 - (-ball(far)).exp()).log(), "down")
+
+    with working(_PRECISION):
+        places = [part * shift for part in _TWO_POINT_ATTACKS]
+        ends = [(loss(place, shift - place), loss(shift - place, place)) for place in places]
+    return tuple(TwoPoints(high, high + low) for high, low in ends)

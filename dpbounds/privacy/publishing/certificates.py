@@ -27,6 +27,7 @@ from dpbounds.expressions.exact import ExactLike, to_decimal
 from dpbounds.privacy.accountants.certified import Account, account, account_at, prove_delta, prove_epsilon
 from dpbounds.privacy.accountants.groups import group_account
 from dpbounds.privacy.budgets.calibration import Calibration
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import (
     Composed,
     DiscreteGaussian,
@@ -47,7 +48,6 @@ from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, LowerTrian
 from dpbounds.privacy.mechanisms.parameters import parameters_of
 from dpbounds.privacy.mechanisms.sampling import Sampling
 from dpbounds.privacy.pairs import pairs
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Product, SampledGaussians, ShiftedGaussians, as_gaussian
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.publishing import standalone_checker

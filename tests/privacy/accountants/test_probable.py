@@ -28,6 +28,7 @@ from dpbounds.privacy.accountants.probable import (
     probable_delta,
     probable_epsilon,
 )
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import (
     BallsInBins,
     Gaussian,
@@ -37,7 +38,6 @@ from dpbounds.privacy.mechanisms import (
     RandomlyAllocated,
 )
 from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, Toeplitz
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.publishing import certificates, statements
 from dpbounds.privacy.publishing.certificates import write_certificate
 from dpbounds.privacy.publishing.statements import statement

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpbounds as dp
-from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Direction, Product, SampledGaussians, ShiftedGaussians
 
 AR, RE, ZO = dp.Relation

@@ -14,8 +14,8 @@ from scipy import special
 import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.accountants.certified import account
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import Direction, DrawnGaussians, Draws, Product, ReplacedGaussians
 from dpbounds.privacy.relations import Relation

@@ -12,8 +12,8 @@ import pytest
 
 import dpbounds.privacy.mechanisms as dp
 from dpbounds.privacy.accountants.certified import account, delta_curve, prove_delta
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Repeated
 from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.routes import adaptive

@@ -17,9 +17,9 @@ from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.time_limit import TimeIsUp
 from dpbounds.privacy.accountants.certified import account, delta, epsilon, prove_delta
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Gaussian, InParallel, Laplace, PoissonSampled, Shuffled
 from dpbounds.privacy.mechanisms.refusals import shuffled_epochs
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Direction, Discrete, Product, ShiftedGaussians, ShuffledBatches
 from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.relations import Relation

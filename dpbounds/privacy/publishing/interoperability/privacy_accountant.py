@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from dpbounds.errors import MISSING, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism, shown
 from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer
 from dpbounds.privacy.accountants.certified import Account, account
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import ApproximateDP, Composed, Mechanism
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.publishing.interoperability.events import (
     Unprotected,
     as_our_relation,

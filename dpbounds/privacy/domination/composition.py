@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 from dpbounds.errors import UnsupportedMechanism
+from dpbounds.privacy.domination.last_iterate import attained_cost, fixed_cost, kept_law, shuffled_law
 from dpbounds.privacy.mechanisms import (
     BallsInBins,
     Composed,
@@ -41,7 +42,6 @@ from dpbounds.privacy.mechanisms import (
 from dpbounds.privacy.mechanisms.core import Trait
 from dpbounds.privacy.mechanisms.last_iterate import LastIterate
 from dpbounds.privacy.mechanisms.refusals import refuse_without_positions
-from dpbounds.privacy.pairs.last_iterate import attained_cost, fixed_cost, kept_law, shuffled_law
 from dpbounds.privacy.pairs.pairs import (
     Allocated,
     AllocatedTo,
@@ -73,7 +73,7 @@ from dpbounds.privacy.pairs.pairs import (
     Zeroed,
     enlarged,
 )
-from dpbounds.privacy.pairs.single_releases import StepBound, single_release
+from dpbounds.privacy.pairs.step_bounds import StepBound
 from dpbounds.privacy.relations import Order, Relation
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ def _classes(mechanism: Mechanism, order: Order) -> _Choices:
         case InParallel() | PoissonSampled() if (partition := _partition_of(mechanism)) is not None:
             return _in_parallel(blocks_of(partition, ((mechanism, 1),)), order)
         case MatrixMechanism():
-            from dpbounds.privacy.pairs import streams  # many lines: not where no matrix is
+            from dpbounds.privacy.domination import streams  # many lines: not where no matrix is
 
             return {(): streams.stream_steps(mechanism, order)}
         case PoissonSampled():
@@ -294,7 +294,7 @@ def _classes(mechanism: Mechanism, order: Order) -> _Choices:
             return _in_bins(mechanism, order)
         case LastIterate():
             return {(): ((_last_iterate(mechanism, order), 1),)}
-    return {(): ((single_release(mechanism, order), 1),)}
+    return {(): ((mechanism.dominated_by(order), 1),)}
 
 
 def _composed(parts: Sequence[tuple[Mechanism, int]], order: Order) -> _Choices:
@@ -423,7 +423,7 @@ def _last_iterate(mechanism: LastIterate, order: Order) -> StepBound:
     """A Gaussian pair, whose shift depends on a draw that is given away where batches are random."""
     if order in (Order.REMOVE, Order.ADD):
         refuse_without_positions("batches by position, of which only the last iterate is published,")
-    step = single_release(mechanism.mechanism, order).pair
+    step = mechanism.mechanism.dominated_by(order).pair
     assert isinstance(step, ShiftedGaussians)
     one = step.squared_shift
     attained = one * attained_cost(mechanism)
@@ -573,7 +573,7 @@ def _poisson_replace(inner: Mechanism, rate: Fraction) -> StepBound:
         return _diluted(inner, rate, Order.REPLACE)
     parts = parts_of(inner)
     if all(isinstance(part, Gaussian) for part, _ in parts):  # several, even chosen one by one, are as good as one
-        ((shift, _),) = _product((single_release(part, Order.REMOVE).pair, count) for part, count in parts)
+        ((shift, _),) = _product((part.dominated_by(Order.REMOVE).pair, count) for part, count in parts)
         assert isinstance(shift, ShiftedGaussians)
         return StepBound.attained(SampledGaussians(Direction.REPLACE, rate, 1 / shift.squared_shift))
     (only, count), *others = parts
@@ -770,7 +770,7 @@ def _costs_of(inner: Mechanism, order: Order, count: int) -> Costs:
     """What a choice of how much to move looks at; for other noise than Gaussian as if it were, of shift 1."""
     from dpbounds.privacy.pairs.truncation import Costs
 
-    (shift, _), *_ = _product((single_release(part, Order.REMOVE).pair, n) for part, n in parts_of(inner))
+    (shift, _), *_ = _product((part.dominated_by(Order.REMOVE).pair, n) for part, n in parts_of(inner))
     roughly = float(shift.squared_shift) if isinstance(shift, ShiftedGaussians) else 1.0
     return Costs(roughly, count, order is Order.REPLACE, order in (Order.ZERO, Order.RESTORE))
 
@@ -785,7 +785,7 @@ def _crowd(mechanism: TruncatedPoisson, order: Order, size: int, count: int) -> 
 
     if order not in _OTHERS or not all(isinstance(part, Gaussian) for part, _ in parts_of(mechanism.mechanism)):
         return None
-    ((shift, _),) = _product((single_release(part, Order.REMOVE).pair, n) for part, n in parts_of(mechanism.mechanism))
+    ((shift, _),) = _product((part.dominated_by(Order.REMOVE).pair, n) for part, n in parts_of(mechanism.mechanism))
     assert isinstance(shift, ShiftedGaussians)
     rate, most, squared = mechanism.sample_rate, mechanism.max_batch_size, shift.squared_shift
     if squared > _LARGEST_SHIFT or rate == 1:
