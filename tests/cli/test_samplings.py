@@ -54,7 +54,7 @@ def test_truncated_samples_are_described_exactly(rate, relation, asked, answer):
 def test_truncated_samples_are_calibrated_and_explained(said):
     cut = ["--sampling", "truncated-poisson", "--sample-rate", "0.1", "--max-batch-size", "20", "--dataset-size", "100"]
     found = said("calibrate", "--target-epsilon", "2", "--target-delta", "1e-3", *cut, "--steps", "3")
-    assert "Poisson samples at rate 0.1, cut to 20 records, of 100" in found
+    assert "Poisson samples at rate 0.1, cut to at most 20 of 100 records" in found
     explained = said("epsilon", "--noise-multiplier", "4", *cut, "--steps", "3", "--delta", "1e-3", "--explain")
     assert "--max-batch-size 23 is the smallest" in " ".join(explained.split())
     assert "from as many records as said, or fewer" in " ".join(explained.split())
@@ -309,7 +309,7 @@ def test_noise_that_does_not_fit_is_one_line(options, told, refused):
 
 def test_a_statement_knows_other_noise(capsys):
     assert main(["epsilon", "--delta", "0.01", "--noise", "discrete-laplace", "--statement", *NOISE]) == 0
-    assert "discrete Laplace noise, scale 1, per-record l1 bound 1." in capsys.readouterr().out
+    assert "discrete Laplace noise of scale 1, whole numbers, per-record l1 bound 1." in capsys.readouterr().out
 
 
 # --- Only the last iterate --------------------------------------------------------------------------------------------

@@ -286,9 +286,7 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "domination.composition.neighbour_classes": "makes the classes",
     "domination.composition.by_partition": "makes the classes",
     "domination.composition.blocks_of": "makes the classes",
-    "domination.composition.nested": "looks inside",
     "domination.composition.is_blind": "looks inside",
-    "pairs.step_bounds.single_release": "makes the classes",
     "domination.streams.stream_steps": "makes the classes",
     "domination.bins.bins_steps": "makes the classes",
     "domination.bins.stride_of": "a choice, of which any is sound",
@@ -297,6 +295,7 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "budgets.filters.PrivacyFilter.spend": "a protocol",
     "budgets.batch_room.least_max_batch_size": "a size, for one kind of sample: its answer holds for every class",
     "mechanisms.descriptions.described": "describes",
+    "mechanisms.descriptions.written": "describes",
     "mechanisms.descriptions.digest": "describes",
     "mechanisms.descriptions.canonical": "describes",
     "publishing.certificates.why_no_certificate": "looks at the kind",
@@ -400,9 +399,7 @@ def test_every_asker_has_an_entry() -> None:
 def test_every_mechanism_has_an_entry() -> None:
     every = {getattr(mechanisms, name) for name in mechanisms.__all__} - {mechanisms.parts_of, Mechanism}
     assert every == set(LEAVES) | COMBINED
-    used = {
-        type(part) for shape in SHAPES for part in domination.nested(_declared(shape, mechanisms.Gaussian, AR).whole)
-    }
+    used = {type(part) for shape in SHAPES for part in _declared(shape, mechanisms.Gaussian, AR).whole.nested()}
     assert used >= COMBINED
 
 

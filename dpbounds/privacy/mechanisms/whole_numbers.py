@@ -55,7 +55,7 @@ class DiscreteLaplace(_WholeNumbers):
     """
 
     name = "discrete-laplace"
-    phrase = "discrete Laplace noise of scale {noise_scale}, whole numbers of l1 norm {bound} at most"
+    phrase = "discrete Laplace noise of scale {noise_scale}, whole numbers, per-record l1 bound {bound}"
 
     noise_scale: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
     bound: int = field(metadata=parameter(COUNT))
@@ -126,6 +126,6 @@ class DiscreteGaussian(_WholeNumbers):
 
     def in_words(self, write: Writer) -> str:
         """The noise, what it is added to, and the dimension where it is known."""
-        noise = "discrete Gaussian noise of parameter {noise_stddev}, whole numbers of l2 norm {bound} at most"
+        noise = "discrete Gaussian noise of parameter {noise_stddev}, whole numbers, per-record l2 bound {bound}"
         where = "" if self.dimension is None else f" in {self.dimension} dimension{'s' if self.dimension > 1 else ''}"
         return self.filled(noise + where, write)

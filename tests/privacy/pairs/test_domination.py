@@ -280,8 +280,16 @@ NEAR = dp.Gaussian(noise_stddev=1, sensitivity=2)
         (dp.SampledWithReplacement(dp.Gaussian(1), 3, 1), AR, "must still hold"),
         (dp.SampledWithReplacement(dp.RenyiDP({2: 1}, relation=RE), 3, 10), RE, "what 2 records cost"),
         (dp.InParallel((dp.Gaussian(1),), "index"), AR, "shifts all later ones"),
-        (dp.InParallel((dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 5),)), AR, "fixed-size samples inside a block"),
-        (dp.InParallel((dp.SampledWithReplacement(dp.Gaussian(1), 2, 5),)), RE, "fixed-size samples inside a block"),
+        (
+            dp.InParallel((dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 5),)),
+            AR,
+            "WithoutReplacement inside a block",
+        ),
+        (
+            dp.InParallel((dp.SampledWithReplacement(dp.Gaussian(1), 2, 5),)),
+            RE,
+            "WithReplacement inside a block",
+        ),
         (
             dp.SampledWithoutReplacement(dp.Gaussian(noise_stddev=1, sensitivity=2), 1, 5),
             AR,

@@ -193,10 +193,10 @@ def test_the_digest_is_of_the_text_that_the_format_describes() -> None:
 
 def test_a_statement_says_what_must_not_be_published_and_who_takes_part() -> None:
     hidden = statement(spent("last iterate"))
-    assert "only the last iterate of 5 epochs of 10 batches in a fixed order" in hidden
+    assert "the last iterate of 5 epochs of 10 batches in a fixed order" in hidden
     assert "nothing else is published" in hidden
     tree = statement(spent("tree"))
-    assert "a binary tree over 21 steps, participation fixed-order, separation 4" in tree
+    assert "21 steps with correlated noise by a binary tree, a record in every step of one of 4 groups" in tree
     assert "nothing else is published" not in tree
     assert "no sampling" not in statement(spent("sampled"))
 

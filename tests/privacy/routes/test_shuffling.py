@@ -410,10 +410,10 @@ def test_other_noise_gains_nothing() -> None:
     ("mechanism", "relation", "says"),
     [
         (Shuffled(Gaussian(3), 10), AR, "replace-one or zero-out-one"),
-        (PoissonSampled(Shuffled(Gaussian(3), 10), "1/2"), RE, "fixed-size samples inside"),
-        (Shuffled(Shuffled(Gaussian(3), 10), 10), RE, "fixed-size samples inside"),
+        (PoissonSampled(Shuffled(Gaussian(3), 10), "1/2"), RE, "Shuffled inside"),
+        (Shuffled(Shuffled(Gaussian(3), 10), 10), RE, "Shuffled inside"),
         (Shuffled(InParallel((Gaussian(3), Gaussian(4))), 10), RE, "blocks in parallel inside"),
-        (InParallel((Shuffled(Gaussian(3), 10), Gaussian(4))), RE, "fixed-size samples inside"),
+        (InParallel((Shuffled(Gaussian(3), 10), Gaussian(4))), RE, "Shuffled inside"),
     ],
 )
 def test_what_has_no_proof_is_refused(mechanism: Shuffled, relation: Relation, says: str) -> None:
