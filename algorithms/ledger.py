@@ -57,9 +57,9 @@ from dpbounds.privacy.mechanisms import (
     parts_of,
 )
 from dpbounds.privacy.mechanisms.descriptions import JsonObject, described
-from dpbounds.privacy.mechanisms.last_iterate import BatchOrder
-from dpbounds.privacy.mechanisms.matrices import Toeplitz
 from dpbounds.privacy.mechanisms.parameters import read_number
+from dpbounds.privacy.mechanisms.schemes.last_iterate import BatchOrder
+from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
 from dpbounds.privacy.relations import Relation, as_relation
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from dpbounds.cli.questions.options import writing
 from dpbounds.expressions.enclosure import End
 from dpbounds.expressions.exact import Direction, to_decimal
 from dpbounds.privacy.mechanisms.core import SETTINGS, Assumption, parts_of
-from dpbounds.privacy.mechanisms.last_iterate import CONDITION as ONLY_THE_LAST, LastIterate
+from dpbounds.privacy.mechanisms.schemes.last_iterate import CONDITION as ONLY_THE_LAST, LastIterate
 from dpbounds.render.report import Picture, Report, Section, Table, page
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ from dpbounds.cli.questions.training import (
     read_training,
 )
 from dpbounds.expressions.exact import Direction, to_decimal
-from dpbounds.privacy.mechanisms.last_iterate import CONDITION
+from dpbounds.privacy.mechanisms.schemes.last_iterate import CONDITION
 
 if TYPE_CHECKING:
     from dpbounds.privacy.budgets.calibration import Calibration

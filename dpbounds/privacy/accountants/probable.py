@@ -27,7 +27,7 @@ from dpbounds.privacy.domination.bins import summed_columns
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import MatrixMechanism, Mechanism, RandomlyAllocated
 from dpbounds.privacy.mechanisms.core import parts_of
-from dpbounds.privacy.mechanisms.matrices import BinaryTree
+from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree
 from dpbounds.privacy.pairs.pairs import Allocated, ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.routes.closed_forms import ball

@@ -40,8 +40,8 @@ from dpbounds.privacy.mechanisms import (
     parts_of,
 )
 from dpbounds.privacy.mechanisms.core import Trait
-from dpbounds.privacy.mechanisms.last_iterate import LastIterate
 from dpbounds.privacy.mechanisms.refusals import refuse_without_positions
+from dpbounds.privacy.mechanisms.schemes.last_iterate import LastIterate
 from dpbounds.privacy.pairs.pairs import (
     Allocated,
     AllocatedTo,

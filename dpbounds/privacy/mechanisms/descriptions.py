@@ -23,7 +23,7 @@ from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy import mechanisms
 from dpbounds.privacy.mechanisms import LastIterate, Mechanism
 from dpbounds.privacy.mechanisms.parameters import WriteNumber, parameters_of
-from dpbounds.privacy.mechanisms.sampling import Sampling
+from dpbounds.privacy.mechanisms.schemes.sampling import Sampling
 
 FULL_BATCH, POISSON, BINS = "full-batch", "poisson", "balls-in-bins"
 WITHOUT_REPLACEMENT, WITH_REPLACEMENT = "without-replacement", "with-replacement"

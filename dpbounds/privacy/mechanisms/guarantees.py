@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, assert_never
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand, shown
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
-from dpbounds.privacy.mechanisms.additive import positive
 from dpbounds.privacy.mechanisms.core import (
     ANYWHERE,
     CODE,
@@ -25,6 +24,7 @@ from dpbounds.privacy.mechanisms.core import (
 )
 from dpbounds.privacy.mechanisms.parameters import COUNT, FLAG, NUMBER, RELATION, pairs, parameter
 from dpbounds.privacy.relations import Order, Relation, as_relation
+from dpbounds.privacy.values import positive
 
 if TYPE_CHECKING:
     from dpbounds.privacy.pairs.pairs import Pair

@@ -44,9 +44,9 @@ from dpbounds.privacy.mechanisms import (
     parts_of,
 )
 from dpbounds.privacy.mechanisms.descriptions import FULL_BATCH, MECHANISMS, SAMPLINGS, written
-from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
 from dpbounds.privacy.mechanisms.parameters import parameters_of
-from dpbounds.privacy.mechanisms.sampling import Sampling
+from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.sampling import Sampling
 from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.pairs.pairs import Product, SampledGaussians, ShiftedGaussians, as_gaussian
 from dpbounds.privacy.proofs import Declined, Proof

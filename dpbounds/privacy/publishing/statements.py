@@ -10,8 +10,8 @@ from dpbounds.privacy.budgets.calibration import Calibration
 from dpbounds.privacy.mechanisms import Gaussian, LastIterate, Mechanism, PoissonSampled, parts_of
 from dpbounds.privacy.mechanisms.descriptions import MECHANISMS, digest
 from dpbounds.privacy.mechanisms.guarantees import Declared
-from dpbounds.privacy.mechanisms.last_iterate import CONDITION
-from dpbounds.privacy.mechanisms.sampling import Sampling
+from dpbounds.privacy.mechanisms.schemes.last_iterate import CONDITION
+from dpbounds.privacy.mechanisms.schemes.sampling import Sampling
 from dpbounds.privacy.publishing import standalone_checker
 from dpbounds.privacy.publishing.certificates import demand_one_record, finite_ends, versions
 from dpbounds.privacy.publishing.numerals import rounded, typed

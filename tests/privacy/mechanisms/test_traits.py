@@ -13,8 +13,8 @@ from dpbounds.privacy import mechanisms as m
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms.core import ALL, ANYWHERE, Mechanism, Trait
 from dpbounds.privacy.mechanisms.descriptions import MECHANISMS, SAMPLINGS
-from dpbounds.privacy.mechanisms.matrices import Toeplitz
 from dpbounds.privacy.mechanisms.parameters import parameters_of
+from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
 from dpbounds.privacy.relations import Relation
 
 AR, RE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE

@@ -119,7 +119,7 @@ def test_calibration_takes_the_smaller_noise():
 
 NAME = BoundedRangeProfile.__name__
 MAKERS = {
-    "pairs/step_bounds.py": "an exponential mechanism, whose loss lies in such an interval",
+    "mechanisms/guarantees.py": "an exponential mechanism, whose loss lies in such an interval",
     "pairs/pairs.py": "k of these intervals on top of each other: a group of k records",
 }
 

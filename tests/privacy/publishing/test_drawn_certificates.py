@@ -26,7 +26,7 @@ from dpbounds.privacy.domination import composition as domination
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.descriptions import digest
-from dpbounds.privacy.mechanisms.matrices import Toeplitz
+from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.truncation import Costs, cut_of, moved_of
 from dpbounds.privacy.publishing import standalone_checker as checker

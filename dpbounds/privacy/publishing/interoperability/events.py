@@ -23,12 +23,11 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy import mechanisms
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.mechanisms.additive import positive
 from dpbounds.privacy.mechanisms.core import listed
 from dpbounds.privacy.mechanisms.refusals import refuse
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.routes.closed_forms import ball
-from dpbounds.privacy.values import at_least_zero, probability
+from dpbounds.privacy.values import at_least_zero, positive, probability
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent, NeighboringRelation

@@ -10,7 +10,7 @@ from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_fl
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.budgets.targets import calibrate_by_renyi
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.mechanisms.additive import positive, positive_rate
+from dpbounds.privacy.values import positive, positive_rate
 
 
 def steps_for_epochs(epochs: ExactLike, sample_rate: ExactLike) -> int:

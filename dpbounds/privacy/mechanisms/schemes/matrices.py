@@ -19,8 +19,8 @@ from dpbounds.documents import quoted
 from dpbounds.errors import InvalidValue, demand_one_of
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.limits import DIGITS, MATRIX_ROWS, MATRIX_STEPS
-from dpbounds.privacy.mechanisms.additive import Gaussian, positive, positive_rate
 from dpbounds.privacy.mechanisms.core import CODE, LOADER, Assumption, Loss, Mechanism, Trait, Writer, listed
+from dpbounds.privacy.mechanisms.noises.gaussian import Gaussian
 from dpbounds.privacy.mechanisms.parameters import (
     COUNT,
     NUMBER,
@@ -32,6 +32,7 @@ from dpbounds.privacy.mechanisms.parameters import (
     read_number,
 )
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.values import positive, positive_rate
 
 Participation = Literal["single", "fixed-order", "minimum-separation", "cyclic-poisson", "balls-in-bins"]
 Groups = Literal["position", "independent", "content"]

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
-from dpbounds.privacy.mechanisms.additive import positive
 from dpbounds.privacy.mechanisms.core import ALL, CODE, Assumption, Mechanism, Trait, Writer
 from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
 from dpbounds.privacy.relations import Order, Relation
+from dpbounds.privacy.values import positive
 
 if TYPE_CHECKING:
     from dpbounds.privacy.pairs.step_bounds import StepBound
 
 
-class _WholeNumbers(Mechanism):
+class WholeNumberNoise(Mechanism):
     """Noise on a sum of whole numbers."""
 
     __slots__ = ()
@@ -40,7 +40,7 @@ class _WholeNumbers(Mechanism):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class DiscreteLaplace(_WholeNumbers):
+class DiscreteLaplace(WholeNumberNoise):
     """Add noise with P(x) proportional to e^(-|x|/b) on the whole numbers to each coordinate of a sum.
 
     Args:
@@ -73,7 +73,7 @@ class DiscreteLaplace(_WholeNumbers):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class DiscreteGaussian(_WholeNumbers):
+class DiscreteGaussian(WholeNumberNoise):
     """Add noise with P(x) proportional to e^(-x²/2σ²) on the whole numbers to each coordinate of a sum.
 
     What it spends is not what continuous noise of the same σ spends, and may be more.

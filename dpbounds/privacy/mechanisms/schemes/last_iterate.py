@@ -10,10 +10,11 @@ from typing import Literal, get_args
 
 from dpbounds.errors import InvalidValue, demand, demand_one_of
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, practical
-from dpbounds.privacy.mechanisms.additive import Gaussian, positive
 from dpbounds.privacy.mechanisms.core import CODE, LOADER, Assumption, Mechanism, Trait, Writer, listed
+from dpbounds.privacy.mechanisms.noises.gaussian import Gaussian
 from dpbounds.privacy.mechanisms.parameters import COUNT, COUNTS, NUMBER, NUMBER_OR_NUMBERS, WORD, parameter
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.values import positive
 
 _MOST = 10**9  # batches and epochs
 _MOST_SCHEDULED = 2_000, 400  # the same where the step size changes

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
-from dpbounds.privacy.mechanisms.additive import positive
 from dpbounds.privacy.mechanisms.core import ALL, CODE, Assumption, Mechanism, Trait, Writer, listed_pairs
 from dpbounds.privacy.mechanisms.parameters import NUMBER, pairs, parameter
 from dpbounds.privacy.relations import Order, Relation
-from dpbounds.privacy.values import at_least_zero, probability
+from dpbounds.privacy.values import at_least_zero, positive, probability
 
 if TYPE_CHECKING:
     from dpbounds.privacy.pairs.step_bounds import StepBound
