@@ -22,8 +22,8 @@ from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.working import working
 from dpbounds.privacy.budgets import batch_room
 from dpbounds.privacy.domination import composition as domination
-from dpbounds.privacy.pairs import truncation
 from dpbounds.privacy.domination.composition import neighbour_classes
+from dpbounds.privacy.pairs import truncation
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import (
     CrowdedGaussians,
