@@ -27,6 +27,7 @@ from dpbounds.privacy import mechanisms
 from dpbounds.privacy.accountants import groups as group_accounts, side_by_side as methods, trade_off, tuning
 from dpbounds.privacy.accountants.certified import account, delta, delta_curve, epsilon
 from dpbounds.privacy.budgets import calibration, filters, remaining, targets
+from dpbounds.privacy.budgets.held import proven_at_once
 from dpbounds.privacy.budgets.moment_crossing import least_by_moments
 from dpbounds.privacy.mechanisms import Composed, InParallel, Mechanism, PoissonSampled
 from dpbounds.privacy.pairs import domination
@@ -207,6 +208,12 @@ def _events(mechanism: Mechanism, relation: Relation) -> Number:
     ).exact_upper
 
 
+def _held_at_once(mechanism: Mechanism, relation: Relation) -> Number:
+    found = proven_at_once(_louder(mechanism), Budget(Fraction(8), DELTA, relation), "noise").safe
+    assert found is not None
+    return found
+
+
 ASKERS: dict[str, Asker] = {
     "accountants.certified.epsilon": lambda m, relation: epsilon(m, DELTA, relation, tolerance=ROUGH).exact_upper,
     "accountants.certified.delta": lambda m, relation: delta(m, EPSILON, relation, tolerance=ROUGH).exact_upper,
@@ -214,6 +221,7 @@ ASKERS: dict[str, Asker] = {
         account(m, epsilon=0, relation=relation, tolerance=ROUGH).enclosure.exact_upper
     ),
     "budgets.calibration.calibrate": lambda m, relation: calibration.calibrate(_louder(m), 8, DELTA, relation).value,
+    "budgets.held.proven_at_once": lambda m, relation: _held_at_once(m, relation),
     "renyi.concentrated_accounts.zcdp_rho": concentrated_accounts.zcdp_rho,
     "renyi.concentrated_accounts.zcdp_epsilon": lambda m, relation: (
         concentrated_accounts.zcdp_epsilon(m, DELTA, relation).exact_upper
@@ -325,9 +333,11 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "planning.multiplier_within": "budgets.calibration.calibrate, rounded",
     "accountants.groups.group_products": "accountants.groups.group_account, before any number",
     "publishing.certificates.account_of_group": "accountants.groups.group_account, with what was asked",
+    "accountants.groups.with_fewest": "makes a mechanism of one",
     "accountants.groups.is_attained": "whether accountants.groups.group_account is attained",
     "accountants.certified.account_at": "accountants.certified.account, for values that were checked",
     "renyi.accountant.converted": "renyi.accountant.renyi_epsilon and renyi_delta, for values that were checked",
+    "budgets.held.improved": "renyi.accountant.converted",
     "budgets.clones_crossing.calibrated_by_clones": "budgets.calibration.calibrate, where batches are shuffled",
     "budgets.calibration.calibrate_within": "budgets.calibration.calibrate, for values that were checked",
 }
@@ -339,6 +349,7 @@ USERS = {  # modules that ask for classes; those of the command line ask only wh
         "budgets.calibration",
         "budgets.clones_crossing",
         "budgets.group_crossing",
+        "budgets.held",
         "publishing.certificates",
         "publishing.hints",
         "renyi.concentrated_accounts",

@@ -35,7 +35,7 @@ Wanted = Literal["both", "safe", "unsafe"]
 Place = TypeVar("Place", float, Fraction)
 
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
-_RANGES: dict[Solve, tuple[float, float, float]] = {  # log of safety: where to start, and between which two to look
+RANGES: dict[Solve, tuple[float, float, float]] = {  # log of safety: where to start, and between which two to look
     "noise": (0.0, math.log(_SMALLEST), math.log(_LARGEST)),
     "steps": (-math.log(64.0), -math.log(_LARGEST), 0.0),
     "sample-rate": (math.log(64.0), 0.0, -math.log(_SMALLEST)),
@@ -230,7 +230,7 @@ class Crossing:
 
     def _bracket(self) -> tuple[float, float]:
         """(y that overspends, y that does not), a factor of at most two apart, by the estimate."""
-        y, least, most = _RANGES[self.solve]
+        y, least, most = RANGES[self.solve]
         if self.start is not None:
             y = self._y(self.start)
         step, last = math.log(2), y
