@@ -27,8 +27,7 @@ from dpbounds.privacy import mechanisms
 from dpbounds.privacy.accountants import groups as group_accounts, side_by_side as methods, trade_off, tuning
 from dpbounds.privacy.accountants.certified import account, delta, delta_curve, epsilon
 from dpbounds.privacy.budgets import calibration, filters, remaining, targets
-from dpbounds.privacy.budgets.held import proven_at_once
-from dpbounds.privacy.budgets.moment_crossing import least_by_moments
+from dpbounds.privacy.budgets.held import least_by_moments, proven_at_once
 from dpbounds.privacy.mechanisms import Composed, InParallel, Mechanism, PoissonSampled
 from dpbounds.privacy.pairs import domination
 from dpbounds.privacy.publishing import certificates
@@ -221,7 +220,6 @@ ASKERS: dict[str, Asker] = {
         account(m, epsilon=0, relation=relation, tolerance=ROUGH).enclosure.exact_upper
     ),
     "budgets.calibration.calibrate": lambda m, relation: calibration.calibrate(_louder(m), 8, DELTA, relation).value,
-    "budgets.held.proven_at_once": lambda m, relation: _held_at_once(m, relation),
     "renyi.concentrated_accounts.zcdp_rho": concentrated_accounts.zcdp_rho,
     "renyi.concentrated_accounts.zcdp_epsilon": lambda m, relation: (
         concentrated_accounts.zcdp_epsilon(m, DELTA, relation).exact_upper
@@ -247,7 +245,7 @@ ASKERS: dict[str, Asker] = {
     "publishing.interoperability.events.to_dp_event": _events,
     "accountants.side_by_side.by_method": lambda m, relation: _method("basic", m, relation),
     "accountants.side_by_side.all_methods": lambda m, relation: _method("rdp", m, relation),
-    "budgets.moment_crossing.least_by_moments": lambda m, relation: least_by_moments(
+    "budgets.held.least_by_moments": lambda m, relation: least_by_moments(
         _louder(m), Fraction(100), Budget(Fraction(20), DELTA, relation), "noise"
     ),
     "budgets.remaining.remaining": _remaining,
@@ -286,6 +284,7 @@ ASKERS: dict[str, Asker] = {
     "spending.only_gaussians": lambda m, relation: -float(spending.only_gaussians(m, relation)),
     "ledger.Ledger": _by_ledger,
     "ledger.BudgetedLedger.release": _kept_by_ledger,
+    "budgets.held.proven_at_once": _held_at_once,
 }
 
 # --- The enumeration -------------------------------------------------------------------------------------------------
@@ -478,7 +477,7 @@ BLOCKS = (
 SLOW = {  # searches of seconds
     *(
         "budgets.targets.calibrate_by_renyi",
-        "budgets.moment_crossing.least_by_moments",
+        "budgets.held.least_by_moments",
         "budgets.remaining.remaining",
         "budgets.remaining.more",
     ),

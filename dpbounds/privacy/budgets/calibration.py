@@ -44,10 +44,11 @@ from dpbounds.privacy.budgets.crossing import (
     Crossing,
     Solve,
     log_of_safety,
+    narrowed,
     one_step_is_too_much,
     parameter_at,
 )
-from dpbounds.privacy.budgets.held import Held, improved, proven_at_once
+from dpbounds.privacy.budgets.held import Held, improved, least_by_moments, proven_at_once
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.pairs.domination import Key, NeighbourClass, NeighbourClasses, neighbour_classes
 from dpbounds.privacy.pairs.many_choices import with_gaussian_choices
@@ -304,8 +305,6 @@ def _calibrated(
     value, fails_at = _by_delta(factory, budget, solve)
     at_value = account_at(factory(value), budget.at_delta, budget.relation)
     if not at_value.tight:  # divergences promise less than the pairs: they may keep the budget further on
-        from dpbounds.privacy.budgets.moment_crossing import least_by_moments
-
         further = least_by_moments(factory, value, budget, solve)
         at_further = at_value if further == value else account_at(factory(further), budget.at_delta, budget.relation)
         if at_further.enclosure.exact_upper <= budget.epsilon:
@@ -491,20 +490,14 @@ class _Search:
         return self._narrow(Bracket(unsafe, values[unsafe], safe, values[safe]), True, 1e-12)
 
     def _narrow(self, ends: Bracket[float], precise: bool, resolution: float) -> float:
-        """Regula falsi in log parameter on the excess, which is nearly linear there."""
-        for _ in range(80):
-            if abs(math.log(ends.unsafe / ends.safe)) < resolution:
-                break
-            low, high = ends.below, ends.above
-            weight = low / (low - high) if math.isfinite(low) and math.isfinite(high) and low < high else 0.5
-            point = ends.safe * math.exp(math.log(ends.unsafe / ends.safe) * min(max(weight, 1e-6), 1 - 1e-6))
-            if point in (ends.safe, ends.unsafe):
-                break
-            value = self.excess(point, precise)
-            if abs(value) < (1e-11 if precise else 1e-3):
-                return point
-            ends.narrow(point, value)
-        return ends.safe
+        return narrowed(
+            ends,
+            lambda point: self.excess(point, precise),
+            lambda point, _: point,
+            resolution=resolution,
+            least_share=1e-6,
+            enough=1e-11 if precise else 1e-3,
+        )
 
     def certified(self) -> tuple[Fraction, Fraction | None, Enclosure]:
         """A value that provably suffices and one that provably does not, as close as the proofs allow.

@@ -6,6 +6,7 @@ where it is returned; monotonicity (``pairs.md``, section 7) only says where to 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,7 +16,7 @@ from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.time_limit import TimeIsUp, checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.groups import group_products, with_fewest
-from dpbounds.privacy.budgets.crossing import RANGES, WHOLE, Solve, log_of_safety, parameter_at
+from dpbounds.privacy.budgets.crossing import RANGES, Bracket, Solve, halved, log_of_safety, narrowed, parameter_at
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.many_choices import with_gaussian_choices
@@ -30,6 +31,9 @@ _CLOSE = 1e-3  # in the logarithm of the parameter, where the search ends
 _FIRST_STEP = 1.0  # in it, doubled until the side changes
 _CONVERSIONS = 5  # of Rényi divergences, at most: each may take seconds
 _PRECISION = 128
+_CLOSE_MOMENTS = 1e-9  # relative distance of the two sides at which the search by divergences ends
+_FIRST_STEP_OF_MOMENTS = 1 / 16  # in log parameter, doubled until the budget is overspent
+_FARTHEST = 2.0**60  # and its inverse: parameters beyond are not looked at
 
 Factory = Callable[[Fraction], Mechanism]
 
@@ -75,11 +79,7 @@ def improved(held: Held, factory: Factory, budget: Budget, solve: Solve) -> Held
 
     def suffices(value: Fraction) -> bool:
         checkpoint()
-        try:
-            promised = converted(factory(value), budget.at_delta, budget.relation).enclosure.exact_upper
-        except (NotCertified, UnsupportedMechanism, Declined):
-            return False
-        return promised <= budget.epsilon
+        return _promised_excess(factory, value, budget) <= 0
 
     safe, y = held.safe, log_of_safety(held.safe, solve)
     unsafe_y = RANGES[solve][1] if held.unsafe is None else log_of_safety(held.unsafe, solve)
@@ -96,6 +96,56 @@ def improved(held: Held, factory: Factory, budget: Budget, solve: Solve) -> Held
     except TimeIsUp:
         pass
     return replace(held, safe=safe)
+
+
+def least_by_moments(factory: Factory, safe: Fraction, budget: Budget, solve: Solve) -> Fraction:
+    """Return the least noise (the most steps, the largest rate) at which Rényi divergences prove the budget kept.
+
+    Composing pairs that no data sets attain at the same time can be dearer than adding up divergences. Such a parameter
+    has then two crossings, one per way to prove it, and either one suffices. From the pairs' crossing this search goes
+    on to the divergences'. ``safe`` suffices; where the divergences do not prove so too, it is returned as it is.
+    """
+
+    def excess(value: Fraction) -> float:
+        return _promised_excess(factory, value, budget)
+
+    below = excess(safe)
+    if below > 0:
+        return safe
+    unsafe, above, step = safe, below, _FIRST_STEP_OF_MOMENTS
+    while above <= 0:
+        safe, below = unsafe, above
+        unsafe, step = _further(safe, step, solve), 2 * step
+        if unsafe == safe or not 1 / _FARTHEST <= unsafe <= _FARTHEST:
+            return safe
+        above = excess(unsafe)
+
+    def between(value: float, ends: Bracket[Fraction]) -> Fraction:
+        if solve == "steps":  # strictly between, as long as there is anything between
+            return Fraction(min(max(round(value), int(ends.safe) + 1), max(int(ends.unsafe) - 1, int(ends.safe))))
+        return Fraction(value)
+
+    ends = Bracket(unsafe, above, safe, below)
+    return narrowed(ends, excess, between, resolution=_CLOSE_MOMENTS, least_share=0.01)
+
+
+def _promised_excess(factory: Factory, value: Fraction, budget: Budget) -> float:
+    """What Rényi divergences promise over the budget; at most 0 only where they prove it kept."""
+    try:
+        promised = converted(factory(value), budget.at_delta, budget.relation).enclosure.exact_upper
+    except (NotCertified, UnsupportedMechanism, Declined):
+        return math.inf
+    over = float(promised - budget.epsilon)
+    return max(over, math.ulp(0.0)) if promised > budget.epsilon else over
+
+
+def _further(value: Fraction, step: float, solve: Solve) -> Fraction:
+    """A value that spends more."""
+    if solve == "noise":
+        return Fraction(float(value) * math.exp(-step))
+    if solve == "steps":
+        return Fraction(max(int(value) + 1, round(float(value) * math.exp(step))))
+    return Fraction(min(1.0, float(value) * math.exp(step)))
 
 
 def _delta_from_above(mechanism: Mechanism, budget: Budget, group_size: int) -> Fraction:
@@ -152,9 +202,5 @@ def _boundary(holds: Callable[[Fraction], bool], solve: Solve) -> tuple[Fraction
         if here in (least, most) and holds_at(inside) == holds_at(outside):
             return (parameter_at(here, solve), None) if towards < 0 else (None, parameter_at(here, solve))
         step *= 2
-    while inside - outside > _CLOSE:
-        middle = (inside + outside) / 2
-        if solve in WHOLE and abs(parameter_at(inside, solve) - parameter_at(outside, solve)) <= 1:
-            break
-        inside, outside = (middle, outside) if holds_at(middle) else (inside, middle)
+    inside, outside = halved(inside, outside, holds, solve, _CLOSE)
     return parameter_at(inside, solve), parameter_at(outside, solve)

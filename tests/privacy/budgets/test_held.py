@@ -153,6 +153,7 @@ def test_groups_hold_a_value_too(factory: Factory, relation: str) -> None:
     assert dp.delta(found.failing, 1, relation).exact_upper > Fraction("1e-5")
 
 
+@pytest.mark.seconds
 def test_a_chain_of_neighbours_adds_up_with_growth() -> None:
     """(ε/k, δ')-DP for one record is (ε, δ' (1 + e^(ε/k) + ...))-DP for k: at ε = 30 the sum is most of it."""
 
