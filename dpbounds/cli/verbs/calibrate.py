@@ -254,13 +254,15 @@ def _as_rows(found: Calibration, training: Training) -> dict[str, str]:
     safe, _ = _directions(found.solve)
     is_whole = found.solve in _WHOLE
     value = str(found.value) if is_whole else to_decimal(found.value, _DIGITS, safe)
+    unknown = found.fails_at is not None and found.epsilon.exact_lower == 0  # what attacks attain here was not asked
+    tight = _is_tight(found) or (None if unknown else False)
     return {
         _field(found.solve, training).replace(
             "_", " "
         ): f"{value}  (proven to suffice{'' if is_whole else f'; rounded {safe}'})",
         "fails at": _failing(found),
         **({} if found.within_tolerance else {"gap": f"not within {_TOLERANCE}: {found.in_words}"}),
-        "epsilon": output.shown(found.epsilon, tight=_is_tight(found), limit=found.target_epsilon),
+        "epsilon": output.shown(found.epsilon, tight=tight, limit=found.target_epsilon),
         "budget": f"epsilon {output.plain(found.target_epsilon)}, delta {output.plain(found.target_delta)}",
         "relation": str(found.relation),
         **({} if found.group_size == 1 else {"group size": str(found.group_size)}),
