@@ -27,7 +27,7 @@ from dpbounds.privacy import mechanisms
 from dpbounds.privacy.accountants import groups as group_accounts, side_by_side as methods, trade_off, tuning
 from dpbounds.privacy.accountants.certified import account, delta, delta_curve, epsilon
 from dpbounds.privacy.budgets import calibration, filters, remaining, targets
-from dpbounds.privacy.budgets.moment_crossing import least_by_moments
+from dpbounds.privacy.budgets.held import least_by_moments, proven_at_once
 from dpbounds.privacy.domination import composition as domination
 from dpbounds.privacy.mechanisms import Composed, InParallel, Mechanism, PoissonSampled
 from dpbounds.privacy.publishing import certificates
@@ -207,6 +207,12 @@ def _events(mechanism: Mechanism, relation: Relation) -> Number:
     ).exact_upper
 
 
+def _held_at_once(mechanism: Mechanism, relation: Relation) -> Number:
+    found = proven_at_once(_louder(mechanism), Budget(Fraction(8), DELTA, relation), "noise").safe
+    assert found is not None
+    return found
+
+
 ASKERS: dict[str, Asker] = {
     "accountants.certified.epsilon": lambda m, relation: epsilon(m, DELTA, relation, tolerance=ROUGH).exact_upper,
     "accountants.certified.delta": lambda m, relation: delta(m, EPSILON, relation, tolerance=ROUGH).exact_upper,
@@ -239,7 +245,7 @@ ASKERS: dict[str, Asker] = {
     "publishing.interoperability.events.to_dp_event": _events,
     "accountants.side_by_side.by_method": lambda m, relation: _method("basic", m, relation),
     "accountants.side_by_side.all_methods": lambda m, relation: _method("rdp", m, relation),
-    "budgets.moment_crossing.least_by_moments": lambda m, relation: least_by_moments(
+    "budgets.held.least_by_moments": lambda m, relation: least_by_moments(
         _louder(m), Fraction(100), Budget(Fraction(20), DELTA, relation), "noise"
     ),
     "budgets.remaining.remaining": _remaining,
@@ -278,6 +284,7 @@ ASKERS: dict[str, Asker] = {
     "spending.only_gaussians": lambda m, relation: -float(spending.only_gaussians(m, relation)),
     "ledger.Ledger": _by_ledger,
     "ledger.BudgetedLedger.release": _kept_by_ledger,
+    "budgets.held.proven_at_once": _held_at_once,
 }
 
 # --- The enumeration -------------------------------------------------------------------------------------------------
@@ -324,9 +331,11 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "planning.multiplier_within": "budgets.calibration.calibrate, rounded",
     "accountants.groups.group_products": "accountants.groups.group_account, before any number",
     "publishing.certificates.account_of_group": "accountants.groups.group_account, with what was asked",
+    "accountants.groups.with_fewest": "makes a mechanism of one",
     "accountants.groups.is_attained": "whether accountants.groups.group_account is attained",
     "accountants.certified.account_at": "accountants.certified.account, for values that were checked",
     "renyi.accountant.converted": "renyi.accountant.renyi_epsilon and renyi_delta, for values that were checked",
+    "budgets.held.improved": "renyi.accountant.converted",
     "budgets.clones_crossing.calibrated_by_clones": "budgets.calibration.calibrate, where batches are shuffled",
     "budgets.calibration.calibrate_within": "budgets.calibration.calibrate, for values that were checked",
 }
@@ -338,6 +347,7 @@ USERS = {  # modules that ask for classes; those of the command line ask only wh
         "budgets.calibration",
         "budgets.clones_crossing",
         "budgets.group_crossing",
+        "budgets.held",
         "publishing.certificates",
         "publishing.hints",
         "renyi.concentrated_accounts",
@@ -464,7 +474,7 @@ BLOCKS = (
 SLOW = {  # searches of seconds
     *(
         "budgets.targets.calibrate_by_renyi",
-        "budgets.moment_crossing.least_by_moments",
+        "budgets.held.least_by_moments",
         "budgets.remaining.remaining",
         "budgets.remaining.more",
     ),

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 _FIELDS = {"noise": "noise_multiplier", "steps": "steps", "sample-rate": "sample_rate", "batches": "batches"}
 _WHOLE = ("steps", "batches")
 _DIGITS = 12
+_TOLERANCE = "0.1 %"
 _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighbour of what suffices
 
 
@@ -158,6 +159,7 @@ def _write_report(found: Calibration, training: Training, given: dict[str, Any])
     numbers = {
         f"{name}, proven to suffice": value,
         f"{name}, proven not to": fails,
+        **({} if found.within_tolerance else {f"gap, not within {_TOLERANCE}": found.in_words}),
         "budget": budget,
         "ε spent": reports.rounded(found.epsilon.exact_upper, "up"),
     }
@@ -217,6 +219,8 @@ def _as_json(found: Calibration, training: Training) -> dict[str, object]:
     return {
         field: number(found.value, safe),
         "fails_at": None if found.fails_at is None else number(found.fails_at, unsafe),
+        "gap": None if found.gap is None else output.json_number(found.gap, "up"),
+        "within_tolerance": found.within_tolerance,
         "epsilon": output.json_ends(found.epsilon),
         "target_epsilon": output.json_given(found.target_epsilon),
         "target_delta": output.json_given(found.target_delta),
@@ -237,7 +241,7 @@ def _is_tight(found: Calibration) -> bool:
     if found.fails_at is not None and abs(found.value - found.fails_at) <= _grain(found):
         return True
     if found.group_size == 1:
-        return neighbour_classes(found.mechanism, found.relation).tight
+        return neighbour_classes(found.mechanism, found.relation).tight and found.within_tolerance
     from dpbounds.privacy.accountants.groups import is_attained
 
     return is_attained(found.mechanism, found.relation, found.group_size)
@@ -251,12 +255,15 @@ def _as_rows(found: Calibration, training: Training) -> dict[str, str]:
     safe, _ = _directions(found.solve)
     is_whole = found.solve in _WHOLE
     value = str(found.value) if is_whole else to_decimal(found.value, _DIGITS, safe)
+    unknown = found.fails_at is not None and found.epsilon.exact_lower == 0  # what attacks attain here was not asked
+    tight = _is_tight(found) or (None if unknown else False)
     return {
         _field(found.solve, training).replace(
             "_", " "
         ): f"{value}  (proven to suffice{'' if is_whole else f'; rounded {safe}'})",
         "fails at": _failing(found),
-        "epsilon": output.shown(found.epsilon, tight=_is_tight(found), limit=found.target_epsilon),
+        **({} if found.within_tolerance else {"gap": f"not within {_TOLERANCE}: {found.in_words}"}),
+        "epsilon": output.shown(found.epsilon, tight=tight, limit=found.target_epsilon),
         "budget": f"epsilon {output.plain(found.target_epsilon)}, delta {output.plain(found.target_delta)}",
         "relation": str(found.relation),
         **({} if found.group_size == 1 else {"group size": str(found.group_size)}),

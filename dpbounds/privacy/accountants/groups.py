@@ -122,7 +122,7 @@ def group_account(
     try:
         ways, exact = group_products(mechanism, neighbours, k)
     except UnsupportedMechanism:
-        chains = _chains(neighbour_classes(_with_fewest(mechanism, neighbours, k), neighbours), neighbours, k)
+        chains = _chains(neighbour_classes(with_fewest(mechanism, neighbours, k), neighbours), neighbours, k)
         if not target.for_epsilon and target.value == 0:  # the total variation, which has no direction
             chains = chains[:1]
         bounds = [chain.epsilon(target.value) if target.for_epsilon else chain.delta(target.value) for chain in chains]
@@ -390,7 +390,7 @@ def _chains(classes: NeighbourClasses, relation: Relation, k: int) -> tuple[_Gro
     return _GroupChain(leaving, joining, k), _GroupChain(joining, leaving, k)
 
 
-def _with_fewest(mechanism: Mechanism, relation: Relation, k: int) -> Mechanism:
+def with_fewest(mechanism: Mechanism, relation: Relation, k: int) -> Mechanism:
     """With the sizes of the last link: of n records k - 1 have gone before, and samples spend more then.
 
     Raises:

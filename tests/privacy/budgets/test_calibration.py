@@ -12,7 +12,7 @@ import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants.certified import account, delta, epsilon
-from dpbounds.privacy.budgets import calibration, crossing, moment_crossing
+from dpbounds.privacy.budgets import calibration, crossing
 from dpbounds.privacy.budgets.calibration import calibrate, hidden_constant
 from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.publishing.interoperability import get_noise_multiplier, steps_for_epochs
@@ -281,7 +281,7 @@ def test_what_is_tight_never_asks_the_divergences(factory, monkeypatch: pytest.M
     def asked(*_: object) -> Fraction:
         raise AssertionError("there is nothing to be gained")
 
-    monkeypatch.setattr(moment_crossing, "least_by_moments", asked)
+    monkeypatch.setattr(calibration, "least_by_moments", asked)
     found = calibrate(factory, 1, "1e-6")
     assert found.fails_at < found.value < found.fails_at * Fraction(1001, 1000)
 
