@@ -54,7 +54,6 @@ from dpbounds.privacy.routes.outcomes import delta_by_outcomes, epsilon_by_outco
 from dpbounds.privacy.values import Target
 
 _LATTICE_AIM = 1e-5  # the width, relative, where there is no contour integral, and the lattice is asked first
-_BESIDE_AIM = 1e-4  # the same for one law beside a Gaussian, if it is continuous: a few hundred cells
 _CLONES_AIM = 1e-4  # the same where clones hide the record: what is chosen for them matters more
 _ALLOCATED_AIMS = {"delta": 3e-4, "epsilon": 4e-5}  # the same for steps allocated in secret, by what is given
 _ALLOCATED_FINEST = 1e-5  # the least that is aimed at there
@@ -241,7 +240,7 @@ def _summed(product: Product, asked: Question) -> Proof | None:
         if has_few_outcomes(product):
             found = by_outcomes(product, asked.target.value, asked.tolerance)
         elif lies_beside(product):
-            found = beside(product, asked.target.value, max(asked.tolerance, _BESIDE_AIM))
+            found = beside(product, asked.target.value, max(asked.tolerance, _LATTICE_AIM))
         else:
             return None
     except (Declined, NotCertified):
