@@ -536,21 +536,6 @@ Pair = (
 Product = tuple[tuple[Pair, int], ...]  # independent pairs with multiplicities
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """A step that is run several times, and attacks of which each run may be any, whatever was published before.
-
-    Attributes:
-        options: Attained, each by some mechanism of the description and the same two data sets.
-        count: How many runs.
-        beside: What is attained in the other steps; which of them run before or after is not known.
-    """
-
-    options: tuple[Pair, ...]
-    count: int
-    beside: Product = ()
-
-
 GaussianPair = ShiftedGaussians | SampledGaussians  # those whose loss has an analytic density
 GaussianProduct = tuple[tuple[GaussianPair, int], ...]
 
