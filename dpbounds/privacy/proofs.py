@@ -43,9 +43,8 @@ class Proof:
     Attributes:
         enclosure: The proven ends.
         route: "closed form", "outcomes", "largest losses", "one law beside a Gaussian", "contour" or "lattice";
-            "groups" where very many levels are rounded to few, both ways; "adaptive attack" for a lower end by choices
-            that follow the outputs; "dominated" where another order spends more; "bounds" (a single release below, a
-            Chernoff bound above) or "upper bound" where every route declined.
+            "groups" where very many levels are rounded to few, both ways; "dominated" where another order spends more;
+            "bounds" (a single release below, a Chernoff bound above) or "upper bound" where every route declined.
         parameters: The free choices that were made; every choice is sound, a poor one only widens the result.
         error_budget: How much of the width comes from which source, relative to δ.
     """

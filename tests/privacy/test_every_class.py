@@ -308,7 +308,6 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "publishing.certificates.why_no_certificate": "looks at the kind",
     "publishing.certificates.release_of": "writes it down",
     "publishing.statements.why_no_statement": "looks at the kind",
-    "accountants.certified.chosen_attacks_overspend": "an attack: what it finds is too little for any class",
     "accountants.probable.probable_epsilon": "of two kinds without blocks, the largest shift of all classes",
     "accountants.probable.probable_delta": "the same",
     "sampling.Bins.visited": "makes a mechanism of one",

@@ -44,7 +44,6 @@ _ROUTES = {
     "clones": "the clones of the record in other batches, their number's law on a lattice of losses, rounded up",
     "allocation": "likelihood ratios (replace-one: their differences, at many thresholds) added up on a grid, "
     "rounded up and down (in IEEE 754 doubles, round-off bounded), and a lattice of losses",
-    "adaptive attack": "choosing in each phase of a run by what was published (in IEEE 754 doubles, round-off bounded)",
     "groups": "levels rounded to few, up for the upper end and down for the lower one",
     "bounds": "simple bounds, because every route declined: a single release below, a Chernoff bound above",
     "upper bound": "an upper bound only, because every route declined",

@@ -34,7 +34,7 @@ from dpbounds.expressions.time_limit import (
     without_time_limit,
 )
 from dpbounds.expressions.working import OUTER_PRECISION, working
-from dpbounds.privacy.accountants.certified import account_at, chosen_attacks_overspend, prove_epsilon
+from dpbounds.privacy.accountants.certified import account_at, prove_epsilon
 from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
 from dpbounds.privacy.budgets.crossing import (
     PROBES,
@@ -65,7 +65,6 @@ _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
 _FARTHEST = 20.0  # nats from the estimate: beyond that nothing is tried
 _TRIALS = 40
 TOLERANCE = Fraction(1, 1000)  # relative distance of what suffices and what fails, below which a search is content
-_HALVINGS = 4  # of the distance to what suffices, by attacks that choose as they go
 _LEVELS = 96  # of a schedule, that an estimate looks at
 
 
@@ -335,26 +334,7 @@ def _by_delta(
         return value, fails_at
     if not attained(value):
         return value, None
-    fails_at = Crossing(attained, budget, solve, "unsafe", value).search()[1]
-    return value, fails_at if fails_at is None else _closer(factory, budget, solve, value, fails_at)
-
-
-def _closer(
-    factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, value: Fraction, fails_at: Fraction
-) -> Fraction:
-    """A value no further from what suffices that fails, too: by attacks that choose by what was published."""
-    if not any(each.adaptive for each in neighbour_classes(factory(fails_at), budget.relation).every()):
-        return fails_at
-    safe, unsafe = log_of_safety(value, solve), log_of_safety(fails_at, solve)
-    for _ in range(_HALVINGS):
-        middle = parameter_at((safe + unsafe) / 2, solve)
-        if middle in (value, fails_at):
-            break
-        if chosen_attacks_overspend(factory(middle), budget):
-            fails_at, unsafe = middle, log_of_safety(middle, solve)
-        else:
-            safe = log_of_safety(middle, solve)
-    return fails_at
+    return value, Crossing(attained, budget, solve, "unsafe", value).search()[1]
 
 
 @working(OUTER_PRECISION)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
-from dpbounds.errors import UnsupportedMechanism
+from dpbounds.errors import UnsupportedMechanism, shown
 from dpbounds.privacy.domination.last_iterate import attained_cost, fixed_cost, kept_law, shuffled_law
 from dpbounds.privacy.mechanisms import (
     BallsInBins,
@@ -56,7 +56,6 @@ from dpbounds.privacy.pairs.pairs import (
     Pair,
     Product,
     RenyiProfile,
-    Repeated,
     ReplacedGaussians,
     Sampled,
     SampledBalls,
@@ -110,14 +109,12 @@ class NeighbourClass:
         product: Dominates the mechanism for these classes.
         attacks: Products, each attained by some mechanism of this description and two data sets of one of the classes
             (or by what remains after leaving out some of the outputs). Empty where none is known.
-        adaptive: Attacks among which each run of a step may choose by what was published before.
     """
 
     keys: tuple[Key, ...]
     name: str
     product: Product
     attacks: tuple[Product, ...]
-    adaptive: tuple[Repeated, ...] = ()
 
     @property
     def tight(self) -> bool:
@@ -170,15 +167,15 @@ def neighbour_classes(mechanism: Mechanism, relation: Relation) -> NeighbourClas
     Raises:
         UnsupportedMechanism: A part has no proven pair under this relation.
     """
+    if not isinstance(mechanism, Mechanism):
+        raise UnsupportedMechanism(f"no dominating pair is proven here for {shown(mechanism)}, which is no mechanism")
     keys: dict[Product, list[Key]] = {}
     attacks: dict[Product, list[Product]] = {}
-    adaptive: dict[Product, list[Repeated]] = {}
     for order in relation.orders:
         for place, steps in _classes(mechanism, order).items():
             product = _product((bound.pair, count) for bound, count in steps)
             keys.setdefault(product, []).append(Key(order, place))
             attacks.setdefault(product, []).extend(_attacks(steps, product))
-            adaptive.setdefault(product, []).extend(_adaptive(steps))
     return NeighbourClasses(
         tuple(
             NeighbourClass(
@@ -186,7 +183,6 @@ def neighbour_classes(mechanism: Mechanism, relation: Relation) -> NeighbourClas
                 _name(found, product),
                 product,
                 tuple(dict.fromkeys(attacks[product])),
-                tuple(dict.fromkeys(adaptive[product])),
             )
             for product, found in keys.items()
         )
@@ -209,23 +205,6 @@ def _usable(steps: _Steps) -> list[tuple[StepBound, int]]:
     """The data sets of an attack have one size; leaving out the outputs of the other steps is post-processing."""
     largest = max((bound.size for bound, _ in steps if bound.size is not None), default=None)
     return [(bound, count) for bound, count in steps if bound.attacks and bound.size in (None, largest)]
-
-
-def _adaptive(steps: _Steps) -> tuple[Repeated, ...]:
-    """One step whose runs choose among its attacks; the others may run before or after, so that they choose nothing."""
-    known = [(attacks, count) for bound, count in _usable(steps) if (attacks := _with_law(bound.attacks))]
-    several = [index for index, (attacks, count) in enumerate(known) if count > 1 and len(attacks) > 1]
-    if not several:
-        return ()
-    options, count = known.pop(max(several, key=lambda index: known[index][1]))
-    most = max((len(attacks) for attacks, _ in known), default=1)
-    besides = (_product((attacks[min(i, len(attacks) - 1)], times) for attacks, times in known) for i in range(most))
-    return tuple(dict.fromkeys(Repeated(options, count, beside) for beside in besides))
-
-
-def _with_law(attacks: Iterable[Pair]) -> tuple[Pair, ...]:
-    """Those whose loss has a law in closed form."""
-    return tuple(dict.fromkeys(pair for pair in attacks if not isinstance(pair, Allocated | AllocatedTo | Combined)))
 
 
 def _attacks(steps: _Steps, product: Product, *, on_its_own: bool = True) -> tuple[Product, ...]:

@@ -20,7 +20,7 @@ from dpbounds.privacy.pairs.pairs import Allocated, Direction as Pairing, Produc
 from dpbounds.privacy.pairs.revealed import revealed
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta, has_closed_form
-from dpbounds.privacy.routes.drawn_steps import delta_between
+from dpbounds.privacy.routes.drawn_steps import delta_at_most
 
 METHOD = "closed forms alone"
 _BITS, _PRECISION = 50, 128
@@ -29,15 +29,14 @@ _LARGEST_SHIFT = 1000  # squared: beyond it the variance is of no use
 
 def delta_at_once(product: Product, epsilon: Fraction) -> Enclosure:
     """Enclose δ(ε) of a product for ε >= 0, in [0, 1] where no bound is known."""
-    gaussian = as_gaussian(product)
-    if gaussian is not None:
-        ends = delta_between(gaussian, epsilon)
-        return Enclosure(ends.exact_lower, min(Fraction(1), ends.exact_upper), METHOD, ends.precision)
     lower = max((_single(((pair, 1),), epsilon, "down") for pair, _ in product), default=Fraction(0))
     upper = min(Fraction(1), _basic(product, epsilon))
     published = revealed(product)
     if published is not None:
         upper = min(upper, _basic(published, epsilon))
+    gaussian = as_gaussian(product)
+    if gaussian is not None:
+        upper = min(upper, delta_at_most(gaussian, epsilon))
     return Enclosure(min(lower, upper), upper, METHOD)
 
 

@@ -329,19 +329,6 @@ def test_a_proof_on_both_sides_of_the_target_decides_nothing(low, high, side, mo
     assert (search.safe, search.unsafe) == (Fraction(3) if side == "safe" else None, 3 if side == "unsafe" else None)
 
 
-@pytest.mark.seconds
-def test_what_fails_is_found_by_attacks_that_choose_as_they_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    def factory(noise: Fraction) -> dp.Mechanism:
-        return dp.SampledWithoutReplacement(dp.Gaussian(noise), 1, 4) ** 20
-
-    found = calibrate(factory, "0.5", "1e-2", "replace-one")
-    assert account(factory(found.fails_at), epsilon="0.5", relation="replace-one").enclosure.exact_lower > Fraction(
-        "0.01"
-    )
-    monkeypatch.setattr(calibration, "chosen_attacks_overspend", lambda mechanism, budget: False)
-    assert calibrate(factory, "0.5", "1e-2", "replace-one").fails_at < found.fails_at < found.value
-
-
 @pytest.mark.minutes
 def test_noise_of_a_few_steps_of_many_is_found() -> None:
     """The attack is known from below alone: its lower end leads the search for what fails."""
