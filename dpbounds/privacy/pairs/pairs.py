@@ -9,8 +9,8 @@ curve is then the maximum over the classes, taken after the whole composition.
 
 A pair is known by its profile H_α alone, and every convex function of α that decreases from 1 at α = 0 and stays at or
 above (1-α)_+ is the profile of one (Blackwell; Dong, Roth & Su 2022). Here are the records; ``losses.py`` says how
-their losses are distributed, ``domination/composition.py`` which mechanism is dominated by which. The derivations are in
-``pairs.md`` (composition, Gaussian noise, chains), ``losses.md`` (other noise, black boxes) and ``sampling.md``.
+their losses are distributed, ``domination/composition.py`` which mechanism is dominated by which. The derivations are
+in ``pairs.md`` (composition, Gaussian noise, chains), ``losses.md`` (other noise, black boxes) and ``sampling.md``.
 """
 
 from __future__ import annotations
