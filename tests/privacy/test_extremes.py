@@ -5,6 +5,7 @@ order of the two ends, monotonicity in every parameter, and the closed form with
 """
 
 import json
+import math
 import random
 import subprocess
 import sys
