@@ -17,7 +17,7 @@ def described(mechanism: Mechanism) -> str:
 
 
 def releases(part: Mechanism, count: int) -> str:
-    """So many releases, and the records that they are about."""
+    """A number of releases, and the records that they are about."""
     return part.releases_in_words(count, _exactly)
 
 

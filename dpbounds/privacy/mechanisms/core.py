@@ -153,7 +153,7 @@ class Mechanism(Displayed):
         return "the full batch"
 
     def releases_in_words(self, count: int, write: Writer) -> str:
-        """So many releases, and the records that they are about, without the noise."""
+        """A number of releases and the records that they are about, without the noise."""
         many = "a single release" if count == 1 else f"{count} releases"
         return f"{many} on {self.drawn_in_words(write)}"
 

@@ -25,9 +25,12 @@ from dpbounds.privacy.mechanisms import LastIterate, Mechanism
 from dpbounds.privacy.mechanisms.parameters import WriteNumber, parameters_of
 from dpbounds.privacy.mechanisms.schemes.sampling import Sampling
 
-FULL_BATCH, POISSON, BINS = "full-batch", "poisson", "balls-in-bins"
-WITHOUT_REPLACEMENT, WITH_REPLACEMENT = "without-replacement", "with-replacement"
-TRUNCATED, SHUFFLED, ALLOCATED = "truncated-poisson", "shuffled", "random-allocation"
+FULL_BATCH = "full-batch"
+POISSON, TRUNCATED = mechanisms.PoissonSampled.name, mechanisms.TruncatedPoisson.name
+WITHOUT_REPLACEMENT = mechanisms.SampledWithoutReplacement.name
+WITH_REPLACEMENT = mechanisms.SampledWithReplacement.name
+SHUFFLED, ALLOCATED = mechanisms.Shuffled.name, mechanisms.RandomlyAllocated.name
+BINS = mechanisms.BallsInBins.name
 
 JsonObject = Mapping[str, object]
 

@@ -9,11 +9,7 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import positive_integer
 from dpbounds.privacy.mechanisms.core import LOADER, Assumption, Mechanism, Trait, Writer
 from dpbounds.privacy.mechanisms.parameters import COUNT, parameter
-from dpbounds.privacy.mechanisms.schemes.sampling import (
-    Sampling,
-    demand_mechanism,
-    records_in_words,
-)
+from dpbounds.privacy.mechanisms.schemes.sampling import Sampling, demand_mechanism, records_in_words
 from dpbounds.privacy.relations import Relation
 
 

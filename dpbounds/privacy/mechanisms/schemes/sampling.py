@@ -21,12 +21,12 @@ def demand_mechanism(value: object) -> None:
 
 
 def records_in_words(batch_size: int, dataset_size: int) -> str:
-    """So many records of so many."""
+    """The sizes of a batch and of the data set, in words."""
     return f"{'one record' if batch_size == 1 else f'{batch_size} records'} of {dataset_size}"
 
 
 def epochs_in_words(count: int) -> str:
-    """So many epochs."""
+    """A number of epochs, in words."""
     return "an epoch" if count == 1 else f"{count} epochs"
 
 
@@ -48,7 +48,7 @@ class Sampling(Mechanism):
 
     @property
     def noise(self) -> Mechanism:
-        """That of what runs on a batch."""
+        """The noise of the mechanism inside."""
         return self.mechanism.noise
 
     @property
@@ -57,11 +57,11 @@ class Sampling(Mechanism):
         return BATCHES
 
     def loss(self) -> Loss:
-        """That of what runs on a batch; losses in secret batches do not add up."""
+        """The loss of the mechanism inside; losses in secret batches do not add up."""
         found = self.mechanism.loss()
         drawn = (getattr(self, name) for name in parameters_of(self))
         return Loss((type(self), *drawn, *found.family), found.value, name=found.name)
 
     def in_words(self, write: Writer) -> str:
-        """What runs on a batch."""
+        """The mechanism inside."""
         return self.mechanism.in_words(write)

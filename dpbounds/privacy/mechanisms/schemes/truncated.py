@@ -8,10 +8,7 @@ from fractions import Fraction
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.privacy.mechanisms.core import LOADER, Assumption, Mechanism, Trait, Writer
 from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
-from dpbounds.privacy.mechanisms.schemes.sampling import (
-    Sampling,
-    demand_mechanism,
-)
+from dpbounds.privacy.mechanisms.schemes.sampling import Sampling, demand_mechanism
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.values import positive_rate
 
