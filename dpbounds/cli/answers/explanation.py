@@ -46,7 +46,8 @@ _ROUTES = {
     "rounded up and down (in IEEE 754 doubles, round-off bounded), and a lattice of losses",
     "adaptive attack": "choosing in each phase of a run by what was published (in IEEE 754 doubles, round-off bounded)",
     "groups": "levels rounded to few, up for the upper end and down for the lower one",
-    "bounds": "simple bounds, because every route declined: a single release below, a Chernoff bound above",
+    "bounds": "simple bounds, because every route declined or was wide: a single release or part below; basic "
+    "composition, Rényi divergences or a Chernoff bound above",
     "upper bound": "an upper bound only, because every route declined",
 }
 
