@@ -57,8 +57,9 @@ from dpbounds.privacy.mechanisms import (
     parts_of,
 )
 from dpbounds.privacy.mechanisms.descriptions import JsonObject, described
-from dpbounds.privacy.mechanisms.last_iterate import BatchOrder
-from dpbounds.privacy.mechanisms.matrices import Toeplitz
+from dpbounds.privacy.mechanisms.parameters import read_number
+from dpbounds.privacy.mechanisms.schemes.last_iterate import BatchOrder
+from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
 from dpbounds.privacy.relations import Relation, as_relation
 
 if TYPE_CHECKING:
@@ -712,8 +713,8 @@ def _from_json(entry: JsonObject) -> Release | DescribedRelease:
     elif isinstance(mechanism, SampledWithoutReplacement | SampledWithReplacement):
         batch = Batch(mechanism.batch_size, mechanism.dataset_size, isinstance(mechanism, SampledWithReplacement))
     return Release(
-        ledger_format.number(entry["noise_stddev"], "noise_stddev"),
-        ledger_format.number(entry["per_record_bound"], "per_record_bound"),
+        read_number(entry["noise_stddev"], "noise_stddev"),
+        read_number(entry["per_record_bound"], "per_record_bound"),
         mechanism.sample_rate if isinstance(mechanism, PoissonSampled) else None,
         count,
         batch,

@@ -15,34 +15,26 @@ True
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from dpbounds import documents, limits
 from dpbounds.documents import quoted
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
-from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.expressions.exact import positive_integer
 from dpbounds.privacy.mechanisms import (
     Composed,
     Gaussian,
+    LastIterate,
     Mechanism,
     SampledWithoutReplacement,
     SampledWithReplacement,
     TruncatedPoisson,
     parts_of,
 )
-from dpbounds.privacy.mechanisms.descriptions import (
-    FULL_BATCH,
-    KINDS,
-    SAMPLINGS,
-    JsonObject,
-    MechanismKind,
-    described,
-    digest,
-)
-from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.mechanisms.descriptions import FULL_BATCH, MECHANISMS, SAMPLINGS, JsonObject, described, digest
+from dpbounds.privacy.mechanisms.parameters import Parameter, parameters_of, read_number
 
 FORMAT, VERSION = "dpbounds/ledger", 2
 ADAPTIVE_FORMAT = "dpbounds/adaptive-ledger"  # its own name, so that no reader can overlook what it says
@@ -168,7 +160,7 @@ def _read_descent(value: object) -> dict[str, Any]:
     fields = documents.demand_object(value, "ledger descent", ("smoothness_step", "weight_decay_step", "order"))
     if fields["order"] not in ("fixed", "secret"):
         raise InvalidValue("order", quoted(fields["order"]), "fixed or secret")
-    return {name: each if name == "order" else number(each, name) for name, each in fields.items()}
+    return {name: each if name == "order" else read_number(each, name) for name, each in fields.items()}
 
 
 def _digest(entries: Sequence[JsonObject]) -> str:
@@ -182,33 +174,42 @@ def _digest(entries: Sequence[JsonObject]) -> str:
 def read_entry(entry: JsonObject) -> tuple[Mechanism, int]:
     """One release of an entry as a mechanism, and how many there were; ``InvalidValue`` where a field is wrong."""
     name, sampling = entry.get("mechanism"), entry.get("sampling")
-    kind = next((kind for kind in KINDS if kind.name == name), None)
+    kind = MECHANISMS.get(name) if isinstance(name, str) else None
     if kind is None:
-        raise InvalidValue("mechanism", quoted(name), "one of " + ", ".join(kind.name for kind in KINDS))
+        raise InvalidValue("mechanism", quoted(name), "one of " + ", ".join(MECHANISMS))
     if kind.whole:
         return _read_whole(kind, entry), positive_integer(entry["count"], "count")
     if sampling not in (FULL_BATCH, *SAMPLINGS):
         raise InvalidValue("sampling", quoted(sampling), "one of " + ", ".join((FULL_BATCH, *SAMPLINGS)))
-    scheme, of_sampling = SAMPLINGS.get(str(sampling), (None, ()))
-    optional = frozenset(kind.optional) | ({_PER_RECORD_BOUND} if kind.make is Gaussian else set())
-    documents.demand_object(
-        entry, "ledger release", {"mechanism", "sampling", "count", *kind.fields, *of_sampling}, optional
-    )
-    given = {field: _read(field, entry[field]) for field in (*kind.fields, *optional) if field in entry}
-    mechanism = kind.make(**_per_record(given))
+    scheme = SAMPLINGS.get(str(sampling))
+    of_noise, of_sampling = parameters_of(kind), {} if scheme is None else parameters_of(scheme)
+    of_noise = {**of_noise, **({_PER_RECORD_BOUND: of_noise["noise_stddev"]} if kind is Gaussian else {})}
+    _demand_fields(entry, of_noise, "sampling", *of_sampling)
+    mechanism: Mechanism = kind(**_per_record(_given(entry, of_noise)))
     if scheme is not None:
-        mechanism = scheme(mechanism, **{field: _read(field, entry[field]) for field in of_sampling})
+        make: Callable[..., Mechanism] = scheme
+        mechanism = make(mechanism, **_given(entry, of_sampling))
     return mechanism, positive_integer(entry["count"], "count")
 
 
-def _read_whole(kind: MechanismKind, entry: JsonObject) -> Mechanism:
+def _read_whole(kind: type[Mechanism], entry: JsonObject) -> Mechanism:
     """A mechanism that says itself which records its steps are about."""
-    documents.demand_object(entry, "ledger release", {"mechanism", "count", *kind.fields}, frozenset(kind.optional))
-    given = {field: _read(field, entry[field]) for field in (*kind.fields, *kind.optional) if field in entry}
-    if kind.name != "last-iterate":
-        return kind.make(**given)
-    noise: dict[str, Any] = {field: given.pop(field) for field in kind.optional if field in given}
-    return kind.make(Gaussian(**noise), **given)
+    of_noise = parameters_of(Gaussian) if kind is LastIterate else {}
+    _demand_fields(entry, {**parameters_of(kind), **of_noise})
+    noise = [Gaussian(**_given(entry, of_noise))] if of_noise else []
+    return kind(*noise, **_given(entry, parameters_of(kind)))
+
+
+def _demand_fields(entry: JsonObject, parameters: Mapping[str, Parameter], *others: str) -> None:
+    needed = {name for name, each in parameters.items() if not each.optional}
+    documents.demand_object(
+        entry, "ledger release", {"mechanism", "count", *needed, *others}, frozenset(parameters) - needed
+    )
+
+
+def _given(entry: JsonObject, parameters: Mapping[str, Parameter]) -> dict[str, Any]:
+    """The values of those parameters that the entry has."""
+    return {name: each.kind.read(entry[name], name) for name, each in parameters.items() if name in entry}
 
 
 def _per_record(given: dict[str, object]) -> dict[str, object]:
@@ -223,83 +224,3 @@ def _per_record(given: dict[str, object]) -> dict[str, object]:
             _PER_RECORD_BOUND, bound, "greater than 0, with noise_stddev greater than 0 and nothing else"
         )
     return {"noise_multiplier": stddev / bound}
-
-
-_COUNTS = frozenset(
-    [
-        "options",
-        "dimension",
-        "batch_size",
-        "dataset_size",
-        "max_batch_size",
-        "bins",
-        "batches",
-        "steps",
-        "participations",
-        "separation",
-        "at_most",
-    ]
-)
-
-
-def _read(field: str, value: object) -> object:
-    if field == "relation":
-        if value not in tuple(Relation):
-            raise InvalidValue(field, quoted(value), "one of " + ", ".join(Relation))
-        return value
-    if field in ("monotone", "redraw"):
-        if not isinstance(value, bool):
-            raise InvalidValue(field, quoted(value), "true or false")
-        return value
-    if field in _COUNTS:
-        return positive_integer(value, field)
-    if field in ("participation", "groups", "order"):
-        if not isinstance(value, str):
-            raise InvalidValue(field, quoted(value), "a word")
-        return value
-    if field == "matrix":
-        return _matrix(value)
-    if field == "checkpoints":
-        return [positive_integer(each, field) for each in _list(field, value)]
-    if field == "smoothness_step" and isinstance(value, list):
-        return [number(each, field) for each in value]
-    if field == "points":
-        return _pairs(field, value, "order", "epsilon")
-    if field == "norms":
-        return _pairs(field, value, "norm", "probability")
-    return number(value, field)
-
-
-def _matrix(value: object) -> Encoder:
-    kinds = {"toeplitz": ("coefficients", "steps"), "lower-triangular": ("rows",), "binary-tree": ("steps",)}
-    kind = value.get("kind") if isinstance(value, dict) else value
-    if not isinstance(value, dict) or not isinstance(kind, str) or kind not in kinds:
-        raise InvalidValue("matrix", quoted(kind), "an object of a kind among " + ", ".join(kinds))
-    documents.demand_object(value, "matrix", {"kind", *kinds[kind]})
-    if kind == "lower-triangular":
-        rows = (_list("matrix", row) for row in _list("matrix", value["rows"]))
-        return LowerTriangular([[number(x, "matrix") for x in row] for row in rows])
-    steps = positive_integer(value["steps"], "steps")
-    if kind == "binary-tree":
-        return BinaryTree(steps)
-    return Toeplitz([number(x, "coefficients") for x in _list("coefficients", value["coefficients"])], steps)
-
-
-def _list(field: str, value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise InvalidValue(field, quoted(value), "a list")
-    return value
-
-
-def _pairs(field: str, value: object, first: str, second: str) -> list[tuple[Fraction, Fraction]]:
-    if not isinstance(value, list) or not all(isinstance(point, list) and len(point) == 2 for point in value):
-        raise InvalidValue(field, quoted(value), f"a list of [{first}, {second}]")
-    return [(number(one, first), number(other, second)) for one, other in value]
-
-
-def number(value: object, name: str) -> Fraction:
-    """A number of an entry, exact; else ``InvalidValue``."""
-    if not isinstance(value, int | float | str) or isinstance(value, bool):
-        raise InvalidValue(name, quoted(value), "a number")
-    number: ExactLike = value
-    return exact(number, name)

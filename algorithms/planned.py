@@ -7,24 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpbounds.errors import BudgetExceeded, UnsupportedMechanism
-from dpbounds.privacy.mechanisms import (
-    ZCDP,
-    BallsInBins,
-    ExponentialMechanism,
-    Gaussian,
-    Laplace,
-    MatrixMechanism,
-    Mechanism,
-    PoissonSampled,
-    PureDP,
-    RandomlyAllocated,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-    Shuffled,
-    TruncatedPoisson,
-    UniformBall,
-    parts_of,
-)
+from dpbounds.privacy.mechanisms import Mechanism, parts_of
+from dpbounds.privacy.mechanisms.core import Loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +17,12 @@ class _Family:
 
     Attributes:
         example: One of them.
-        adds_up: Whether only the sum of the losses counts.
+        loss: Of that one.
         losses: How often each occurs.
     """
 
     example: Mechanism
-    adds_up: bool
+    loss: Loss
     losses: Counter[Fraction] = field(default_factory=Counter)
 
 
@@ -61,65 +45,18 @@ def demand_within_plan(made: Mechanism, planned: Mechanism, ledger: object) -> N
 def _by_family(mechanism: Mechanism) -> dict[tuple[object, ...], _Family]:
     families: dict[tuple[object, ...], _Family] = {}
     for part, count in parts_of(mechanism):
-        key, loss, adds_up = _placed(part)
-        families.setdefault(key, _Family(part, adds_up)).losses[loss] += count
+        loss = part.loss()
+        families.setdefault(loss.family, _Family(part, loss)).losses[loss.value] += count
     return families
-
-
-def _placed(mechanism: Mechanism) -> tuple[tuple[object, ...], Fraction, bool]:
-    """The family's key, the loss, and whether losses add up."""
-    if isinstance(mechanism, BallsInBins):
-        key, loss, _ = _placed_inside(mechanism.mechanism)
-        return (BallsInBins, mechanism.bins, mechanism.epochs, mechanism.redraw, *key), loss, False
-    if isinstance(mechanism, RandomlyAllocated):
-        key, loss, _ = _placed_inside(mechanism.mechanism)
-        return (RandomlyAllocated, mechanism.steps, mechanism.participations, *key), loss, False
-    if isinstance(mechanism, Shuffled):
-        key, loss, _ = _placed_inside(mechanism.mechanism)
-        return (Shuffled, mechanism.batches, mechanism.rest, *key), loss, False
-    if isinstance(mechanism, TruncatedPoisson):
-        key, loss, _ = _placed_inside(mechanism.mechanism)
-        cut = mechanism.sample_rate, mechanism.max_batch_size, mechanism.dataset_size
-        return (TruncatedPoisson, *cut, *key), loss, False
-    if isinstance(mechanism, MatrixMechanism):
-        return (mechanism.with_noise(1),), 1 / mechanism.noise_multiplier, False
-    if not isinstance(mechanism, PoissonSampled | SampledWithoutReplacement | SampledWithReplacement):
-        return _placed_inside(mechanism)
-    key, loss, _ = _placed_inside(mechanism.mechanism)
-    if isinstance(mechanism, PoissonSampled):
-        return (PoissonSampled, mechanism.sample_rate, *key), loss, False
-    return (type(mechanism), mechanism.batch_size, mechanism.dataset_size, *key), loss, False
-
-
-def _placed_inside(mechanism: Mechanism) -> tuple[tuple[object, ...], Fraction, bool]:
-    if isinstance(mechanism, Gaussian):
-        # per unit of the per-record bound, or of the final distance: these two do not compare
-        if mechanism.noise_multiplier is not None:
-            return (Gaussian, "per record"), 1 / mechanism.noise_multiplier**2, True
-        assert mechanism.noise_stddev is not None
-        assert mechanism.sensitivity is not None
-        return (Gaussian, "distance"), (mechanism.sensitivity / mechanism.noise_stddev) ** 2, True
-    if isinstance(mechanism, ZCDP):
-        return (ZCDP, mechanism.relation), mechanism.rho, True
-    if isinstance(mechanism, Laplace) and mechanism.noise_multiplier is not None:
-        return (Laplace, mechanism.dimension), 1 / mechanism.noise_multiplier, False
-    if isinstance(mechanism, UniformBall) and mechanism.sensitivity is None:
-        # all that a ball gives away is its total variation, which falls as the radius grows
-        return (UniformBall, mechanism.dimension), 1 / mechanism.radius, False
-    if isinstance(mechanism, PureDP | ExponentialMechanism):
-        monotone = getattr(mechanism, "monotone", None)
-        return (type(mechanism), mechanism.relation, monotone), mechanism.epsilon, False
-    return (mechanism,), Fraction(0), False  # the very same or nothing
 
 
 def _demand_within(family: _Family, allowed: Counter[Fraction], ledger: object) -> None:
     made = family.losses
-    if family.adds_up:
+    if family.loss.adds_up:
         shift, planned = (sum(loss * count for loss, count in losses.items()) for losses in (made, allowed))
         if shift > planned:
-            what = "rho" if isinstance(family.example, ZCDP) else "(sensitivity / stddev)²"
             raise BudgetExceeded(
-                f"the sum of {what} over the ledger is {float(shift):.9g}, more than the planned "
+                f"the sum of {family.loss.name} over the ledger is {float(shift):.9g}, more than the planned "
                 f"{float(planned):.9g}: less noise was drawn than planned, or more releases were made; "
                 f"do not publish the output\n{ledger}"
             )

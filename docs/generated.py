@@ -13,7 +13,7 @@ import dpbounds as dp
 from dpbounds.algorithms import PrivacyBudget
 from dpbounds.algorithms.verification.catalogue import all_examples
 from dpbounds.cli import _commands
-from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.domination.composition import neighbour_classes
 
 PAGES = sorted(Path(__file__).parent.rglob("*.md"))
 _PART = re.compile(r"(?<=<!-- generated: )(\w+)( -->\n).*?(?=^<!-- end -->)", re.DOTALL | re.MULTILINE)

@@ -165,6 +165,10 @@ class Probable(Head, Trained):
 class Calibrated(Head, Trained):
     fails_at: Given
     """Proven not to suffice: a hair less noise, one step more, a hair higher rate; null where all suffice."""
+    gap: Given
+    """How far the best value may be, as a share of the one that suffices; null where none is known to fail."""
+    within_tolerance: bool
+    """Whether the gap is known and at most 0.001."""
     epsilon: Ends
     target_epsilon: Number
     target_delta: Number

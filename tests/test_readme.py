@@ -11,7 +11,7 @@ import pytest
 
 import dpbounds as dp
 from dpbounds.cli import main
-from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.theorems.registry import library
 from tests.documentation.pages import PAGES, ROOT, assert_same_up_to_round_off
 

@@ -36,7 +36,7 @@ import numpy as np
 from scipy import special, stats
 
 from dpbounds.algorithms.guards.draws import IndependentBatches, Overlaps, Tails, tails_of
-from dpbounds.algorithms.guards.sizes import clock, divisor, least_noise, reach, unsampled
+from dpbounds.algorithms.guards.sizes import clock, least_noise, reach
 from dpbounds.algorithms.ledger import Ledger
 from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.oracles import as_vectors, at_least
@@ -58,7 +58,7 @@ from dpbounds.privacy.mechanisms import (
     TruncatedPoisson,
     UniformBall,
 )
-from dpbounds.privacy.mechanisms.matrices import Encoder, LowerTriangular, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.matrices import Encoder, LowerTriangular, Toeplitz
 
 Stream = np.random.Generator  # held while it counts, so that no other takes its place
 FALSE_ALARM = 1e-9
@@ -229,7 +229,7 @@ class Residuals:
             scaled = self._encoded(oracle, written, scaled)
         streams = [stream for stream, asks in zip(question.generators, moved, strict=True) if asks]
         name = f"{kind} {scaled.shape[1]}"
-        if isinstance(unsampled(written), UniformBall):
+        if isinstance(written.noise, UniformBall):
             self._classes[f"{name}, in the ball"].add((scaled * scaled).sum(axis=1) ** (scaled.shape[1] / 2))
         elif oracle.noise in ("gaussian", "secure"):
             self._normals[name].add(scaled, streams)
@@ -237,7 +237,7 @@ class Residuals:
             self._asked[kind] += 1
             if self._asked[kind] & (self._asked[kind] - 1) == 0:
                 self._compute_again(question, written, given, np.flatnonzero(moved))
-        if kind == "batch" or (kind in _ABOUT_BATCHES and written is not unsampled(written)):
+        if kind == "batch" or (kind in _ABOUT_BATCHES and written is not written.noise):
             self._batches(question, written, opened(given.rows), entry.count)
         rows = getattr(oracle.problem, "rows", None)
         if rows is not None:
@@ -274,9 +274,9 @@ class Residuals:
         members = np.arange(problem.records) if own is None else own[r]
         points = [each[r] for each in question.points]
         about = members
-        if kind == "batch" or written is not unsampled(written):
+        if kind == "batch" or written is not written.noise:
             about = members[opened(given.rows)[r]] if kind in _ABOUT_BATCHES else None
-        by = float(divisor(written, oracle.problem.records))
+        by = float(written.divisor(oracle.problem.records))
         G = 1.0 if kind == "quantile" else float(at_least(problem.lipschitz, "lipschitz"))
         kept = math.exp(-clock(question)[r]) if kind == "path" else float(getattr(oracle, "kept", 1))
         single = partial(_contributions, kind, problem, points, kept, float(getattr(oracle, "share", 0)))

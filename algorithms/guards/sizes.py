@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,64 +12,14 @@ from dpbounds.algorithms.noise import Array
 from dpbounds.algorithms.oracles import at_least
 from dpbounds.algorithms.oracles.constants import per_distance
 from dpbounds.algorithms.oracles.watching import Question
-from dpbounds.privacy.mechanisms import (
-    BallsInBins,
-    Gaussian,
-    MatrixMechanism,
-    Mechanism,
-    PoissonSampled,
-    RandomlyAllocated,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-    Shuffled,
-    TruncatedPoisson,
-    UniformBall,
-)
+from dpbounds.privacy.mechanisms import Gaussian, Mechanism, UniformBall
 
 _SIZED = ("gradient", "batch", "difference", "path", "Hessian", "product", "quantile")
 
 
-def unsampled(mechanism: Mechanism) -> Mechanism:
-    """What is released of a batch, or of all records."""
-    while isinstance(
-        mechanism,
-        PoissonSampled
-        | SampledWithoutReplacement
-        | SampledWithReplacement
-        | BallsInBins
-        | RandomlyAllocated
-        | TruncatedPoisson
-        | Shuffled,
-    ):
-        mechanism = mechanism.mechanism
-    return Gaussian(mechanism.noise_multiplier) if isinstance(mechanism, MatrixMechanism) else mechanism
-
-
-def divisor(mechanism: Mechanism, records: int) -> Fraction:
-    """By what a sum is divided: n; b for a batch of b records; q n for a Poisson sample of rate q; n/m for m bins.
-
-    Where records are allocated to k of t steps it is k n/t. For m shuffled batches it is ⌊n/m⌋, for m in a fixed order
-    ⌈n/m⌉ (times the rate at which these are sampled).
-    """
-    if isinstance(mechanism, PoissonSampled | TruncatedPoisson):
-        return mechanism.sample_rate * records
-    if isinstance(mechanism, SampledWithoutReplacement | SampledWithReplacement):
-        return Fraction(mechanism.batch_size)
-    if isinstance(mechanism, RandomlyAllocated):
-        return Fraction(records * mechanism.participations, mechanism.steps)
-    if isinstance(mechanism, Shuffled):
-        return Fraction(records // mechanism.batches)
-    if isinstance(mechanism, MatrixMechanism):
-        groups = mechanism.separation or 1
-        if mechanism.participation == "balls-in-bins":
-            return Fraction(records, groups)
-        return -(-records // groups) * (mechanism.sample_rate or Fraction(1))
-    return Fraction(records, mechanism.bins if isinstance(mechanism, BallsInBins) else 1)
-
-
 def multiplier(mechanism: Mechanism) -> float | None:
     """Standard deviation, or radius, in units of how far one record moves an answer; None where it has no such size."""
-    inner = unsampled(mechanism)
+    inner = mechanism.noise
     if isinstance(inner, Gaussian) and inner.noise_multiplier is not None:
         return float(inner.noise_multiplier)
     if isinstance(inner, UniformBall) and inner.sensitivity is None:
@@ -103,7 +52,7 @@ def least_noise(question: Question, entry: Release | DescribedRelease) -> Array 
 def reach(question: Question, written: Mechanism) -> Array:
     """How far one record can move the answer by being added."""
     problem: Any = question.about.problem
-    by = float(divisor(written, problem.records))
+    by = float(written.divisor(problem.records))
     if question.kind in ("gradient", "batch"):
         return np.array(float(at_least(problem.lipschitz, "lipschitz")) / by)
     if question.kind == "difference":

@@ -23,7 +23,7 @@ from dpbounds.algorithms.oracles.visits import Visiting
 from dpbounds.algorithms.sampling import Correlated
 from dpbounds.algorithms.unreleased import closed
 from dpbounds.errors import InvalidValue
-from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
 
 
 class Encoding(Protocol):

@@ -43,8 +43,8 @@ from dpbounds.papers.ours import (
     second_order_path_noise as full,
     second_order_path_noise_iterative as theorem,
 )
+from dpbounds.privacy.domination.many_choices import FEWEST, WIDEST, with_reserve
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian
-from dpbounds.privacy.pairs.many_choices import FEWEST, WIDEST, with_reserve
 
 Values = Mapping[sympy.Symbol, sympy.Expr]
 

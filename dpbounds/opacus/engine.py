@@ -32,11 +32,11 @@ from dpbounds.opacus.watching import PoissonLoader, PoissonSampler, Watch, own_g
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled, parts_of
-from dpbounds.privacy.mechanisms.additive import positive
 from dpbounds.privacy.publishing import certificates, statements
 from dpbounds.privacy.publishing.interoperability.opacus_accountant import NAME, POISSON, CertifiedAccountant
 from dpbounds.privacy.publishing.interoperability.opacus_sampler import demand_known_sampler, drawn_rate
 from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.values import positive
 
 _RAISED = 12  # how often noise is raised: by what is missing, then twice as much, ...
 _NOISE_DRAWN = (

@@ -25,8 +25,18 @@ def positive(value: ExactLike, name: str, advice: str = "") -> Fraction:
     """Return an exact number > 0, or raise ``InvalidValue``."""
     number = exact(value, name)
     if number <= 0:
+        if name.startswith("noise") and number == 0:
+            advice = "no noise means no privacy"
         raise InvalidValue(name, value, "greater than 0", advice)
     return number
+
+
+def positive_rate(value: ExactLike) -> Fraction:
+    """Return an exact sample rate in (0, 1], or raise ``InvalidValue``."""
+    rate = exact(value, "sample_rate")
+    if not 0 < rate <= 1:
+        raise InvalidValue("sample_rate", value, "greater than 0 and at most 1")
+    return rate
 
 
 def probability(value: ExactLike, name: str = "delta") -> Fraction:

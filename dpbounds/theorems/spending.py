@@ -14,8 +14,8 @@ from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.certified import delta as certified_delta, epsilon as certified_epsilon
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism, SampledWithoutReplacement, parts_of
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import Product, ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation

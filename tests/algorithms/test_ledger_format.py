@@ -11,8 +11,8 @@ from dpbounds.algorithms.ledger_format import read_releases, to_text, write_rele
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy import mechanisms as m
 from dpbounds.privacy.accountants.certified import account
-from dpbounds.privacy.mechanisms.descriptions import KINDS, SAMPLINGS, digest
-from dpbounds.privacy.mechanisms.matrices import BinaryTree, Toeplitz
+from dpbounds.privacy.mechanisms.descriptions import MECHANISMS, SAMPLINGS, digest
+from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Toeplitz
 from dpbounds.privacy.publishing.certificates import certificate
 
 BOTH = ("add-or-remove-one", "replace-one")
@@ -102,7 +102,7 @@ def test_every_mechanism_that_there_is_can_be_written_or_is_no_single_release():
         kinds |= set(below)
         waiting += below
     public = {kind for kind in kinds if getattr(m, kind.__name__, None) is kind}
-    known = {kind.make for kind in KINDS} | {scheme for scheme, _ in SAMPLINGS.values()}
+    known = {*MECHANISMS.values(), *SAMPLINGS.values()}
     assert public - known == {m.Composed, m.InParallel}
     assert known == {type(each) for each in (*SINGLE, *WHOLE)} | {type(each(SINGLE[0])) for each in SAMPLED[1:]}
 

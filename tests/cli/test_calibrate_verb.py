@@ -8,6 +8,7 @@ from dpbounds.cli import main
 from dpbounds.cli.questions.training import Training
 from dpbounds.cli.verbs import calibrate as verb
 from dpbounds.expressions.exact import exact
+from dpbounds.expressions.time_limit import clocked
 
 TARGET = ["--target-epsilon", "1", "--target-delta", "1e-6"]
 SAMPLED = ["--sample-rate", "0.01", "--steps", "1000"]
@@ -120,6 +121,34 @@ def test_a_budget_that_allows_every_record_has_no_failing_rate(answer, said):
     assert found["sample_rate"] == 1.0
     assert found["fails_at"] is None
     assert "even rate 1 suffices" in said(*arguments, "--noise-multiplier", "2", "--steps", "3")
+
+
+class Stopped:
+    """A clock on which no time is left when it is looked at for the second time."""
+
+    def __init__(self):
+        self.now = -1e9
+
+    def __call__(self):
+        self.now += 1e9
+        return self.now
+
+
+def test_where_the_time_ends_what_is_held_is_marked(answer, said):
+    words = [*TARGET, *SAMPLED, "--time-limit", "1"]
+    with clocked(Stopped()):
+        found, errors = answer(*words)
+    with clocked(Stopped()):
+        lines = said(*words)
+    assert "time limit ended the search" in errors
+    assert (found["within_tolerance"], found["complete"], found["tight"]) == (False, False, False)
+    assert found["gap"] == pytest.approx(1 - found["fails_at"] / found["noise_multiplier"])
+    assert spends_at_most_one(dp.PoissonSampled(dp.Gaussian(found["noise_multiplier"]), "0.01") ** 1000) is True
+    assert spends_at_most_one(dp.PoissonSampled(dp.Gaussian(found["fails_at"]), "0.01") ** 1000) is False
+    assert "not within 0.1 %: up to" in lines
+    best, _ = answer(*TARGET, *SAMPLED)
+    assert (best["within_tolerance"], "complete" in best) == (True, False)
+    assert found["fails_at"] < best["noise_multiplier"] < found["noise_multiplier"]
 
 
 def test_the_printed_decimals_keep_their_promise(said):

@@ -10,8 +10,8 @@ import dpbounds as dp
 from dpbounds.cli import main
 from dpbounds.cli.printing.wording import described, product_in_words, source_of
 from dpbounds.expressions.exact import exact
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.pairs import pairs
-from dpbounds.privacy.pairs.domination import neighbour_classes
 
 RUN = ["--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "1000"]
 BOTH = ("add-or-remove-one", "replace-one")
@@ -88,10 +88,12 @@ MECHANISMS = {
     dp.Laplace(noise_scale=3, sensitivity=1): "Laplace noise of scale 3 at sensitivity 1",
     dp.UniformBall(3, 7): "noise uniform on a ball in 7 dimensions, radius 3 per unit of the per-record bound",
     dp.UniformBall(3, 7, sensitivity=2): "noise uniform on a ball in 7 dimensions, radius 3 at sensitivity 2",
-    dp.DiscreteLaplace(3, 2): "discrete Laplace noise of scale 3, whole numbers of l1 norm 2 at most",
-    dp.DiscreteGaussian(3): "discrete Gaussian noise of parameter 3, whole numbers of l2 norm 1 at most",
-    dp.DiscreteGaussian(3, dimension=1): "l2 norm 1 at most in 1 dimension",
-    dp.MixtureOfGaussians(3, {0: "0.5", 2: "0.5"}): "Gaussian noise of stddev 3, norms drawn from 2 up to 2",
+    dp.DiscreteLaplace(3, 2): "discrete Laplace noise of scale 3, whole numbers, per-record l1 bound 2",
+    dp.DiscreteGaussian(3): "discrete Gaussian noise of parameter 3, whole numbers, per-record l2 bound 1",
+    dp.DiscreteGaussian(3, dimension=1): "per-record l2 bound 1 in 1 dimension",
+    dp.MixtureOfGaussians(
+        3, {0: "0.5", 2: "0.5"}
+    ): "Gaussian noise of stddev 3, norms drawn from 0 (chance 0.5), 2 (chance 0.5)",
     dp.PermuteAndFlip("0.1", relation=BOTH[1]): "permute-and-flip, epsilon 0.1 (replace-one)",
     dp.RandomizedResponse("0.1", 3): "randomised response of 3 options, epsilon 0.1",
     dp.ExponentialMechanism("0.1", relation=BOTH[0], monotone=True): "epsilon 0.1 (add-or-remove-one, monotone)",

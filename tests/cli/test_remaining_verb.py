@@ -60,7 +60,7 @@ def test_what_is_not_decided_is_status_1_and_says_so(ledger, capsys):
     assert main(["remaining", "--ledger", ledger(loose), *budget]) == 1
     captured = capsys.readouterr()
     assert "NOT proven to be kept" in captured.out
-    assert "an explicit attack attains 15.53" in captured.out
+    assert "an explicit attack attains 15.48" in captured.out
     assert "can take a few minutes" in captured.err
     assert captured.err.count("\n") == 1
 

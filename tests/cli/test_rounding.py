@@ -84,7 +84,11 @@ def test_a_calibration(solve, options, field, safe, unsafe, calibrated, reported
         CHECKS[safe](first_number(str(text)), found.value)
     for text in (lines[1], written["fails_at"], numbers[f"{name}, proven not to"], sheet["fails at"]):
         CHECKS[unsafe](first_number(str(text)), found.fails_at)
-    for text in (lines[2], written["epsilon"]["upper"], numbers["ε spent"], sheet["epsilon"]):
+    apart = f"{numbers['gap, not within 0.1 %']}"
+    for text in (lines[2].partition(": ")[2], apart, sheet["not within tolerance"]):
+        check_up(first_number(text) / 100, found.gap)
+    check_up(written["gap"], found.gap)
+    for text in (lines[3], written["epsilon"]["upper"], numbers["ε spent"], sheet["epsilon"]):
         check_up(first_number(str(text)), SPENT.exact_upper)
     check_down(written["epsilon"]["lower"], SPENT.exact_lower)
     assert (written["target_epsilon"], written["relation"]) == (7, "add-or-remove-one")

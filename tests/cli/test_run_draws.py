@@ -25,7 +25,7 @@ from dpbounds.cli.questions.drawing import read_drawing
 from dpbounds.cli.verbs.run import command
 from dpbounds.errors import DpboundsError
 from dpbounds.privacy.mechanisms import Gaussian, LastIterate, MatrixMechanism, parts_of
-from dpbounds.privacy.mechanisms.matrices import BinaryTree, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Toeplitz
 from dpbounds.privacy.relations import Relation
 
 N = 60
@@ -192,7 +192,7 @@ def test_correlated_noise_on_own_records(own, data, tmp_path):
     run = MatrixDescent.calibrated(problem, 2, "1e-5", steps=20, **scheme).run(problem, seed=4, repetitions=1)
     assert found["point"] == run.output[0].tolist()
     assert found["epsilon"]["upper"] <= 2
-    assert "cyclic-poisson" in (tmp_path / "dpbounds-run/statement.txt").read_text()
+    assert "of one of 5 groups with chance 0.25 each" in (tmp_path / "dpbounds-run/statement.txt").read_text()
 
 
 def test_training_takes_correlated_noise_too(own, data):

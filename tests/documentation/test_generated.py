@@ -12,7 +12,8 @@ import dpbounds as dp
 from dpbounds import algorithms
 from dpbounds.algorithms.verification.catalogue import all_examples
 from dpbounds.cli import _VERBS as VERBS, main
-from dpbounds.cli.answers.assumptions import CODE, assumptions
+from dpbounds.cli.answers.assumptions import assumptions
+from dpbounds.privacy.mechanisms.core import CODE
 from tests.documentation.pages import PAGES, ROOT, fences
 
 DOCS = ROOT / "docs"

@@ -27,9 +27,9 @@ from dpbounds.privacy.accountants import groups
 from dpbounds.privacy.accountants.certified import Account
 from dpbounds.privacy.accountants.side_by_side import METHODS as METHODS
 from dpbounds.privacy.accountants.tuning import tuned_fixed as tuned_fixed
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import descriptions, parts_of
 from dpbounds.privacy.notions import composition_theorems, concentrated, conversions, notions, optimal_composition
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import ball, law_at
 from dpbounds.privacy.publishing import certificates, standalone_checker, statements
 from dpbounds.privacy.publishing.interoperability.events import to_dp_event

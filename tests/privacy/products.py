@@ -4,8 +4,8 @@ import numpy as np
 from flint import arb, ctx
 
 import dpbounds.privacy.mechanisms as dp
+from dpbounds.privacy.domination.composition import NeighbourClass, neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs.domination import NeighbourClass, neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import Pair, Product
 from dpbounds.privacy.relations import Order, Relation

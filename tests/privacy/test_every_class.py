@@ -27,9 +27,9 @@ from dpbounds.privacy import mechanisms
 from dpbounds.privacy.accountants import groups as group_accounts, side_by_side as methods, trade_off, tuning
 from dpbounds.privacy.accountants.certified import account, delta, delta_curve, epsilon
 from dpbounds.privacy.budgets import calibration, filters, remaining, targets
-from dpbounds.privacy.budgets.moment_crossing import least_by_moments
+from dpbounds.privacy.budgets.held import least_by_moments, proven_at_once
+from dpbounds.privacy.domination import composition as domination
 from dpbounds.privacy.mechanisms import Composed, InParallel, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs import domination
 from dpbounds.privacy.publishing import certificates
 from dpbounds.privacy.publishing.interoperability.events import from_dp_event, to_dp_event
 from dpbounds.privacy.relations import Relation
@@ -207,6 +207,12 @@ def _events(mechanism: Mechanism, relation: Relation) -> Number:
     ).exact_upper
 
 
+def _held_at_once(mechanism: Mechanism, relation: Relation) -> Number:
+    found = proven_at_once(_louder(mechanism), Budget(Fraction(8), DELTA, relation), "noise").safe
+    assert found is not None
+    return found
+
+
 ASKERS: dict[str, Asker] = {
     "accountants.certified.epsilon": lambda m, relation: epsilon(m, DELTA, relation, tolerance=ROUGH).exact_upper,
     "accountants.certified.delta": lambda m, relation: delta(m, EPSILON, relation, tolerance=ROUGH).exact_upper,
@@ -239,7 +245,7 @@ ASKERS: dict[str, Asker] = {
     "publishing.interoperability.events.to_dp_event": _events,
     "accountants.side_by_side.by_method": lambda m, relation: _method("basic", m, relation),
     "accountants.side_by_side.all_methods": lambda m, relation: _method("rdp", m, relation),
-    "budgets.moment_crossing.least_by_moments": lambda m, relation: least_by_moments(
+    "budgets.held.least_by_moments": lambda m, relation: least_by_moments(
         _louder(m), Fraction(100), Budget(Fraction(20), DELTA, relation), "noise"
     ),
     "budgets.remaining.remaining": _remaining,
@@ -278,31 +284,30 @@ ASKERS: dict[str, Asker] = {
     "spending.only_gaussians": lambda m, relation: -float(spending.only_gaussians(m, relation)),
     "ledger.Ledger": _by_ledger,
     "ledger.BudgetedLedger.release": _kept_by_ledger,
+    "budgets.held.proven_at_once": _held_at_once,
 }
 
 # --- The enumeration -------------------------------------------------------------------------------------------------
 
 NO_NUMBER = {  # what takes a mechanism and does not say what it spends
-    "pairs.domination.neighbour_classes": "makes the classes",
-    "pairs.domination.by_partition": "makes the classes",
-    "pairs.domination.blocks_of": "makes the classes",
-    "pairs.domination.nested": "looks inside",
-    "pairs.domination.is_blind": "looks inside",
-    "pairs.single_releases.single_release": "makes the classes",
-    "pairs.streams.stream_steps": "makes the classes",
-    "pairs.bins.bins_steps": "makes the classes",
-    "pairs.bins.stride_of": "a choice, of which any is sound",
-    "mechanisms.algebra.parts_of": "looks inside",
+    "domination.composition.neighbour_classes": "makes the classes",
+    "domination.composition.by_partition": "makes the classes",
+    "domination.composition.blocks_of": "makes the classes",
+    "domination.composition.is_blind": "looks inside",
+    "domination.streams.stream_steps": "makes the classes",
+    "domination.bins.bins_steps": "makes the classes",
+    "domination.bins.stride_of": "a choice, of which any is sound",
+    "mechanisms.core.parts_of": "looks inside",
     "budgets.filters.PrivacyFilter.admits": "a protocol",
     "budgets.filters.PrivacyFilter.spend": "a protocol",
     "budgets.batch_room.least_max_batch_size": "a size, for one kind of sample: its answer holds for every class",
     "mechanisms.descriptions.described": "describes",
+    "mechanisms.descriptions.written": "describes",
     "mechanisms.descriptions.digest": "describes",
     "mechanisms.descriptions.canonical": "describes",
     "publishing.certificates.why_no_certificate": "looks at the kind",
     "publishing.certificates.release_of": "writes it down",
     "publishing.statements.why_no_statement": "looks at the kind",
-    "accountants.certified.chosen_attacks_overspend": "an attack: what it finds is too little for any class",
     "accountants.probable.probable_epsilon": "of two kinds without blocks, the largest shift of all classes",
     "accountants.probable.probable_delta": "the same",
     "sampling.Bins.visited": "makes a mechanism of one",
@@ -325,9 +330,11 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "planning.multiplier_within": "budgets.calibration.calibrate, rounded",
     "accountants.groups.group_products": "accountants.groups.group_account, before any number",
     "publishing.certificates.account_of_group": "accountants.groups.group_account, with what was asked",
+    "accountants.groups.with_fewest": "makes a mechanism of one",
     "accountants.groups.is_attained": "whether accountants.groups.group_account is attained",
     "accountants.certified.account_at": "accountants.certified.account, for values that were checked",
     "renyi.accountant.converted": "renyi.accountant.renyi_epsilon and renyi_delta, for values that were checked",
+    "budgets.held.improved": "renyi.accountant.converted",
     "budgets.clones_crossing.calibrated_by_clones": "budgets.calibration.calibrate, where batches are shuffled",
     "budgets.calibration.calibrate_within": "budgets.calibration.calibrate, for values that were checked",
 }
@@ -339,6 +346,7 @@ USERS = {  # modules that ask for classes; those of the command line ask only wh
         "budgets.calibration",
         "budgets.clones_crossing",
         "budgets.group_crossing",
+        "budgets.held",
         "publishing.certificates",
         "publishing.hints",
         "renyi.concentrated_accounts",
@@ -400,9 +408,7 @@ def test_every_asker_has_an_entry() -> None:
 def test_every_mechanism_has_an_entry() -> None:
     every = {getattr(mechanisms, name) for name in mechanisms.__all__} - {mechanisms.parts_of, Mechanism}
     assert every == set(LEAVES) | COMBINED
-    used = {
-        type(part) for shape in SHAPES for part in domination.nested(_declared(shape, mechanisms.Gaussian, AR).whole)
-    }
+    used = {type(part) for shape in SHAPES for part in _declared(shape, mechanisms.Gaussian, AR).whole.nested()}
     assert used >= COMBINED
 
 
@@ -413,7 +419,7 @@ def test_nobody_else_asks_for_classes() -> None:
         for name, module in list(sys.modules.items())
         if name.startswith(("dpbounds.", "dpbounds.algorithms.")) and hasattr(module, "neighbour_classes")
     }
-    assert users - {"pairs.domination"} <= USERS
+    assert users - {"domination.composition"} <= USERS
 
 
 def test_classes_have_no_positions() -> None:
@@ -467,7 +473,7 @@ BLOCKS = (
 SLOW = {  # searches of seconds
     *(
         "budgets.targets.calibrate_by_renyi",
-        "budgets.moment_crossing.least_by_moments",
+        "budgets.held.least_by_moments",
         "budgets.remaining.remaining",
         "budgets.remaining.more",
     ),

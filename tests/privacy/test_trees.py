@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy.accountants.certified import Account, account, prove_epsilon
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.routes.combined import resolved

@@ -37,7 +37,7 @@ from dpbounds.privacy.mechanisms import (
     Shuffled,
     TruncatedPoisson,
 )
-from dpbounds.privacy.mechanisms.algebra import parts_of
+from dpbounds.privacy.mechanisms.core import parts_of
 from dpbounds.privacy.relations import Relation
 
 # From a problem, a seed and a number of repetitions to scores by name, one number per repetition.

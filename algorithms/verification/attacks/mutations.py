@@ -31,7 +31,7 @@ from dpbounds.expressions.exact import to_float
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import theorem_4_2
 from dpbounds.privacy.accountants import certified as accountants
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian, UniformBall
-from dpbounds.privacy.mechanisms.algebra import parts_of
+from dpbounds.privacy.mechanisms.core import parts_of
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.parts import Numbers
 

@@ -8,12 +8,14 @@ from fractions import Fraction
 
 import click
 
-from dpbounds.cli.answers.assumptions import assumptions, inside
+from dpbounds.cli.answers.assumptions import assumptions
 from dpbounds.cli.answers.methods import Answer, Question
 from dpbounds.cli.printing.wording import product_in_words, source_of
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.accountants.certified import Account
+from dpbounds.privacy.domination.composition import NeighbourClass, neighbour_classes
+from dpbounds.privacy.domination.many_choices import classes_with_gaussian_choices
 from dpbounds.privacy.mechanisms import (
     ApproximateDP,
     BallsInBins,
@@ -28,8 +30,6 @@ from dpbounds.privacy.mechanisms import (
     parts_of,
 )
 from dpbounds.privacy.pairs import pairs
-from dpbounds.privacy.pairs.domination import NeighbourClass, neighbour_classes
-from dpbounds.privacy.pairs.many_choices import classes_with_gaussian_choices
 from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.relations import Relation
 
@@ -44,7 +44,6 @@ _ROUTES = {
     "clones": "the clones of the record in other batches, their number's law on a lattice of losses, rounded up",
     "allocation": "likelihood ratios (replace-one: their differences, at many thresholds) added up on a grid, "
     "rounded up and down (in IEEE 754 doubles, round-off bounded), and a lattice of losses",
-    "adaptive attack": "choosing in each phase of a run by what was published (in IEEE 754 doubles, round-off bounded)",
     "groups": "levels rounded to few, up for the upper end and down for the lower one",
     "bounds": "simple bounds, because every route declined or was wide: a single release or part below; basic "
     "composition, Rényi divergences or a Chernoff bound above",
@@ -159,7 +158,7 @@ def _tight(answer: Answer) -> str:
 
 def _advice(question: Question, answer: Answer) -> Iterator[str]:
     parts = [part for part, _ in parts_of(question.mechanism)]
-    inner = [inside(part) for part in parts]
+    inner = [part.noise for part in parts]
     classes = neighbour_classes(question.mechanism, question.relation)
     kinds = [pair for each in classes.every() for pair, _ in each.product]
     fixed = [part for part in parts if isinstance(part, SampledWithoutReplacement | SampledWithReplacement)]

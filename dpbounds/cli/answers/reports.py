@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 import click
 
 from dpbounds import __version__
-from dpbounds.cli.answers.assumptions import SETTINGS, Assumption, assumptions
+from dpbounds.cli.answers.assumptions import assumptions
 from dpbounds.cli.printing.output import plain, print_written
 from dpbounds.cli.questions.options import writing
 from dpbounds.expressions.enclosure import End
 from dpbounds.expressions.exact import Direction, to_decimal
-from dpbounds.privacy.mechanisms.algebra import parts_of
-from dpbounds.privacy.mechanisms.last_iterate import CONDITION as ONLY_THE_LAST, LastIterate
+from dpbounds.privacy.mechanisms.core import SETTINGS, Assumption, parts_of
+from dpbounds.privacy.mechanisms.schemes.last_iterate import CONDITION as ONLY_THE_LAST, LastIterate
 from dpbounds.render.report import Picture, Report, Section, Table, page
 
 if TYPE_CHECKING:

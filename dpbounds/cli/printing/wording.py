@@ -5,171 +5,34 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpbounds.cli.printing.output import plain
-from dpbounds.expressions.exact import to_decimal
-from dpbounds.privacy import mechanisms as known
+from dpbounds.expressions.exact import Direction as Side, to_decimal
 from dpbounds.privacy.mechanisms import Mechanism, parts_of
-from dpbounds.privacy.mechanisms.matrices import BinaryTree, Toeplitz
 from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.pairs.pairs import Direction, Pair, Product
 
 
 def described(mechanism: Mechanism) -> str:
     """The releases of a mechanism in one line."""
-    return "; ".join(_counted(part, count) for part, count in parts_of(mechanism))
+    return "; ".join(f"{releases(part, count)}, {noise_of(part)}" for part, count in parts_of(mechanism))
 
 
-def _counted(part: Mechanism, count: int) -> str:
-    if isinstance(part, known.MatrixMechanism):
-        noise = f"{stream_in_words(part)}, {noise_of(part)}"
-        return noise if count == 1 else f"{count} times {noise}"
-    if isinstance(part, known.Shuffled):
-        return f"{shuffled_in_words(count, part.batches, part.rest)}, {noise_of(part)}"
-    if isinstance(part, known.RandomlyAllocated):
-        return f"{'an epoch' if count == 1 else f'{count} epochs'} of {drawn(part)}, {noise_of(part)}"
-    if isinstance(part, known.BallsInBins):
-        return f"{'' if count == 1 else f'{count} times '}{drawn(part)}, {noise_of(part)}"
-    if isinstance(part, known.LastIterate):
-        return f"{'the' if count == 1 else f'{count} times the'} last iterate of {drawn(part)}, {noise_of(part)}"
-    many = "a single release" if count == 1 else f"{count} releases"
-    return f"{many} on {drawn(part)}, {noise_of(part)}"
+def releases(part: Mechanism, count: int) -> str:
+    """So many releases, and the records that they are about."""
+    return part.releases_in_words(count, _exactly)
 
 
 def drawn(part: Mechanism) -> str:
-    """On what a release runs: the full batch, or a sample."""
-    match part:
-        case known.PoissonSampled(sample_rate=rate):
-            return f"Poisson samples at rate {plain(rate)}"
-        case known.SampledWithoutReplacement(batch_size=b, dataset_size=n):
-            return f"{batches(b, n)} without replacement"
-        case known.SampledWithReplacement(batch_size=b, dataset_size=n):
-            return f"{batches(b, n)} with replacement"
-        case known.TruncatedPoisson(sample_rate=rate, max_batch_size=b, dataset_size=n):
-            return f"Poisson samples at rate {plain(rate)}, cut to {b} records, of {n}"
-        case known.Shuffled(batches=number, rest=rest):
-            return shuffled_in_words(1, number, rest)
-        case known.RandomlyAllocated(steps=t, participations=k):
-            return f"{t} random batches, {'one' if k == 1 else k} of which a record is in"
-        case known.BallsInBins(bins=m, epochs=epochs, redraw=redraw):
-            often = "drawn anew every epoch" if redraw else "the same in every epoch"
-            return f"{plain(epochs)} {'epoch' if epochs == 1 else 'epochs'} of {m} bins, {often}"
-        case known.LastIterate():
-            return _epochs(part)
-    return "the full batch"
-
-
-def shuffled_in_words(count: int, number: int, rest: Fraction) -> str:
-    """Epochs over shuffled batches."""
-    many = "an epoch" if count == 1 else f"{count} epochs"
-    cut = f"{number} shuffled batch{'' if number == 1 else 'es'}"
-    return f"{many} over {cut}{'' if rest == 0 else ' and a smaller one'}"
-
-
-def batches(batch_size: int, dataset_size: int) -> str:
-    """Batches of a fixed size."""
-    what = "one record" if batch_size == 1 else f"{batch_size} records"
-    return f"{what} of {dataset_size} drawn"
-
-
-def stream_in_words(stream: known.MatrixMechanism) -> str:
-    """The matrix, and in which steps a record takes part."""
-    match stream.matrix:
-        case BinaryTree():
-            matrix = "a binary tree"
-        case Toeplitz(bands=bands):
-            matrix = f"a Toeplitz matrix of {bands} {'band' if bands == 1 else 'bands'}"
-        case other:
-            matrix = f"a matrix of {other.bands} {'band' if other.bands == 1 else 'bands'}"
-    apart = stream.separation
-    match stream.participation:
-        case "single":
-            steps = "a record in one step at most"
-        case "fixed-order":
-            steps = f"a record in every step of one of {apart} groups"
-        case "minimum-separation":
-            most = "" if stream.at_most is None else f"{stream.at_most} at most, "
-            chance = "" if stream.sample_rate is None else f", drawn with chance {plain(stream.sample_rate)} each"
-            steps = f"a record in steps {most}{apart} or more apart{chance}"
-        case "balls-in-bins":
-            steps = f"a record in every step of one of {apart} groups, drawn in secret"
-        case "cyclic-poisson":
-            assert stream.sample_rate is not None
-            steps = f"a record in the steps of one of {apart} groups with chance {plain(stream.sample_rate)} each"
-    how = "drawn independently" if stream.groups == "independent" else f"by {stream.groups}"
-    noise = f"correlated noise by {matrix}"
-    if isinstance(stream.matrix, Toeplitz) and stream.matrix.bands == 1:
-        noise = "independent noise"
-    return f"{stream.matrix.steps} steps with {noise}, {steps} ({how})"
-
-
-def _epochs(part: known.LastIterate) -> str:
-    how = {"fixed": "in a fixed order", "shuffled": "freshly shuffled", "secret": "in a secret order that is kept"}
-    rounds = "one epoch" if part.epochs == 1 else f"{part.epochs} epochs"
-    parts = "the full batch" if part.batches == 1 else f"{part.batches} batches {how[part.order]}"
-    beside = "" if not part.checkpoints else f" (published after {', '.join(map(str, part.checkpoints))}, too)"
-    steps = part.smoothness_step if isinstance(part.smoothness_step, tuple) else (part.smoothness_step,)
-    sizes = plain(steps[0]) if len(steps) == 1 else f"from {plain(min(steps))} to {plain(max(steps))}"
-    decay = f", weight decay step {plain(part.weight_decay_step)}" if part.weight_decay_step else ""
-    return f"{rounds} of {parts}{beside}, smoothness step {sizes}{decay}"
+    """The records that a release is about: the full batch, or a sample."""
+    return part.drawn_in_words(_exactly)
 
 
 def noise_of(part: Mechanism) -> str:
     """What a release adds or does, whatever it runs on."""
-    match part:
-        case (
-            known.PoissonSampled(mechanism=inner)
-            | known.SampledWithoutReplacement(mechanism=inner)
-            | known.SampledWithReplacement(mechanism=inner)
-            | known.TruncatedPoisson(mechanism=inner)
-            | known.Shuffled(mechanism=inner)
-            | known.RandomlyAllocated(mechanism=inner)
-            | known.BallsInBins(mechanism=inner)
-            | known.LastIterate(mechanism=inner)
-        ):
-            return noise_of(inner)
-        case known.MatrixMechanism(noise_multiplier=multiplier):
-            return f"Gaussian {_noise(multiplier, '', None, None)}"
-        case known.Gaussian(noise_multiplier=multiplier, noise_stddev=stddev, sensitivity=distance):
-            return f"Gaussian {_noise(multiplier, 'stddev', stddev, distance)}"
-        case known.Laplace(noise_multiplier=multiplier, noise_scale=scale, sensitivity=distance):
-            return f"Laplace {_noise(multiplier, 'scale', scale, distance)}"
-        case known.UniformBall(radius=radius, dimension=dimension, sensitivity=distance):
-            told = "per unit of the per-record bound" if distance is None else f"at sensitivity {plain(distance)}"
-            return f"noise uniform on a ball in {dimension} dimensions, radius {plain(radius)} {told}"
-        case known.DiscreteLaplace(noise_scale=scale, bound=bound):
-            return f"discrete Laplace noise of scale {plain(scale)}, whole numbers of l1 norm {bound} at most"
-        case known.DiscreteGaussian(noise_stddev=stddev, bound=bound, dimension=dimension):
-            where = "" if dimension is None else f" in {dimension} dimension{'s' if dimension > 1 else ''}"
-            told = f"whole numbers of l2 norm {plain(bound)} at most{where}"
-            return f"discrete Gaussian noise of parameter {plain(stddev)}, {told}"
-        case known.MixtureOfGaussians(noise_stddev=stddev, norms=norms):
-            return (
-                f"Gaussian noise of stddev {plain(stddev)}, norms drawn from {len(norms)} up to {plain(norms[-1][0])}"
-            )
-        case known.RandomizedResponse(epsilon=epsilon, options=options):
-            return f"randomised response of {options} options, epsilon {plain(epsilon)}"
-        case known.ExponentialMechanism(epsilon=epsilon, relation=relation, monotone=monotone):
-            return f"exponential mechanism, epsilon {plain(epsilon)} ({relation}{', monotone' if monotone else ''})"
-        case known.PermuteAndFlip(epsilon=epsilon, relation=relation, monotone=monotone):
-            return f"permute-and-flip, epsilon {plain(epsilon)} ({relation}{', monotone' if monotone else ''})"
-        case known.AboveThreshold(epsilon=epsilon, relation=relation):
-            return f"above-threshold test, epsilon {plain(epsilon)} ({relation})"
-        case known.PureDP(epsilon=epsilon, relation=relation):
-            return f"a black box with epsilon {plain(epsilon)} ({relation})"
-        case known.ApproximateDP(epsilon=epsilon, delta=delta, relation=relation):
-            return f"a black box with epsilon {plain(epsilon)}, delta {plain(delta)} ({relation})"
-        case known.ZCDP(rho=rho, relation=relation):
-            return f"a black box with rho-zCDP, rho {plain(rho)} ({relation})"
-        case known.RenyiDP(points=points, relation=relation):
-            return f"a black box with Rényi bounds at {len(points)} orders ({relation})"
-    return repr(part)
+    return part.in_words(_exactly)
 
 
-def _noise(multiplier: Fraction | None, name: str, amount: Fraction | None, distance: Fraction | None) -> str:
-    if multiplier is not None:
-        return f"noise multiplier {plain(multiplier)}"
-    assert amount is not None
-    assert distance is not None
-    return f"noise of {name} {plain(amount)} at sensitivity {plain(distance)}"
+def _exactly(value: Fraction, _: Side) -> str:
+    return plain(value)
 
 
 # --- dominating pairs ----------------------------------------------------------------------------------------------

@@ -13,11 +13,11 @@ import click
 from dpbounds.cli.printing.output import plain_text
 from dpbounds.cli.questions.options import FILE, missing, options, reading, unfit, whole, words
 from dpbounds.errors import InvalidValue, demand_one_of
-from dpbounds.privacy.mechanisms.matrices import FITTING, Groups, Participation
+from dpbounds.privacy.mechanisms.schemes.matrices import FITTING, Groups, Participation
 
 if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms import MatrixMechanism
-    from dpbounds.privacy.mechanisms.matrices import Encoder
+    from dpbounds.privacy.mechanisms.schemes.matrices import Encoder
 
 CORRELATED = "correlated"  # what JSON calls this sampling
 OPTIMAL = "optimal"
@@ -114,7 +114,7 @@ def read_stream(given: dict[str, Any], unknown: str | None) -> MatrixMechanism |
 
 
 def _matrix(given: dict[str, Any], chosen: str) -> Encoder:
-    from dpbounds.privacy.mechanisms.matrices import BinaryTree, LowerTriangular, Toeplitz
+    from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, LowerTriangular, Toeplitz
 
     optimal = chosen == "matrix" and str(given["matrix"]) == OPTIMAL
     if chosen != "toeplitz" and not optimal and given["bands"] is not None:
@@ -165,7 +165,7 @@ def _steps(given: dict[str, Any]) -> int:
 
 def stream_parameters(stream: MatrixMechanism) -> dict[str, object]:
     """What was given, for JSON."""
-    from dpbounds.privacy.mechanisms.matrices import BinaryTree
+    from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree
 
     return {
         "steps": stream.matrix.steps,

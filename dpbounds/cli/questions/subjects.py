@@ -28,9 +28,9 @@ from dpbounds.privacy.mechanisms import (
     PoissonSampled,
     SampledWithoutReplacement,
     SampledWithReplacement,
-    last_iterate,
     parts_of,
 )
+from dpbounds.privacy.mechanisms.schemes.last_iterate import CONDITION as ONLY_THE_LAST
 from dpbounds.privacy.relations import Relation
 
 _TRAINING = (
@@ -66,7 +66,7 @@ def read_subject(given: dict[str, Any]) -> Subject:
     """
     if given["ledger"] is None:
         training = read_training(given)
-        condition = None if training.hidden is None else last_iterate.CONDITION
+        condition = None if training.hidden is None else ONLY_THE_LAST
         return Subject(training.mechanism(), training_parameters(training), training.dataset_size, condition)
     if given["noise"] != GAUSSIAN:
         raise unfit(f"--noise {given['noise']}", "does not fit --ledger, which holds it")
@@ -104,7 +104,7 @@ def read_ledger(path: Path, dataset_size: int | None = None, last_alone: bool = 
 
         mechanism = Ledger.from_json(text).last_iterate()
         told["release"] = LAST_ITERATE
-        conditions.append(last_iterate.CONDITION)
+        conditions.append(ONLY_THE_LAST)
     if seeded:
         note(f"the noise in {path} came from a seed that was given: whatever it guarantees is {CONDITION}")
     if not conditions:
@@ -120,7 +120,7 @@ def training_parameters(training: Training) -> dict[str, object]:
             "noise_multiplier": output.json_given(training.noise_multiplier),
             "release": LAST_ITERATE,
             **hidden_parameters(training.hidden),
-            "condition": last_iterate.CONDITION,
+            "condition": ONLY_THE_LAST,
         }
     fixed = {"batch_size": training.batch_size, "dataset_size": training.dataset_size}
     truncated = {"max_batch_size": training.max_batch_size, "dataset_size": training.dataset_size}

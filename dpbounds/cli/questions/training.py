@@ -29,7 +29,7 @@ from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms import MatrixMechanism, Mechanism
-    from dpbounds.privacy.mechanisms.last_iterate import BatchOrder
+    from dpbounds.privacy.mechanisms.schemes.last_iterate import BatchOrder
 
 Schedule = Fraction | tuple[Fraction, ...]  # a number for all epochs, or one for each
 POISSON, WITHOUT_REPLACEMENT, WITH_REPLACEMENT, SHUFFLED, FULL_BATCH, TRUNCATED, *_ = SAMPLINGS = (

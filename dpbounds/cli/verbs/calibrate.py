@@ -41,15 +41,17 @@ from dpbounds.cli.questions.training import (
     read_training,
 )
 from dpbounds.expressions.exact import Direction, to_decimal
-from dpbounds.privacy.mechanisms.last_iterate import CONDITION
+from dpbounds.privacy.mechanisms.schemes.last_iterate import CONDITION
 
 if TYPE_CHECKING:
     from dpbounds.privacy.budgets.calibration import Calibration
     from dpbounds.privacy.budgets.prefix_sums import ErrorKind
+    from dpbounds.privacy.mechanisms import Mechanism
 
 _FIELDS = {"noise": "noise_multiplier", "steps": "steps", "sample-rate": "sample_rate", "batches": "batches"}
 _WHOLE = ("steps", "batches")
 _DIGITS = 12
+_TOLERANCE = "0.1 %"
 _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighbour of what suffices
 
 
@@ -157,6 +159,7 @@ def _write_report(found: Calibration, training: Training, given: dict[str, Any])
     numbers = {
         f"{name}, proven to suffice": value,
         f"{name}, proven not to": fails,
+        **({} if found.within_tolerance else {f"gap, not within {_TOLERANCE}": found.in_words}),
         "budget": budget,
         "ε spent": reports.rounded(found.epsilon.exact_upper, "up"),
     }
@@ -216,6 +219,8 @@ def _as_json(found: Calibration, training: Training) -> dict[str, object]:
     return {
         field: number(found.value, safe),
         "fails_at": None if found.fails_at is None else number(found.fails_at, unsafe),
+        "gap": None if found.gap is None else output.json_number(found.gap, "up"),
+        "within_tolerance": found.within_tolerance,
         "epsilon": output.json_ends(found.epsilon),
         "target_epsilon": output.json_given(found.target_epsilon),
         "target_delta": output.json_given(found.target_delta),
@@ -231,12 +236,12 @@ def _as_json(found: Calibration, training: Training) -> dict[str, object]:
 
 def _is_tight(found: Calibration) -> bool:
     """Whether what suffices is also what is needed: an attack attains it, or breaks what lies next to it."""
-    from dpbounds.privacy.pairs.domination import neighbour_classes
+    from dpbounds.privacy.domination.composition import neighbour_classes
 
     if found.fails_at is not None and abs(found.value - found.fails_at) <= _grain(found):
         return True
     if found.group_size == 1:
-        return neighbour_classes(found.mechanism, found.relation).tight
+        return neighbour_classes(found.mechanism, found.relation).tight and found.within_tolerance
     from dpbounds.privacy.accountants.groups import is_attained
 
     return is_attained(found.mechanism, found.relation, found.group_size)
@@ -250,12 +255,15 @@ def _as_rows(found: Calibration, training: Training) -> dict[str, str]:
     safe, _ = _directions(found.solve)
     is_whole = found.solve in _WHOLE
     value = str(found.value) if is_whole else to_decimal(found.value, _DIGITS, safe)
+    unknown = found.fails_at is not None and found.epsilon.exact_lower == 0  # what attacks attain here was not asked
+    tight = _is_tight(found) or (None if unknown else False)
     return {
         _field(found.solve, training).replace(
             "_", " "
         ): f"{value}  (proven to suffice{'' if is_whole else f'; rounded {safe}'})",
         "fails at": _failing(found),
-        "epsilon": output.shown(found.epsilon, tight=_is_tight(found), limit=found.target_epsilon),
+        **({} if found.within_tolerance else {"gap": f"not within {_TOLERANCE}: {found.in_words}"}),
+        "epsilon": output.shown(found.epsilon, tight=tight, limit=found.target_epsilon),
         "budget": f"epsilon {output.plain(found.target_epsilon)}, delta {output.plain(found.target_delta)}",
         "relation": str(found.relation),
         **({} if found.group_size == 1 else {"group size": str(found.group_size)}),
@@ -282,15 +290,16 @@ def _failing(found: Calibration) -> str:
 
 def _rest(found: Calibration, training: Training) -> str:
     """What was given, in one line."""
-    from dpbounds.cli.printing.wording import batches, drawn, stream_in_words
+    from dpbounds.cli.printing.wording import drawn
+    from dpbounds.privacy.mechanisms import parts_of
 
     if training.stream is not None:
-        return stream_in_words(training.stream)
+        return drawn(training.stream)
     if training.hidden is not None:
         return f"the last iterate of {drawn(found.mechanism)}"
     parts = []
     if training.sampling == SHUFFLED:
-        parts.append(_epochs(training))
+        parts.append(_epochs(found.mechanism, training))
     elif training.steps is not None:
         parts.append("a single release" if training.steps == 1 else f"{training.steps} releases")
     if training.allocation is not None:
@@ -298,14 +307,13 @@ def _rest(found: Calibration, training: Training) -> str:
     elif training.sampling == FULL_BATCH:
         parts.append("the full batch")
     elif training.sampling in FIXED_SIZE and training.batch_size is not None and training.dataset_size is not None:
-        how = training.sampling.replace("-", " ")
-        parts.append(f"{batches(training.batch_size, training.dataset_size)} {how}")
+        parts.append(drawn(parts_of(found.mechanism)[0][0]))
     elif training.sample_rate is not None:
         parts.append(f"Poisson samples at rate {output.plain(training.sample_rate)}")
     elif training.sampling == POISSON:
         parts.append("Poisson samples")
     if training.max_batch_size is not None:
-        parts.append(f"cut to {training.max_batch_size} records, of {training.dataset_size}")
+        parts.append(f"cut to at most {training.max_batch_size} of {training.dataset_size} records")
     if training.noise_multiplier is not None:
         parts.append(f"{NOISES[training.noise]} noise multiplier {output.plain(training.noise_multiplier)}")
     elif training.noise != GAUSSIAN:
@@ -315,11 +323,12 @@ def _rest(found: Calibration, training: Training) -> str:
     return ", ".join(parts)
 
 
-def _epochs(training: Training) -> str:
+def _epochs(mechanism: Mechanism, training: Training) -> str:
     """Epochs over shuffled batches, of which one number may be what is solved for."""
-    from dpbounds.cli.printing.wording import shuffled_in_words
+    from dpbounds.cli.printing.wording import releases
+    from dpbounds.privacy.mechanisms import parts_of
 
     if training.steps is not None and training.batches is not None:
-        return shuffled_in_words(training.steps, training.batches, training.rest)
+        return releases(parts_of(mechanism)[0][0], training.steps)
     many = "epochs" if training.steps is None else "an epoch" if training.steps == 1 else f"{training.steps} epochs"
     return f"{many} over {'' if training.batches is None else f'{training.batches} '}shuffled batches"

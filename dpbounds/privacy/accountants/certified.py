@@ -31,17 +31,17 @@ from dpbounds.privacy.accountants.questions import (
     relative_width,
 )
 from dpbounds.privacy.accountants.rounding import rounded
+from dpbounds.privacy.domination.composition import NeighbourClasses, neighbour_classes
+from dpbounds.privacy.domination.many_choices import classes_with_gaussian_choices
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.mechanisms.algebra import listed
-from dpbounds.privacy.pairs.domination import NeighbourClass, NeighbourClasses, neighbour_classes
-from dpbounds.privacy.pairs.many_choices import classes_with_gaussian_choices
+from dpbounds.privacy.mechanisms.core import listed
 from dpbounds.privacy.pairs.pairs import Product, holds_allocation, holds_shuffling
-from dpbounds.privacy.proofs import Declined, Proof
+from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.routes.closed_forms import has_closed_form
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.routes.lattice.integer_measures import Work
-from dpbounds.privacy.values import Budget, Target, at_least_zero, demand_fields
+from dpbounds.privacy.values import Target, at_least_zero, demand_fields
 
 _GLANCE = 1e-2  # the width at which it is seen that one class of neighbours spends less than another
 
@@ -385,43 +385,7 @@ def _attacked(classes: NeighbourClasses, questions: Sequence[Question], proofs: 
             with contextlib.suppress(NotCertified):  # what an attack attains is not known then: the upper end stands
                 for index, proof in zip(worth, _answered(product, [questions[index] for index in worth]), strict=True):
                     found[index] += ((each.name, proof),)
-        _chosen_by_outputs(each, worth, questions, found)
     return found
-
-
-def _chosen_by_outputs(
-    each: NeighbourClass, worth: Sequence[int], questions: Sequence[Question], found: list[Named]
-) -> None:
-    """Add what an attack attains that chooses in each run, where that is more than what fixed ones attain."""
-    if each.tight or not worth or any(questions[index].route != "auto" for index in worth):
-        return
-    for repeated in each.adaptive:
-        from dpbounds.privacy.routes.adaptive import attained_ends
-
-        ends = {
-            index: max(
-                (proof.enclosure.exact_lower for name, proof in found[index] if name == each.name), default=Fraction(0)
-            )
-            for index in worth
-        }
-        known = {index: end for index, end in ends.items() if not isinstance(end, float)}  # not infinite
-        with contextlib.suppress(Declined, TimeIsUp):  # the others stand
-            proofs = attained_ends(repeated, [questions[index].target for index in known], [*known.values()])
-            for index, proof in zip(known, proofs, strict=True):
-                found[index] += () if proof is None else ((each.name, proof),)
-
-
-def chosen_attacks_overspend(mechanism: Mechanism, budget: Budget) -> bool:
-    """Whether an attack that chooses by what was published attains more than a budget's δ at its ε; False: unknown."""
-    from dpbounds.privacy.routes.adaptive import attained_ends
-
-    asked, known = [Target("epsilon", budget.epsilon)], [budget.delta]
-    for each in neighbour_classes(mechanism, budget.relation).every():
-        for repeated in () if each.tight else each.adaptive:
-            with contextlib.suppress(Declined, TimeIsUp):
-                if any(attained_ends(repeated, asked, known)):
-                    return True
-    return False
 
 
 def _at_most(product: Product, first: Proof, least: Fraction, target: Target) -> bool:

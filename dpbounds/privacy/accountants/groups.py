@@ -29,6 +29,13 @@ from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import account_at, prove_delta, prove_epsilon
 from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
+from dpbounds.privacy.domination.composition import (
+    NeighbourClasses,
+    blocks_of,
+    by_partition,
+    is_blind,
+    neighbour_classes,
+)
 from dpbounds.privacy.mechanisms import (
     Composed,
     Gaussian,
@@ -40,14 +47,6 @@ from dpbounds.privacy.mechanisms import (
     parts_of,
 )
 from dpbounds.privacy.notions.group_privacy import Chain, Link
-from dpbounds.privacy.pairs.domination import (
-    NeighbourClasses,
-    blocks_of,
-    by_partition,
-    is_blind,
-    neighbour_classes,
-    nested,
-)
 from dpbounds.privacy.pairs.pairs import (
     Direction,
     DrawnGaussians,
@@ -123,7 +122,7 @@ def group_account(
     try:
         ways, exact = group_products(mechanism, neighbours, k)
     except UnsupportedMechanism:
-        chains = _chains(neighbour_classes(_with_fewest(mechanism, neighbours, k), neighbours), neighbours, k)
+        chains = _chains(neighbour_classes(with_fewest(mechanism, neighbours, k), neighbours), neighbours, k)
         if not target.for_epsilon and target.value == 0:  # the total variation, which has no direction
             chains = chains[:1]
         bounds = [chain.epsilon(target.value) if target.for_epsilon else chain.delta(target.value) for chain in chains]
@@ -337,7 +336,7 @@ def _hypergeometric(records: int, group: int, batch: int) -> list[Fraction]:
 
 def _single(mechanism: Mechanism, order: Order) -> Pair:
     """The one pair of a mechanism that is a single release on all it is given, the same in both orders."""
-    if any(isinstance(inner, InParallel) for inner in nested(mechanism)):
+    if any(isinstance(inner, InParallel) for inner in mechanism.nested()):
         raise UnsupportedMechanism("records of a group that lie in different blocks of one sample are not one pair")
     (relation,) = (each for each in Relation if order in each.orders)
     products = [each.product for each in neighbour_classes(mechanism, relation).every()]
@@ -391,7 +390,7 @@ def _chains(classes: NeighbourClasses, relation: Relation, k: int) -> tuple[_Gro
     return _GroupChain(leaving, joining, k), _GroupChain(joining, leaving, k)
 
 
-def _with_fewest(mechanism: Mechanism, relation: Relation, k: int) -> Mechanism:
+def with_fewest(mechanism: Mechanism, relation: Relation, k: int) -> Mechanism:
     """With the sizes of the last link: of n records k - 1 have gone before, and samples spend more then.
 
     Raises:

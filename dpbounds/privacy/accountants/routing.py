@@ -44,7 +44,7 @@ from dpbounds.privacy.routes.contour import (
 from dpbounds.privacy.routes.contour.estimate import quick_log_delta
 from dpbounds.privacy.routes.contour.landscape import survey
 from dpbounds.privacy.routes.contour.plan import plain_draft
-from dpbounds.privacy.routes.drawn_steps import delta_between, epsilon_between, nearly_full_batch, negligible, plannable
+from dpbounds.privacy.routes.drawn_steps import METHOD, delta_at_most, epsilon_at_most, negligible, plannable
 from dpbounds.privacy.routes.grouping import between as between_groups, by_groups
 from dpbounds.privacy.routes.largest_losses import epsilon_by_largest_losses
 from dpbounds.privacy.routes.lattice import delta_bounds, delta_bounds_at, epsilon_bounds
@@ -53,7 +53,6 @@ from dpbounds.privacy.routes.outcomes import delta_by_outcomes, epsilon_by_outco
 from dpbounds.privacy.values import Target
 
 _LATTICE_AIM = 1e-5  # the width, relative, where there is no contour integral, and the lattice is asked first
-_BESIDE_AIM = 1e-4  # the same for one law beside a Gaussian, if it is continuous: a few hundred cells
 _CLONES_AIM = 1e-4  # the same where clones hide the record: what is chosen for them matters more
 _ALLOCATED_AIMS = {"delta": 3e-4, "epsilon": 4e-5}  # the same for steps allocated in secret, by what is given
 _ALLOCATED_FINEST = 1e-5  # the least that is aimed at there
@@ -72,7 +71,7 @@ def shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: flo
     """δ(ε) by the route that :func:`proven` would take, where that one serves many ε at once."""
     if _infinite_losses(product, Fraction(1)):
         return {}
-    if has_few_outcomes(product) or lies_beside(product) or nearly_full_batch(product) or len(product) > _MANY:
+    if has_few_outcomes(product) or lies_beside(product) or len(product) > _MANY:
         return {}
     able = [epsilon for epsilon in epsilons if plannable(product, epsilon)]
     gaussian = as_gaussian(product)
@@ -246,10 +245,6 @@ def _without_all_levels(product: Product, asked: Question) -> Proof | None:
             return _between(product, asked, refine=False)
     if not plannable(product, asked.target.value):
         return _between(product, asked)
-    if nearly_full_batch(product):
-        between = _between(product, asked)
-        if relative_width(between) <= max(asked.tolerance, ACCEPTED):
-            return between
     if asked.tolerance < DEFAULT_TOLERANCE or asked.grouped:
         return None
     most = _groups_for(product, asked)
@@ -279,7 +274,7 @@ def _summed(product: Product, asked: Question) -> Proof | None:
         if has_few_outcomes(product):
             found = by_outcomes(product, asked.target.value, asked.tolerance)
         elif lies_beside(product):
-            found = beside(product, asked.target.value, max(asked.tolerance, _BESIDE_AIM))
+            found = beside(product, asked.target.value, max(asked.tolerance, _LATTICE_AIM))
         else:
             return None
     except (Declined, NotCertified):
@@ -326,35 +321,38 @@ def _frequencies(few: GaussianProduct, asked: Question) -> int:
 
 
 def _epsilon_between(product: Product, delta: Fraction, *, refine: bool = True) -> Proof:
-    """Bounds from closed forms and, if doubles can plan it, Chernoff's."""
-    gaussian = as_gaussian(product)
+    """Basic composition; of Gaussian pairs also what is drawn and, if doubles can plan it, Chernoff's bound."""
+    gaussian, known = as_gaussian(product), of_releases(product, Target("delta", delta))
     if gaussian is None:
-        return of_releases(product, Target("delta", delta))
-    found = epsilon_between(gaussian, delta)
-    low, high = Fraction(found.exact_lower), Fraction(found.exact_upper)
-    method = found.method
+        return known
+    low, high = Fraction(known.enclosure.exact_lower), Fraction(known.enclosure.exact_upper)
+    method, drawn = known.enclosure.method, epsilon_at_most(gaussian, delta)
+    if drawn < high:
+        high, method = drawn, METHOD
     if refine and plannable(product, delta):
-        floor = low
+        floor, by_moments = low, f"{method} and Chernoff bound"
         for _ in range(20):
             middle = (floor + high) / 2
             if contour_at_most(gaussian, middle, delta):
-                high, method = middle, f"{found.method} and Chernoff bound"
+                high, method = middle, by_moments
             else:
                 floor = middle
-    return Proof(Enclosure(low, high, method, found.precision), "bounds")
+    return Proof(Enclosure(min(low, high), high, method), "bounds")
 
 
 def _delta_between(product: Product, epsilon: Fraction, *, refine: bool = True) -> Proof:
     """The same for δ(ε)."""
-    gaussian = as_gaussian(product)
+    gaussian, known = as_gaussian(product), of_releases(product, Target("epsilon", epsilon))
     if gaussian is None:
-        return of_releases(product, Target("epsilon", epsilon))
-    found = delta_between(gaussian, epsilon)
-    high = Fraction(found.exact_upper)
+        return known
+    low, high = Fraction(known.enclosure.exact_lower), Fraction(known.enclosure.exact_upper)
+    method, drawn = known.enclosure.method, delta_at_most(gaussian, epsilon)
+    if drawn < high:
+        high, method = drawn, METHOD
     if refine and plannable(product, epsilon):
         with contextlib.suppress(Declined, NotCertified):  # what there is stands
             high = min(high, chernoff_bound(gaussian, epsilon, quick_log_delta(gaussian, float(epsilon), False)))
-    return Proof(Enclosure(min(Fraction(found.exact_lower), high), high, found.method, found.precision), "bounds")
+    return Proof(Enclosure(min(low, high), high, method), "bounds")
 
 
 def _first_good(product: Product, asked: Question) -> Proof:

@@ -24,7 +24,7 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.certified import delta, delta_curve
 from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.mechanisms.algebra import listed, listed_pairs
+from dpbounds.privacy.mechanisms.core import listed, listed_pairs
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.routes.closed_forms import ball
 from dpbounds.privacy.values import at_least_zero, probability

@@ -12,8 +12,8 @@ from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import account_at, prove_delta
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism, PoissonSampled, TruncatedPoisson, parts_of
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.values import Target, open_unit, positive
 

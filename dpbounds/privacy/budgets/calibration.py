@@ -14,7 +14,7 @@ from types import NoneType
 from typing import get_args
 
 from dpbounds.displayed import Displayed, Sheet, number
-from dpbounds.errors import InvalidValue, NotCertified, demand_function, demand_one_of, shortened
+from dpbounds.errors import DpboundsError, InvalidValue, NotCertified, demand_function, demand_one_of, shortened
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import (
     Direction,
@@ -25,25 +25,37 @@ from dpbounds.expressions.exact import (
     practical,
     to_decimal,
 )
-from dpbounds.expressions.time_limit import TimeIsUp, checkpoint, time_limited
+from dpbounds.expressions.time_limit import (
+    Limit,
+    TimeIsUp,
+    checkpoint,
+    is_limited,
+    time_limited,
+    without_time_limit,
+)
 from dpbounds.expressions.working import OUTER_PRECISION, working
-from dpbounds.privacy.accountants.certified import account_at, chosen_attacks_overspend, prove_epsilon
+from dpbounds.privacy.accountants.certified import account_at, prove_epsilon
 from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
 from dpbounds.privacy.budgets.crossing import (
     PROBES,
+    RANGES,
+    WHOLE,
     Bracket,
     Crossing,
     Solve,
     log_of_safety,
+    narrowed,
     one_step_is_too_much,
     parameter_at,
 )
+from dpbounds.privacy.budgets.held import Held, improved, least_by_moments, proven_at_once
+from dpbounds.privacy.domination.composition import Key, NeighbourClass, NeighbourClasses, neighbour_classes
+from dpbounds.privacy.domination.many_choices import with_gaussian_choices
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs.domination import Key, NeighbourClass, NeighbourClasses, neighbour_classes
-from dpbounds.privacy.pairs.many_choices import with_gaussian_choices
 from dpbounds.privacy.pairs.pairs import Product, as_gaussian, holds_shuffling
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.routes.at_once import METHOD as AT_ONCE
 from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta, has_closed_form
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.values import Budget, demand_fields
@@ -52,7 +64,7 @@ _FIRST_MARGIN = 2.0**-37  # relative, between the estimate and the first point t
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
 _FARTHEST = 20.0  # nats from the estimate: beyond that nothing is tried
 _TRIALS = 40
-_HALVINGS = 4  # of the distance to what suffices, by attacks that choose as they go
+TOLERANCE = Fraction(1, 1000)  # relative distance of what suffices and what fails, below which a search is content
 _LEVELS = 96  # of a schedule, that an estimate looks at
 
 
@@ -93,6 +105,23 @@ class Calibration(Displayed):
         demand_fields(self, target_delta=Fraction, relation=Relation, solve=str, mechanism=Mechanism)
         demand_fields(self, failing=(Mechanism, NoneType), complete=bool, group_size=int)
 
+    @property
+    def gap(self) -> Fraction | None:
+        """How far the best value may be from ``value``, as a share of it; None where no value is known to fail.
+
+        The least noise is at least ``(1 - gap) * value``, the largest rate at most ``(1 + gap) * value``. 0 where
+        nothing lies in between: whole numbers next to each other, a rate of 1, one batch.
+        """
+        if self.fails_at is None:
+            return Fraction(0) if self.solve in ("sample-rate", "batches") and self.value == 1 else None
+        apart = abs(self.fails_at - self.value) - (1 if self.solve in WHOLE else 0)
+        return apart / self.value
+
+    @property
+    def within_tolerance(self) -> bool:
+        """Whether the gap is known and at most 1/1000. Where it is not, ``value`` suffices, and better ones may."""
+        return self.gap is not None and self.gap <= TOLERANCE
+
     def _sheet(self) -> Sheet:
         value, fails_at = self._rounded()
         facts = (
@@ -104,6 +133,7 @@ class Calibration(Displayed):
             *(() if self.group_size == 1 else (("records protected together", str(self.group_size)),)),
             ("mechanism", shortened(repr(self.mechanism))),
             *(() if self.complete else (("time limit", "it ended the search: better values may suffice"),)),
+            *(() if self.within_tolerance else (("not within tolerance", self.in_words),)),
         )
         return Sheet("calibration", facts)
 
@@ -112,7 +142,16 @@ class Calibration(Displayed):
         fails = "" if fails_at is None else f" ({fails_at} does not)"
         who = self.relation if self.group_size == 1 else f"{self.relation}, {self.group_size} at once"
         budget = f"epsilon = {brief(self.target_epsilon)}, delta = {brief(self.target_delta)} ({who})"
-        return f"{self.solve} {value} suffices{fails} for {budget}"
+        wide = "" if self.within_tolerance else f"; not within tolerance: {self.in_words}"
+        return f"{self.solve} {value} suffices{fails} for {budget}{wide}"
+
+    @property
+    def in_words(self) -> str:
+        """How far from the best value this one may be, rounded up."""
+        side = "less" if self.solve in ("noise", "batches") else "more"
+        if self.gap is None:
+            return f"nothing is proven to fail, and {side} may suffice"
+        return f"up to {to_decimal(100 * self.gap, 3, 'up')} % {side} may suffice"
 
     def _rounded(self) -> tuple[str, str | None]:
         """What suffices and what fails, rounded so that they still do."""
@@ -172,14 +211,7 @@ def calibrate_within(
 ) -> Calibration:
     """The same for a budget that was checked before."""
     with time_limited(time_limit) as limit:
-        try:
-            value, fails_at, spent = _calibrated(factory, budget, solve, group_size)
-        except TimeIsUp:
-            raise NotCertified(f"the time limit passed before any {solve} was proven to suffice; allow more") from None
-        except Declined as reason:
-            raise NotCertified(
-                f"the search for {solve} cannot plan these numbers ({reason}); try a budget closer to 1, or fewer steps"
-            ) from None
+        value, fails_at, spent = _nearest(factory, budget, solve, group_size, limit)
     return Calibration(
         value=value,
         fails_at=fails_at,
@@ -198,6 +230,58 @@ def calibrate_within(
         complete=not limit.passed,
         group_size=group_size,
     )
+
+
+_Found = tuple[Fraction, Fraction | None, Enclosure]  # what suffices, what fails, and what the first spends
+
+
+def _nearest(
+    factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int, limit: Limit
+) -> _Found:
+    """What the search finds, or the nearer values that are held where it is stopped, declines or ends far apart."""
+    found: _Found | None = None
+    reason: DpboundsError = NotCertified("")
+    held = _held(factory, budget, solve, group_size) if is_limited() else None
+    try:
+        found = _calibrated(factory, budget, solve, group_size)
+    except TimeIsUp:
+        reason = NotCertified(f"the time limit passed before any {solve} was proven to suffice; allow more")
+    except Declined as declined:
+        reason = NotCertified(
+            f"the search for {solve} cannot plan these numbers ({declined}); try a budget closer to 1, or fewer steps"
+        )
+    except NotCertified as unproven:
+        reason = unproven
+    if found is not None and not limit.passed and not _ends_far_apart(factory, budget, solve, group_size, found):
+        return found
+    held = held or _held(factory, budget, solve, group_size)
+    best = held if found is None else Held(*found[:2]).nearer(held, solve)
+    if best.safe is None or (found is None and best.safe == parameter_at(RANGES[solve][1], solve) and not best.unsafe):
+        raise reason
+    spent = found[2] if found is not None and best.safe == found[0] else _within(budget)
+    return best.safe, best.unsafe, spent
+
+
+def _held(factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int) -> Held:
+    """What is proven at once, without a limit, and improved within it."""
+    with without_time_limit():
+        held = proven_at_once(factory, budget, solve, group_size)
+    return held if group_size > 1 else improved(held, factory, budget, solve)
+
+
+def _within(budget: Budget) -> Enclosure:
+    """What a value spends of which no more is known than that it suffices."""
+    return Enclosure(Fraction(0), budget.epsilon, AT_ONCE)
+
+
+def _ends_far_apart(
+    factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int, found: _Found
+) -> bool:
+    """Whether better proofs could bring what suffices and what fails together: not where attacks lie at a distance."""
+    value, fails_at, _ = found
+    if group_size > 1 or fails_at is None or abs(value - fails_at) <= max(TOLERANCE * value, Fraction(solve in WHOLE)):
+        return False
+    return neighbour_classes(factory(value), budget.relation).tight
 
 
 def _calibrated(
@@ -220,8 +304,6 @@ def _calibrated(
     value, fails_at = _by_delta(factory, budget, solve)
     at_value = account_at(factory(value), budget.at_delta, budget.relation)
     if not at_value.tight:  # divergences promise less than the pairs: they may keep the budget further on
-        from dpbounds.privacy.budgets.moment_crossing import least_by_moments
-
         further = least_by_moments(factory, value, budget, solve)
         at_further = at_value if further == value else account_at(factory(further), budget.at_delta, budget.relation)
         if at_further.enclosure.exact_upper <= budget.epsilon:
@@ -252,26 +334,7 @@ def _by_delta(
         return value, fails_at
     if not attained(value):
         return value, None
-    fails_at = Crossing(attained, budget, solve, "unsafe", value).search()[1]
-    return value, fails_at if fails_at is None else _closer(factory, budget, solve, value, fails_at)
-
-
-def _closer(
-    factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, value: Fraction, fails_at: Fraction
-) -> Fraction:
-    """A value no further from what suffices that fails, too: by attacks that choose by what was published."""
-    if not any(each.adaptive for each in neighbour_classes(factory(fails_at), budget.relation).every()):
-        return fails_at
-    safe, unsafe = log_of_safety(value, solve), log_of_safety(fails_at, solve)
-    for _ in range(_HALVINGS):
-        middle = parameter_at((safe + unsafe) / 2, solve)
-        if middle in (value, fails_at):
-            break
-        if chosen_attacks_overspend(factory(middle), budget):
-            fails_at, unsafe = middle, log_of_safety(middle, solve)
-        else:
-            safe = log_of_safety(middle, solve)
-    return fails_at
+    return value, Crossing(attained, budget, solve, "unsafe", value).search()[1]
 
 
 @working(OUTER_PRECISION)
@@ -407,20 +470,14 @@ class _Search:
         return self._narrow(Bracket(unsafe, values[unsafe], safe, values[safe]), True, 1e-12)
 
     def _narrow(self, ends: Bracket[float], precise: bool, resolution: float) -> float:
-        """Regula falsi in log parameter on the excess, which is nearly linear there."""
-        for _ in range(80):
-            if abs(math.log(ends.unsafe / ends.safe)) < resolution:
-                break
-            low, high = ends.below, ends.above
-            weight = low / (low - high) if math.isfinite(low) and math.isfinite(high) and low < high else 0.5
-            point = ends.safe * math.exp(math.log(ends.unsafe / ends.safe) * min(max(weight, 1e-6), 1 - 1e-6))
-            if point in (ends.safe, ends.unsafe):
-                break
-            value = self.excess(point, precise)
-            if abs(value) < (1e-11 if precise else 1e-3):
-                return point
-            ends.narrow(point, value)
-        return ends.safe
+        return narrowed(
+            ends,
+            lambda point: self.excess(point, precise),
+            lambda point, _: point,
+            resolution=resolution,
+            least_share=1e-6,
+            enough=1e-11 if precise else 1e-3,
+        )
 
     def certified(self) -> tuple[Fraction, Fraction | None, Enclosure]:
         """A value that provably suffices and one that provably does not, as close as the proofs allow.

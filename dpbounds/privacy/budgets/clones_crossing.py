@@ -17,9 +17,9 @@ from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.time_limit import TimeIsUp, checkpoint
 from dpbounds.privacy.accountants.certified import account_at, prove_epsilon
-from dpbounds.privacy.budgets.crossing import WHOLE, Solve, log_of_safety, one_step_is_too_much, parameter_at
+from dpbounds.privacy.budgets.crossing import WHOLE, Solve, halved, log_of_safety, one_step_is_too_much, parameter_at
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Product, holds_shuffling
 from dpbounds.privacy.routes.shuffling.enclosed import expected_epsilon, in_known_order
 from dpbounds.privacy.values import Budget
@@ -63,7 +63,7 @@ def calibrated_by_clones(
         spent = account_at(factory(value), budget.at_delta, budget.relation).enclosure
         return spent if spent.exact_upper <= budget.epsilon else None
 
-    place = _crossing(lambda y: excess(parameter_at(y, solve)), budget, solve)
+    place = _crossing(excess, budget, solve)
     if solve in WHOLE:
         return _whole(
             parameter_at(place, solve), lambda number: _broken(factory, number, budget, solve), proven, budget, solve
@@ -118,8 +118,12 @@ def _one(solve: Solve) -> int:
     return 1 if solve in WHOLE else 0
 
 
-def _crossing(excess: Callable[[float], float], budget: Budget, solve: Solve) -> float:
+def _crossing(excess_of: Callable[[Fraction], float], budget: Budget, solve: Solve) -> float:
     """Where the estimate crosses the budget, on its safe side, as the logarithm of safety."""
+
+    def excess(y: float) -> float:
+        return excess_of(parameter_at(y, solve))
+
     safe = unsafe = log_of_safety(Fraction(4), solve)
     step = math.log(2)
     least = 0.0 if solve == "batches" else -_FARTHEST
@@ -138,15 +142,8 @@ def _crossing(excess: Callable[[float], float], budget: Budget, solve: Solve) ->
         if unsafe <= -_FARTHEST:
             raise NotCertified(f"the budget does not bound the {solve}: every value tried keeps it")
     if solve in WHOLE:  # a step function
-        return _bisected(excess, safe, unsafe, solve)
+        return halved(safe, unsafe, lambda value: excess_of(value) <= 0, solve, _CLOSE)[0]
     return max(float(brentq(excess, unsafe, safe, xtol=_CLOSE, rtol=1e-9)), unsafe) + _CLOSE
-
-
-def _bisected(excess: Callable[[float], float], safe: float, unsafe: float, solve: Solve) -> float:
-    while abs(parameter_at(safe, solve) - parameter_at(unsafe, solve)) > 1 and safe - unsafe > _CLOSE:
-        middle = (safe + unsafe) / 2
-        safe, unsafe = (middle, unsafe) if excess(middle) <= 0 else (safe, middle)
-    return safe
 
 
 def _whole(

@@ -35,7 +35,7 @@ Wanted = Literal["both", "safe", "unsafe"]
 Place = TypeVar("Place", float, Fraction)
 
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
-_RANGES: dict[Solve, tuple[float, float, float]] = {  # log of safety: where to start, and between which two to look
+RANGES: dict[Solve, tuple[float, float, float]] = {  # log of safety: where to start, and between which two to look
     "noise": (0.0, math.log(_SMALLEST), math.log(_LARGEST)),
     "steps": (-math.log(64.0), -math.log(_LARGEST), 0.0),
     "sample-rate": (math.log(64.0), 0.0, -math.log(_SMALLEST)),
@@ -46,6 +46,7 @@ _AGREED = 5e-3  # how close to the target, as such a width, a loose proof says e
 _WITHIN = 4  # the same for a coarse proof, in units of its own width
 _CLOSE = 1e-10  # relative distance of the two proven sides at which the search ends
 _TRIALS = 24
+_NARROWINGS = 80
 _ESTIMATES, _ESTIMATED = 8, 5e-3  # how often the bracket is narrowed by estimates at most; how close in log δ
 _FARTHER, _AT_LEAST = 1.5, 0.02  # steps towards the bracket
 _LONGEST = math.log(2)  # Newton step in log parameter
@@ -96,6 +97,70 @@ class Bracket(Generic[Place]):
         else:
             self.above = self.above / 2 if self._side < 0 else self.above
             self.safe, self.below, self._side = place, excess, -1
+
+
+def narrowed(
+    ends: Bracket[Place],
+    excess: Callable[[Place], float],
+    place: Callable[[float, Bracket[Place]], Place],
+    *,
+    resolution: float,
+    least_share: float,
+    enough: float = 0.0,
+) -> Place:
+    """Regula falsi in the logarithm of the parameter, where the excess is nearly linear.
+
+    Args:
+        ends: Two places around the crossing; they move.
+        excess: By how much a place overspends, at most 0 where it does not.
+        place: The place nearest to a number, between the ends.
+        resolution: Relative distance of the ends at which the search ends.
+        least_share: Of the distance between the ends, how close to one of them the next place may lie.
+        enough: An excess so small that its place is returned.
+
+    Returns:
+        The safe end.
+    """
+    for _ in range(_NARROWINGS):
+        apart = math.log(ends.unsafe / ends.safe)
+        if abs(apart) < resolution:
+            break
+        known = math.isfinite(ends.below) and math.isfinite(ends.above) and ends.below < 0
+        weight = ends.below / (ends.below - ends.above) if known else 0.5
+        point = place(ends.safe * math.exp(apart * min(max(weight, least_share), 1 - least_share)), ends)
+        if point in (ends.safe, ends.unsafe):
+            break
+        value = excess(point)
+        if abs(value) < enough:
+            return point
+        ends.narrow(point, value)
+    return ends.safe
+
+
+def halved(
+    inside: float, outside: float, holds: Callable[[Fraction], bool], solve: Solve, close: float
+) -> tuple[float, float]:
+    """Halve what lies between a place where a property holds and a less safe one where it does not.
+
+    Args:
+        inside: The logarithm of safety where it holds.
+        outside: The same where it does not.
+        holds: Whether a value of the parameter has the property.
+        solve: Which parameter.
+        close: The distance at which the search ends; of whole numbers, it ends at neighbours.
+
+    Returns:
+        The two places; where the time limit ends the search, as close as they are by then.
+    """
+    while inside - outside > close and parameter_at(inside, solve) != parameter_at(outside, solve):
+        if solve in WHOLE and abs(parameter_at(inside, solve) - parameter_at(outside, solve)) <= 1:
+            break
+        middle = (inside + outside) / 2
+        try:
+            inside, outside = (middle, outside) if holds(parameter_at(middle, solve)) else (inside, middle)
+        except TimeIsUp:
+            break
+    return inside, outside
 
 
 @dataclass(slots=True)
@@ -230,7 +295,7 @@ class Crossing:
 
     def _bracket(self) -> tuple[float, float]:
         """(y that overspends, y that does not), a factor of at most two apart, by the estimate."""
-        y, least, most = _RANGES[self.solve]
+        y, least, most = RANGES[self.solve]
         if self.start is not None:
             y = self._y(self.start)
         step, last = math.log(2), y

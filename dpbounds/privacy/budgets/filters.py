@@ -24,8 +24,9 @@ from typing import ClassVar, Protocol, Self, TypeVar
 
 from dpbounds.errors import BudgetExceeded, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_decimal
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.mechanisms.algebra import listed
+from dpbounds.privacy.mechanisms.core import listed
 from dpbounds.privacy.notions.concentrated import (
     best_zcdp_order,
     renyi_budget,
@@ -35,7 +36,6 @@ from dpbounds.privacy.notions.concentrated import (
 )
 from dpbounds.privacy.notions.conversions import convert, gaussian_budget, gaussian_epsilon
 from dpbounds.privacy.notions.notions import Notion, RenyiDP, ZeroConcentratedDP, shown
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import renyi_curve

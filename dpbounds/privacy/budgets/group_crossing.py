@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.time_limit import TimeIsUp, checkpoint
+from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.privacy.accountants.groups import group_account, group_products, is_attained
-from dpbounds.privacy.budgets.crossing import PROBES, WHOLE, Crossing, Solve, log_of_safety, parameter_at
+from dpbounds.privacy.budgets.crossing import PROBES, Crossing, Solve, halved, log_of_safety, parameter_at
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Product, holds_shuffling
 from dpbounds.privacy.values import Budget
 
@@ -71,17 +71,15 @@ def _along_chains(
         )
     alone, fails_at = one_record()
 
-    def suffices(y: float) -> bool:
+    def suffices(value: Fraction) -> bool:
         checkpoint()
-        found = group_account(
-            factory(parameter_at(y, solve)), group_size, epsilon=budget.epsilon, relation=budget.relation
-        )
+        found = group_account(factory(value), group_size, epsilon=budget.epsilon, relation=budget.relation)
         return found.exact_upper <= budget.delta
 
     low = log_of_safety(alone, solve)
     step = math.log(group_size) * (2 if solve == "steps" else 1)
     high = low + step
-    while not suffices(high):
+    while not suffices(parameter_at(high, solve)):
         low, step = high, step / 2
         high += max(step, math.log(2) / 8)
         if solve == "steps" and parameter_at(low, solve) == 1:
@@ -90,12 +88,5 @@ def _along_chains(
             )
         if high > log_of_safety(alone, solve) + _FARTHEST:
             raise NotCertified(f"no {solve} was proven to suffice for {group_size} records; ask for a larger budget")
-    while high - low > _CLOSE and parameter_at(high, solve) != parameter_at(low, solve):
-        if solve in WHOLE and abs(parameter_at(high, solve) - parameter_at(low, solve)) <= 1:
-            break
-        middle = (low + high) / 2
-        try:
-            low, high = (low, middle) if suffices(middle) else (middle, high)
-        except TimeIsUp:
-            break
+    high, _ = halved(high, low, suffices, solve, _CLOSE)
     return parameter_at(high, solve), fails_at

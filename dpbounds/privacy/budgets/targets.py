@@ -14,7 +14,7 @@ from dpbounds.errors import InvalidValue, NotCertified, demand_function
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.mechanisms.algebra import listed_pairs
+from dpbounds.privacy.mechanisms.core import listed_pairs
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import converted
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho

@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING
 from dpbounds.by_need import names_by_need
 
 if TYPE_CHECKING:
-    from dpbounds.privacy.mechanisms.additive import (
-        Gaussian as Gaussian,
-        Laplace as Laplace,
-        UniformBall as UniformBall,
-    )
-    from dpbounds.privacy.mechanisms.algebra import (
+    from dpbounds.privacy.mechanisms.core import (
         Composed as Composed,
         InParallel as InParallel,
         Mechanism as Mechanism,
@@ -35,21 +30,26 @@ if TYPE_CHECKING:
         RandomizedResponse as RandomizedResponse,
         RenyiDP as RenyiDP,
     )
-    from dpbounds.privacy.mechanisms.last_iterate import LastIterate as LastIterate
-    from dpbounds.privacy.mechanisms.matrices import MatrixMechanism as MatrixMechanism
-    from dpbounds.privacy.mechanisms.mixtures import MixtureOfGaussians as MixtureOfGaussians
-    from dpbounds.privacy.mechanisms.sampling import (
-        BallsInBins as BallsInBins,
-        PoissonSampled as PoissonSampled,
-        RandomlyAllocated as RandomlyAllocated,
-        SampledWithoutReplacement as SampledWithoutReplacement,
-        SampledWithReplacement as SampledWithReplacement,
-        Shuffled as Shuffled,
-        TruncatedPoisson as TruncatedPoisson,
-    )
-    from dpbounds.privacy.mechanisms.whole_numbers import (
+    from dpbounds.privacy.mechanisms.noises.gaussian import Gaussian as Gaussian
+    from dpbounds.privacy.mechanisms.noises.laplace import Laplace as Laplace
+    from dpbounds.privacy.mechanisms.noises.mixture import MixtureOfGaussians as MixtureOfGaussians
+    from dpbounds.privacy.mechanisms.noises.uniform_ball import UniformBall as UniformBall
+    from dpbounds.privacy.mechanisms.noises.whole_numbers import (
         DiscreteGaussian as DiscreteGaussian,
         DiscreteLaplace as DiscreteLaplace,
     )
+    from dpbounds.privacy.mechanisms.schemes.allocation import (
+        BallsInBins as BallsInBins,
+        RandomlyAllocated as RandomlyAllocated,
+    )
+    from dpbounds.privacy.mechanisms.schemes.fixed_size import (
+        SampledWithoutReplacement as SampledWithoutReplacement,
+        SampledWithReplacement as SampledWithReplacement,
+    )
+    from dpbounds.privacy.mechanisms.schemes.last_iterate import LastIterate as LastIterate
+    from dpbounds.privacy.mechanisms.schemes.matrices import MatrixMechanism as MatrixMechanism
+    from dpbounds.privacy.mechanisms.schemes.poisson import PoissonSampled as PoissonSampled
+    from dpbounds.privacy.mechanisms.schemes.shuffled import Shuffled as Shuffled
+    from dpbounds.privacy.mechanisms.schemes.truncated import TruncatedPoisson as TruncatedPoisson
 
 __getattr__, __dir__, __all__ = names_by_need(__name__)

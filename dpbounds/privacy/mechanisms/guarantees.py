@@ -6,14 +6,32 @@ Each says under which neighbouring relation its guarantee (or the sensitivity th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING, assert_never
 
-from dpbounds.errors import InvalidValue, demand, shown
+from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand, shown
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
-from dpbounds.privacy.mechanisms.additive import positive
-from dpbounds.privacy.mechanisms.algebra import Mechanism, listed_pairs
-from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.mechanisms.core import (
+    ANYWHERE,
+    CODE,
+    Assumption,
+    Loss,
+    Mechanism,
+    Trait,
+    Writer,
+    listed_pairs,
+)
+from dpbounds.privacy.mechanisms.parameters import COUNT, FLAG, NUMBER, RELATION, pairs, parameter
+from dpbounds.privacy.relations import Order, Relation, as_relation
+from dpbounds.privacy.values import positive
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.pairs.pairs import Pair
+    from dpbounds.privacy.pairs.step_bounds import StepBound
+
+_PRECISION = 128
+_TWO_POINT_ATTACKS = (Fraction(1, 2), Fraction(5, 8), Fraction(3, 4))  # of the range; the best depends on ε
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -31,8 +49,11 @@ class RandomizedResponse(Mechanism):
         InvalidValue: A value is out of its domain.
     """
 
-    epsilon: Fraction
-    options: int
+    name = "randomized-response"
+    phrase = "randomised response of {options} options, epsilon {epsilon}"
+
+    epsilon: Fraction = field(metadata=parameter(NUMBER))
+    options: int = field(metadata=parameter(COUNT))
 
     def __init__(self, epsilon: ExactLike, options: int = 2) -> None:
         count = positive_integer(options, "options")
@@ -40,9 +61,75 @@ class RandomizedResponse(Mechanism):
             raise InvalidValue("options", options, "a whole number that is at least 2")
         self._hold(epsilon=positive(epsilon, "epsilon"), options=count)
 
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """It publishes the number of records, and whether a record has an answer."""
+        return ANYWHERE | {Trait.PER_RECORD}
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """The answers are drawn as described."""
+        return (Assumption(CODE, "each record's answer is drawn on its own, and nothing else is told of it"),)
+
+    def dominated_by(self, order: Order) -> StepBound:
+        """The responses to the two answers (``losses.md``, section 2)."""
+        from dpbounds.privacy.pairs.pairs import Responses
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        if order is not Order.REPLACE:
+            raise UnsupportedMechanism(
+                "randomised response publishes one answer per record, and so the number of records, and a record that "
+                "contributes nothing has no answer: it is private under replace-one only; ask with "
+                "relation='replace-one'"
+            )
+        return StepBound.attained(Responses(self.epsilon, self.options))
+
+
+class Declared(Mechanism):
+    """A mechanism that is known by a guarantee, or by the sensitivity of its scores, under a declared relation."""
+
+    __slots__ = ()
+
+    relation: Relation
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """It is private where a record comes or goes if that is the relation it was declared for."""
+        covers = self.relation is Relation.ADD_OR_REMOVE_ONE
+        return ANYWHERE | {Trait.PER_RECORD} | ({Trait.PRESENCE} if covers else set())
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """The declared guarantee holds."""
+        return (
+            Assumption(
+                CODE,
+                "black boxes keep their guarantees, and scores their sensitivity, under the relation stated for them",
+            ),
+        )
+
+    def _links(self, order: Order) -> int:
+        """How many links of the declared relation one step of that order takes: 1, or 2 (out, then in)."""
+        if order in self.relation.orders:
+            return 1
+        match order:
+            case Order.REPLACE:
+                return 2  # remove and add; or zero, and restore with other content
+            case Order.ZERO | Order.RESTORE:
+                raise UnsupportedMechanism(
+                    f"{self!r} is private under {self.relation}: declare it under zero-out-one if its guarantee covers "
+                    "a record that contributes nothing in the place of a real one (as it does where that is a legal "
+                    "record under replace-one, or where nothing tells it from one that is absent)"
+                )
+            case Order.REMOVE | Order.ADD:
+                raise UnsupportedMechanism(
+                    f"{self!r} is private under {self.relation}, which says nothing about adding or removing a record "
+                    "(it may publish how many there are): establish the guarantee under add-or-remove-one, or ask "
+                    f"under {self.relation}"
+                )
+        assert_never(order)
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ExponentialMechanism(Mechanism):
+class ExponentialMechanism(Declared):
     """Choose y with probability proportional to exp(ε u(D, y) / (2 Δu)), or report the largest of u plus Gumbel noise.
 
     Args:
@@ -55,9 +142,11 @@ class ExponentialMechanism(Mechanism):
         InvalidValue: ε is not positive, or ``monotone`` is claimed under replace-one.
     """
 
-    epsilon: Fraction
-    relation: Relation
-    monotone: bool
+    name = "exponential"
+
+    epsilon: Fraction = field(metadata=parameter(NUMBER))
+    relation: Relation = field(metadata=parameter(RELATION))
+    monotone: bool = field(metadata=parameter(FLAG))
 
     def __init__(self, epsilon: ExactLike, *, relation: str | Relation, monotone: bool = False) -> None:
         declared = as_relation(relation)
@@ -68,9 +157,28 @@ class ExponentialMechanism(Mechanism):
         """η: how far the largest and the smallest privacy loss of two neighbours lie apart."""
         return self.epsilon / 2 if self.monotone else self.epsilon
 
+    def in_words(self, write: Writer) -> str:
+        """Its ε, and what that was established for."""
+        return self.filled(
+            f"exponential mechanism, epsilon {{epsilon}} ({{relation}}{', monotone' if self.monotone else ''})", write
+        )
+
+    def dominated_by(self, order: Order) -> StepBound:
+        """The least upper bound of all two-point pairs of that range (``losses.md``, section 2)."""
+        from dpbounds.privacy.pairs.pairs import BoundedRangeProfile, TwoPoints
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        span = self.loss_range * self._links(order)
+        attacks = tuple(TwoPoints(share * span, span) for share in _TWO_POINT_ATTACKS)
+        return StepBound(BoundedRangeProfile(span), attacks)
+
+    def loss(self) -> Loss:
+        """Its ε."""
+        return Loss((ExponentialMechanism, self.relation, self.monotone), self.epsilon)
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class PermuteAndFlip(Mechanism):
+class PermuteAndFlip(Declared):
     """Go through the candidates in random order, and take y with probability exp(ε (u(D, y) - max u) / (2 Δu)).
 
     The first that is taken is published (McKenna & Sheldon 2020); or, with the same law, the largest of u plus
@@ -85,9 +193,11 @@ class PermuteAndFlip(Mechanism):
         InvalidValue: ε is not positive, or ``monotone`` is claimed under replace-one.
     """
 
-    epsilon: Fraction
-    relation: Relation
-    monotone: bool
+    name = "permute-and-flip"
+
+    epsilon: Fraction = field(metadata=parameter(NUMBER))
+    relation: Relation = field(metadata=parameter(RELATION))
+    monotone: bool = field(metadata=parameter(FLAG))
 
     def __init__(self, epsilon: ExactLike, *, relation: str | Relation, monotone: bool = False) -> None:
         declared = as_relation(relation)
@@ -98,9 +208,23 @@ class PermuteAndFlip(Mechanism):
         """How large a privacy loss can be: ε, or half of it."""
         return self.epsilon / 2 if self.monotone else self.epsilon
 
+    def in_words(self, write: Writer) -> str:
+        """Its ε, and what that was established for."""
+        return self.filled(
+            f"permute-and-flip, epsilon {{epsilon}} ({{relation}}{', monotone' if self.monotone else ''})", write
+        )
+
+    def dominated_by(self, order: Order) -> StepBound:
+        """Two Laplace distributions (``losses.md``, section 2); two candidates attain some of it."""
+        from dpbounds.privacy.pairs.pairs import ShiftedLaplaces
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        shift = self.largest_loss * self._links(order)
+        return StepBound(ShiftedLaplaces(shift), _two_candidates(shift), only_once=True)
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class AboveThreshold(Mechanism):
+class AboveThreshold(Declared):
     """Compare queries, chosen online, with a noisy threshold, and stop at the first that exceeds it (Laplace noise).
 
     Laplace(b1) is added to the threshold once, Laplace(b2) to each query; any number of "below" is answered, and no
@@ -121,10 +245,12 @@ class AboveThreshold(Mechanism):
             ``monotone`` is claimed under replace-one.
     """
 
-    threshold_noise: Fraction
-    query_noise: Fraction
-    relation: Relation
-    monotone: bool
+    name = "above-threshold"
+
+    threshold_noise: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
+    query_noise: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
+    relation: Relation = field(metadata=parameter(RELATION))
+    monotone: bool = field(metadata=parameter(FLAG))
 
     def __init__(
         self,
@@ -153,6 +279,17 @@ class AboveThreshold(Mechanism):
         """The pure ε it spends (Dwork & Roth 2014, Theorem 3.23; monotone: Lyu, Su & Li 2017)."""
         return 1 / self.threshold_noise + (1 if self.monotone else 2) / self.query_noise
 
+    def in_words(self, write: Writer) -> str:
+        """Its ε, and what that was established for."""
+        return self.filled(f"above-threshold test, epsilon {write(self.epsilon, 'up')} ({{relation}})", write)
+
+    def dominated_by(self, order: Order) -> StepBound:
+        """Randomised response, once or twice (``losses.md``, section 2)."""
+        from dpbounds.privacy.pairs.pairs import Responses, TwoResponses
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        return StepBound((TwoResponses if self._links(order) == 2 else Responses)(self.epsilon), ())
+
 
 def _monotone(claimed: bool, relation: Relation) -> bool:
     demand("monotone", claimed, bool)
@@ -167,31 +304,48 @@ def _monotone(claimed: bool, relation: Relation) -> bool:
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class PureDP(Mechanism):
+class PureDP(Declared):
     """A black box that is (ε, 0)-DP under a relation.
 
     Raises:
         InvalidValue: ε is not positive.
     """
 
-    epsilon: Fraction
-    relation: Relation
+    name = "pure"
+    phrase = "a black box with epsilon {epsilon} ({relation})"
+
+    epsilon: Fraction = field(metadata=parameter(NUMBER))
+    relation: Relation = field(metadata=parameter(RELATION))
 
     def __init__(self, epsilon: ExactLike, *, relation: str | Relation) -> None:
         self._hold(epsilon=positive(epsilon, "epsilon"), relation=as_relation(relation))
 
+    def dominated_by(self, order: Order) -> StepBound:
+        """Randomised response, once or twice (``losses.md``, section 2)."""
+        from dpbounds.privacy.pairs.pairs import Responses, TwoResponses
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        return StepBound.attained((TwoResponses if self._links(order) == 2 else Responses)(self.epsilon))
+
+    def loss(self) -> Loss:
+        """Its ε."""
+        return Loss((PureDP, self.relation), self.epsilon)
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ApproximateDP(Mechanism):
+class ApproximateDP(Declared):
     """A black box that is (ε, δ)-DP under a relation.
 
     Raises:
         InvalidValue: ε is negative, or δ not in [0, 1].
     """
 
-    epsilon: Fraction
-    delta: Fraction
-    relation: Relation
+    name = "approximate"
+    phrase = "a black box with epsilon {epsilon}, delta {delta} ({relation})"
+
+    epsilon: Fraction = field(metadata=parameter(NUMBER))
+    delta: Fraction = field(metadata=parameter(NUMBER))
+    relation: Relation = field(metadata=parameter(RELATION))
 
     def __init__(self, epsilon: ExactLike, delta: ExactLike, *, relation: str | Relation) -> None:
         loss, failure = exact(epsilon, "epsilon"), exact(delta, "delta")
@@ -201,24 +355,49 @@ class ApproximateDP(Mechanism):
             raise InvalidValue("delta", delta, "a number between 0 and 1")
         self._hold(epsilon=loss, delta=failure, relation=as_relation(relation))
 
+    def dominated_by(self, order: Order) -> StepBound:
+        """The worst (ε, δ)-private pair (``losses.md``, section 2), for two links that of a group of two."""
+        from dpbounds.privacy.pairs.pairs import FourPoints, enlarged
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        pair, links = FourPoints(self.epsilon, self.delta), self._links(order)
+        return StepBound.attained(pair) if links == 1 else StepBound(enlarged(pair, links), (pair,))
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ZCDP(Mechanism):
+class ZCDP(Declared):
     """A black box that is ρ-zCDP under a relation: D_λ <= λρ for every order λ > 1 (Bun & Steinke 2016).
 
     Raises:
         InvalidValue: ρ is not positive.
     """
 
-    rho: Fraction
-    relation: Relation
+    name = "zcdp"
+    phrase = "a black box with rho-zCDP, rho {rho} ({relation})"
+
+    rho: Fraction = field(metadata=parameter(NUMBER))
+    relation: Relation = field(metadata=parameter(RELATION))
 
     def __init__(self, rho: ExactLike, *, relation: str | Relation) -> None:
         self._hold(rho=positive(rho, "rho"), relation=as_relation(relation))
 
+    def dominated_by(self, order: Order) -> StepBound:
+        """The largest profile that the divergences allow (``losses.md``, section 2); a Gaussian has them."""
+        from dpbounds.privacy.pairs.pairs import RenyiProfile, ShiftedGaussians, enlarged
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        links = self._links(order)
+        pair: Pair = RenyiProfile((), self.rho)
+        gaussian = ShiftedGaussians(2 * self.rho * links**2)
+        return StepBound(pair if links == 1 else enlarged(pair, links), (gaussian,))
+
+    def loss(self) -> Loss:
+        """Its ρ."""
+        return Loss((ZCDP, self.relation), self.rho, True, "rho")
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class RenyiDP(Mechanism):
+class RenyiDP(Declared):
     """A black box with D_λ <= ε(λ) at finitely many orders λ > 1, under a relation (Mironov 2017).
 
     Args:
@@ -232,8 +411,10 @@ class RenyiDP(Mechanism):
     (Fraction(5, 2), Fraction(1, 5))
     """
 
-    points: tuple[tuple[Fraction, Fraction], ...]
-    relation: Relation
+    name = "renyi"
+
+    points: tuple[tuple[Fraction, Fraction], ...] = field(metadata=parameter(pairs("order", "epsilon")))
+    relation: Relation = field(metadata=parameter(RELATION))
 
     def __init__(
         self,
@@ -249,3 +430,37 @@ class RenyiDP(Mechanism):
         if any(value < 0 for _, value in read):
             raise InvalidValue("epsilon", [str(value) for _, value in read], "numbers that are at least 0")
         self._hold(points=tuple(read), relation=as_relation(relation))
+
+    def dominated_by(self, order: Order) -> StepBound:
+        """The largest profile that the divergences allow (``losses.md``, section 2); a Gaussian may have less."""
+        from dpbounds.privacy.pairs.pairs import RenyiProfile, ShiftedGaussians
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        if self._links(order) > 1:
+            raise UnsupportedMechanism(
+                f"a Rényi guarantee under {self.relation} gives none here under replace-one (the triangle inequality "
+                "of Rényi divergences changes the orders): declare it under replace-one, or use ZCDP"
+            )
+        least = min(value / at for at, value in self.points)
+        return StepBound(RenyiProfile(self.points), (ShiftedGaussians(2 * least),) if least > 0 else ())
+
+    def in_words(self, write: Writer) -> str:
+        """How many orders it was established at, and for what."""
+        return self.filled(f"a black box with Rényi bounds at {len(self.points)} orders ({{relation}})", write)
+
+
+def _two_candidates(shift: Fraction) -> tuple[Pair, ...]:
+    """Two candidates: whether Laplace noise, moved or not, exceeds a part of the shift; losses rounded towards 0."""
+    from dpbounds.expressions.enclosure import ball_end
+    from dpbounds.expressions.working import working
+    from dpbounds.privacy.pairs.losses import ball
+    from dpbounds.privacy.pairs.pairs import TwoPoints
+
+    def loss(near: Fraction, far: Fraction) -> Fraction:
+        """Log (1 - e^-far / 2) / (e^-near / 2), rounded down."""
+        return ball_end(ball(near) + (2 - (-ball(far)).exp()).log(), "down")
+
+    with working(_PRECISION):
+        places = [part * shift for part in _TWO_POINT_ATTACKS]
+        ends = [(loss(place, shift - place), loss(shift - place, place)) for place in places]
+    return tuple(TwoPoints(high, high + low) for high, low in ends)

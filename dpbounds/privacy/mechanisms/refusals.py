@@ -13,7 +13,7 @@ from typing import NoReturn
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.mechanisms import Composed, Gaussian, InParallel
-from dpbounds.privacy.mechanisms.additive import positive
+from dpbounds.privacy.values import positive
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ curve is then the maximum over the classes, taken after the whole composition.
 
 A pair is known by its profile H_α alone, and every convex function of α that decreases from 1 at α = 0 and stays at or
 above (1-α)_+ is the profile of one (Blackwell; Dong, Roth & Su 2022). Here are the records; ``losses.py`` says how
-their losses are distributed, ``domination.py`` which mechanism is dominated by which. The derivations are in
-``pairs.md`` (composition, Gaussian noise, chains), ``losses.md`` (other noise, black boxes) and ``sampling.md``.
+their losses are distributed, ``domination/composition.py`` which mechanism is dominated by which. The derivations are
+in ``pairs.md`` (composition, Gaussian noise, chains), ``losses.md`` (other noise, black boxes) and ``sampling.md``.
 """
 
 from __future__ import annotations
@@ -534,21 +534,6 @@ Pair = (
     | Discrete
 )
 Product = tuple[tuple[Pair, int], ...]  # independent pairs with multiplicities
-
-
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """A step that is run several times, and attacks of which each run may be any, whatever was published before.
-
-    Attributes:
-        options: Attained, each by some mechanism of the description and the same two data sets.
-        count: How many runs.
-        beside: What is attained in the other steps; which of them run before or after is not known.
-    """
-
-    options: tuple[Pair, ...]
-    count: int
-    beside: Product = ()
 
 
 GaussianPair = ShiftedGaussians | SampledGaussians  # those whose loss has an analytic density

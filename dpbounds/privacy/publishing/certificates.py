@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
@@ -27,8 +27,8 @@ from dpbounds.expressions.exact import ExactLike, to_decimal
 from dpbounds.privacy.accountants.certified import Account, account, account_at, prove_delta, prove_epsilon
 from dpbounds.privacy.accountants.groups import group_account
 from dpbounds.privacy.budgets.calibration import Calibration
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import (
-    BallsInBins,
     Composed,
     DiscreteGaussian,
     DiscreteLaplace,
@@ -37,19 +37,17 @@ from dpbounds.privacy.mechanisms import (
     LastIterate,
     MatrixMechanism,
     Mechanism,
-    MixtureOfGaussians,
     PoissonSampled,
-    RandomizedResponse,
-    RandomlyAllocated,
     SampledWithoutReplacement,
     SampledWithReplacement,
-    Shuffled,
     TruncatedPoisson,
     parts_of,
 )
-from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
+from dpbounds.privacy.mechanisms.descriptions import FULL_BATCH, MECHANISMS, SAMPLINGS, written
+from dpbounds.privacy.mechanisms.parameters import parameters_of
+from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.sampling import Sampling
 from dpbounds.privacy.pairs import pairs
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Product, SampledGaussians, ShiftedGaussians, as_gaussian
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.publishing import standalone_checker
@@ -340,15 +338,6 @@ def _drawn_account(
     )
 
 
-def _gaussian(mechanism: Mechanism) -> tuple[Gaussian, Fraction | None]:
-    match mechanism:
-        case Gaussian():
-            return mechanism, None
-        case PoissonSampled(mechanism=Gaussian() as inner, sample_rate=rate):
-            return inner, rate
-    raise AssertionError(mechanism)
-
-
 def _version_of(releases: Sequence[Mapping[str, Any]]) -> int:
     """The lowest version that has these kinds, so that older checkers can read it."""
     if all(release["kind"] == "gaussian" for release in releases):
@@ -356,23 +345,6 @@ def _version_of(releases: Sequence[Mapping[str, Any]]) -> int:
     return 5 if any(map(standalone_checker.is_drawn, map(standalone_checker.read_release, releases))) else 4
 
 
-_NOISE: dict[type[Mechanism], str] = {
-    Gaussian: "gaussian",
-    Laplace: "laplace",
-    DiscreteLaplace: "discrete-laplace",
-    DiscreteGaussian: "discrete-gaussian",
-    MixtureOfGaussians: "mixture-of-gaussians",
-    RandomizedResponse: "randomized-response",
-}
-_DRAWN: dict[type[Mechanism], str] = {
-    PoissonSampled: "poisson",
-    SampledWithoutReplacement: "without-replacement",
-    SampledWithReplacement: "with-replacement",
-    TruncatedPoisson: "truncated-poisson",
-    Shuffled: "shuffled",
-    RandomlyAllocated: "random-allocation",
-    BallsInBins: "balls-in-bins",
-}
 _BESIDE_GAUSSIAN: dict[type[Mechanism], tuple[type[Mechanism], ...]] = {
     SampledWithoutReplacement: (Laplace, DiscreteLaplace, DiscreteGaussian),
     TruncatedPoisson: (Laplace,),
@@ -382,7 +354,7 @@ _NO_PAIR = "the stand-alone checker does not re-derive"
 
 def why_no_certificate(part: Mechanism, relation: Relation, group_size: int = 1) -> str | None:
     """Why certificates cannot describe a part of a composition, and what to do; None where they can."""
-    inner = part.mechanism if type(part) in _DRAWN else part  # type: ignore[attr-defined]
+    inner = part.mechanism if isinstance(part, Sampling) else part
     if group_size > 1:
         batch = isinstance(part, SampledWithoutReplacement | SampledWithReplacement)
         known = isinstance(part, Gaussian | PoissonSampled) or (batch and relation is not Relation.ZERO_OUT_ONE)
@@ -399,9 +371,9 @@ def why_no_certificate(part: Mechanism, relation: Relation, group_size: int = 1)
             return f"{_NO_PAIR} {told}"
         case LastIterate() | MatrixMechanism():
             return None
-    if type(inner) not in _NOISE:
+    if f"noise {inner.name}" not in standalone_checker.FIELDS:
         return f"{_NO_PAIR} {part!r}: publish the command and what it says"
-    if type(part) not in _DRAWN:
+    if part is inner:
         return None
     given_finally = getattr(inner, "sensitivity", None) is not None
     if isinstance(part, PoissonSampled):
@@ -425,69 +397,22 @@ def release_of(mechanism: Mechanism, count: int, relation: Relation, group_size:
     reason = why_no_certificate(mechanism, relation, group_size)
     if reason is not None:
         raise CertificateError(f"no certificate: {reason}")
-    match mechanism:
-        case LastIterate():
-            return {**_last_iterate(mechanism), "count": count}
-        case MatrixMechanism():
-            return {**_matrix_mechanism(mechanism), "count": count}
-        case Gaussian() | PoissonSampled(mechanism=Gaussian()):
-            gaussian, rate = _gaussian(mechanism)
-            return {"kind": "gaussian", **_noise(gaussian), "sample_rate": _exact_or_null(rate), "count": count}
-    sampling = _DRAWN.get(type(mechanism), "full-batch")
-    inner = mechanism if sampling == "full-batch" else mechanism.mechanism  # type: ignore[attr-defined]
-    noise = {"kind": _NOISE[type(inner)], **_fields(inner, f"noise {_NOISE[type(inner)]}", "kind")}
-    own = _fields(mechanism, sampling, "kind", "mechanism", "count")
-    return {"kind": sampling, "mechanism": noise, **own, "count": count}
+    if isinstance(mechanism, LastIterate):
+        return {"kind": mechanism.name, **_numbers(mechanism.mechanism), **_numbers(mechanism), "count": count}
+    if isinstance(mechanism, MatrixMechanism):
+        return {"kind": mechanism.name, **_numbers(mechanism), "count": count}
+    if isinstance(mechanism, Sampling):
+        inner, kind, drawn = mechanism.mechanism, mechanism.name, _numbers(mechanism)
+    else:
+        inner, kind, drawn = mechanism, FULL_BATCH, {}
+    if isinstance(inner, Gaussian) and kind in (FULL_BATCH, PoissonSampled.name):
+        return {"kind": inner.name, **_numbers(inner), "sample_rate": drawn.get("sample_rate"), "count": count}
+    return {"kind": kind, "mechanism": {"kind": inner.name, **_numbers(inner)}, **drawn, "count": count}
 
 
-def _fields(mechanism: Mechanism, kind: str, *without: str) -> dict[str, object]:
-    names = [name for name in standalone_checker.FIELDS[kind] if name not in without]
-    return {name: _data(getattr(mechanism, name)) for name in names}
-
-
-def _exact_or_null(value: Fraction | None) -> str | None:
-    return None if value is None else exact_text(value)
-
-
-def _noise(gaussian: Gaussian) -> dict[str, str | None]:
-    names = ("noise_multiplier", "noise_stddev", "sensitivity")
-    return {name: _exact_or_null(getattr(gaussian, name)) for name in names}
-
-
-def _last_iterate(run: LastIterate) -> dict[str, object]:
-    return {
-        "kind": "last-iterate",
-        **_noise(run.mechanism),
-        "batches": run.batches,
-        "epochs": run.epochs,
-        "smoothness_step": _data(run.smoothness_step),
-        "weight_decay_step": exact_text(run.weight_decay_step),
-        "order": run.order,
-        "checkpoints": list(run.checkpoints),
-    }
-
-
-def _matrix_mechanism(mechanism: MatrixMechanism) -> dict[str, object]:
-    return {
-        "kind": "matrix",
-        "noise_multiplier": exact_text(mechanism.noise_multiplier),
-        "matrix": _matrix(mechanism.matrix),
-        "participation": mechanism.participation,
-        "separation": mechanism.separation,
-        "at_most": mechanism.at_most,
-        "sample_rate": _exact_or_null(mechanism.sample_rate),
-        "groups": mechanism.groups,
-    }
-
-
-def _matrix(matrix: Encoder) -> dict[str, object]:
-    match matrix:
-        case Toeplitz(coefficients=coefficients, steps=steps):
-            return {"kind": "toeplitz", "coefficients": [exact_text(each) for each in coefficients], "steps": steps}
-        case LowerTriangular(rows=rows, denominator=common):
-            exact_rows = [[exact_text(Fraction(each, common)) for each in row] for row in rows]
-            return {"kind": "lower-triangular", "rows": exact_rows}
-    return {"kind": "binary-tree", "steps": matrix.steps}
+def _numbers(mechanism: Mechanism) -> dict[str, object]:
+    """The parameters of one record, those that are not given as null."""
+    return {**dict.fromkeys(parameters_of(mechanism)), **written(mechanism, exact_text)}
 
 
 def _data(value: object) -> object:
@@ -626,29 +551,24 @@ def _claim(entry: Any) -> _Claim:
     return _Claim(mechanism, **claim, routes=routes, source=dict(entry))
 
 
-_MADE = {name: kind for kind, name in (*_NOISE.items(), *_DRAWN.items())}
-
-
 def _mechanism(release: Mapping[str, Any]) -> Mechanism:
     """The mechanism of a release, whose numbers have been read."""
+    kind = release["kind"]
     if "mechanism" in release:
         noise = release["mechanism"]
-        inner = _MADE[noise["kind"]](**{name: value for name, value in noise.items() if name != "kind"})
-        own = {name: value for name, value in release.items() if name not in ("kind", "mechanism", "count")}
-        return inner if release["kind"] == "full-batch" else _MADE[release["kind"]](inner, **own)  # type: ignore[call-arg]
-
-    def chosen(*names: str) -> dict[str, Any]:
-        return {name: release[name] for name in names}
-
-    if release["kind"] == "matrix":
-        others = chosen("noise_multiplier", "participation", "separation", "at_most", "sample_rate", "groups")
-        return MatrixMechanism(matrix=_encoder(release["matrix"]), **others)
-    gaussian = Gaussian(**chosen("noise_multiplier", "noise_stddev", "sensitivity"))
-    if release["kind"] == "last-iterate":
-        others = chosen("batches", "epochs", "smoothness_step", "weight_decay_step", "order", "checkpoints")
-        return LastIterate(gaussian, **others)
+        inner = _made(MECHANISMS[noise["kind"]], noise)
+        return inner if kind == FULL_BATCH else _made(SAMPLINGS[kind], release, inner)
+    if kind == MatrixMechanism.name:
+        return _made(MatrixMechanism, {**release, "matrix": _encoder(release["matrix"])})
+    gaussian = _made(Gaussian, release)
+    if kind == LastIterate.name:
+        return _made(LastIterate, release, gaussian)
     rate = release["sample_rate"]
     return gaussian if rate is None else PoissonSampled(gaussian, rate)
+
+
+def _made(make: Callable[..., Mechanism], numbers: Mapping[str, Any], *inner: Mechanism) -> Mechanism:
+    return make(*inner, **{name: numbers[name] for name in parameters_of(make) if name in numbers})
 
 
 def _encoder(given: Mapping[str, Any]) -> Encoder:

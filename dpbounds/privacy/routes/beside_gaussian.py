@@ -133,7 +133,8 @@ def epsilon_beside(product: Product, delta: Fraction, tolerance: float) -> Proof
     with working(_PRECISION):
         for count in _COUNTS:
             parts = _demanded(product, count)
-            low, high = invert(parts.curve, ball(delta), 1.0, parts.estimate(), margin=aim / 8)
+            margin = aim / 64 if parts.cells else None  # the curve of atoms is as narrow as balls are
+            low, high = invert(parts.curve, ball(delta), 1.0, parts.estimate(), margin)
             if not parts.cells or high - low <= aim * high:
                 break
         return Proof(Enclosure(low, high, ROUTE, _PRECISION), ROUTE, {"cells": count})

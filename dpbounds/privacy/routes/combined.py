@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpbounds.privacy.pairs.last_iterate import coarser
+from dpbounds.privacy.domination.last_iterate import coarser
 from dpbounds.privacy.pairs.pairs import (
     Combined,
     Diluted,

@@ -21,8 +21,8 @@ from dpbounds.errors import BudgetExceeded
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.ours import second_order_path_noise_iterative as theorem
+from dpbounds.privacy.domination.many_choices import with_reserve
 from dpbounds.privacy.mechanisms import Gaussian
-from dpbounds.privacy.pairs.many_choices import with_reserve
 from tests.algorithms.shared import at_the_records_needed, bounded_regression, refused
 
 PROBLEM = bounded_regression(cauchy)

@@ -244,7 +244,7 @@ def test_a_statement_about_a_walk_that_chooses_says_how_many_releases_there_may_
     assert f"{CHOSEN}33, 31 of them along a path, which is accounted for as one release" in told
     assert "noise fixed in advance, or by earlier answers" in told
     assert "It takes" not in told
-    assert "Accounted for are: 1 on the full data" in told
+    assert "Accounted for are: a single release on the full batch" in told
 
 
 def test_a_statement_about_a_descent_that_chooses_counts_what_was_reserved():

@@ -15,6 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import DpboundsError, InvalidValue, NotCertified
+from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.accountants.certified import (
     account,
@@ -22,7 +23,8 @@ from dpbounds.privacy.accountants.certified import (
     epsilon,
     prove_epsilon,
 )
-from dpbounds.privacy.accountants.routing import _delta_between, _epsilon_between
+from dpbounds.privacy.accountants.routing import _both, _delta_between, _epsilon_between
+from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.relations import as_relation
 from dpbounds.privacy.renyi.accountant import renyi_delta, renyi_epsilon
 from tests.privacy.products import products_of
@@ -270,3 +272,18 @@ def test_a_guarantee_asked_about_at_its_own_delta_is_a_tie_that_is_decided(delta
     found = epsilon(guarantee, delta, relation="replace-one")
     assert (found.exact_lower, found.exact_upper) == (Fraction(3, 2), Fraction(3, 2))
     assert epsilon(guarantee, Fraction(delta) * 999 / 1000, relation="replace-one").exact_lower == math.inf
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [((1, 4), (2, 3), (2, 3)), ((2, 3), (1, 4), (2, 3)), ((1, 3), (2, 4), (2, 3)), ((2, 4), (1, 3), (2, 3))],
+)
+def test_two_proofs_of_one_number_are_one_narrower_proof(
+    one: tuple[int, int], other: tuple[int, int], both: tuple[int, int]
+) -> None:
+    first, second = (
+        Proof(Enclosure(Fraction(low), Fraction(high), name), name)
+        for (low, high), name in ((one, "one"), (other, "other"))
+    )
+    found = _both(first, second).enclosure
+    assert (found.exact_lower, found.exact_upper) == both

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpbounds as dp
-from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Direction, Product, SampledGaussians, ShiftedGaussians
 
 AR, RE, ZO = dp.Relation
@@ -221,7 +221,7 @@ REFUSED: list[tuple[dp.Mechanism, dp.Relation, str]] = [
     (
         dp.RandomlyAllocated(dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 9), 3),
         AR,
-        "fixed-size samples inside steps",
+        "SampledWithoutReplacement inside steps",
     ),
     (dp.RandomlyAllocated(dp.InParallel((dp.Gaussian(1),)), 3), AR, "blocks in parallel"),
     (dp.RandomlyAllocated(KEEP, 3), AR, "allocated in secret inside"),

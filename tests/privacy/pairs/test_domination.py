@@ -14,8 +14,8 @@ from scipy import special
 import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.accountants.certified import account
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import Direction, DrawnGaussians, Draws, Product, ReplacedGaussians
 from dpbounds.privacy.relations import Relation
@@ -197,14 +197,13 @@ def test_a_single_fixed_size_step_is_tight_and_two_are_not() -> None:
 
 
 @pytest.mark.seconds
-def test_the_adaptive_attack_on_fixed_size_steps_stays_below() -> None:
-    # attained by an adversary who reacts to the first output (test_cells); composing the two directions separately and
-    # taking the larger at the end gives .47998 and .35066
+def test_the_better_of_two_attacks_on_fixed_size_steps_is_the_lower_end() -> None:
+    # an adversary who reacts to the first output attains .50039 and .36599 (test_cells): what dominates is above that
     two = dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 2) ** 2
-    for epsilon, attained, symmetric in (("0.1", 0.50039, 0.52081), (1, 0.36599, 0.38134)):
+    for epsilon, fixed, attained, symmetric in (("0.1", 0.47998, 0.50039, 0.52081), (1, 0.35066, 0.36599, 0.38134)):
         found = account(two, epsilon=epsilon, relation=RE)
-        assert found.enclosure.upper == pytest.approx(symmetric, abs=2e-3)
-        assert attained - 1e-3 < found.enclosure.lower < attained + 2e-5
+        assert attained < found.enclosure.upper == pytest.approx(symmetric, abs=2e-3)
+        assert found.enclosure.lower == pytest.approx(fixed, abs=2e-3)
 
 
 @pytest.mark.seconds
@@ -280,8 +279,16 @@ NEAR = dp.Gaussian(noise_stddev=1, sensitivity=2)
         (dp.SampledWithReplacement(dp.Gaussian(1), 3, 1), AR, "must still hold"),
         (dp.SampledWithReplacement(dp.RenyiDP({2: 1}, relation=RE), 3, 10), RE, "what 2 records cost"),
         (dp.InParallel((dp.Gaussian(1),), "index"), AR, "shifts all later ones"),
-        (dp.InParallel((dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 5),)), AR, "fixed-size samples inside a block"),
-        (dp.InParallel((dp.SampledWithReplacement(dp.Gaussian(1), 2, 5),)), RE, "fixed-size samples inside a block"),
+        (
+            dp.InParallel((dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 5),)),
+            AR,
+            "WithoutReplacement inside a block",
+        ),
+        (
+            dp.InParallel((dp.SampledWithReplacement(dp.Gaussian(1), 2, 5),)),
+            RE,
+            "WithReplacement inside a block",
+        ),
         (
             dp.SampledWithoutReplacement(dp.Gaussian(noise_stddev=1, sensitivity=2), 1, 5),
             AR,
@@ -456,4 +463,4 @@ def test_ten_steps_of_batches_with_replacement() -> None:
     # the number of draws revealed: 2.231; its law in floating point, rounded up to cells of 2e-4: .8964
     found = account(dp.SampledWithReplacement(dp.Gaussian(4), 100, 1000) ** 10, delta="1e-5", relation=RE).enclosure
     assert 0.8955 < found.upper < 0.8956
-    assert 0.878 < found.lower < 0.879
+    assert 0.874 < found.lower < 0.875

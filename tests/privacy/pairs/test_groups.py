@@ -17,8 +17,8 @@ from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants import groups
 from dpbounds.privacy.accountants.groups import group_products, is_attained
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.pairs import losses
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.pairs import (
     Direction,
     DrawnGaussians,

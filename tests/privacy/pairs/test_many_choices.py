@@ -11,9 +11,9 @@ from scipy.special import ndtr
 from dpbounds import privacy
 from dpbounds.privacy.accountants.certified import account, delta, prove_epsilon
 from dpbounds.privacy.budgets.calibration import calibrate
+from dpbounds.privacy.domination.composition import neighbour_classes
+from dpbounds.privacy.domination.many_choices import with_gaussian_choices, with_reserve
 from dpbounds.privacy.mechanisms import ExponentialMechanism, Gaussian
-from dpbounds.privacy.pairs.domination import neighbour_classes
-from dpbounds.privacy.pairs.many_choices import with_gaussian_choices, with_reserve
 from dpbounds.privacy.pairs.pairs import BoundedRangeProfile, ShiftedGaussians
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.accountant import renyi_epsilon
@@ -119,7 +119,7 @@ def test_calibration_takes_the_smaller_noise():
 
 NAME = BoundedRangeProfile.__name__
 MAKERS = {
-    "pairs/single_releases.py": "an exponential mechanism, whose loss lies in such an interval",
+    "mechanisms/guarantees.py": "an exponential mechanism, whose loss lies in such an interval",
     "pairs/pairs.py": "k of these intervals on top of each other: a group of k records",
 }
 

@@ -12,8 +12,8 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import assume, given, settings, strategies as st
 
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.relations import Order, Relation
 from tests.privacy.oracle import samplings
 from tests.privacy.oracle.attacks import attacks, attained

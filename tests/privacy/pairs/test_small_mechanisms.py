@@ -16,8 +16,8 @@ import dpbounds as dp
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.certified import account
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import Direction, MixedGaussians, Pair, ShiftedDiscreteGaussians, TwoPoints
 from dpbounds.privacy.relations import Order as PairOrder, Relation

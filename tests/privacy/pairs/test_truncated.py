@@ -21,8 +21,9 @@ import dpbounds as dp
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.working import working
 from dpbounds.privacy.budgets import batch_room
-from dpbounds.privacy.pairs import domination, truncation
-from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.domination import composition as domination
+from dpbounds.privacy.domination.composition import neighbour_classes
+from dpbounds.privacy.pairs import truncation
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import (
     CrowdedGaussians,
@@ -504,9 +505,9 @@ def test_where_classes_of_sizes_are_too_many_those_of_a_promise_are_one() -> Non
     [
         (dp.TruncatedPoisson(dp.PureDP(1, relation="replace-one"), "0.1", 2, 9), RE, "only noise on sums"),
         (dp.TruncatedPoisson(dp.Gaussian(noise_stddev=1, sensitivity=2), "0.1", 2, 9), RE, "per-record bound"),
-        (dp.PoissonSampled(dp.TruncatedPoisson(dp.Gaussian(1), "0.1", 2, 9), "0.1"), AR, "truncated samples inside"),
-        (dp.SampledWithoutReplacement(dp.TruncatedPoisson(dp.Gaussian(1), "0.1", 2, 9), 3, 9), RE, "truncated samples"),
-        (dp.InParallel((dp.TruncatedPoisson(dp.Gaussian(1), "0.1", 2, 9),)), AR, "truncated samples inside a block"),
+        (dp.PoissonSampled(dp.TruncatedPoisson(dp.Gaussian(1), "0.1", 2, 9), "0.1"), AR, "TruncatedPoisson inside"),
+        (dp.SampledWithoutReplacement(dp.TruncatedPoisson(dp.Gaussian(1), "0.1", 2, 9), 3, 9), RE, "TruncatedPoisson"),
+        (dp.InParallel((dp.TruncatedPoisson(dp.Gaussian(1), "0.1", 2, 9),)), AR, "TruncatedPoisson inside a block"),
     ],
 )
 def test_what_has_no_proof_is_refused(mechanism: dp.Mechanism, relation: dp.Relation, told: str) -> None:

@@ -21,9 +21,9 @@ import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy.accountants.certified import account, prove_delta
 from dpbounds.privacy.accountants.groups import group_account
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.notions import conversions, notions
-from dpbounds.privacy.pairs.domination import neighbour_classes
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import Direction, Draws, OpposedGaussians, ShiftedGaussians, ShiftedLaplaces, Zeroed
 from dpbounds.privacy.relations import Order, Relation
@@ -314,7 +314,11 @@ def test_what_is_declared_under_one_relation_and_asked_under_another(
         (dp.PoissonSampled(dp.PureDP(1, relation=AR), "0.1"), ZO, "declare it under zero-out-one"),
         (dp.PoissonSampled(dp.PureDP(1, relation=ZO), "0.1"), AR, "says nothing about adding or removing"),
         (dp.InParallel((dp.Gaussian(1), dp.AboveThreshold(1, relation=ZO))), ZO, "blocks by the record's content"),
-        (dp.InParallel((dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 5),)), ZO, "fixed-size samples inside a block"),
+        (
+            dp.InParallel((dp.SampledWithoutReplacement(dp.Gaussian(1), 1, 5),)),
+            ZO,
+            "WithoutReplacement inside a block",
+        ),
         (dp.SampledWithReplacement(dp.RenyiDP({2: 1}, relation=ZO), 3, 10), ZO, "what 2 records cost"),
         (dp.RenyiDP({2: 1}, relation=ZO), RE, "triangle"),
         (dp.SampledWithoutReplacement(dp.InParallel((dp.Gaussian(1),) * 2, "index"), 2, 4), ZO, "blocks in parallel"),
@@ -369,12 +373,11 @@ def test_renyi_divergences_bound_those_of_the_attack() -> None:
 TWO_WAYS = {  # where one relation or order is singled out in code, and why all others may be treated alike there
     "privacy/relations.py": "the properties that others should ask for",
     "privacy/accountants/groups.py": "records of a group may change blocks, and are drawn twice, only when replaced",
-    "privacy/pairs/domination.py": "replacing is its own reversal, and has pairs of its own",
-    "privacy/pairs/streams.py": "only two records that are exchanged can lie in two groups",
-    "privacy/pairs/single_releases.py": "randomised response has an answer for both records only when one is replaced",
-    "privacy/mechanisms/guarantees.py": "only a replacement can raise one count and lower another",
+    "privacy/domination/composition.py": "replacing is its own reversal, and has pairs of its own",
+    "privacy/domination/streams.py": "only two records that are exchanged can lie in two groups",
+    "privacy/mechanisms/guarantees.py": "only a replacement can raise one count and lower another, and has two answers",
     "theorems/spending.py": "a difference of two records is what replacing one needs, and adding one to a fixed batch",
-    "privacy/pairs/bins.py": "a stride is a choice: any is sound",
+    "privacy/domination/bins.py": "a stride is a choice: any is sound",
     "privacy/publishing/statements.py": "the number of records is public but where they come and go: a bound on it",
     "privacy/publishing/certificates.py": "the checker has a pair of draws with replacement for add or remove only",
     "privacy/publishing/hints.py": "hints, which a checker verifies: another one proves less, or nothing",

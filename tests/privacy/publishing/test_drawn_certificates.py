@@ -22,11 +22,11 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.certified import account
 from dpbounds.privacy.accountants.groups import group_products
 from dpbounds.privacy.budgets.calibration import calibrate
+from dpbounds.privacy.domination import composition as domination
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.descriptions import digest
-from dpbounds.privacy.mechanisms.matrices import Toeplitz
-from dpbounds.privacy.pairs import domination
-from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.truncation import Costs, cut_of, moved_of
 from dpbounds.privacy.publishing import standalone_checker as checker

@@ -19,9 +19,9 @@ from dpbounds.errors import CertificateError
 from dpbounds.privacy import mechanisms
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.budgets.calibration import calibrate
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Gaussian, LastIterate, MatrixMechanism, Mechanism, PoissonSampled
-from dpbounds.privacy.mechanisms.matrices import BinaryTree, Toeplitz
-from dpbounds.privacy.pairs.domination import neighbour_classes
+from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Toeplitz
 from dpbounds.privacy.publishing import standalone_checker as checker
 from dpbounds.privacy.publishing.certificates import certificate, check_certificate, write_certificate
 from dpbounds.privacy.publishing.statements import statement
@@ -193,10 +193,10 @@ def test_the_digest_is_of_the_text_that_the_format_describes() -> None:
 
 def test_a_statement_says_what_must_not_be_published_and_who_takes_part() -> None:
     hidden = statement(spent("last iterate"))
-    assert "only the last iterate of 5 epochs of 10 batches in a fixed order" in hidden
+    assert "the last iterate of 5 epochs of 10 batches in a fixed order" in hidden
     assert "nothing else is published" in hidden
     tree = statement(spent("tree"))
-    assert "a binary tree over 21 steps, participation fixed-order, separation 4" in tree
+    assert "21 steps with correlated noise by a binary tree, a record in every step of one of 4 groups" in tree
     assert "nothing else is published" not in tree
     assert "no sampling" not in statement(spent("sampled"))
 

@@ -29,8 +29,8 @@ from dpbounds.privacy.mechanisms import (
     TruncatedPoisson,
     UniformBall,
 )
-from dpbounds.privacy.mechanisms.descriptions import KINDS, SAMPLINGS, digest
-from dpbounds.privacy.mechanisms.matrices import Toeplitz
+from dpbounds.privacy.mechanisms.descriptions import MECHANISMS, SAMPLINGS, digest
+from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
 from dpbounds.privacy.publishing.statements import IDEAL_NOISE, statement, why_no_statement
 from dpbounds.privacy.relations import Relation
 
@@ -51,40 +51,43 @@ def hidden(text: str) -> str:
 DRAWN: dict[str, tuple[Mechanism, tuple[str, ...], str]] = {  # what is said, and what must not be published
     "without-replacement": (
         SampledWithoutReplacement(NOISE, 10, 100) ** 7,
-        ("7 releases on batches of 10 of 100 records", "without replacement, afresh in every step"),
+        ("7 releases on 10 records of 100 drawn without replacement", "without replacement, afresh in every step"),
         "which records were in which batch;",
     ),
     "with-replacement": (
         SampledWithReplacement(NOISE, 10, 100) ** 7,
-        ("7 releases on 10 draws from 100 records", "with replacement, afresh in every step"),
+        ("7 releases on 10 records of 100 drawn with replacement", "with replacement, afresh in every step"),
         "which records were in which batch;",
     ),
     "truncated-poisson": (
         TruncatedPoisson(NOISE, THIRD, 50, 100),
         (
-            "1 release on Poisson samples at rate at most 0.333333333334, cut to at most 50 of 100 records",
+            "a single release on Poisson samples at rate at most 0.333333333334, cut to at most 50 of 100 records",
             "uniform choice",
         ),
         "which records were in which batch, and how many;",
     ),
     "shuffled": (
         Shuffled(NOISE, 9, rest="0.05") ** 10,
-        ("10 epochs of 9 shuffled batches of one size and a smaller one of 0.05", "drawn afresh"),
+        ("10 epochs over 9 shuffled batches and a smaller one of 0.05 of the records", "drawn afresh"),
         "the orders of the records;",
     ),
     "random-allocation": (
         RandomlyAllocated(NOISE, 20, 2) ** 3,
-        ("3 epochs of 20 steps, each record taking part in 2 of them", "nobody is displaced"),
+        ("3 epochs of 20 random batches, 2 of which a record is in", "nobody is displaced"),
         "which records were in which batch, and how many;",
     ),
     "balls-in-bins": (
         BallsInBins(NOISE, 20, "2.5", redraw=False) ** 2,
-        ("2 independent runs of 2.5 epochs over 20 bins, drawn once and kept", "its bin by itself, uniformly, once"),
+        ("2 times 2.5 epochs of 20 bins, the same in every epoch", "its bin by itself, uniformly, once"),
         "which records were in which batch, and how many;",
     ),
     "poisson": (
         PoissonSampled(Laplace(2), "0.01") ** 5,
-        ("5 releases on Poisson samples at rate 0.01 with Laplace noise, noise multiplier 2", "samples stay secret"),
+        (
+            "5 releases on Poisson samples at rate 0.01, Laplace noise multiplier 2 (scale per unit of the per-record",
+            "samples stay secret",
+        ),
         "which records were in which batch, and how many;",
     ),
 }
@@ -109,14 +112,26 @@ def test_every_sampling_has_words() -> None:
 NOISES: dict[str, tuple[Mechanism, str]] = {
     "gaussian": (
         Gaussian(noise_stddev=THIRD, sensitivity=THIRD),
-        "deviation at least 0.333333333333 at sensitivity at most",
+        "Gaussian noise of stddev at least 0.333333333333 at sensitivity at most",
     ),
-    "laplace": (Laplace(noise_scale=3, sensitivity=1), "Laplace noise, scale 3 at l1 sensitivity 1"),
-    "uniform-ball": (UniformBall(3, 2), "uniform on a ball of 2 dimensions, radius 3"),
-    "discrete-laplace": (DiscreteLaplace(THIRD, 2), "scale at least 0.333333333333, per-record l1 bound 2"),
-    "discrete-gaussian": (DiscreteGaussian(3, THIRD + 1), "deviation 3, per-record l2 bound at most 1.33333333334"),
-    "mixture-of-gaussians": (MixtureOfGaussians(2, [("0.5", THIRD), (1, 2 * THIRD)]), "0.5 with probability at most"),
-    "randomized-response": (RandomizedResponse(2, 4), "randomised response, epsilon 2 and 4 options"),
+    "laplace": (Laplace(noise_scale=3, sensitivity=1), "Laplace noise of scale 3 at sensitivity 1"),
+    "uniform-ball": (
+        UniformBall(3, 2),
+        "uniform on a ball in 2 dimensions, radius 3 per unit",
+    ),
+    "discrete-laplace": (
+        DiscreteLaplace(THIRD, 2),
+        "scale at least 0.333333333333, whole numbers, per-record l1 bound 2",
+    ),
+    "discrete-gaussian": (
+        DiscreteGaussian(3, THIRD + 1),
+        "parameter 3, whole numbers, per-record l2 bound at most 1.33333333334",
+    ),
+    "mixture-of-gaussians": (
+        MixtureOfGaussians(2, [("0.5", THIRD), (1, 2 * THIRD)]),
+        "drawn from 0.5 (chance at most 0.333333333334), 1 (",
+    ),
+    "randomized-response": (RandomizedResponse(2, 4), "randomised response of 4 options, epsilon 2"),
 }
 
 
@@ -134,13 +149,13 @@ def test_numbers_are_rounded_so_that_what_is_said_spends_no_less() -> None:
     step = PoissonSampled(Gaussian(THIRD), THIRD)
     text = statement(Account(step, Relation.REPLACE_ONE, "delta", Fraction(1, 300_000), ends, ()))
     assert "epsilon = 0.666667, delta = 3.33333333334e-06." in text
-    assert "at rate at most 0.333333333334 with" in text
+    assert "at rate at most 0.333333333334, Gaussian" in text
     assert "noise multiplier at least 0.333333333333 (" in text
     assert "Poisson sampling (each record enters each step's sample independently, and the samples stay secret)" in text
 
 
 def test_what_has_no_words_is_refused_with_a_reason() -> None:
-    named = {kind.name for kind in KINDS} - set(NOISES) - {"matrix", "last-iterate"}
+    named = set(MECHANISMS) - set(NOISES) - {"matrix", "last-iterate"}
     assert named == {"exponential", "permute-and-flip", "above-threshold", "pure", "approximate", "zcdp", "renyi"}
     chosen = ExponentialMechanism(1, relation=Relation.REPLACE_ONE)
     for mechanism in (chosen, PoissonSampled(NOISE @ NOISE, "0.1"), Gaussian(1) @ chosen):

@@ -104,3 +104,16 @@ def test_what_it_declines():
     for product in (((GAUSSIAN, 1), (Responses(Fraction(1), 2), 2)), contour):
         with pytest.raises(Declined):
             delta_beside(product, Fraction(1), 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("pair", "width"),
+    [
+        (Responses(Fraction(1, 2), 2), 1e-14),
+        (TwoPoints(Fraction(1, 2), Fraction(7, 10)), 1e-14),
+        (BoundedRangeProfile(Fraction(7, 10)), 5e-6),
+    ],
+)
+def test_ends_of_epsilon_are_as_close_as_the_curve_allows(pair, width):
+    found = epsilon_beside(((GAUSSIAN, 1), (pair, 1)), Fraction(1, 10**6), 1e-5).enclosure
+    assert 0 < found.upper - found.lower <= width * found.upper

@@ -21,14 +21,13 @@ from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import exact, positive_integer, to_float
 from dpbounds.expressions.working import working
 from dpbounds.privacy import mechanisms
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.mechanisms.additive import positive
-from dpbounds.privacy.mechanisms.algebra import listed
+from dpbounds.privacy.mechanisms.core import listed
 from dpbounds.privacy.mechanisms.refusals import refuse
-from dpbounds.privacy.pairs.domination import neighbour_classes, nested
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.routes.closed_forms import ball
-from dpbounds.privacy.values import at_least_zero, probability
+from dpbounds.privacy.values import at_least_zero, positive, probability
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent, NeighboringRelation
@@ -470,7 +469,7 @@ class _Writer:
     def _demand_bounds(self, inner: Mechanism) -> None:
         """A final distance under replace-one bounds no record by itself, as noise of an event on a sample does."""
         if self.relation is not None and self.relation.sensitivity_factor > 1:
-            for part in nested(inner):
+            for part in inner.nested():
                 if getattr(part, "sensitivity", None) is not None:
                     raise UnsupportedMechanism(
                         f"{type(part).__name__} with its final distance on a Poisson sample under replace-one has no "

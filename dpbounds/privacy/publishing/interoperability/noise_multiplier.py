@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from dpbounds.errors import InvalidValue, demand_one_of
+from dpbounds.errors import InvalidValue, NotCertified, demand_one_of
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, to_float
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.budgets.targets import calibrate_by_renyi
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.mechanisms.additive import positive, positive_rate
+from dpbounds.privacy.values import positive, positive_rate
 
 
 def steps_for_epochs(epochs: ExactLike, sample_rate: ExactLike) -> int:
@@ -48,7 +48,7 @@ def get_noise_multiplier(
 
     Raises:
         InvalidValue: A value is not allowed, or both or neither of epochs and steps are given.
-        NotCertified: The proof did not close.
+        NotCertified: The proof did not close, or only for a value far from the smallest; the message has it.
     """
     demand_one_of("accountant", accountant, ("certified", "rdp"))
     if (epochs is None) == (steps is None):
@@ -63,4 +63,7 @@ def get_noise_multiplier(
 
     if accountant == "rdp":
         return to_float(calibrate_by_renyi(training, target_epsilon, target_delta), "up")
-    return to_float(calibrate(training, target_epsilon, target_delta).value, "up")
+    found = calibrate(training, target_epsilon, target_delta)
+    if not found.within_tolerance:
+        raise NotCertified(f"the search did not come close enough; {found}; calibrate returns that value")
+    return to_float(found.value, "up")

@@ -24,7 +24,7 @@ from typing import Any
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import ExactLike, to_float
-from dpbounds.privacy.mechanisms.additive import positive_rate
+from dpbounds.privacy.values import positive_rate
 
 GRID = 2**24
 _NUMBERS = 256

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from dpbounds.errors import MISSING, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism, shown
 from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer
 from dpbounds.privacy.accountants.certified import Account, account
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import ApproximateDP, Composed, Mechanism
-from dpbounds.privacy.pairs.domination import neighbour_classes, nested
 from dpbounds.privacy.publishing.interoperability.events import (
     Unprotected,
     as_our_relation,
@@ -165,7 +165,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
             type(inner).__name__
             for part in self._parts
             if part.mechanism != part.otherwise
-            for inner in nested(part.mechanism)
+            for inner in part.mechanism.nested()
             if hasattr(inner, "relation")
         }
         return InvalidValue(
@@ -219,4 +219,4 @@ def _reveals(mechanism: Mechanism) -> bool:
     The noise of events reaches every output, and a Rényi guarantee or a pure one excludes impossible outputs. Samples
     of neighbours are linked by samples which differ in one record, so that sampling and composition keep this.
     """
-    return any(isinstance(part, ApproximateDP) and part.delta > 0 for part in nested(mechanism))
+    return any(isinstance(part, ApproximateDP) and part.delta > 0 for part in mechanism.nested())

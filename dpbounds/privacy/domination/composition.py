@@ -19,12 +19,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
-from dpbounds.errors import UnsupportedMechanism
+from dpbounds.errors import UnsupportedMechanism, shown
+from dpbounds.privacy.domination.last_iterate import attained_cost, fixed_cost, kept_law, shuffled_law
 from dpbounds.privacy.mechanisms import (
     BallsInBins,
     Composed,
-    DiscreteGaussian,
-    DiscreteLaplace,
     Gaussian,
     InParallel,
     Laplace,
@@ -32,7 +31,6 @@ from dpbounds.privacy.mechanisms import (
     Mechanism,
     MixtureOfGaussians,
     PoissonSampled,
-    RandomizedResponse,
     RandomlyAllocated,
     SampledWithoutReplacement,
     SampledWithReplacement,
@@ -41,9 +39,9 @@ from dpbounds.privacy.mechanisms import (
     UniformBall,
     parts_of,
 )
-from dpbounds.privacy.mechanisms.last_iterate import LastIterate
+from dpbounds.privacy.mechanisms.core import Trait
 from dpbounds.privacy.mechanisms.refusals import refuse_without_positions
-from dpbounds.privacy.pairs.last_iterate import attained_cost, fixed_cost, kept_law, shuffled_law
+from dpbounds.privacy.mechanisms.schemes.last_iterate import LastIterate
 from dpbounds.privacy.pairs.pairs import (
     Allocated,
     AllocatedTo,
@@ -58,7 +56,6 @@ from dpbounds.privacy.pairs.pairs import (
     Pair,
     Product,
     RenyiProfile,
-    Repeated,
     ReplacedGaussians,
     Sampled,
     SampledBalls,
@@ -75,7 +72,7 @@ from dpbounds.privacy.pairs.pairs import (
     Zeroed,
     enlarged,
 )
-from dpbounds.privacy.pairs.single_releases import StepBound, single_release
+from dpbounds.privacy.pairs.step_bounds import StepBound
 from dpbounds.privacy.relations import Order, Relation
 
 if TYPE_CHECKING:
@@ -112,14 +109,12 @@ class NeighbourClass:
         product: Dominates the mechanism for these classes.
         attacks: Products, each attained by some mechanism of this description and two data sets of one of the classes
             (or by what remains after leaving out some of the outputs). Empty where none is known.
-        adaptive: Attacks among which each run of a step may choose by what was published before.
     """
 
     keys: tuple[Key, ...]
     name: str
     product: Product
     attacks: tuple[Product, ...]
-    adaptive: tuple[Repeated, ...] = ()
 
     @property
     def tight(self) -> bool:
@@ -172,15 +167,15 @@ def neighbour_classes(mechanism: Mechanism, relation: Relation) -> NeighbourClas
     Raises:
         UnsupportedMechanism: A part has no proven pair under this relation.
     """
+    if not isinstance(mechanism, Mechanism):
+        raise UnsupportedMechanism(f"no dominating pair is proven here for {shown(mechanism)}, which is no mechanism")
     keys: dict[Product, list[Key]] = {}
     attacks: dict[Product, list[Product]] = {}
-    adaptive: dict[Product, list[Repeated]] = {}
     for order in relation.orders:
         for place, steps in _classes(mechanism, order).items():
             product = _product((bound.pair, count) for bound, count in steps)
             keys.setdefault(product, []).append(Key(order, place))
             attacks.setdefault(product, []).extend(_attacks(steps, product))
-            adaptive.setdefault(product, []).extend(_adaptive(steps))
     return NeighbourClasses(
         tuple(
             NeighbourClass(
@@ -188,7 +183,6 @@ def neighbour_classes(mechanism: Mechanism, relation: Relation) -> NeighbourClas
                 _name(found, product),
                 product,
                 tuple(dict.fromkeys(attacks[product])),
-                tuple(dict.fromkeys(adaptive[product])),
             )
             for product, found in keys.items()
         )
@@ -211,23 +205,6 @@ def _usable(steps: _Steps) -> list[tuple[StepBound, int]]:
     """The data sets of an attack have one size; leaving out the outputs of the other steps is post-processing."""
     largest = max((bound.size for bound, _ in steps if bound.size is not None), default=None)
     return [(bound, count) for bound, count in steps if bound.attacks and bound.size in (None, largest)]
-
-
-def _adaptive(steps: _Steps) -> tuple[Repeated, ...]:
-    """One step whose runs choose among its attacks; the others may run before or after, so that they choose nothing."""
-    known = [(attacks, count) for bound, count in _usable(steps) if (attacks := _with_law(bound.attacks))]
-    several = [index for index, (attacks, count) in enumerate(known) if count > 1 and len(attacks) > 1]
-    if not several:
-        return ()
-    options, count = known.pop(max(several, key=lambda index: known[index][1]))
-    most = max((len(attacks) for attacks, _ in known), default=1)
-    besides = (_product((attacks[min(i, len(attacks) - 1)], times) for attacks, times in known) for i in range(most))
-    return tuple(dict.fromkeys(Repeated(options, count, beside) for beside in besides))
-
-
-def _with_law(attacks: Iterable[Pair]) -> tuple[Pair, ...]:
-    """Those whose loss has a law in closed form."""
-    return tuple(dict.fromkeys(pair for pair in attacks if not isinstance(pair, Allocated | AllocatedTo | Combined)))
 
 
 def _attacks(steps: _Steps, product: Product, *, on_its_own: bool = True) -> tuple[Product, ...]:
@@ -270,19 +247,14 @@ def _as_pair(product: Product) -> Pair:
 
 def _classes(mechanism: Mechanism, order: Order) -> _Choices:
     """The classes of ordered neighbours: one, unless blocks of a partition tell where the record may lie."""
+    mechanism = mechanism.resolved()
     match mechanism:
         case Composed(parts=parts):
             return _composed(parts, order)
-        case PoissonSampled(mechanism=PoissonSampled(mechanism=inner, sample_rate=first), sample_rate=second):
-            return _classes(PoissonSampled(inner, first * second), order)
-        case PoissonSampled(mechanism=inner, sample_rate=rate) if rate == 1:
-            return _classes(inner, order)
-        case PoissonSampled(mechanism=MixtureOfGaussians() as inner, sample_rate=rate):
-            return _classes(_thinned(inner, rate), order)
         case InParallel() | PoissonSampled() if (partition := _partition_of(mechanism)) is not None:
             return _in_parallel(blocks_of(partition, ((mechanism, 1),)), order)
         case MatrixMechanism():
-            from dpbounds.privacy.pairs import streams  # many lines: not where no matrix is
+            from dpbounds.privacy.domination import streams  # many lines: not where no matrix is
 
             return {(): streams.stream_steps(mechanism, order)}
         case PoissonSampled():
@@ -301,13 +273,7 @@ def _classes(mechanism: Mechanism, order: Order) -> _Choices:
             return _in_bins(mechanism, order)
         case LastIterate():
             return {(): ((_last_iterate(mechanism, order), 1),)}
-    return {(): ((single_release(mechanism, order), 1),)}
-
-
-def _thinned(mechanism: MixtureOfGaussians, rate: Fraction) -> MixtureOfGaussians:
-    """A record that is not drawn contributes nothing: a mixture as well."""
-    present = tuple((norm, rate * chance) for norm, chance in mechanism.norms)
-    return MixtureOfGaussians(mechanism.noise_stddev, ((Fraction(0), 1 - rate), *present))
+    return {(): ((mechanism.dominated_by(order), 1),)}
 
 
 def _composed(parts: Sequence[tuple[Mechanism, int]], order: Order) -> _Choices:
@@ -436,7 +402,7 @@ def _last_iterate(mechanism: LastIterate, order: Order) -> StepBound:
     """A Gaussian pair, whose shift depends on a draw that is given away where batches are random."""
     if order in (Order.REMOVE, Order.ADD):
         refuse_without_positions("batches by position, of which only the last iterate is published,")
-    step = single_release(mechanism.mechanism, order).pair
+    step = mechanism.mechanism.dominated_by(order).pair
     assert isinstance(step, ShiftedGaussians)
     one = step.squared_shift
     attained = one * attained_cost(mechanism)
@@ -450,102 +416,94 @@ def _last_iterate(mechanism: LastIterate, order: Order) -> StepBound:
 # --- What must not be inside ------------------------------------------------------------------------------------------
 
 
-def nested(mechanism: Mechanism) -> Iterator[Mechanism]:
-    """The mechanism and everything inside it."""
-    yield mechanism
-    match mechanism:
-        case (
-            PoissonSampled()
-            | SampledWithoutReplacement()
-            | SampledWithReplacement()
-            | TruncatedPoisson()
-            | RandomlyAllocated()
-            | BallsInBins()
-            | Shuffled()
-        ):
-            yield from nested(mechanism.mechanism)
-        case InParallel(blocks=blocks):
-            for block in blocks:
-                yield from nested(block)
-        case Composed(parts=parts):
-            for part, _ in parts:
-                yield from nested(part)
+def _demand(trait: Trait, mechanism: Mechanism, says: Callable[[Mechanism], str]) -> None:
+    """Refuse a mechanism of which a part lacks a trait, with what is said of that part."""
+    for part in mechanism.nested():
+        if trait not in part.traits:
+            raise UnsupportedMechanism(says(part))
 
 
 def _demand_no_fixed_size(mechanism: Mechanism, where: str, instead: str) -> None:
-    kinds = {
-        SampledWithoutReplacement: "fixed-size samples",
-        SampledWithReplacement: "fixed-size samples",
-        TruncatedPoisson: "truncated samples",
-        Shuffled: "fixed-size samples",
-    }
-    for part in nested(mechanism):
-        if type(part) in kinds:
-            raise UnsupportedMechanism(
-                f"{kinds[type(part)]} inside {where}: the rate is not public; use Poisson samples inside, or {instead}"
-            )
-    if any(isinstance(part, LastIterate) for part in nested(mechanism)):
-        raise UnsupportedMechanism(
-            f"LastIterate inside {where}: its batches are made of all records by their places, which a sample does not "
-            "keep; run it on the whole data set"
-        )
+    _demand(
+        Trait.PUBLIC_RATE,
+        mechanism,
+        lambda part: (
+            f"{type(part).__name__} inside {where}: its rate is not public; use Poisson samples inside, or {instead}"
+        ),
+    )
+    _demand(
+        Trait.ANY_RECORDS,
+        mechanism,
+        lambda part: (
+            f"{type(part).__name__} inside {where}: its batches are made of all records by their places, which a "
+            "sample does not keep; run it on the whole data set"
+        ),
+    )
 
 
 def _demand_no_final_distance(mechanism: Mechanism, because: str) -> None:
-    for part in nested(mechanism):
-        if getattr(part, "sensitivity", None) is not None:
-            raise UnsupportedMechanism(
-                f"{because}, so that the final distance given for {type(part).__name__} says too little: it needs "
-                "the per-record bound C; give the noise per unit of C (noise_multiplier, or radius), no sensitivity"
-            )
+    _demand(
+        Trait.PER_RECORD,
+        mechanism,
+        lambda part: (
+            f"{because}, so that the final distance given for {type(part).__name__} says too little: it needs "
+            "the per-record bound C; give the noise per unit of C (noise_multiplier, or radius), no sensitivity"
+        ),
+    )
 
 
 def is_blind(mechanism: Mechanism) -> bool:
     """Whether it is known not to see a record that contributes nothing: only sums with noise are."""
-    noise = Gaussian | Laplace | UniformBall | DiscreteGaussian | DiscreteLaplace | MixtureOfGaussians
-    blind = noise | PoissonSampled | InParallel | Composed
-    return all(isinstance(part, blind) for part in nested(mechanism))
+    return all(Trait.BLIND in part.traits for part in mechanism.nested())
 
 
 def _demand_blind(mechanism: Mechanism, where: str) -> None:
-    for part in nested(mechanism):
-        if not is_blind(part):
-            raise UnsupportedMechanism(
-                f"{part!r} under zero-out-one {where}, may tell whether the record is there: if it does not, the "
-                "two relations are the same, so ask under add-or-remove-one"
-            )
+    _demand(
+        Trait.BLIND,
+        mechanism,
+        lambda part: (
+            f"{part!r} under zero-out-one {where}, may tell whether the record is there: if it does not, the two "
+            "relations are the same, so ask under add-or-remove-one"
+        ),
+    )
 
 
 def _demand_noise_on_sums(inner: Mechanism) -> None:
     """Of a truncated sample nothing may be known but a sum with noise, each record's term within its own bound."""
-    for part in nested(inner):
-        if not isinstance(part, Gaussian | Laplace | UniformBall | Composed):
-            raise UnsupportedMechanism(
-                f"{part!r} on a truncated Poisson sample has no proven pair here: only noise on sums (Gaussian, "
-                "Laplace, UniformBall) has one; draw batches of a fixed size (SampledWithoutReplacement)"
-            )
+    _demand(
+        Trait.NOISY_SUM,
+        inner,
+        lambda part: (
+            f"{part!r} on a truncated Poisson sample has no proven pair here: only noise on sums (Gaussian, Laplace, "
+            "UniformBall) has one; draw batches of a fixed size (SampledWithoutReplacement)"
+        ),
+    )
     _demand_no_final_distance(inner, "a record of a truncated Poisson sample joins it alone, or displaces another one")
 
 
 def _demand_no_blocks(mechanism: Mechanism, where: str) -> None:
-    if any(isinstance(part, MatrixMechanism) for part in nested(mechanism)):
-        raise UnsupportedMechanism(
+    _demand(
+        Trait.UNDIVIDED,
+        mechanism,
+        lambda part: (
             f"a matrix mechanism inside {where}: it says itself in which steps a record takes part, and how these are "
             "drawn; take it out, with participation cyclic-poisson where its batches are drawn"
-        )
-    if any(isinstance(part, InParallel) for part in nested(mechanism)):
-        raise UnsupportedMechanism(
-            f"blocks in parallel inside {where} have no proven pair here: sample inside the blocks with Poisson "
+            if part.whole
+            else f"blocks in parallel inside {where} have no proven pair here: sample inside the blocks with Poisson "
             "sampling, or run the blocks one after the other"
-        )
+        ),
+    )
 
 
 def _demand_no_allocation(mechanism: Mechanism, where: str) -> None:
-    if any(isinstance(part, RandomlyAllocated | BallsInBins) for part in nested(mechanism)):
-        raise UnsupportedMechanism(
+    _demand(
+        Trait.UNALLOCATED,
+        mechanism,
+        lambda _: (
             f"steps allocated in secret inside {where} have no proven pair here: allocate the records of the data set "
             "itself, and let what runs at each step be a single release, a composition or a Poisson sample"
-        )
+        ),
+    )
 
 
 def _base(mechanism: Mechanism, order: Order) -> tuple[Pair, tuple[Pair, ...]]:
@@ -594,7 +552,7 @@ def _poisson_replace(inner: Mechanism, rate: Fraction) -> StepBound:
         return _diluted(inner, rate, Order.REPLACE)
     parts = parts_of(inner)
     if all(isinstance(part, Gaussian) for part, _ in parts):  # several, even chosen one by one, are as good as one
-        ((shift, _),) = _product((single_release(part, Order.REMOVE).pair, count) for part, count in parts)
+        ((shift, _),) = _product((part.dominated_by(Order.REMOVE).pair, count) for part, count in parts)
         assert isinstance(shift, ShiftedGaussians)
         return StepBound.attained(SampledGaussians(Direction.REPLACE, rate, 1 / shift.squared_shift))
     (only, count), *others = parts
@@ -616,18 +574,11 @@ def _poisson_replace(inner: Mechanism, rate: Fraction) -> StepBound:
 
 def _covers_presence(inner: Mechanism) -> bool:
     """Whether everything inside is private also when a record comes or goes, as it does in a Poisson sample."""
-    return not any(
-        getattr(part, "relation", None) not in (None, Relation.ADD_OR_REMOVE_ONE)
-        or isinstance(part, RandomizedResponse)
-        or getattr(part, "sensitivity", None) is not None
-        for part in nested(inner)
-    )
+    return all(Trait.PRESENCE in part.traits for part in inner.nested())
 
 
 def _without_replacement(mechanism: SampledWithoutReplacement, order: Order) -> _Choices:
     b, n, inner = mechanism.batch_size, mechanism.dataset_size, mechanism.mechanism
-    if isinstance(inner, SampledWithoutReplacement) and inner.dataset_size == b:  # b' of b of n are b' of n
-        return _classes(SampledWithoutReplacement(inner.mechanism, inner.batch_size, n), order)
     if b == n and order not in (Order.REMOVE, Order.ADD):
         return _classes(inner, order)
     _demand_a_plain_batch(inner, order)
@@ -636,7 +587,7 @@ def _without_replacement(mechanism: SampledWithoutReplacement, order: Order) -> 
         return {(): ((_zeroed(inner, draws, n, order), 1),)}
     base, attained = _base(inner, Order.REPLACE)
     # An attack lets the other records act like one of the two; that suits no attack on what is left to chance.
-    sampled = any(isinstance(part, PoissonSampled | MixtureOfGaussians) for part in nested(inner))
+    sampled = any(isinstance(part, PoissonSampled | MixtureOfGaussians) for part in inner.nested())
     if order is Order.REPLACE:
         tight = attained == (base,) and not sampled
         attacks = tuple(
@@ -798,7 +749,7 @@ def _costs_of(inner: Mechanism, order: Order, count: int) -> Costs:
     """What a choice of how much to move looks at; for other noise than Gaussian as if it were, of shift 1."""
     from dpbounds.privacy.pairs.truncation import Costs
 
-    (shift, _), *_ = _product((single_release(part, Order.REMOVE).pair, n) for part, n in parts_of(inner))
+    (shift, _), *_ = _product((part.dominated_by(Order.REMOVE).pair, n) for part, n in parts_of(inner))
     roughly = float(shift.squared_shift) if isinstance(shift, ShiftedGaussians) else 1.0
     return Costs(roughly, count, order is Order.REPLACE, order in (Order.ZERO, Order.RESTORE))
 
@@ -813,7 +764,7 @@ def _crowd(mechanism: TruncatedPoisson, order: Order, size: int, count: int) -> 
 
     if order not in _OTHERS or not all(isinstance(part, Gaussian) for part, _ in parts_of(mechanism.mechanism)):
         return None
-    ((shift, _),) = _product((single_release(part, Order.REMOVE).pair, n) for part, n in parts_of(mechanism.mechanism))
+    ((shift, _),) = _product((part.dominated_by(Order.REMOVE).pair, n) for part, n in parts_of(mechanism.mechanism))
     assert isinstance(shift, ShiftedGaussians)
     rate, most, squared = mechanism.sample_rate, mechanism.max_batch_size, shift.squared_shift
     if squared > _LARGEST_SHIFT or rate == 1:
@@ -843,12 +794,12 @@ def _zeroed(inner: Mechanism, draws: Draws, size: int, order: Order) -> StepBoun
     if draws.slots > 1:
         base = _of_whole_vectors(base)
         enlarged(base, 2)  # refuses what has no proven pair for a record that is drawn several times
-    if any(isinstance(part, MixtureOfGaussians) for part in nested(inner)):
+    if any(isinstance(part, MixtureOfGaussians) for part in inner.nested()):
         raise UnsupportedMechanism(
             "a mixture of Gaussians on batches of a fixed size under zero-out-one is not worked out here: ask under "
             "replace-one (--relation replace-one), of which zeroing a record is a case"
         )
-    sampled = any(isinstance(part, PoissonSampled) for part in nested(inner))  # suits no attack on the others
+    sampled = any(isinstance(part, PoissonSampled) for part in inner.nested())  # suits no attack on the others
     mixture = Direction.REMOVE  # others zero (zero), or like the record (restore)
     match base:
         case ShiftedGaussians(squared_shift=squared) if draws.slots == 1:
@@ -889,7 +840,7 @@ def _shuffled(mechanism: Shuffled, order: Order) -> StepBound:
         return StepBound(base, attained if attained == (base,) else ())
     if not isinstance(base, ShiftedGaussians):
         return StepBound(base, ())
-    centred = order is Order.REPLACE and all(getattr(part, "sensitivity", None) is None for part in nested(inner))
+    centred = order is Order.REPLACE and all(Trait.PER_RECORD in part.traits for part in inner.nested())
     pair = ShuffledBatches(Direction.of(order), base, mechanism.batches, mechanism.rest, centred)
     attack: Pair = AllocatedTo(Direction.REMOVE, mechanism.batches, 1, base)
     if mechanism.rest > 0:  # the smaller batch's output is left out
@@ -921,8 +872,6 @@ def _demand_room(b: int, n: int, name: str) -> None:
 def _allocated(mechanism: RandomlyAllocated, order: Order) -> _Choices:
     """One epoch, the record in k of t steps: from above k independent groups of steps, one step of each."""
     t, k, inner = mechanism.steps, mechanism.participations, mechanism.mechanism
-    if k == t:  # there is nothing to hide
-        return _classes(Composed(((inner, t),)), order)
     if k == 1:
         return {(): ((_one_bin(inner, t, ((1, t),), order), 1),)}
     (base, attained), direction = _at_a_step(inner, order), Direction.of(order)
@@ -944,8 +893,6 @@ def _allocated(mechanism: RandomlyAllocated, order: Order) -> _Choices:
 def _in_bins(mechanism: BallsInBins, order: Order) -> _Choices:
     """Bins drawn anew are independent epochs; kept bins are one choice among steps of several visits each."""
     inner, bins, whole, last = mechanism.mechanism, mechanism.bins, mechanism.whole_epochs, mechanism.last_visits
-    if bins == 1:
-        return _classes(Composed(((inner, whole + last),)), order)
     if not mechanism.redraw:
         return {(): ((_one_bin(inner, bins, mechanism.visits, order), 1),)}
     epochs = [(_one_bin(inner, bins, ((1, bins),), order), whole)] if whole else []

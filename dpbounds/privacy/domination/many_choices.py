@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.working import working
-from dpbounds.privacy.pairs.domination import NeighbourClass, NeighbourClasses
+from dpbounds.privacy.domination.composition import NeighbourClass, NeighbourClasses
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import BoundedRangeProfile, Pair, Product, ShiftedGaussians, TwoPoints
 

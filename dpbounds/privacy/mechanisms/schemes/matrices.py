@@ -9,16 +9,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, TypeGuard, get_args
 
+from dpbounds import documents
 from dpbounds.displayed import Displayed, written
+from dpbounds.documents import quoted
 from dpbounds.errors import InvalidValue, demand_one_of
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 from dpbounds.limits import DIGITS, MATRIX_ROWS, MATRIX_STEPS
-from dpbounds.privacy.mechanisms.additive import positive, positive_rate
-from dpbounds.privacy.mechanisms.algebra import Mechanism, listed
+from dpbounds.privacy.mechanisms.core import CODE, LOADER, Assumption, Loss, Mechanism, Trait, Writer, listed
+from dpbounds.privacy.mechanisms.noises.gaussian import Gaussian
+from dpbounds.privacy.mechanisms.parameters import (
+    COUNT,
+    NUMBER,
+    WORD,
+    Kind,
+    WriteNumber,
+    parameter,
+    read_list,
+    read_number,
+)
+from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.values import positive, positive_rate
 
 Participation = Literal["single", "fixed-order", "minimum-separation", "cyclic-poisson", "balls-in-bins"]
 Groups = Literal["position", "independent", "content"]
@@ -29,6 +43,21 @@ FITTING: dict[str, tuple[tuple[Participation, ...], tuple[Participation, ...]]] 
     "separation": (_GROUPED, _GROUPED),
     "at_most": (("minimum-separation",), ()),
     "sample_rate": (("cyclic-poisson", "minimum-separation"), ("cyclic-poisson",)),
+}
+
+_PARTICIPATIONS = {
+    "single": "each record takes part in one step at most",
+    "fixed-order": "each record takes part in the steps of one group only",
+    "minimum-separation": "of each record's steps any two are as far apart as said, and there are no more than said",
+    "cyclic-poisson": "each record enters each step of its group independently with exactly the rate given, in secret, "
+    "and no other step",
+    "balls-in-bins": "each record draws its group on its own, uniformly and in secret, once, and takes part in the "
+    "steps of that group only",
+}
+_GROUPS = {
+    "position": "which group or steps these are follows from its public position",
+    "independent": "which group or steps these are is drawn apart from what any record says",
+    "content": "which group or steps these are follows from its own content alone",
 }
 
 
@@ -191,6 +220,35 @@ def _is_encoder(value: object) -> TypeGuard[Encoder]:
     return isinstance(value, Toeplitz | LowerTriangular | BinaryTree)
 
 
+def _write_matrix(matrix: Encoder, number: WriteNumber) -> object:
+    match matrix:
+        case Toeplitz(coefficients=coefficients, steps=steps):
+            return {"kind": "toeplitz", "coefficients": list(map(number, coefficients)), "steps": steps}
+        case LowerTriangular(rows=rows, denominator=common):
+            exact_rows = [[number(Fraction(x, common)) for x in row] for row in rows]
+            return {"kind": "lower-triangular", "rows": exact_rows}
+    return {"kind": "binary-tree", "steps": matrix.steps}
+
+
+def _read_matrix(value: object, name: str) -> Encoder:
+    kinds = {"toeplitz": ("coefficients", "steps"), "lower-triangular": ("rows",), "binary-tree": ("steps",)}
+    kind = value.get("kind") if isinstance(value, dict) else value
+    if not isinstance(value, dict) or not isinstance(kind, str) or kind not in kinds:
+        raise InvalidValue(name, quoted(kind), "an object of a kind among " + ", ".join(kinds))
+    documents.demand_object(value, name, {"kind", *kinds[kind]})
+    if kind == "lower-triangular":
+        rows = (read_list(row, name) for row in read_list(value["rows"], name))
+        return LowerTriangular([[read_number(x, name) for x in row] for row in rows])
+    steps = positive_integer(value["steps"], "steps")
+    if kind == "binary-tree":
+        return BinaryTree(steps)
+    given = read_list(value["coefficients"], "coefficients")
+    return Toeplitz([read_number(x, "coefficients") for x in given], steps)
+
+
+MATRIX = Kind(_read_matrix, _write_matrix)
+
+
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class MatrixMechanism(Mechanism):
     """Release C x plus Gaussian noise row by row, x_l the sum of step l, which may depend on rows before.
@@ -223,13 +281,16 @@ class MatrixMechanism(Mechanism):
     2
     """
 
-    noise_multiplier: Fraction
-    matrix: Encoder
-    participation: Participation
-    separation: int | None
-    at_most: int | None
-    sample_rate: Fraction | None
-    groups: Groups
+    name = "matrix"
+    whole = True
+
+    noise_multiplier: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
+    matrix: Encoder = field(metadata=parameter(MATRIX))
+    participation: Participation = field(metadata=parameter(WORD))
+    separation: int | None = field(metadata=parameter(COUNT, optional=True))
+    at_most: int | None = field(metadata=parameter(COUNT, optional=True))
+    sample_rate: Fraction | None = field(metadata=parameter(NUMBER, optional=True))
+    groups: Groups = field(metadata=parameter(WORD))
 
     def __init__(
         self,
@@ -277,3 +338,86 @@ class MatrixMechanism(Mechanism):
             sample_rate=self.sample_rate,
             groups=self.groups,
         )
+
+    @property
+    def noise(self) -> Gaussian:
+        """The noise of one row."""
+        return Gaussian(self.noise_multiplier)
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """It says itself in which steps a record takes part."""
+        return frozenset((Trait.PUBLIC_RATE, Trait.ANY_RECORDS, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """What a record adds and when, and how steps depend on each other."""
+        return (
+            Assumption(
+                CODE,
+                "each record adds, in the steps that are said and in no others, a vector that is bounded one by one; a "
+                "step looks at the rows before its own only, and each row has independent, ideal noise",
+            ),
+            Assumption(LOADER, f"{_PARTICIPATIONS[self.participation]}; {_GROUPS[self.groups]}"),
+        )
+
+    def loss(self) -> Loss:
+        """1 / noise multiplier, all else being the same."""
+        return Loss((self.with_noise(1),), 1 / self.noise_multiplier)
+
+    def in_words(self, write: Writer) -> str:
+        """The noise of one row."""
+        return self.noise.in_words(write)
+
+    def drawn_in_words(self, write: Writer) -> str:
+        """The matrix, and in which steps a record takes part."""
+        how = "drawn independently" if self.groups == "independent" else f"by {self.groups}"
+        return f"{self.matrix.steps} steps with {self._noise_in_words()}, {self._steps_in_words(write)} ({how})"
+
+    def _noise_in_words(self) -> str:
+        match self.matrix:
+            case BinaryTree():
+                return "correlated noise by a binary tree"
+            case Toeplitz(bands=1):
+                return "independent noise"
+            case Toeplitz(bands=bands):
+                return f"correlated noise by a Toeplitz matrix of {bands} bands"
+            case LowerTriangular(bands=bands):
+                return f"correlated noise by a matrix of {bands} {'band' if bands == 1 else 'bands'}"
+
+    def _steps_in_words(self, write: Writer) -> str:
+        apart, chance = self.separation, "" if self.sample_rate is None else write(self.sample_rate, "up")
+        match self.participation:
+            case "single":
+                return "a record in one step at most"
+            case "fixed-order":
+                return f"a record in every step of one of {apart} groups"
+            case "balls-in-bins":
+                return f"a record in every step of one of {apart} groups, drawn in secret"
+            case "cyclic-poisson":
+                return f"a record in the steps of one of {apart} groups with chance {chance} each"
+        most = "" if self.at_most is None else f"{self.at_most} at most, "
+        return f"a record in steps {most}{apart} or more apart{chance and f', drawn with chance {chance} each'}"
+
+    def releases_in_words(self, count: int, write: Writer) -> str:
+        """The run, or so many independent ones."""
+        return f"{'' if count == 1 else f'{count} times '}{self.drawn_in_words(write)}"
+
+    def draws(self, relation: Relation) -> str:
+        """How records come to take part."""
+        if self.participation == "balls-in-bins":
+            return "that every record draws its group by itself, uniformly and once"
+        return "that records take part as stated (where there is a rate, by draws that stay secret)"
+
+    @property
+    def secret(self) -> str:
+        """Who took part, where that is drawn."""
+        if self.participation in ("balls-in-bins", "cyclic-poisson"):
+            return "which records took part in which step, and how many"
+        return ""
+
+    def divisor(self, records: int) -> Fraction:
+        """The size of the largest group, ⌈n/b⌉, times the rate at which it is sampled; n/b where groups are drawn."""
+        groups = self.separation or 1
+        if self.participation == "balls-in-bins":
+            return Fraction(records, groups)
+        return -(-records // groups) * (self.sample_rate or Fraction(1))

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.limits import MATRIX_ROWS
-from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, MatrixMechanism, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Encoder, MatrixMechanism, Toeplitz
 from dpbounds.privacy.pairs.pairs import Allocated, Combined, Direction, Pair, ShiftedGaussians
-from dpbounds.privacy.pairs.single_releases import StepBound
+from dpbounds.privacy.pairs.step_bounds import StepBound
 from dpbounds.privacy.relations import Order, Relation
 
 Floats = NDArray[np.float64]

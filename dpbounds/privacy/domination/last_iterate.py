@@ -24,7 +24,7 @@ from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import to_float
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
-from dpbounds.privacy.mechanisms.last_iterate import LastIterate
+from dpbounds.privacy.mechanisms.schemes.last_iterate import LastIterate
 from dpbounds.privacy.pairs.losses import ball
 
 _PRECISION = 160

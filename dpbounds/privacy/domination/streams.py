@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.limits import MATRIX_ROWS
-from dpbounds.privacy.mechanisms.matrices import BinaryTree, Encoder, LowerTriangular, MatrixMechanism, Toeplitz
+from dpbounds.privacy.domination.bins import bins_steps
 from dpbounds.privacy.mechanisms.refusals import refuse_without_positions
-from dpbounds.privacy.pairs.bins import bins_steps
+from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Encoder, LowerTriangular, MatrixMechanism, Toeplitz
 from dpbounds.privacy.pairs.pairs import Combined, Direction, SampledGaussians, ShiftedGaussians
-from dpbounds.privacy.pairs.single_releases import StepBound
+from dpbounds.privacy.pairs.step_bounds import StepBound
 from dpbounds.privacy.relations import Order
 
 Steps = tuple[tuple[StepBound, int], ...]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from typing import Literal, get_args
 
 from dpbounds.errors import InvalidValue, demand, demand_one_of
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, practical
-from dpbounds.privacy.mechanisms.additive import Gaussian, positive
-from dpbounds.privacy.mechanisms.algebra import Mechanism, listed
+from dpbounds.privacy.mechanisms.core import CODE, LOADER, Assumption, Mechanism, Trait, Writer, listed
+from dpbounds.privacy.mechanisms.noises.gaussian import Gaussian
+from dpbounds.privacy.mechanisms.parameters import COUNT, COUNTS, NUMBER, NUMBER_OR_NUMBERS, WORD, parameter
+from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.values import positive
 
 _MOST = 10**9  # batches and epochs
 _MOST_SCHEDULED = 2_000, 400  # the same where the step size changes
@@ -21,6 +24,11 @@ CONDITION = (
 )
 
 BatchOrder = Literal["fixed", "shuffled", "secret"]
+_ORDERS = {  # in words, and as a statement assumes it
+    "fixed": ("in a fixed order", "batches cut by public positions"),
+    "shuffled": ("freshly shuffled", "a uniformly random order of the records in every epoch, drawn afresh"),
+    "secret": ("in a secret order that is kept", "a uniformly random order of the records, drawn once"),
+}
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -61,13 +69,16 @@ class LastIterate(Mechanism):
     True
     """
 
+    name = "last-iterate"
+    whole = True
+
     mechanism: Gaussian
-    batches: int
-    epochs: int
-    smoothness_step: Fraction | tuple[Fraction, ...]
-    order: BatchOrder
-    checkpoints: tuple[int, ...]
-    weight_decay_step: Fraction
+    batches: int = field(metadata=parameter(COUNT))
+    epochs: int = field(metadata=parameter(COUNT))
+    smoothness_step: Fraction | tuple[Fraction, ...] = field(metadata=parameter(NUMBER_OR_NUMBERS))
+    order: BatchOrder = field(metadata=parameter(WORD))
+    checkpoints: tuple[int, ...] = field(metadata=parameter(COUNTS))
+    weight_decay_step: Fraction = field(metadata=parameter(NUMBER))
 
     def __init__(
         self,
@@ -100,6 +111,60 @@ class LastIterate(Mechanism):
             raise InvalidValue("weight_decay_step", weight_decay_step, "between 0 and 1")
         if self.weight_decay_step and self.schedule:
             raise InvalidValue("weight_decay_step", weight_decay_step, "0 where smoothness_step is a list")
+
+    @property
+    def noise(self) -> Gaussian:
+        """The noise of one step."""
+        return self.mechanism
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """Its batches are made of all records by their places."""
+        return frozenset((Trait.PUBLIC_RATE, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """How training goes, and how batches are made."""
+        return (
+            *self.mechanism.assumptions(relation),
+            Assumption(
+                CODE,
+                f"{CONDITION}; weight decay times step size is at most 2, and a sum is divided by a batch's size or "
+                "more",
+            ),
+            Assumption(
+                LOADER,
+                "each record is in one batch of every epoch, whichever content it has; a random order is secret",
+            ),
+        )
+
+    def in_words(self, write: Writer) -> str:
+        """The noise of one step."""
+        return self.mechanism.in_words(write)
+
+    def drawn_in_words(self, write: Writer) -> str:
+        """The epochs, the batches, and the steps."""
+        rounds = "one epoch" if self.epochs == 1 else f"{self.epochs} epochs"
+        parts = "the full batch" if self.batches == 1 else f"{self.batches} batches {_ORDERS[self.order][0]}"
+        beside = "" if not self.checkpoints else f" (published after {', '.join(map(str, self.checkpoints))}, too)"
+        steps = self.smoothness_step if isinstance(self.smoothness_step, tuple) else (self.smoothness_step,)
+        least, most = write(min(steps), "down"), write(max(steps), "up")
+        sizes = write(steps[0], "up") if len(steps) == 1 else f"from {least} to {most}"
+        decay = f", weight decay step {write(self.weight_decay_step, 'up')}" if self.weight_decay_step else ""
+        return f"{rounds} of {parts}{beside}, smoothness step {sizes}{decay}"
+
+    def releases_in_words(self, count: int, write: Writer) -> str:
+        """The run, or so many independent ones."""
+        return f"{'the' if count == 1 else f'{count} times the'} last iterate of {self.drawn_in_words(write)}"
+
+    def draws(self, relation: Relation) -> str:
+        """How batches are made."""
+        return _ORDERS[self.order][1]
+
+    @property
+    def secret(self) -> str:
+        """All else that training computes, and the orders where they are random."""
+        kept = "" if self.order == "fixed" else ", and the orders of the records"
+        return f"any other iterate, losses or averages on the way, the optimiser's state{kept}"
 
     @property
     def schedule(self) -> tuple[Fraction, ...]:

@@ -1,0 +1,1 @@
+"""Which pairs dominate a mechanism: one release, samples, compositions."""

@@ -1,0 +1,301 @@
+"""What every mechanism is, and how several make one: one after the other, or on disjoint parts of the data.
+
+The class of a mechanism says everything about it but its proof: its parameters, its name in files, its words, what has
+to be true of whoever runs it, and which properties (:class:`Trait`) let it run inside a sample or a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+
+from dpbounds.displayed import Displayed, Sheet
+from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand, demand_one_of, shown
+from dpbounds.expressions.exact import Direction, positive_integer
+from dpbounds.privacy.mechanisms.parameters import parameters_of
+from dpbounds.privacy.relations import Order, Relation
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.pairs.step_bounds import StepBound
+
+Partition = Literal["record", "index"]
+Writer = Callable[[Fraction, Direction], str]  # a number as text, rounded to that side where it has to be
+
+CODE = "who wrote the code that computes and releases"
+LOADER = "who wrote or configured the loading of records"
+SETTINGS = "who chose the settings"
+
+
+class Trait(StrEnum):
+    """A property that a sampling scheme or a partition may need of all that runs inside it.
+
+    A mechanism has none of them unless it says so: what is new runs inside nothing until somebody has thought about it.
+    """
+
+    PUBLIC_RATE = "how likely a record takes part does not depend on how many others there are"
+    ANY_RECORDS = "it runs on whichever records it is given, whatever their places in the data set"
+    UNDIVIDED = "it does not divide its records among blocks or steps by what they are or where they stand"
+    UNALLOCATED = "it does not allocate records to steps in secret"
+    BLIND = "a record that contributes nothing changes nothing"
+    NOISY_SUM = "it adds noise to a sum, in which each record's term stays within the per-record bound"
+    PER_RECORD = "its noise is given per unit of the per-record bound, not for a final distance"
+    PRESENCE = "it is private where a record comes or goes"
+
+
+ANYWHERE = frozenset((Trait.PUBLIC_RATE, Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED))
+ALL = frozenset(Trait)
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """What has to be true of a run for a number to be about it, and who can confirm it."""
+
+    who: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """How private a release is among those of one family, which differ in one number only.
+
+    Attributes:
+        family: What all of them have in common.
+        value: The number: the larger, the less private.
+        adds_up: Whether only the sum of the numbers counts for several releases.
+        name: Of the number.
+    """
+
+    family: tuple[object, ...]
+    value: Fraction = Fraction(0)
+    adds_up: bool = False
+    name: str = ""
+
+
+class Mechanism(Displayed):
+    """A randomised algorithm, described by what its privacy depends on.
+
+    ``m ** T`` is m run T times, ``a @ b`` is a and then b; each run may depend on the outputs of earlier ones, while
+    the noise, the rates and the number of runs are fixed in advance.
+
+    Attributes:
+        name: In ledgers, certificates and on the command line; empty for what is no single release.
+        phrase: The noise in words, with the names of parameters in braces.
+        whole: Whether it says itself which records its steps are about, so that no sampling scheme goes with it.
+    """
+
+    __slots__ = ()
+
+    name: ClassVar[str] = ""
+    phrase: ClassVar[str] = ""
+    whole: ClassVar[bool] = False
+
+    @property
+    def inside(self) -> tuple[Mechanism, ...]:
+        """The mechanisms that this one runs, each once."""
+        return ()
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """The properties of this mechanism, those of the mechanisms inside it not counted."""
+        return frozenset()
+
+    @property
+    def noise(self) -> Mechanism:
+        """The mechanism inside all sampling schemes."""
+        return self
+
+    def nested(self) -> Iterator[Mechanism]:
+        """Yield this mechanism and all that are inside it."""
+        yield self
+        for each in self.inside:
+            yield from each.nested()
+
+    def resolved(self) -> Mechanism:
+        """The same mechanism in the simplest way: no sample of a sample, no sample at rate 1."""
+        return self
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """What has to be true of whoever runs it, those of the mechanisms inside it not counted."""
+        return ()
+
+    def loss(self) -> Loss:
+        """How private it is among its family; a family of its own unless something is known to compare."""
+        return Loss((self,))
+
+    def divisor(self, records: int) -> Fraction:
+        """The public number by which a sum over a batch is divided to be a mean: how many records are expected."""
+        return Fraction(records)
+
+    def dominated_by(self, order: Order) -> StepBound:
+        """The pair that dominates one release on all the data it is given, and pairs that attacks attain.
+
+        Raises:
+            UnsupportedMechanism: No pair is proven for it, or its guarantee is for another relation.
+        """
+        raise UnsupportedMechanism(f"no dominating pair is proven here for {shown(self)} ({order})")
+
+    # --- in words
+
+    def in_words(self, write: Writer) -> str:
+        """What it adds or does, whatever it runs on."""
+        return self.filled(self.phrase, write) if self.phrase else repr(self)
+
+    @property
+    def unit(self) -> str:
+        """The unit of a noise that is given relative to what one record contributes; else empty."""
+        return ""
+
+    def drawn_in_words(self, write: Writer) -> str:
+        """The records that it runs on."""
+        return "the full batch"
+
+    def releases_in_words(self, count: int, write: Writer) -> str:
+        """So many releases, and the records that they are about, without the noise."""
+        many = "a single release" if count == 1 else f"{count} releases"
+        return f"{many} on {self.drawn_in_words(write)}"
+
+    def draws(self, relation: Relation) -> str:
+        """How records come into batches, as a statement assumes it; empty where all records take part."""
+        return ""
+
+    @property
+    def secret(self) -> str:
+        """What must not be published of it; empty where nothing is drawn."""
+        return ""
+
+    def filled(self, phrase: str, write: Writer) -> str:
+        """A phrase with the values of the parameters that it names."""
+        told = {
+            name: write(value, each.rounds) if isinstance(value := getattr(self, name), Fraction) else str(value)
+            for name, each in parameters_of(self).items()
+        }
+        return phrase.format(**told)
+
+    # --- as a record
+
+    def _sheet(self) -> Sheet:
+        rows = [(str(count), repr(part)) for part, count in parts_of(self)]
+        return Sheet("mechanism", columns=("times", "release"), rows=rows)
+
+    def _hold(self, **fields: object) -> None:
+        """Set the fields of a frozen record, in its constructor."""
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __pow__(self, count: int) -> Composed:
+        return Composed(((self, positive_integer(count, "steps")),))
+
+    def __matmul__(self, other: Mechanism) -> Composed:
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        return Composed(((self, 1), (other, 1)))
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Composed(Mechanism):
+    """Several mechanisms one after the other, each as many times as its count says.
+
+    Args:
+        parts: (mechanism, count) pairs; counts are positive integers. Nested compositions are flattened.
+
+    Raises:
+        InvalidValue: There is no part, or a count is not a positive whole number.
+    """
+
+    parts: tuple[tuple[Mechanism, int], ...]
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """All: only what is inside matters."""
+        return ALL
+
+    @property
+    def inside(self) -> tuple[Mechanism, ...]:
+        """The parts."""
+        return tuple(part for part, _ in self.parts)
+
+    def __init__(self, parts: tuple[tuple[Mechanism, int], ...]) -> None:
+        given = listed_pairs(parts, "parts", "pairs of a mechanism and a count")
+        if not given:
+            raise InvalidValue("parts", parts, "at least one mechanism")
+        self._hold(parts=tuple(_flattened(given)))
+
+    def __repr__(self) -> str:
+        told = [repr(part) if count == 1 else f"{part!r} ** {count}" for part, count in self.parts]
+        return " @ ".join(told) if len(told) > 1 or self.parts[0][1] > 1 else f"{told[0]} ** 1"
+
+
+def listed(values: object, name: str, wanted: str) -> tuple[Any, ...]:
+    """The entries of a list or of whatever else can be gone through, or ``InvalidValue``."""
+    try:
+        found = iter(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else None
+    except TypeError:  # an array without an axis says that it can be gone through
+        found = None
+    if found is None:
+        raise InvalidValue(name, values, f"a list of {wanted}")
+    return tuple(found)
+
+
+def listed_pairs(values: object, name: str, wanted: str) -> tuple[tuple[Any, Any], ...]:
+    """The pairs of a list or of a mapping, or ``InvalidValue``."""
+    found = listed(values.items() if isinstance(values, Mapping) else values, name, wanted)
+    for entry in found:
+        if not isinstance(entry, tuple | list) or len(entry) != 2:
+            raise InvalidValue(name, entry, wanted)
+    return tuple((first, second) for first, second in found)
+
+
+def _flattened(parts: tuple[tuple[Any, Any], ...]) -> Iterator[tuple[Mechanism, int]]:
+    for mechanism, given in parts:
+        count = positive_integer(given, "steps")
+        demand("parts", mechanism, Mechanism)
+        if isinstance(mechanism, Composed):
+            for inner, times in mechanism.parts:
+                yield inner, positive_integer(times * count, "steps")
+        else:
+            yield mechanism, count
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class InParallel(Mechanism):
+    """One mechanism per block of a partition of the data; each block's may depend on what others published.
+
+    Used several times (``m ** T``, or the same object in ``a @ m @ b @ m``), it is the same partition each time. Two
+    objects are two partitions, even where their blocks have equal mechanisms: they are equal only to themselves.
+
+    Args:
+        blocks: One mechanism per block, at least one.
+        partition: "record" where a fixed function of the record's content says which block it belongs to; "index" where
+            its public position does (then add-or-remove-one makes no sense: a removal would shift the others).
+
+    Raises:
+        InvalidValue: There is no block, or no such kind of partition.
+    """
+
+    blocks: tuple[Mechanism, ...]
+    partition: Partition
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """It divides the records, and is no sum with noise."""
+        return ALL - {Trait.UNDIVIDED, Trait.NOISY_SUM}
+
+    @property
+    def inside(self) -> tuple[Mechanism, ...]:
+        """The mechanisms of the blocks."""
+        return self.blocks
+
+    def __init__(self, blocks: tuple[Mechanism, ...], partition: Partition = "record") -> None:
+        given = listed(blocks, "blocks", "mechanisms")
+        if not given or not all(isinstance(block, Mechanism) for block in given):
+            raise InvalidValue("blocks", given, "at least one mechanism, and nothing else")
+        demand_one_of("partition", partition, get_args(Partition))
+        self._hold(blocks=given, partition=partition)
+
+
+def parts_of(mechanism: Mechanism) -> tuple[tuple[Mechanism, int], ...]:
+    """The (mechanism, count) pairs of a composition; of any other mechanism, itself once."""
+    return mechanism.parts if isinstance(mechanism, Composed) else ((mechanism, 1),)

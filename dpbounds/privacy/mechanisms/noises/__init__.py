@@ -1,0 +1,1 @@
+"""Noise on the answer of a query: one file for each distribution."""

@@ -1,0 +1,79 @@
+"""Gaussian noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dpbounds.expressions.exact import ExactLike
+from dpbounds.privacy.mechanisms.core import Loss, Writer
+from dpbounds.privacy.mechanisms.noises.sums import RealNoise, one_way_of_giving
+from dpbounds.privacy.mechanisms.parameters import NUMBER, parameter
+from dpbounds.privacy.relations import Order
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.pairs.step_bounds import StepBound
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Gaussian(RealNoise):
+    """Release a d-dimensional sum plus N(0, stddev² I), for any d.
+
+    Args:
+        noise_multiplier: Standard deviation in units of the per-record l2 bound C, greater than 0; the neighbouring
+            relation supplies the factor (1 or 2). Or None, and instead of it
+        noise_stddev: standard deviation in the units of the answer, greater than 0, together with
+        sensitivity: l2 distance between the answers of two neighbours in the same units, greater than 0; the final one
+            under the relation that is asked for, no factor applied.
+
+    Raises:
+        InvalidValue: A value is not a positive number, or both ways of giving the noise (or neither) are used.
+
+    >>> Gaussian("1.5").noise_multiplier
+    Fraction(3, 2)
+    """
+
+    name = "gaussian"
+
+    noise_multiplier: Fraction | None = field(metadata=parameter(NUMBER, rounds="down", optional=True))
+    noise_stddev: Fraction | None = field(metadata=parameter(NUMBER, rounds="down", optional=True))
+    sensitivity: Fraction | None = field(metadata=parameter(NUMBER, optional=True))
+
+    def __init__(
+        self,
+        noise_multiplier: ExactLike | None = None,
+        *,
+        noise_stddev: ExactLike | None = None,
+        sensitivity: ExactLike | None = None,
+    ) -> None:
+        self._hold(**one_way_of_giving("Gaussian", noise_multiplier, ("noise_stddev", noise_stddev), sensitivity))
+
+    def dominated_by(self, order: Order) -> StepBound:
+        """Two Gaussians as far apart as one record moves the answer (``pairs.md``, section 4)."""
+        from dpbounds.privacy.pairs.pairs import ShiftedGaussians
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        stddev = self.noise_multiplier or self.noise_stddev
+        assert stddev is not None
+        return StepBound.attained(ShiftedGaussians((self._distance(order) / stddev) ** 2))
+
+    def in_words(self, write: Writer) -> str:
+        """The noise, per unit of the per-record bound or at the final distance."""
+        if self.noise_multiplier is not None:
+            return self.filled("Gaussian noise multiplier {noise_multiplier}", write)
+        return self.filled("Gaussian noise of stddev {noise_stddev} at sensitivity {sensitivity}", write)
+
+    @property
+    def unit(self) -> str:
+        """The unit of the noise multiplier."""
+        return "" if self.noise_multiplier is None else "standard deviation per unit of the per-record bound"
+
+    def loss(self) -> Loss:
+        """(sensitivity / stddev)², per unit of the per-record bound or of the final distance: these do not compare."""
+        if self.noise_multiplier is not None:
+            return Loss((Gaussian, "per record"), 1 / self.noise_multiplier**2, True, "(sensitivity / stddev)²")
+        assert self.noise_stddev is not None
+        assert self.sensitivity is not None
+        squared = (self.sensitivity / self.noise_stddev) ** 2
+        return Loss((Gaussian, "distance"), squared, True, "(sensitivity / stddev)²")

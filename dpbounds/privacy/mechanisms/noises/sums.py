@@ -1,0 +1,53 @@
+"""What noise on a real sum has in common, whatever its distribution."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpbounds.errors import InvalidValue, shown
+from dpbounds.expressions.exact import ExactLike
+from dpbounds.privacy.mechanisms.core import ALL, CODE, Assumption, Mechanism, Trait
+from dpbounds.privacy.relations import Order, Relation
+from dpbounds.privacy.values import positive
+
+IDEAL_NOISE = Assumption(
+    CODE,
+    "each record adds a vector to a sum, bounded one by one (to the per-record bound), divided by public constants "
+    "only; the noise is ideal",
+)
+
+
+class RealNoise(Mechanism):
+    """Noise on a real sum, given per unit of the per-record bound, or for a final distance."""
+
+    __slots__ = ()
+
+    sensitivity: Fraction | None
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """All, unless the final distance is given: that says nothing about a record that comes or goes alone."""
+        return ALL if self.sensitivity is None else ALL - {Trait.PER_RECORD, Trait.PRESENCE}
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """The sum and the noise are as described."""
+        return (IDEAL_NOISE,)
+
+    def _distance(self, order: Order) -> Fraction:
+        """How far one record moves the answer: in units of the per-record bound, or the final distance if given."""
+        return self.sensitivity or Fraction(2 if order.moves_twice else 1)
+
+
+def one_way_of_giving(
+    mechanism: str, multiplier: ExactLike | None, absolute: tuple[str, ExactLike | None], sensitivity: ExactLike | None
+) -> dict[str, Fraction | None]:
+    """The noise per unit of the per-record bound, or the absolute noise with the final distance: one of the two."""
+    name, amount = absolute
+    is_relative = multiplier is not None
+    is_absolute = amount is not None and sensitivity is not None
+    if is_relative == is_absolute or (is_relative and (amount is not None or sensitivity is not None)):
+        told = f"noise_multiplier={shown(multiplier)}, {name}={shown(amount)}, sensitivity={shown(sensitivity)}"
+        allowed = f"either noise_multiplier alone, or {name} together with sensitivity"
+        raise InvalidValue(f"{mechanism} noise", told, allowed)
+    given = {"noise_multiplier": multiplier, name: amount, "sensitivity": sensitivity}
+    return {field: None if value is None else positive(value, field) for field, value in given.items()}

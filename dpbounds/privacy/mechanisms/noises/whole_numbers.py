@@ -1,0 +1,131 @@
+"""Noise on whole numbers: discrete Laplace (two-sided geometric) and discrete Gaussian.
+
+Answers are sums of vectors of whole numbers. A record's vector has a bounded norm, and the neighbouring relation
+supplies the factor: 1 where a record comes, goes or is zeroed, 2 where it is replaced.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.privacy.mechanisms.core import ALL, CODE, Assumption, Mechanism, Trait, Writer
+from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
+from dpbounds.privacy.relations import Order, Relation
+from dpbounds.privacy.values import positive
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.pairs.step_bounds import StepBound
+
+
+class WholeNumberNoise(Mechanism):
+    """Noise on a sum of whole numbers."""
+
+    __slots__ = ()
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """All but what is proven for real sums alone."""
+        return ALL - {Trait.NOISY_SUM}
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """The sum and the noise are as described."""
+        return (
+            Assumption(CODE, "each record adds whole numbers to a sum, bounded one by one; the noise is drawn exactly"),
+        )
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class DiscreteLaplace(WholeNumberNoise):
+    """Add noise with P(x) proportional to e^(-|x|/b) on the whole numbers to each coordinate of a sum.
+
+    Args:
+        noise_scale: b, greater than 0.
+        bound: C, a whole number: one record's vector has l1 norm at most C.
+
+    Raises:
+        InvalidValue: A value is out of its domain.
+
+    >>> DiscreteLaplace("2.5").noise_scale
+    Fraction(5, 2)
+    """
+
+    name = "discrete-laplace"
+    phrase = "discrete Laplace noise of scale {noise_scale}, whole numbers, per-record l1 bound {bound}"
+
+    noise_scale: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
+    bound: int = field(metadata=parameter(COUNT))
+
+    def __init__(self, noise_scale: ExactLike, bound: int = 1) -> None:
+        self._hold(noise_scale=positive(noise_scale, "noise_scale"), bound=positive_integer(bound, "bound"))
+
+    def dominated_by(self, order: Order) -> StepBound:
+        """One coordinate that moves by as much as all of them may (``whole_numbers.md``)."""
+        from dpbounds.privacy.pairs.pairs import ShiftedDiscreteLaplaces, discrete_laplaces
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        pair = discrete_laplaces(1 / self.noise_scale, (2 if order.moves_twice else 1) * self.bound)
+        return StepBound.attained(pair) if isinstance(pair, ShiftedDiscreteLaplaces) else StepBound(pair, ())
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class DiscreteGaussian(WholeNumberNoise):
+    """Add noise with P(x) proportional to e^(-x²/2σ²) on the whole numbers to each coordinate of a sum.
+
+    What it spends is not what continuous noise of the same σ spends, and may be more.
+
+    Args:
+        noise_stddev: The parameter σ, greater than 0; the standard deviation of the noise is below it.
+        bound: C, greater than 0: one record's vector has l2 norm at most C. In one dimension it counts as ⌊C⌋, and
+            must be at least 1.
+        dimension: d, or None where it is not known: one dimension, and distances below √2 in any, have an exact
+            answer.
+
+    Raises:
+        InvalidValue: A value is out of its domain.
+    """
+
+    name = "discrete-gaussian"
+
+    noise_stddev: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
+    bound: Fraction = field(metadata=parameter(NUMBER))
+    dimension: int | None = field(metadata=parameter(COUNT, optional=True))
+
+    def __init__(self, noise_stddev: ExactLike, bound: ExactLike = 1, *, dimension: int | None = None) -> None:
+        known = None if dimension is None else positive_integer(dimension, "dimension")
+        least = positive(bound, "bound")
+        if least < 1:
+            raise InvalidValue("bound", bound, "at least 1", "vectors of whole numbers of a smaller norm are all 0")
+        self._hold(noise_stddev=positive(noise_stddev, "noise_stddev"), bound=least, dimension=known)
+
+    def dominated_by(self, order: Order) -> StepBound:
+        """One coordinate that moves, exactly; else what holds for whole vectors in any dimension.
+
+        The proofs are in ``whole_numbers.md``.
+        """
+        from dpbounds.privacy.pairs.pairs import Combined, RenyiProfile, ShiftedDiscreteGaussians, are_listed
+        from dpbounds.privacy.pairs.step_bounds import StepBound
+
+        variance, times = self.noise_stddev**2, 2 if order.moves_twice else 1
+        scalar, whole = self.dimension == 1, math.floor(self.bound)
+        squared = (times * (whole if scalar else self.bound)) ** 2
+        distance = times * whole if scalar else math.isqrt(math.floor(squared))
+        is_listed = are_listed(variance, distance)
+        if is_listed and (scalar or squared < 2):
+            return StepBound.attained(ShiftedDiscreteGaussians(variance, distance, scalar))
+        if is_listed and squared < 4:  # no coordinate moves by more than 1, and the dearest moves as many as it may
+            moved = min(math.floor(squared), self.dimension or math.floor(squared))
+            return StepBound.attained(Combined(((ShiftedDiscreteGaussians(variance, 1, scalar), moved),)))
+        # one coordinate moves by the whole distance where the norms of both vectors are whole numbers
+        attacks = (ShiftedDiscreteGaussians(variance, times * whole, scalar),)
+        return StepBound(RenyiProfile((), squared / (2 * variance)), attacks if is_listed else ())
+
+    def in_words(self, write: Writer) -> str:
+        """The noise, what it is added to, and the dimension where it is known."""
+        noise = "discrete Gaussian noise of parameter {noise_stddev}, whole numbers, per-record l2 bound {bound}"
+        where = "" if self.dimension is None else f" in {self.dimension} dimension{'s' if self.dimension > 1 else ''}"
+        return self.filled(noise + where, write)

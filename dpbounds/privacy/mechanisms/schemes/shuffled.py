@@ -1,0 +1,88 @@
+"""Batches cut from a shuffled data set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.privacy.mechanisms.core import LOADER, Assumption, Mechanism, Trait, Writer
+from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
+from dpbounds.privacy.mechanisms.schemes.sampling import (
+    Sampling,
+    demand_mechanism,
+    epochs_in_words,
+)
+from dpbounds.privacy.relations import Relation
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Shuffled(Sampling):
+    """One epoch: shuffle the records, cut them into batches of one size, run the mechanism on each in turn.
+
+    ``Shuffled(m, batches) ** E`` shuffles anew for each of E epochs. Everything that each batch publishes may be seen;
+    the order must stay secret. Where one order serves all epochs, or is known, ``shuffled_epochs`` says what is spent.
+
+    Args:
+        mechanism: What runs on each batch.
+        batches: M, how many batches of one size an epoch has.
+        rest: The number of records in a further, smaller batch, as a share of all records; 0 where there is none.
+            Records that are dropped instead only lower what is spent.
+
+    Raises:
+        InvalidValue: M is not a positive whole number, or the rest is no smaller than a batch.
+
+    >>> from dpbounds.privacy.mechanisms import Gaussian
+    >>> (Shuffled(Gaussian(4), batches=1000) ** 10).parts[0][1]
+    10
+    """
+
+    name = "shuffled"
+
+    mechanism: Mechanism
+    batches: int = field(metadata=parameter(COUNT))
+    rest: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
+
+    def __init__(self, mechanism: Mechanism, batches: int, rest: ExactLike = 0) -> None:
+        demand_mechanism(mechanism)
+        number, share = positive_integer(batches, "batches"), exact(rest, "rest")
+        if not 0 <= share * (number + 1) < 1:
+            raise InvalidValue("rest", rest, f"at least 0 and less than 1/{number + 1}, the share of a batch")
+        self._hold(mechanism=mechanism, batches=number, rest=share)
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """How likely a record is in a batch depends on how many there are."""
+        return frozenset((Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
+
+    @property
+    def secret(self) -> str:
+        """The orders."""
+        return "the orders of the records"
+
+    def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
+        """How orders are drawn and batches cut."""
+        drawn = (
+            "each epoch has a fresh, uniformly random order of all records, which stays secret, and batches of one "
+            "size are cut from it; an order that is kept for several epochs gains nothing (shuffled_epochs)"
+        )
+        return (Assumption(LOADER, drawn),)
+
+    def drawn_in_words(self, write: Writer) -> str:
+        """One epoch."""
+        return self.releases_in_words(1, write)
+
+    def releases_in_words(self, count: int, write: Writer) -> str:
+        """So many epochs, and their batches."""
+        cut = f"{self.batches} shuffled batch{'' if self.batches == 1 else 'es'}"
+        smaller = f" and a smaller one of {write(self.rest, 'down')} of the records" if self.rest else ""
+        return f"{epochs_in_words(count)} over {cut}{smaller}"
+
+    def draws(self, relation: Relation) -> str:
+        """How orders are drawn and batches cut."""
+        return "a uniformly random order of the records in every epoch, drawn afresh, cut into batches of one size"
+
+    def divisor(self, records: int) -> Fraction:
+        """The size of a batch, ⌊n/m⌋ for m batches."""
+        return Fraction(records // self.batches)
