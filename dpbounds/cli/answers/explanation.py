@@ -45,7 +45,8 @@ _ROUTES = {
     "allocation": "likelihood ratios (replace-one: their differences, at many thresholds) added up on a grid, "
     "rounded up and down (in IEEE 754 doubles, round-off bounded), and a lattice of losses",
     "groups": "levels rounded to few, up for the upper end and down for the lower one",
-    "bounds": "simple bounds, because every route declined: a single release below, a Chernoff bound above",
+    "bounds": "simple bounds, because every route declined or was wide: a single release or part below; basic "
+    "composition, Rényi divergences or a Chernoff bound above",
     "upper bound": "an upper bound only, because every route declined",
 }
 

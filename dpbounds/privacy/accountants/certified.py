@@ -460,11 +460,19 @@ def prove_delta(
 
 
 def _proven(product: Product, asked: Question) -> Proof:
-    found = by_closed_form(product, asked)
+    reason: NotCertified | None = None
+    try:
+        found = by_closed_form(product, asked)
+    except NotCertified as why:
+        if asked.route != "auto":
+            raise
+        found, reason = None, why
     if found is not None:
         return found
     from dpbounds.privacy.accountants import routing  # the routes are many files: not for a closed form
 
+    if reason is not None:
+        return routing.by_simple_bounds(product, asked, reason)
     if holds_allocation(product):
         return routing.allocated(product, [asked], _proven)[0]
     return routing.proven(product, asked)

@@ -90,8 +90,8 @@ def _require_closed_form(product: Product) -> None:
 
 
 def relative_width(proof: Proof) -> float:
-    """The width of its enclosure over the upper end, rounded up."""
-    upper = proof.enclosure.exact_upper
-    if upper == 0:
+    """The width of its enclosure over the upper end, rounded up; 1 where that alone is infinite."""
+    lower, upper = proof.enclosure.exact_lower, proof.enclosure.exact_upper
+    if upper == lower:
         return 0.0
-    return to_float((upper - proof.enclosure.exact_lower) / upper, "up")
+    return 1.0 if isinstance(upper, float) else to_float((upper - lower) / upper, "up")

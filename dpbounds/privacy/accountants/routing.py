@@ -15,8 +15,7 @@ from fractions import Fraction
 from flint import arb
 
 from dpbounds.errors import NotCertified
-from dpbounds.expressions.enclosure import Enclosure, ball_end
-from dpbounds.expressions.exact import brief
+from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.time_limit import TimeIsUp, is_limited
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.questions import (
@@ -27,13 +26,13 @@ from dpbounds.privacy.accountants.questions import (
     WORK,
     Question,
     by_closed_form,
-    epsilon_by_closed_form,
     relative_width,
 )
+from dpbounds.privacy.accountants.simple_bounds import of_moments, of_parts, of_releases
 from dpbounds.privacy.pairs.pairs import GaussianProduct, Product, Tagged, as_gaussian, holds_shuffling
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.beside_gaussian import delta_beside, epsilon_beside, lies_beside
-from dpbounds.privacy.routes.closed_forms import ball, certainly_infinite, closed_form_delta, has_closed_form
+from dpbounds.privacy.routes.closed_forms import ball, certainly_infinite, has_closed_form
 from dpbounds.privacy.routes.contour import (
     ACCURACY,
     chernoff_bound,
@@ -89,32 +88,67 @@ def proven(product: Product, asked: Question) -> Proof:
         from dpbounds.privacy.routes.shuffling.enclosed import proven as proven_of_shuffled
 
         return proven_of_shuffled(product, asked.target, lambda few, target: _without_secret(few, target, asked))
-    any_route = asked.route == "auto"
-    if any_route:
-        found = _without_all_levels(product, asked)
-        if found is not None:
-            return found
-    elif not plannable(product, asked.target.value):
-        raise NotCertified(_NOT_PLANNABLE)
+    if asked.route != "auto":
+        if not plannable(product, asked.target.value):
+            raise NotCertified(_NOT_PLANNABLE)
+        return _first_good(product, asked)
     try:
-        found = _first_good(product, asked)
+        found = _without_all_levels(product, asked) or _first_good(product, asked)
+    except NotCertified as reason:
+        return by_simple_bounds(product, asked, reason)
+    return found if relative_width(found) <= _WIDE else _within_simple_bounds(product, asked, [found])
+
+
+def by_simple_bounds(product: Product, asked: Question, reason: NotCertified) -> Proof:
+    """What is left where every route declines; that they do where nothing is left either."""
+    try:
+        return _within_simple_bounds(product, asked, [])
     except NotCertified:
-        if not any_route:
-            raise
-        return _between(product, asked)
-    if not any_route or relative_width(found) <= _WIDE:
-        return found
-    return _both(found, _between(product, asked))
+        raise reason from None
 
 
-def _both(found: Proof, other: Proof) -> Proof:
-    """The first proof, with the ends of another one where these are closer."""
-    one, two = found.enclosure, other.enclosure
-    low, high = max(one.exact_lower, two.exact_lower), min(one.exact_upper, two.exact_upper)
-    if (low, high) == (one.exact_lower, one.exact_upper):
-        return found
-    method = two.method if (low, high) == (two.exact_lower, two.exact_upper) else f"{one.method} and {two.method}"
-    return Proof(Enclosure(low, high, method, max(one.precision, two.precision)), "bounds")
+def _within_simple_bounds(product: Product, asked: Question, found: list[Proof]) -> Proof:
+    """What is found, within as many of the simple bounds as it takes to be narrow; they may take as long again.
+
+    Raises:
+        NotCertified: Nothing is found, and no bound either.
+    """
+
+    def of_part(part: Product, target: Target) -> Proof:
+        few = replace(asked, target=target, tolerance=max(asked.tolerance, ACCEPTED), work=Work(WORK))
+        return by_closed_form(part, few) or proven(part, few)
+
+    ways: tuple[Callable[[], Proof], ...] = (
+        *(() if any(each.route == "bounds" for each in found) else (lambda: _between(product, asked),)),
+        lambda: of_moments(product, asked.target),
+        lambda: of_parts(product, asked.target, of_part),
+    )
+    for way in ways:
+        try:
+            found = [_narrowed([*found, way()])]
+        except (NotCertified, Declined):
+            continue
+        except TimeIsUp:
+            if not found:
+                raise
+            break
+        if relative_width(found[0]) <= _WIDE:
+            break
+    if not found:
+        raise NotCertified("no bound holds without a route")
+    return found[0]
+
+
+def _narrowed(found: Sequence[Proof]) -> Proof:
+    """The intersection of one or two, by the ways of those that give its ends."""
+    above = min(found, key=lambda proof: proof.enclosure.exact_upper)
+    below = max(found, key=lambda proof: proof.enclosure.exact_lower)
+    if above is below:
+        return above
+    methods = dict.fromkeys(f"{below.enclosure.method} and {above.enclosure.method}".split(" and "))
+    precision = max(proof.enclosure.precision for proof in found)
+    ends = Enclosure(below.enclosure.exact_lower, above.enclosure.exact_upper, " and ".join(methods), precision)
+    return replace(above, enclosure=ends)
 
 
 def _without_secret(product: Product, target: Target, asked: Question) -> Proof:
@@ -288,7 +322,7 @@ def _frequencies(few: GaussianProduct, asked: Question) -> int:
 
 def _epsilon_between(product: Product, delta: Fraction, *, refine: bool = True) -> Proof:
     """Basic composition; of Gaussian pairs also what is drawn and, if doubles can plan it, Chernoff's bound."""
-    gaussian, known = as_gaussian(product), _epsilon_by_basic(product, delta)
+    gaussian, known = as_gaussian(product), of_releases(product, Target("delta", delta))
     if gaussian is None:
         return known
     low, high = Fraction(known.enclosure.exact_lower), Fraction(known.enclosure.exact_upper)
@@ -308,7 +342,7 @@ def _epsilon_between(product: Product, delta: Fraction, *, refine: bool = True) 
 
 def _delta_between(product: Product, epsilon: Fraction, *, refine: bool = True) -> Proof:
     """The same for δ(ε)."""
-    gaussian, known = as_gaussian(product), _delta_by_basic(product, epsilon)
+    gaussian, known = as_gaussian(product), of_releases(product, Target("epsilon", epsilon))
     if gaussian is None:
         return known
     low, high = Fraction(known.enclosure.exact_lower), Fraction(known.enclosure.exact_upper)
@@ -319,35 +353,6 @@ def _delta_between(product: Product, epsilon: Fraction, *, refine: bool = True) 
         with contextlib.suppress(Declined, NotCertified):  # what there is stands
             high = min(high, chernoff_bound(gaussian, epsilon, quick_log_delta(gaussian, float(epsilon), False)))
     return Proof(Enclosure(min(low, high), high, method), "bounds")
-
-
-def _epsilon_by_basic(product: Product, delta: Fraction) -> Proof:
-    """The dearest release below, basic composition above.
-
-    Each release at δ/T, T of them: Σ ε_i(δ/T) suffices at δ (Dwork & Roth 2014, Theorem 3.16).
-    """
-    total = sum(count for _, count in product)
-    low, high = Fraction(0), Fraction(0)
-    for pair, count in product:
-        single: Product = ((pair, 1),)
-        lower = epsilon_by_closed_form(single, delta).enclosure.exact_lower
-        upper = epsilon_by_closed_form(single, delta / total).enclosure.exact_upper
-        if isinstance(lower, float) or isinstance(upper, float):  # an infinite loss is likelier than δ/T
-            raise NotCertified(f"at δ = {brief(delta)} not even basic composition of these releases is finite")
-        low, high = max(low, lower), high + count * upper
-    return Proof(Enclosure(low, high, "single release and basic composition"), "bounds")
-
-
-def _delta_by_basic(product: Product, epsilon: Fraction) -> Proof:
-    """The same for δ(ε): the dearest release below, each release at ε/T above."""
-    total = sum(count for _, count in product)
-    low, high = Fraction(0), Fraction(0)
-    for pair, count in product:
-        if not has_closed_form(((pair, 1),)):
-            return Proof(Enclosure(Fraction(0), Fraction(1), "no bound"), "bounds")
-        low = max(low, ball_end(closed_form_delta(pair, epsilon)[0], "down"))
-        high += count * ball_end(closed_form_delta(pair, epsilon / total)[0], "up")
-    return Proof(Enclosure(low, max(low, min(high, Fraction(1))), "single release and basic composition"), "bounds")
 
 
 def _first_good(product: Product, asked: Question) -> Proof:

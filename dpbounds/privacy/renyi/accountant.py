@@ -202,6 +202,15 @@ def best_epsilon(moment: LogMoment, delta: Fraction) -> Enclosure:
     return _Conversion(Target("delta", delta), moment).best()[0]
 
 
+def spent_at_most(product: Product, target: Target) -> Fraction | float:
+    """Return what the divergences of one product of pairs promise at a target, from above; ``inf`` if nothing finite.
+
+    Raises:
+        NotCertified: The divergences are out of reach at every order tried.
+    """
+    return _Conversion(target, partial(total_log_moment, product)).best(exact_ends=False)[0].exact_upper
+
+
 Found = tuple[Enclosure, Fraction | None, bool]  # the ends, the order, whether both are proven
 
 

@@ -23,7 +23,7 @@ from dpbounds.privacy.accountants.certified import (
     epsilon,
     prove_epsilon,
 )
-from dpbounds.privacy.accountants.routing import _both, _delta_between, _epsilon_between
+from dpbounds.privacy.accountants.routing import _delta_between, _epsilon_between, _narrowed
 from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.relations import as_relation
 from dpbounds.privacy.renyi.accountant import renyi_delta, renyi_epsilon
@@ -285,5 +285,5 @@ def test_two_proofs_of_one_number_are_one_narrower_proof(
         Proof(Enclosure(Fraction(low), Fraction(high), name), name)
         for (low, high), name in ((one, "one"), (other, "other"))
     )
-    found = _both(first, second).enclosure
+    found = _narrowed((first, second)).enclosure
     assert (found.exact_lower, found.exact_upper) == both

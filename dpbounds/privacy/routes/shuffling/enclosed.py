@@ -70,7 +70,12 @@ class _Run:
         return sum(count for _, count in self.parts)
 
     def hopeless(self, delta: float) -> bool:
-        """Whether in no epoch even one clone is expected, whatever the aim: a choice not to look any further."""
+        """Whether in no epoch even one clone is expected, whatever the aim: a choice not to look any further.
+
+        Nor is one looked for where δ/epochs is below all doubles, in which clones are chosen.
+        """
+        if delta / self.epochs == 0:
+            return True
         choices = ((pair, choice_for(pair, Aim(_level(self, delta), 0.0), 1e-9)) for pair, _ in self.parts)
         return all(choice is None or (pair.batches - 1) * choice.share < 1 for pair, choice in choices)
 
