@@ -58,8 +58,8 @@ from dpbounds.privacy.mechanisms import (
 )
 from dpbounds.privacy.mechanisms.descriptions import JsonObject, described
 from dpbounds.privacy.mechanisms.parameters import read_number
+from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
 from dpbounds.privacy.mechanisms.schemes.last_iterate import BatchOrder
-from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
 from dpbounds.privacy.relations import Relation, as_relation
 
 if TYPE_CHECKING:

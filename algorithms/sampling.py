@@ -24,7 +24,7 @@ from dpbounds.privacy.mechanisms import (
     Shuffled,
     TruncatedPoisson,
 )
-from dpbounds.privacy.mechanisms.schemes.matrices import Encoder, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import Encoder, Toeplitz
 
 _GRID = 1 << 53  # a generator's uniform doubles are the multiples of 2^-53 in [0, 1)
 

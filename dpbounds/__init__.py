@@ -95,7 +95,7 @@ if TYPE_CHECKING:
         UniformBall as UniformBall,
     )
     from dpbounds.privacy.mechanisms.refusals import shuffled_epochs as shuffled_epochs
-    from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree as BinaryTree, Toeplitz as Toeplitz
+    from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree as BinaryTree, Toeplitz as Toeplitz
     from dpbounds.privacy.publishing.interoperability import (
         CertifiedAccountant as CertifiedAccountant,
         from_dp_event as from_dp_event,

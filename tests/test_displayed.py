@@ -8,7 +8,7 @@ import pytest
 import dpbounds as dp
 from dpbounds.algorithms.ledger import Ledger, Release
 from dpbounds.displayed import Displayed, Sheet, written
-from dpbounds.privacy.mechanisms.schemes.matrices import LowerTriangular
+from dpbounds.privacy.mechanisms.schemes.encoders import LowerTriangular
 
 NAMES = {name: getattr(dp, name) for name in dp.__all__} | {"LowerTriangular": LowerTriangular}
 GAUSSIAN = dp.Gaussian("1.5")

@@ -26,7 +26,7 @@ from dpbounds.algorithms.problems.domain import demand_no_regulariser
 from dpbounds.algorithms.problems.sets import L2Ball
 from dpbounds.algorithms.sampling import Correlated, CorrelatedDraws
 from dpbounds.privacy.mechanisms import Gaussian
-from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Encoder, LowerTriangular, Toeplitz
 
 _Named = Literal["square-root", "tree"]
 

@@ -58,7 +58,7 @@ from dpbounds.privacy.mechanisms import (
     TruncatedPoisson,
     UniformBall,
 )
-from dpbounds.privacy.mechanisms.schemes.matrices import Encoder, LowerTriangular, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import Encoder, LowerTriangular, Toeplitz
 
 Stream = np.random.Generator  # held while it counts, so that no other takes its place
 FALSE_ALARM = 1e-9

@@ -3,7 +3,7 @@
 What is released is row by row C x + Z: x_t the mean of step t's batch, Z_t fresh Gaussian noise. The oracle answers
 with what that says of x_t, once the rows before it are known: x_t + N_t, C N = Z. C is lower triangular without a 0 on
 its diagonal, so that answers and rows tell the same, step by step, and what adapts to the one adapts to the other
-(``dpbounds/privacy/pairs/matrices.md``, sections 1 and 2).
+(``matrices.md``, sections 1 and 2).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dpbounds.algorithms.oracles.visits import Visiting
 from dpbounds.algorithms.sampling import Correlated
 from dpbounds.algorithms.unreleased import closed
 from dpbounds.errors import InvalidValue
-from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Encoder, LowerTriangular, Toeplitz
 
 
 class Encoding(Protocol):
@@ -160,7 +160,7 @@ class CorrelatedGradientOracle(Visiting):
         InvalidValue: There are fewer records than groups, or the noise is not Gaussian.
         UnsupportedMechanism: Something else was written into the ledger between two answers, or the rows are used up.
 
-    Source: Kairouz et al. 2021 (trees), Denisov et al. 2022 (matrices); ``dpbounds/privacy/pairs/matrices.md``.
+    Source: Kairouz et al. 2021 (trees), Denisov et al. 2022 (matrices); ``matrices.md``.
     """
 
     scheme: Correlated

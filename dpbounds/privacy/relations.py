@@ -25,6 +25,16 @@ class Order(StrEnum):
         """Whether the record's term is exchanged for another one, which moves a sum by up to 2C, not C."""
         return self is Order.REPLACE
 
+    @property
+    def counts_records(self) -> bool:
+        """Whether one of the data sets has one record more."""
+        return self in (Order.REMOVE, Order.ADD)
+
+    @property
+    def zeroes(self) -> bool:
+        """Whether the record contributes nothing in one of the data sets, and keeps its place."""
+        return self in (Order.ZERO, Order.RESTORE)
+
 
 class Relation(StrEnum):
     """A neighbouring relation. Whatever a sum is divided by must be a public constant under each of them.

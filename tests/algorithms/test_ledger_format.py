@@ -12,7 +12,7 @@ from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy import mechanisms as m
 from dpbounds.privacy.accountants.certified import account
 from dpbounds.privacy.mechanisms.descriptions import MECHANISMS, SAMPLINGS, digest
-from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Toeplitz
 from dpbounds.privacy.publishing.certificates import certificate
 
 BOTH = ("add-or-remove-one", "replace-one")

@@ -25,7 +25,7 @@ from dpbounds.cli.questions.drawing import read_drawing
 from dpbounds.cli.verbs.run import command
 from dpbounds.errors import DpboundsError
 from dpbounds.privacy.mechanisms import Gaussian, LastIterate, MatrixMechanism, parts_of
-from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Toeplitz
 from dpbounds.privacy.relations import Relation
 
 N = 60

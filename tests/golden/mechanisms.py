@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dpbounds as dp
-from dpbounds.privacy.mechanisms.schemes.matrices import LowerTriangular
+from dpbounds.privacy.mechanisms.schemes.encoders import LowerTriangular
 
 RELATIONS = ("add-or-remove-one", "replace-one", "zero-out-one")
 _REPLACE, _ADD_OR_REMOVE = RELATIONS[1], RELATIONS[0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dpbounds.cli.printing import output
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.exact import to_decimal
-from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
 
 if TYPE_CHECKING:
     from fractions import Fraction

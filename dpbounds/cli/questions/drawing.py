@@ -126,7 +126,7 @@ def read_drawing(given: Mapping[str, Any], records: int, relation: Relation, ste
 def _by_epochs(given: Mapping[str, Any], records: int, relation: Relation, steps: int | None) -> Drawing:
     """Shuffled and cyclic batches: so many per epoch."""
     from dpbounds.algorithms.sampling import Cyclic, Shuffle
-    from dpbounds.privacy.mechanisms.refusals import refuse_without_positions
+    from dpbounds.privacy.mechanisms.demands import refuse_without_positions
 
     name = given["sampling"]
     if relation.counts_records:

@@ -17,7 +17,7 @@ from dpbounds.privacy.mechanisms.schemes.matrices import FITTING, Groups, Partic
 
 if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms import MatrixMechanism
-    from dpbounds.privacy.mechanisms.schemes.matrices import Encoder
+    from dpbounds.privacy.mechanisms.schemes.encoders import Encoder
 
 CORRELATED = "correlated"  # what JSON calls this sampling
 OPTIMAL = "optimal"
@@ -114,7 +114,7 @@ def read_stream(given: dict[str, Any], unknown: str | None) -> MatrixMechanism |
 
 
 def _matrix(given: dict[str, Any], chosen: str) -> Encoder:
-    from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, LowerTriangular, Toeplitz
+    from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, LowerTriangular, Toeplitz
 
     optimal = chosen == "matrix" and str(given["matrix"]) == OPTIMAL
     if chosen != "toeplitz" and not optimal and given["bands"] is not None:
@@ -165,7 +165,7 @@ def _steps(given: dict[str, Any]) -> int:
 
 def stream_parameters(stream: MatrixMechanism) -> dict[str, object]:
     """What was given, for JSON."""
-    from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree
+    from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree
 
     return {
         "steps": stream.matrix.steps,

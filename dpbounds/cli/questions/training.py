@@ -24,7 +24,7 @@ from dpbounds.cli.questions.allocation import (
 from dpbounds.cli.questions.matrices import CORRELATED, MATRIX_OPTIONS, read_stream
 from dpbounds.cli.questions.options import POSITIVE, RATE, Word, missing, note, number, options, unfit, whole
 from dpbounds.errors import InvalidValue
-from dpbounds.privacy.mechanisms.refusals import refuse_without_positions
+from dpbounds.privacy.mechanisms.demands import refuse_without_positions
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
@@ -308,7 +308,7 @@ def _max_batch_size(given: dict[str, Any], scheme: str) -> int | None:
 def _read_shuffled(given: dict[str, Any], made: Callable[..., Training], unknown: str | None) -> Training:
     """Epochs over shuffled batches: how many batches of one size, and what is left over."""
     if Relation(given["relation"]).counts_records:
-        from dpbounds.privacy.mechanisms.refusals import refuse_without_positions
+        from dpbounds.privacy.mechanisms.demands import refuse_without_positions
 
         refuse_without_positions("shuffled batches of one size")
     for name in ("participations", "redraw"):

@@ -29,13 +29,7 @@ from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import account_at, prove_delta, prove_epsilon
 from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
-from dpbounds.privacy.domination.composition import (
-    NeighbourClasses,
-    blocks_of,
-    by_partition,
-    is_blind,
-    neighbour_classes,
-)
+from dpbounds.privacy.domination.composition import NeighbourClasses, neighbour_classes
 from dpbounds.privacy.mechanisms import (
     Composed,
     Gaussian,
@@ -46,6 +40,9 @@ from dpbounds.privacy.mechanisms import (
     SampledWithReplacement,
     parts_of,
 )
+from dpbounds.privacy.mechanisms.bounds import blocks_of, grouped
+from dpbounds.privacy.mechanisms.core import Trait
+from dpbounds.privacy.mechanisms.demands import has
 from dpbounds.privacy.notions.group_privacy import Chain, Link
 from dpbounds.privacy.pairs.pairs import (
     Direction,
@@ -169,12 +166,12 @@ def _grown(mechanism: Mechanism, order: Order, k: int) -> tuple[Product, ...]:
     """
     if k == 0:
         return ((),)
-    options = [
-        _shared_out(blocks_of(key, members), order, k)
-        if isinstance(key, InParallel)
-        else (((_grown_part(key, order, k), sum(count for _, count in members)),),)
-        for key, members in by_partition(parts_of(mechanism)).items()
-    ]
+    options: list[tuple[Product, ...]] = []
+    for key, members in grouped(parts_of(mechanism)).items():
+        if isinstance(key, InParallel):
+            options.append(_shared_out(blocks_of(key, members), order, k))
+        else:
+            options += [(((_grown_part(part, order, k), count),),) for part, count in members]
     return _dearest(_together(choice) for choice in itertools.product(*options))
 
 
@@ -267,7 +264,7 @@ def _sorted_out(product: Product) -> tuple[Fraction, Counter[Fraction], dict[Pai
 
 
 def _grown_part(part: Mechanism, order: Order, k: int) -> Pair:
-    counted = order in (Order.REMOVE, Order.ADD) or (order is not Order.REPLACE and is_blind(part))
+    counted = order.counts_records or (order is not Order.REPLACE and has(Trait.BLIND, part))
     if isinstance(part, PoissonSampled) and counted and part.sample_rate < 1:
         # the records of the group are drawn independently: j of them with probability Binomial(k, q)(j)
         base, direction = _single(part.mechanism, order), Direction.of(order)
@@ -301,7 +298,7 @@ def _on_a_batch(part: SampledWithReplacement | SampledWithoutReplacement, order:
     base = _single(part.mechanism, Order.REPLACE)  # of the batch, one record takes the place of another
     if not isinstance(base, ShiftedGaussians) or n - k < (1 if one_by_one else b):
         return None
-    if order in (Order.REMOVE, Order.ADD):
+    if order.counts_records:
         if one_by_one and b > 1:
             return DrawnGaussians(Direction.of(order), Draws(Fraction(k, n), b), base.squared_shift)
         return _mixed(Direction.of(order), _hypergeometric(n, k, b), base.squared_shift)

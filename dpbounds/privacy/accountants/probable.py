@@ -23,11 +23,11 @@ from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.limits import COUNT
-from dpbounds.privacy.domination.bins import summed_columns
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import MatrixMechanism, Mechanism, RandomlyAllocated
 from dpbounds.privacy.mechanisms.core import parts_of
-from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree
+from dpbounds.privacy.mechanisms.schemes.bins import summed_columns
+from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree
 from dpbounds.privacy.pairs.pairs import Allocated, ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.routes.closed_forms import ball

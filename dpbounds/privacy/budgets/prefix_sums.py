@@ -22,7 +22,7 @@ from dpbounds.expressions.exact import positive_integer
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.limits import MATRIX_STEPS
-from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
 from dpbounds.privacy.routes.closed_forms import ball
 
 ErrorKind = Literal["mean", "largest"]

@@ -6,7 +6,7 @@ to be true of whoever runs it, and which properties (:class:`Trait`) let it run 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -19,7 +19,8 @@ from dpbounds.privacy.mechanisms.parameters import parameters_of
 from dpbounds.privacy.relations import Order, Relation
 
 if TYPE_CHECKING:
-    from dpbounds.privacy.pairs.step_bounds import StepBound
+    from dpbounds.privacy.mechanisms.bounds import Classes, Members
+    from dpbounds.privacy.pairs import StepBound
 
 Partition = Literal["record", "index"]
 Writer = Callable[[Fraction, Direction], str]  # a number as text, rounded to that side where it has to be
@@ -43,10 +44,14 @@ class Trait(StrEnum):
     NOISY_SUM = "it adds noise to a sum, in which each record's term stays within the per-record bound"
     PER_RECORD = "its noise is given per unit of the per-record bound, not for a final distance"
     PRESENCE = "it is private where a record comes or goes"
+    CERTAIN = "every record that it runs on takes part, none by chance"
+    ADDS_UP = "several of it, even chosen one by one, are as private as one with the sum of their squared shifts"
 
 
+# of what runs on any records, however they are drawn, and draws nothing in secret of its own
 ANYWHERE = frozenset((Trait.PUBLIC_RATE, Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED))
-ALL = frozenset(Trait)
+# of noise on a sum to which each record contributes within the per-record bound
+ON_SUMS = ANYWHERE | {Trait.BLIND, Trait.PER_RECORD, Trait.PRESENCE, Trait.CERTAIN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +142,29 @@ class Mechanism(Displayed):
         """
         raise UnsupportedMechanism(f"no dominating pair is proven here for {shown(self)} ({order})")
 
+    # --- classes of ordered neighbours
+
+    def classes(self, order: Order) -> Classes:
+        """The steps for each class of ordered neighbours; asked by ``bounds.classes_of``, which resolves first."""
+        return {(): ((self.dominated_by(order), 1),)}
+
+    @property
+    def group_key(self) -> Hashable:
+        """Releases of a composition with equal keys have their classes in common, and are taken together."""
+        return self
+
+    def classes_together(self, members: Members, order: Order, room: int) -> list[Classes]:
+        """The classes of unlike releases whose key is a class, with how often each is run; at most ``room`` in all."""
+        raise NotImplementedError(f"{type(self).__name__} has its classes to itself")
+
+    def in_block(self, index: int) -> Mechanism:
+        """What it runs on that block, where its key is a partition."""
+        raise NotImplementedError(f"{type(self).__name__} runs on no partition as a whole")
+
+    def poisson_replaced(self, rate: Fraction) -> StepBound | None:
+        """A release on a Poisson sample, a record replaced, where more is known than two guarantees say; else None."""
+        return None
+
     # --- in words
 
     def in_words(self, write: Writer) -> str:
@@ -210,7 +238,7 @@ class Composed(Mechanism):
     @property
     def traits(self) -> frozenset[Trait]:
         """All: only what is inside matters."""
-        return ALL
+        return frozenset(Trait)
 
     @property
     def inside(self) -> tuple[Mechanism, ...]:
@@ -281,12 +309,26 @@ class InParallel(Mechanism):
     @property
     def traits(self) -> frozenset[Trait]:
         """It divides the records, and is no sum with noise."""
-        return ALL - {Trait.UNDIVIDED, Trait.NOISY_SUM}
+        return frozenset(
+            (
+                *(Trait.PUBLIC_RATE, Trait.ANY_RECORDS, Trait.UNALLOCATED, Trait.BLIND),
+                *(Trait.PER_RECORD, Trait.PRESENCE, Trait.CERTAIN),
+            )
+        )
 
     @property
     def inside(self) -> tuple[Mechanism, ...]:
         """The mechanisms of the blocks."""
         return self.blocks
+
+    @property
+    def group_key(self) -> InParallel:
+        """The partition."""
+        return self
+
+    def in_block(self, index: int) -> Mechanism:
+        """The mechanism of the block."""
+        return self.blocks[index]
 
     def __init__(self, blocks: tuple[Mechanism, ...], partition: Partition = "record") -> None:
         given = listed(blocks, "blocks", "mechanisms")

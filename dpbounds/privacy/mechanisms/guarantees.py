@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand, shown
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.privacy import pairs
 from dpbounds.privacy.mechanisms.core import (
     ANYWHERE,
     CODE,
@@ -22,13 +23,9 @@ from dpbounds.privacy.mechanisms.core import (
     Writer,
     listed_pairs,
 )
-from dpbounds.privacy.mechanisms.parameters import COUNT, FLAG, NUMBER, RELATION, pairs, parameter
+from dpbounds.privacy.mechanisms.parameters import COUNT, FLAG, NUMBER, RELATION, pairs_of, parameter
 from dpbounds.privacy.relations import Order, Relation, as_relation
 from dpbounds.privacy.values import positive
-
-if TYPE_CHECKING:
-    from dpbounds.privacy.pairs.pairs import Pair
-    from dpbounds.privacy.pairs.step_bounds import StepBound
 
 _PRECISION = 128
 _TWO_POINT_ATTACKS = (Fraction(1, 2), Fraction(5, 8), Fraction(3, 4))  # of the range; the best depends on ε
@@ -64,24 +61,21 @@ class RandomizedResponse(Mechanism):
     @property
     def traits(self) -> frozenset[Trait]:
         """It publishes the number of records, and whether a record has an answer."""
-        return ANYWHERE | {Trait.PER_RECORD}
+        return ANYWHERE | {Trait.PER_RECORD, Trait.CERTAIN}
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """The answers are drawn as described."""
         return (Assumption(CODE, "each record's answer is drawn on its own, and nothing else is told of it"),)
 
-    def dominated_by(self, order: Order) -> StepBound:
+    def dominated_by(self, order: Order) -> pairs.StepBound:
         """The responses to the two answers (``losses.md``, section 2)."""
-        from dpbounds.privacy.pairs.pairs import Responses
-        from dpbounds.privacy.pairs.step_bounds import StepBound
-
         if order is not Order.REPLACE:
             raise UnsupportedMechanism(
                 "randomised response publishes one answer per record, and so the number of records, and a record that "
                 "contributes nothing has no answer: it is private under replace-one only; ask with "
                 "relation='replace-one'"
             )
-        return StepBound.attained(Responses(self.epsilon, self.options))
+        return pairs.StepBound.attained(pairs.Responses(self.epsilon, self.options))
 
 
 class Declared(Mechanism):
@@ -95,7 +89,7 @@ class Declared(Mechanism):
     def traits(self) -> frozenset[Trait]:
         """It is private where a record comes or goes if that is the relation it was declared for."""
         covers = self.relation is Relation.ADD_OR_REMOVE_ONE
-        return ANYWHERE | {Trait.PER_RECORD} | ({Trait.PRESENCE} if covers else set())
+        return ANYWHERE | {Trait.PER_RECORD, Trait.CERTAIN} | ({Trait.PRESENCE} if covers else set())
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """The declared guarantee holds."""
@@ -163,14 +157,11 @@ class ExponentialMechanism(Declared):
             f"exponential mechanism, epsilon {{epsilon}} ({{relation}}{', monotone' if self.monotone else ''})", write
         )
 
-    def dominated_by(self, order: Order) -> StepBound:
+    def dominated_by(self, order: Order) -> pairs.StepBound:
         """The least upper bound of all two-point pairs of that range (``losses.md``, section 2)."""
-        from dpbounds.privacy.pairs.pairs import BoundedRangeProfile, TwoPoints
-        from dpbounds.privacy.pairs.step_bounds import StepBound
-
         span = self.loss_range * self._links(order)
-        attacks = tuple(TwoPoints(share * span, span) for share in _TWO_POINT_ATTACKS)
-        return StepBound(BoundedRangeProfile(span), attacks)
+        attacks = tuple(pairs.TwoPoints(share * span, span) for share in _TWO_POINT_ATTACKS)
+        return pairs.StepBound(pairs.BoundedRangeProfile(span), attacks)
 
     def loss(self) -> Loss:
         """Its ε."""
@@ -214,13 +205,10 @@ class PermuteAndFlip(Declared):
             f"permute-and-flip, epsilon {{epsilon}} ({{relation}}{', monotone' if self.monotone else ''})", write
         )
 
-    def dominated_by(self, order: Order) -> StepBound:
+    def dominated_by(self, order: Order) -> pairs.StepBound:
         """Two Laplace distributions (``losses.md``, section 2); two candidates attain some of it."""
-        from dpbounds.privacy.pairs.pairs import ShiftedLaplaces
-        from dpbounds.privacy.pairs.step_bounds import StepBound
-
         shift = self.largest_loss * self._links(order)
-        return StepBound(ShiftedLaplaces(shift), _two_candidates(shift), only_once=True)
+        return pairs.StepBound(pairs.ShiftedLaplaces(shift), _two_candidates(shift), only_once=True)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -283,12 +271,10 @@ class AboveThreshold(Declared):
         """Its ε, and what that was established for."""
         return self.filled(f"above-threshold test, epsilon {write(self.epsilon, 'up')} ({{relation}})", write)
 
-    def dominated_by(self, order: Order) -> StepBound:
+    def dominated_by(self, order: Order) -> pairs.StepBound:
         """Randomised response, once or twice (``losses.md``, section 2)."""
-        from dpbounds.privacy.pairs.pairs import Responses, TwoResponses
-        from dpbounds.privacy.pairs.step_bounds import StepBound
-
-        return StepBound((TwoResponses if self._links(order) == 2 else Responses)(self.epsilon), ())
+        pair = pairs.TwoResponses if self._links(order) == 2 else pairs.Responses
+        return pairs.StepBound(pair(self.epsilon), ())
 
 
 def _monotone(claimed: bool, relation: Relation) -> bool:
@@ -320,12 +306,10 @@ class PureDP(Declared):
     def __init__(self, epsilon: ExactLike, *, relation: str | Relation) -> None:
         self._hold(epsilon=positive(epsilon, "epsilon"), relation=as_relation(relation))
 
-    def dominated_by(self, order: Order) -> StepBound:
+    def dominated_by(self, order: Order) -> pairs.StepBound:
         """Randomised response, once or twice (``losses.md``, section 2)."""
-        from dpbounds.privacy.pairs.pairs import Responses, TwoResponses
-        from dpbounds.privacy.pairs.step_bounds import StepBound
-
-        return StepBound.attained((TwoResponses if self._links(order) == 2 else Responses)(self.epsilon))
+        pair = pairs.TwoResponses if self._links(order) == 2 else pairs.Responses
+        return pairs.StepBound.attained(pair(self.epsilon))
 
     def loss(self) -> Loss:
         """Its ε."""
@@ -355,13 +339,10 @@ class ApproximateDP(Declared):
             raise InvalidValue("delta", delta, "a number between 0 and 1")
         self._hold(epsilon=loss, delta=failure, relation=as_relation(relation))
 
-    def dominated_by(self, order: Order) -> StepBound:
+    def dominated_by(self, order: Order) -> pairs.StepBound:
         """The worst (ε, δ)-private pair (``losses.md``, section 2), for two links that of a group of two."""
-        from dpbounds.privacy.pairs.pairs import FourPoints, enlarged
-        from dpbounds.privacy.pairs.step_bounds import StepBound
-
-        pair, links = FourPoints(self.epsilon, self.delta), self._links(order)
-        return StepBound.attained(pair) if links == 1 else StepBound(enlarged(pair, links), (pair,))
+        pair, links = pairs.FourPoints(self.epsilon, self.delta), self._links(order)
+        return pairs.StepBound.attained(pair) if links == 1 else pairs.StepBound(pairs.enlarged(pair, links), (pair,))
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -381,15 +362,12 @@ class ZCDP(Declared):
     def __init__(self, rho: ExactLike, *, relation: str | Relation) -> None:
         self._hold(rho=positive(rho, "rho"), relation=as_relation(relation))
 
-    def dominated_by(self, order: Order) -> StepBound:
+    def dominated_by(self, order: Order) -> pairs.StepBound:
         """The largest profile that the divergences allow (``losses.md``, section 2); a Gaussian has them."""
-        from dpbounds.privacy.pairs.pairs import RenyiProfile, ShiftedGaussians, enlarged
-        from dpbounds.privacy.pairs.step_bounds import StepBound
-
         links = self._links(order)
-        pair: Pair = RenyiProfile((), self.rho)
-        gaussian = ShiftedGaussians(2 * self.rho * links**2)
-        return StepBound(pair if links == 1 else enlarged(pair, links), (gaussian,))
+        pair: pairs.Pair = pairs.RenyiProfile((), self.rho)
+        gaussian = pairs.ShiftedGaussians(2 * self.rho * links**2)
+        return pairs.StepBound(pair if links == 1 else pairs.enlarged(pair, links), (gaussian,))
 
     def loss(self) -> Loss:
         """Its ρ."""
@@ -413,7 +391,7 @@ class RenyiDP(Declared):
 
     name = "renyi"
 
-    points: tuple[tuple[Fraction, Fraction], ...] = field(metadata=parameter(pairs("order", "epsilon")))
+    points: tuple[tuple[Fraction, Fraction], ...] = field(metadata=parameter(pairs_of("order", "epsilon")))
     relation: Relation = field(metadata=parameter(RELATION))
 
     def __init__(
@@ -431,30 +409,27 @@ class RenyiDP(Declared):
             raise InvalidValue("epsilon", [str(value) for _, value in read], "numbers that are at least 0")
         self._hold(points=tuple(read), relation=as_relation(relation))
 
-    def dominated_by(self, order: Order) -> StepBound:
+    def dominated_by(self, order: Order) -> pairs.StepBound:
         """The largest profile that the divergences allow (``losses.md``, section 2); a Gaussian may have less."""
-        from dpbounds.privacy.pairs.pairs import RenyiProfile, ShiftedGaussians
-        from dpbounds.privacy.pairs.step_bounds import StepBound
-
         if self._links(order) > 1:
             raise UnsupportedMechanism(
                 f"a Rényi guarantee under {self.relation} gives none here under replace-one (the triangle inequality "
                 "of Rényi divergences changes the orders): declare it under replace-one, or use ZCDP"
             )
         least = min(value / at for at, value in self.points)
-        return StepBound(RenyiProfile(self.points), (ShiftedGaussians(2 * least),) if least > 0 else ())
+        attacks = (pairs.ShiftedGaussians(2 * least),) if least > 0 else ()
+        return pairs.StepBound(pairs.RenyiProfile(self.points), attacks)
 
     def in_words(self, write: Writer) -> str:
         """How many orders it was established at, and for what."""
         return self.filled(f"a black box with Rényi bounds at {len(self.points)} orders ({{relation}})", write)
 
 
-def _two_candidates(shift: Fraction) -> tuple[Pair, ...]:
+def _two_candidates(shift: Fraction) -> tuple[pairs.Pair, ...]:
     """Two candidates: whether Laplace noise, moved or not, exceeds a part of the shift; losses rounded towards 0."""
     from dpbounds.expressions.enclosure import ball_end
     from dpbounds.expressions.working import working
     from dpbounds.privacy.pairs.losses import ball
-    from dpbounds.privacy.pairs.pairs import TwoPoints
 
     def loss(near: Fraction, far: Fraction) -> Fraction:
         """Log (1 - e^-far / 2) / (e^-near / 2), rounded down."""
@@ -463,4 +438,4 @@ def _two_candidates(shift: Fraction) -> tuple[Pair, ...]:
     with working(_PRECISION):
         places = [part * shift for part in _TWO_POINT_ATTACKS]
         ends = [(loss(place, shift - place), loss(shift - place, place)) for place in places]
-    return tuple(TwoPoints(high, high + low) for high, low in ends)
+    return tuple(pairs.TwoPoints(high, high + low) for high, low in ends)

@@ -111,7 +111,7 @@ def _write_number_or_list(value: Fraction | tuple[Fraction, ...], number: WriteN
     return number(value) if isinstance(value, Fraction) else list(map(number, value))
 
 
-def pairs(first: str, second: str) -> Kind:
+def pairs_of(first: str, second: str) -> Kind:
     """The kind of lists of pairs of numbers, with the names of what the pairs hold."""
 
     def read(value: object, name: str) -> list[tuple[Fraction, Fraction]]:

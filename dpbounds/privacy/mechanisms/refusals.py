@@ -118,18 +118,6 @@ def refuse(name: str, asked: str = "") -> NoReturn:
     raise UnsupportedMechanism(f"{asked}: {refusal(name)}" if asked else str(refusal(name)))
 
 
-def refuse_without_positions(what: str) -> NoReturn:
-    """Raise ``UnsupportedMechanism`` for what goes by the records' positions, where records are added or removed.
-
-    Args:
-        what: In the plural, such as "blocks by position".
-    """
-    raise UnsupportedMechanism(
-        f"{what} under add-or-remove-one: removing one record shifts all later ones, and nothing is proven; ask under "
-        "replace-one or zero-out-one, which keep every place (--relation replace-one or --relation zero-out-one)"
-    )
-
-
 def shuffled_epochs(noise_multiplier: ExactLike, epochs: ExactLike) -> Composed:
     """What epochs over shuffled (or fixed) batches spend at most, records keeping their places: one release each.
 

@@ -45,7 +45,7 @@ from dpbounds.privacy.mechanisms import (
 )
 from dpbounds.privacy.mechanisms.descriptions import FULL_BATCH, MECHANISMS, SAMPLINGS, written
 from dpbounds.privacy.mechanisms.parameters import parameters_of
-from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Encoder, LowerTriangular, Toeplitz
 from dpbounds.privacy.mechanisms.schemes.sampling import Sampling
 from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.pairs.pairs import Product, SampledGaussians, ShiftedGaussians, as_gaussian

@@ -17,9 +17,9 @@ from flint import arb
 from dpbounds.errors import CertificateError
 from dpbounds.expressions.exact import to_decimal
 from dpbounds.privacy.accountants.certified import Account
-from dpbounds.privacy.domination.bins import stride_of
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import MatrixMechanism, Shuffled, TruncatedPoisson, parts_of
+from dpbounds.privacy.mechanisms.schemes.bins import stride_of
 from dpbounds.privacy.pairs.pairs import Direction, ShiftedGaussians, ShuffledBatches
 from dpbounds.privacy.publishing import standalone_checker as checker
 from dpbounds.privacy.relations import Relation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpbounds.privacy.domination.last_iterate import coarser
+from dpbounds.privacy.mechanisms.schemes.last_iterate_costs import coarser
 from dpbounds.privacy.pairs.pairs import (
     Combined,
     Diluted,

@@ -16,7 +16,7 @@ from dpbounds.algorithms.oracles.correlated import dense
 from dpbounds.algorithms.sampling import Correlated
 from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.privacy.mechanisms import MatrixMechanism
-from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Toeplitz
 
 RNG = np.random.default_rng(0)
 N, P, STEPS = 60, 3, 12

@@ -18,7 +18,7 @@ from dpbounds.algorithms.sampling import Correlated
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.algorithms.verification.catalogue import example
 from dpbounds.errors import BudgetExceeded, InvalidValue, UnsupportedMechanism
-from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Encoder, LowerTriangular, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Encoder, LowerTriangular, Toeplitz
 from tests.algorithms.shared import wavy
 
 MATRICES: dict[str, Encoder] = {

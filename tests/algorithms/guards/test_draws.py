@@ -32,7 +32,7 @@ from dpbounds.algorithms.unreleased import Unreleased
 from dpbounds.algorithms.verification.catalogue import example
 from dpbounds.errors import BudgetExceeded
 from dpbounds.privacy.mechanisms import Gaussian
-from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
 from tests.algorithms.oracles.test_answers import Curved
 from tests.algorithms.shared import pretend
 

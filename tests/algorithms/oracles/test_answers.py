@@ -24,7 +24,7 @@ from dpbounds.algorithms.oracles.correlated import dense
 from dpbounds.algorithms.problems import Clipped
 from dpbounds.algorithms.sampling import Correlated, Shuffle
 from dpbounds.algorithms.unreleased import opened
-from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
 from tests.algorithms.oracles.test_oracles import SAMPLINGS, Bowl, N, P, oracle
 
 R, CALLS, Z = 300, 4, 3

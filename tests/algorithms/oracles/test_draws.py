@@ -25,7 +25,7 @@ from dpbounds.algorithms.sampling import Allocated, Batch, Bins, Correlated, Cyc
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.algorithms.verification.studies.stochastic import realisable
 from dpbounds.errors import UnsupportedMechanism
-from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
 from tests.algorithms.shared import follows, pretend
 
 PAIRS = 1600

@@ -29,7 +29,7 @@ from dpbounds.privacy.mechanisms import (
     Shuffled,
     TruncatedPoisson,
 )
-from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
 
 PROBLEM = realisable(60, 2)
 G = 3 * math.sqrt(3) / 8

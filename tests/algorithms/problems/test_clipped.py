@@ -23,7 +23,7 @@ from dpbounds.algorithms.sampling import Batch, Correlated, Poisson, Shuffle
 from dpbounds.algorithms.second_order.gradient_descent import GradientDescent
 from dpbounds.algorithms.verification.catalogue import example
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
-from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
 from tests.algorithms.problems.test_every_problem import PROBLEMS, P, in_ball
 from tests.algorithms.shared import SOUND, minutes_unless
 

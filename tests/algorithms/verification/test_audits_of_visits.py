@@ -20,7 +20,7 @@ from dpbounds.algorithms.verification.attacks.experiments import audit_algorithm
 from dpbounds.algorithms.verification.attacks.neighbours import worst_pair
 from dpbounds.algorithms.verification.attacks.transcripts import Witness, listening
 from dpbounds.algorithms.verification.studies.stochastic import realisable
-from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Toeplitz
 from dpbounds.privacy.relations import Relation
 
 RECORDS, EPOCHS = 3, 2

@@ -37,7 +37,7 @@ from dpbounds.privacy.mechanisms import (
     PoissonSampled,
     RandomlyAllocated,
 )
-from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Encoder, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Encoder, Toeplitz
 from dpbounds.privacy.publishing import certificates, statements
 from dpbounds.privacy.publishing.certificates import write_certificate
 from dpbounds.privacy.publishing.statements import statement

@@ -10,7 +10,7 @@ from scipy.optimize import check_grad
 import dpbounds as dp
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.privacy.budgets import prefix_sums
-from dpbounds.privacy.domination.streams import reach
+from dpbounds.privacy.mechanisms.schemes.streams import reach
 
 
 def exactly(matrix, error):

@@ -11,29 +11,37 @@ import pytest
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy import mechanisms as m
 from dpbounds.privacy.domination.composition import neighbour_classes
-from dpbounds.privacy.mechanisms.core import ALL, ANYWHERE, Mechanism, Trait
+from dpbounds.privacy.mechanisms.core import Mechanism, Trait
 from dpbounds.privacy.mechanisms.descriptions import MECHANISMS, SAMPLINGS
 from dpbounds.privacy.mechanisms.parameters import parameters_of
-from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
 from dpbounds.privacy.relations import Relation
 
 AR, RE = Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE
 NOISE = m.Gaussian(2)
-SUMS = ALL - {Trait.NOISY_SUM}
-DRAWN = ALL - {Trait.BLIND, Trait.NOISY_SUM}
+# listed once more: a trait that is new belongs to nobody until this table says so
+SUMS = frozenset(
+    (
+        *(Trait.PUBLIC_RATE, Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED),
+        *(Trait.BLIND, Trait.PER_RECORD, Trait.PRESENCE, Trait.CERTAIN),
+    )
+)
+REAL_SUMS = SUMS | {Trait.NOISY_SUM}
+DRAWN = SUMS - {Trait.BLIND, Trait.CERTAIN}
+ANSWERS = SUMS - {Trait.BLIND, Trait.PRESENCE}
 TRAITS: dict[Mechanism, frozenset[Trait]] = {
-    NOISE: ALL,
-    m.Gaussian(noise_stddev=2, sensitivity=1): ALL - {Trait.PER_RECORD, Trait.PRESENCE},
-    m.Laplace(2): ALL,
-    m.Laplace(noise_scale=2, sensitivity=1): ALL - {Trait.PER_RECORD, Trait.PRESENCE},
-    m.UniformBall(2, 3): ALL,
-    m.UniformBall(2, 3, sensitivity=1): ALL - {Trait.PER_RECORD, Trait.PRESENCE},
+    NOISE: REAL_SUMS | {Trait.ADDS_UP},
+    m.Gaussian(noise_stddev=2, sensitivity=1): REAL_SUMS - {Trait.PER_RECORD, Trait.PRESENCE} | {Trait.ADDS_UP},
+    m.Laplace(2): REAL_SUMS,
+    m.Laplace(noise_scale=2, sensitivity=1): REAL_SUMS - {Trait.PER_RECORD, Trait.PRESENCE},
+    m.UniformBall(2, 3): REAL_SUMS,
+    m.UniformBall(2, 3, sensitivity=1): REAL_SUMS - {Trait.PER_RECORD, Trait.PRESENCE},
     m.DiscreteLaplace(2): SUMS,
     m.DiscreteGaussian(2): SUMS,
-    m.MixtureOfGaussians(2, {0: "0.5", 1: "0.5"}): SUMS,
-    m.RandomizedResponse(1): ANYWHERE | {Trait.PER_RECORD},
+    m.MixtureOfGaussians(2, {0: "0.5", 1: "0.5"}): SUMS - {Trait.CERTAIN},
+    m.RandomizedResponse(1): ANSWERS,
     **{
-        each: ANYWHERE | {Trait.PER_RECORD} | ({Trait.PRESENCE} if each.relation is AR else frozenset())
+        each: ANSWERS | ({Trait.PRESENCE} if each.relation is AR else frozenset())
         for relation in (AR, RE)
         for each in (
             m.ExponentialMechanism(1, relation=relation),
@@ -47,14 +55,14 @@ TRAITS: dict[Mechanism, frozenset[Trait]] = {
     },
     m.MatrixMechanism(2, Toeplitz([1], 3), "single"): DRAWN - {Trait.UNDIVIDED},
     m.LastIterate(NOISE, batches=2, smoothness_step="0.1"): DRAWN - {Trait.ANY_RECORDS},
-    m.PoissonSampled(NOISE, "0.1"): SUMS,
+    m.PoissonSampled(NOISE, "0.1"): SUMS - {Trait.CERTAIN},
     m.SampledWithoutReplacement(NOISE, 2, 9): DRAWN - {Trait.PUBLIC_RATE},
     m.SampledWithReplacement(NOISE, 2, 9): DRAWN - {Trait.PUBLIC_RATE},
     m.TruncatedPoisson(NOISE, "0.1", 2, 9): DRAWN - {Trait.PUBLIC_RATE},
     m.Shuffled(NOISE, 3): DRAWN - {Trait.PUBLIC_RATE},
     m.RandomlyAllocated(NOISE, 3): DRAWN - {Trait.UNALLOCATED},
     m.BallsInBins(NOISE, 3, 2, redraw=True): DRAWN - {Trait.UNALLOCATED},
-    NOISE**2: ALL,
+    NOISE**2: frozenset(Trait),
     m.InParallel((NOISE,)): SUMS - {Trait.UNDIVIDED},
 }
 # what is printed may say more noise never, and a larger rate, bound, ε or δ always

@@ -10,9 +10,9 @@ import pytest
 
 import dpbounds as dp
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
-from dpbounds.privacy.domination import bins, streams
 from dpbounds.privacy.domination.composition import neighbour_classes
-from dpbounds.privacy.mechanisms.schemes.matrices import LowerTriangular
+from dpbounds.privacy.mechanisms.schemes import bins, streams
+from dpbounds.privacy.mechanisms.schemes.encoders import LowerTriangular
 from dpbounds.privacy.pairs.pairs import Allocated, Combined, Direction, Pair, ShiftedGaussians
 from dpbounds.privacy.relations import Order
 from tests.privacy.pairs.test_streams import dense, random_matrices

@@ -13,8 +13,8 @@ from scipy.special import ndtr
 
 import dpbounds as dp
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
-from dpbounds.privacy.domination import last_iterate
 from dpbounds.privacy.domination.composition import neighbour_classes
+from dpbounds.privacy.mechanisms.schemes import last_iterate_costs as last_iterate
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import ShiftedGaussians, TaggedGaussians
 from dpbounds.privacy.relations import Relation

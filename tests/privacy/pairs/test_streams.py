@@ -12,9 +12,9 @@ import pytest
 
 import dpbounds as dp
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
-from dpbounds.privacy.domination import streams
 from dpbounds.privacy.domination.composition import neighbour_classes
-from dpbounds.privacy.mechanisms.schemes.matrices import LowerTriangular
+from dpbounds.privacy.mechanisms.schemes import streams
+from dpbounds.privacy.mechanisms.schemes.encoders import LowerTriangular
 from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians
 
 AR, RE, ZO = dp.Relation

@@ -21,8 +21,8 @@ import dpbounds as dp
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.working import working
 from dpbounds.privacy.budgets import batch_room
-from dpbounds.privacy.domination import composition as domination
 from dpbounds.privacy.domination.composition import neighbour_classes
+from dpbounds.privacy.mechanisms.schemes import truncated
 from dpbounds.privacy.pairs import truncation
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import (
@@ -197,7 +197,7 @@ def test_a_lower_bound_on_the_size_is_not_enough() -> None:
 def moved_pair(rate: Fraction, most: int, size: int, order: Order, share: float, smallest: int = 0) -> Pair:
     cut = cut_of(rate, most, smallest or size, size)
     (ours,) = (each for relation in dp.Relation for each in relation.orders if each.value == order.value)
-    return domination._tagged_cut(dp.Gaussian(1), rate, ours, cut, Fraction(share) * cut.surely)
+    return truncated._tagged_cut(dp.Gaussian(1), rate, ours, cut, Fraction(share) * cut.surely)
 
 
 SHARES = (0.0, 0.3, 0.75, 0.99)
@@ -225,7 +225,7 @@ def test_the_pair_of_a_range_dominates_those_of_its_sizes(
         of_range, own = cut_of(rate, most, low, high), cut_of(rate, most, size, size)
         moved = Fraction(share) * of_range.surely / of_range.at_least * own.at_least
         (ours,) = (each for each in AR.orders if each.value == order.value)
-        alone = domination._tagged_cut(dp.Gaussian(1), rate, ours, own, moved)
+        alone = truncated._tagged_cut(dp.Gaussian(1), rate, ours, own, moved)
         assert (law_at(alone, EPSILONS) <= whole + 1e-9).all()
 
 
@@ -263,7 +263,7 @@ def test_what_is_moved_lowers_what_a_run_spends(most: int, count: int) -> None:
     assert 0 < moved < cut.surely
 
     def spent(amount: Fraction) -> arb:
-        pair = domination._tagged_cut(dp.Gaussian(1), Fraction(1, 100), domination.Order.REMOVE, cut, amount)
+        pair = truncated._tagged_cut(dp.Gaussian(1), Fraction(1, 100), truncated.Order.REMOVE, cut, amount)
         return log_moment(pair, 4)
 
     assert spent(moved) < spent(Fraction(0)) * 0.9
@@ -529,7 +529,7 @@ def test_a_tagged_law_is_the_weighted_one() -> None:
     parts = (
         (Fraction(1, 2), ShiftedGaussians(Fraction(1))),
         (Fraction(1, 3), UniformBalls(Fraction(1), 3)),
-        (Fraction(1, 6), SampledGaussians(domination.Direction.ADD, Fraction(1, 4), Fraction(1))),
+        (Fraction(1, 6), SampledGaussians(Direction.ADD, Fraction(1, 4), Fraction(1))),
     )
     with working(200):
         law, laws = law_of(Tagged(parts)), [law_of(part) for _, part in parts]
@@ -544,8 +544,7 @@ def test_a_tagged_law_is_the_weighted_one() -> None:
         assert not law.symmetric
     bounded = Tagged(
         tuple(
-            (Fraction(1, 2), SampledGaussians(domination.Direction.ADD, q, Fraction(1)))
-            for q in (Fraction(1, 4), Fraction(1, 2))
+            (Fraction(1, 2), SampledGaussians(Direction.ADD, q, Fraction(1))) for q in (Fraction(1, 4), Fraction(1, 2))
         )
     )
     with working(200):

@@ -16,7 +16,7 @@ from dpbounds.privacy.mechanisms import (
     PoissonSampled,
     parts_of,
 )
-from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Toeplitz
 from dpbounds.privacy.publishing.certificates import certificate, release_of
 from dpbounds.privacy.relations import Relation
 

@@ -22,11 +22,11 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.certified import account
 from dpbounds.privacy.accountants.groups import group_products
 from dpbounds.privacy.budgets.calibration import calibrate
-from dpbounds.privacy.domination import composition as domination
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.descriptions import digest
-from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
+from dpbounds.privacy.mechanisms.schemes import truncated
+from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.truncation import Costs, cut_of, moved_of
 from dpbounds.privacy.publishing import standalone_checker as checker
@@ -720,7 +720,7 @@ def test_what_is_moved_in_a_range_of_sizes_is_what_the_pair_says() -> None:
     for order, ours in (("remove", Order.REMOVE), ("add", Order.ADD)):
         own = profile((single, ADD), order, moved=moved, sizes=(50, 60))
         with ctx.workprec(256):
-            law = law_of(domination._tagged_cut(single.mechanism, single.sample_rate, ours, cut, moved))
+            law = law_of(truncated._tagged_cut(single.mechanism, single.sample_rate, ours, cut, moved))
             for loss in LOSSES:
                 assert abs(float(law.delta(checker.number(loss)).mid()) - float(own(loss).mid())) < 1e-9, (order, loss)
 

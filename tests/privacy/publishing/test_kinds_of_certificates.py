@@ -21,7 +21,7 @@ from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Gaussian, LastIterate, MatrixMechanism, Mechanism, PoissonSampled
-from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Toeplitz
 from dpbounds.privacy.publishing import standalone_checker as checker
 from dpbounds.privacy.publishing.certificates import certificate, check_certificate, write_certificate
 from dpbounds.privacy.publishing.statements import statement

@@ -30,7 +30,7 @@ from dpbounds.privacy.mechanisms import (
     UniformBall,
 )
 from dpbounds.privacy.mechanisms.descriptions import MECHANISMS, SAMPLINGS, digest
-from dpbounds.privacy.mechanisms.schemes.matrices import Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
 from dpbounds.privacy.publishing.statements import IDEAL_NOISE, statement, why_no_statement
 from dpbounds.privacy.relations import Relation
 

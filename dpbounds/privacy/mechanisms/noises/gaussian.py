@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from dpbounds.expressions.exact import ExactLike
-from dpbounds.privacy.mechanisms.core import Loss, Writer
+from dpbounds.privacy import pairs
+from dpbounds.privacy.mechanisms.core import Loss, Trait, Writer
 from dpbounds.privacy.mechanisms.noises.sums import RealNoise, one_way_of_giving
 from dpbounds.privacy.mechanisms.parameters import NUMBER, parameter
 from dpbounds.privacy.relations import Order
-
-if TYPE_CHECKING:
-    from dpbounds.privacy.pairs.step_bounds import StepBound
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -35,6 +32,7 @@ class Gaussian(RealNoise):
     """
 
     name = "gaussian"
+    own_traits = frozenset({Trait.NOISY_SUM, Trait.ADDS_UP})  # several are one: ``pairs.md``, section 4
 
     noise_multiplier: Fraction | None = field(metadata=parameter(NUMBER, rounds="down", optional=True))
     noise_stddev: Fraction | None = field(metadata=parameter(NUMBER, rounds="down", optional=True))
@@ -49,14 +47,11 @@ class Gaussian(RealNoise):
     ) -> None:
         self._hold(**one_way_of_giving("Gaussian", noise_multiplier, ("noise_stddev", noise_stddev), sensitivity))
 
-    def dominated_by(self, order: Order) -> StepBound:
+    def dominated_by(self, order: Order) -> pairs.StepBound:
         """Two Gaussians as far apart as one record moves the answer (``pairs.md``, section 4)."""
-        from dpbounds.privacy.pairs.pairs import ShiftedGaussians
-        from dpbounds.privacy.pairs.step_bounds import StepBound
-
         stddev = self.noise_multiplier or self.noise_stddev
         assert stddev is not None
-        return StepBound.attained(ShiftedGaussians((self._distance(order) / stddev) ** 2))
+        return pairs.StepBound.attained(pairs.ShiftedGaussians((self._distance(order) / stddev) ** 2))
 
     def in_words(self, write: Writer) -> str:
         """The noise, per unit of the per-record bound or at the final distance."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.privacy import pairs
 from dpbounds.privacy.mechanisms.core import Loss, Writer
 from dpbounds.privacy.mechanisms.noises.sums import RealNoise, one_way_of_giving
 from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
 from dpbounds.privacy.relations import Order
-
-if TYPE_CHECKING:
-    from dpbounds.privacy.pairs.step_bounds import StepBound
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -51,14 +48,20 @@ class Laplace(RealNoise):
         known = None if dimension is None else positive_integer(dimension, "dimension")
         self._hold(dimension=known)
 
-    def dominated_by(self, order: Order) -> StepBound:
+    def dominated_by(self, order: Order) -> pairs.StepBound:
         """Two Laplace distributions as far apart as one record moves the answer (``losses.md``, section 2)."""
-        from dpbounds.privacy.pairs.pairs import ShiftedLaplaces
-        from dpbounds.privacy.pairs.step_bounds import StepBound
-
         scale = self.noise_multiplier or self.noise_scale
         assert scale is not None
-        return StepBound.attained(ShiftedLaplaces(self._distance(order) / scale))
+        return pairs.StepBound.attained(pairs.ShiftedLaplaces(self._distance(order) / scale))
+
+    def poisson_replaced(self, rate: Fraction) -> pairs.StepBound | None:
+        """A mixture of three Laplace distributions on the line; else two guarantees, and that mixture as an attack."""
+        assert self.noise_multiplier is not None
+        tight = pairs.SampledLaplaces(rate, 1 / self.noise_multiplier)
+        if self.dimension == 1:
+            return pairs.StepBound.attained(tight)
+        once, twice = (pairs.ShiftedLaplaces(times / self.noise_multiplier) for times in (1, 2))
+        return pairs.StepBound(pairs.TwoGuarantees(rate, once, twice), (tight,))
 
     def in_words(self, write: Writer) -> str:
         """The noise, per unit of the per-record bound or at the final distance."""

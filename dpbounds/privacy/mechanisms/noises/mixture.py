@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
-from dpbounds.privacy.mechanisms.core import ALL, CODE, Assumption, Mechanism, Trait, Writer, listed_pairs
-from dpbounds.privacy.mechanisms.parameters import NUMBER, pairs, parameter
+from dpbounds.privacy import pairs
+from dpbounds.privacy.mechanisms.core import CODE, ON_SUMS, Assumption, Mechanism, Trait, Writer, listed_pairs
+from dpbounds.privacy.mechanisms.parameters import NUMBER, pairs_of, parameter
 from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.values import at_least_zero, positive, probability
-
-if TYPE_CHECKING:
-    from dpbounds.privacy.pairs.step_bounds import StepBound
 
 _MOST = 100
 _MOST_NAMED = 8  # norms that are named in words
@@ -42,7 +39,7 @@ class MixtureOfGaussians(Mechanism):
     name = "mixture-of-gaussians"
 
     noise_stddev: Fraction = field(metadata=parameter(NUMBER, rounds="down"))
-    norms: tuple[tuple[Fraction, Fraction], ...] = field(metadata=parameter(pairs("norm", "probability")))
+    norms: tuple[tuple[Fraction, Fraction], ...] = field(metadata=parameter(pairs_of("norm", "probability")))
 
     def __init__(
         self,
@@ -64,27 +61,24 @@ class MixtureOfGaussians(Mechanism):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """All but what is proven for vectors of one bound."""
-        return ALL - {Trait.NOISY_SUM}
+        """Those of noise on sums, but how much a record contributes is left to chance."""
+        return ON_SUMS - {Trait.CERTAIN}
 
     def thinned(self, rate: Fraction) -> MixtureOfGaussians:
         """The mixture on a Poisson sample: a record that is not drawn contributes nothing."""
         present = tuple((norm, rate * chance) for norm, chance in self.norms)
         return MixtureOfGaussians(self.noise_stddev, ((Fraction(0), 1 - rate), *present))
 
-    def dominated_by(self, order: Order) -> StepBound:
+    def dominated_by(self, order: Order) -> pairs.StepBound:
         """A mixture of Gaussians; where it is one Gaussian, or a Poisson sample, that pair (``mixtures.md``)."""
-        from dpbounds.privacy.pairs.pairs import Direction, MixedGaussians, SampledGaussians, ShiftedGaussians
-        from dpbounds.privacy.pairs.step_bounds import StepBound
-
-        direction = Direction.of(order)
+        direction = pairs.Direction.of(order)
         parts = tuple((norm**2 / self.noise_stddev**2, chance) for norm, chance in self.norms)
         (least, _), (largest, chance) = parts[0], parts[-1]
         if len(parts) == 1:
-            return StepBound.attained(ShiftedGaussians(4 * largest if direction is Direction.REPLACE else largest))
+            return pairs.StepBound.attained(pairs.ShiftedGaussians(largest * (4 if order.moves_twice else 1)))
         if len(parts) == 2 and least == 0:
-            return StepBound.attained(SampledGaussians(direction, chance, 1 / largest))
-        return StepBound.attained(MixedGaussians(direction, parts))
+            return pairs.StepBound.attained(pairs.SampledGaussians(direction, chance, 1 / largest))
+        return pairs.StepBound.attained(pairs.MixedGaussians(direction, parts))
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """The norms are drawn as described."""

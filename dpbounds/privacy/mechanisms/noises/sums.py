@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import ClassVar
 
 from dpbounds.errors import InvalidValue, shown
 from dpbounds.expressions.exact import ExactLike
-from dpbounds.privacy.mechanisms.core import ALL, CODE, Assumption, Mechanism, Trait
+from dpbounds.privacy.mechanisms.core import CODE, ON_SUMS, Assumption, Mechanism, Trait
 from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.values import positive
 
@@ -22,12 +23,14 @@ class RealNoise(Mechanism):
 
     __slots__ = ()
 
+    own_traits: ClassVar[frozenset[Trait]] = frozenset({Trait.NOISY_SUM})  # beside those of noise on sums
     sensitivity: Fraction | None
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """All, unless the final distance is given: that says nothing about a record that comes or goes alone."""
-        return ALL if self.sensitivity is None else ALL - {Trait.PER_RECORD, Trait.PRESENCE}
+        """Those of noise on sums; a final distance says nothing about a record that comes or goes alone."""
+        some = ON_SUMS if self.sensitivity is None else ON_SUMS - {Trait.PER_RECORD, Trait.PRESENCE}
+        return some | self.own_traits
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """The sum and the noise are as described."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.privacy import pairs
 from dpbounds.privacy.mechanisms.core import Loss, Writer
 from dpbounds.privacy.mechanisms.noises.sums import RealNoise
 from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
 from dpbounds.privacy.relations import Order
 from dpbounds.privacy.values import positive
-
-if TYPE_CHECKING:
-    from dpbounds.privacy.pairs.step_bounds import StepBound
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -41,13 +38,14 @@ class UniformBall(RealNoise):
         known = None if sensitivity is None else positive(sensitivity, "sensitivity")
         self._hold(sensitivity=known)
 
-    def dominated_by(self, order: Order) -> StepBound:
+    def dominated_by(self, order: Order) -> pairs.StepBound:
         """Two balls as far apart as one record moves the answer (``losses.md``, section 2)."""
-        from dpbounds.privacy.pairs.pairs import UniformBalls
-        from dpbounds.privacy.pairs.step_bounds import StepBound
-
         shift = self._distance(order) / self.radius
-        return StepBound.attained(UniformBalls(shift**2, self.dimension))
+        return pairs.StepBound.attained(pairs.UniformBalls(shift**2, self.dimension))
+
+    def poisson_replaced(self, rate: Fraction) -> pairs.StepBound:
+        """A mixture of three balls, whatever the dimension (``losses.md``, section 3)."""
+        return pairs.StepBound.attained(pairs.SampledBalls(rate, 1 / self.radius**2, self.dimension))
 
     def in_words(self, write: Writer) -> str:
         """The noise, per unit of the per-record bound or at the final distance."""

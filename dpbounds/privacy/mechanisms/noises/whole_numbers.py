@@ -9,17 +9,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
-from dpbounds.privacy.mechanisms.core import ALL, CODE, Assumption, Mechanism, Trait, Writer
+from dpbounds.privacy import pairs
+from dpbounds.privacy.mechanisms.core import CODE, ON_SUMS, Assumption, Mechanism, Trait, Writer
 from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
 from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.values import positive
-
-if TYPE_CHECKING:
-    from dpbounds.privacy.pairs.step_bounds import StepBound
 
 
 class WholeNumberNoise(Mechanism):
@@ -29,8 +26,8 @@ class WholeNumberNoise(Mechanism):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """All but what is proven for real sums alone."""
-        return ALL - {Trait.NOISY_SUM}
+        """Those of noise on sums; what is proven for real sums alone does not hold."""
+        return ON_SUMS
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """The sum and the noise are as described."""
@@ -63,13 +60,10 @@ class DiscreteLaplace(WholeNumberNoise):
     def __init__(self, noise_scale: ExactLike, bound: int = 1) -> None:
         self._hold(noise_scale=positive(noise_scale, "noise_scale"), bound=positive_integer(bound, "bound"))
 
-    def dominated_by(self, order: Order) -> StepBound:
+    def dominated_by(self, order: Order) -> pairs.StepBound:
         """One coordinate that moves by as much as all of them may (``whole_numbers.md``)."""
-        from dpbounds.privacy.pairs.pairs import ShiftedDiscreteLaplaces, discrete_laplaces
-        from dpbounds.privacy.pairs.step_bounds import StepBound
-
-        pair = discrete_laplaces(1 / self.noise_scale, (2 if order.moves_twice else 1) * self.bound)
-        return StepBound.attained(pair) if isinstance(pair, ShiftedDiscreteLaplaces) else StepBound(pair, ())
+        pair = pairs.discrete_laplaces(1 / self.noise_scale, (2 if order.moves_twice else 1) * self.bound)
+        return pairs.StepBound(pair, (pair,) if isinstance(pair, pairs.ShiftedDiscreteLaplaces) else ())
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -102,27 +96,25 @@ class DiscreteGaussian(WholeNumberNoise):
             raise InvalidValue("bound", bound, "at least 1", "vectors of whole numbers of a smaller norm are all 0")
         self._hold(noise_stddev=positive(noise_stddev, "noise_stddev"), bound=least, dimension=known)
 
-    def dominated_by(self, order: Order) -> StepBound:
+    def dominated_by(self, order: Order) -> pairs.StepBound:
         """One coordinate that moves, exactly; else what holds for whole vectors in any dimension.
 
         The proofs are in ``whole_numbers.md``.
         """
-        from dpbounds.privacy.pairs.pairs import Combined, RenyiProfile, ShiftedDiscreteGaussians, are_listed
-        from dpbounds.privacy.pairs.step_bounds import StepBound
-
         variance, times = self.noise_stddev**2, 2 if order.moves_twice else 1
         scalar, whole = self.dimension == 1, math.floor(self.bound)
         squared = (times * (whole if scalar else self.bound)) ** 2
         distance = times * whole if scalar else math.isqrt(math.floor(squared))
-        is_listed = are_listed(variance, distance)
+        is_listed = pairs.are_listed(variance, distance)
         if is_listed and (scalar or squared < 2):
-            return StepBound.attained(ShiftedDiscreteGaussians(variance, distance, scalar))
+            return pairs.StepBound.attained(pairs.ShiftedDiscreteGaussians(variance, distance, scalar))
         if is_listed and squared < 4:  # no coordinate moves by more than 1, and the dearest moves as many as it may
             moved = min(math.floor(squared), self.dimension or math.floor(squared))
-            return StepBound.attained(Combined(((ShiftedDiscreteGaussians(variance, 1, scalar), moved),)))
+            one = pairs.ShiftedDiscreteGaussians(variance, 1, scalar)
+            return pairs.StepBound.attained(pairs.Combined(((one, moved),)))
         # one coordinate moves by the whole distance where the norms of both vectors are whole numbers
-        attacks = (ShiftedDiscreteGaussians(variance, times * whole, scalar),)
-        return StepBound(RenyiProfile((), squared / (2 * variance)), attacks if is_listed else ())
+        attacks = (pairs.ShiftedDiscreteGaussians(variance, times * whole, scalar),)
+        return pairs.StepBound(pairs.RenyiProfile((), squared / (2 * variance)), attacks if is_listed else ())
 
     def in_words(self, write: Writer) -> str:
         """The noise, what it is added to, and the dimension where it is known."""

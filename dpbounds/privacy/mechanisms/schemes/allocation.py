@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.privacy import pairs
+from dpbounds.privacy.mechanisms.bounds import (
+    Classes,
+    as_pair,
+    attacks_on,
+    base_of,
+    classes_of,
+    mixture,
+    product_of,
+)
 from dpbounds.privacy.mechanisms.core import LOADER, Assumption, Composed, Mechanism, Trait, Writer
+from dpbounds.privacy.mechanisms.demands import (
+    demand_blind,
+    demand_no_allocation,
+    demand_no_blocks,
+    demand_no_final_distance,
+    demand_no_fixed_size,
+    has,
+)
 from dpbounds.privacy.mechanisms.parameters import COUNT, FLAG, NUMBER, parameter
 from dpbounds.privacy.mechanisms.schemes.sampling import (
     Sampling,
     demand_mechanism,
     epochs_in_words,
 )
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.values import positive
+
+_MOST_PARTICIPATIONS = 6  # in one epoch, that an attack counts
 
 
 class _Allocated(Sampling):
@@ -76,6 +97,26 @@ class RandomlyAllocated(_Allocated):
         if self.participations == self.steps:
             return Composed(((self.mechanism, self.steps),))
         return self
+
+    def dominated_by(self, order: Order) -> pairs.StepBound:
+        """One epoch, the record in k of t steps: from above k independent groups of steps, one step of each."""
+        t, k, inner = self.steps, self.participations, self.mechanism
+        if k == 1:
+            return _one_bin(inner, t, ((1, t),), order)
+        (base, attained), direction = _at_a_step(inner, order), pairs.Direction.of(order)
+        groups: list[tuple[pairs.Pair, int]] = []
+        for size, count in ((t // k + 1, t % k), (t // k, k - t % k)):
+            pair = pairs.Allocated(direction, size, ((base, size),)) if size > 1 else base_of(inner, order)[0]
+            groups += [(pair, count)] if count else []
+        if order is Order.REPLACE:  # a record in the place of which another one contributes nothing
+            direction = pairs.Direction.REMOVE
+        attacks: tuple[pairs.Pair, ...] = tuple(pairs.AllocatedTo(direction, t, k, pair) for pair in attained)
+        if k > _MOST_PARTICIPATIONS:  # who sees a single step
+            attacks = tuple(mixture(pairs.Direction.of(order), pairs.Draws(Fraction(k, t)), pair) for pair in attained)
+        if isinstance(base, pairs.ShiftedGaussians):  # who sees the sum of all steps alone: k of them moved it
+            moved = Fraction((2 * k if order is Order.REPLACE else k) ** 2, t)
+            attacks += (pairs.ShiftedGaussians(base.squared_shift * moved),)
+        return pairs.StepBound(pairs.Combined(product_of(groups)), attacks)
 
     def drawn_in_words(self, write: Writer) -> str:
         """The batches."""
@@ -159,6 +200,14 @@ class BallsInBins(_Allocated):
         """Where there is one bin nothing is drawn."""
         return Composed(((self.mechanism, self.whole_epochs + self.last_visits),)) if self.bins == 1 else self
 
+    def classes(self, order: Order) -> Classes:
+        """Bins drawn anew are independent epochs; kept bins are one choice among steps of several visits each."""
+        inner, bins, whole, last = self.mechanism, self.bins, self.whole_epochs, self.last_visits
+        if not self.redraw:
+            return {(): ((_one_bin(inner, bins, self.visits, order), 1),)}
+        epochs = [(_one_bin(inner, bins, ((1, bins),), order), whole)] if whole else []
+        return {(): (*epochs, *([(_one_bin(inner, bins, ((1, last),), order), 1)] if last else []))}
+
     def drawn_in_words(self, write: Writer) -> str:
         """The epochs and the bins."""
         often = "drawn anew every epoch" if self.redraw else "the same in every epoch"
@@ -176,3 +225,44 @@ class BallsInBins(_Allocated):
     def divisor(self, records: int) -> Fraction:
         """The expected size of a bin, n/m for m bins."""
         return Fraction(records, self.bins)
+
+
+def _one_bin(inner: Mechanism, bins: int, visits: Iterable[tuple[int, int]], order: Order) -> pairs.StepBound:
+    """One of two or more bins holds the record; ``visits``: how often bins are visited, and how many that often."""
+    found = [(_at_a_step(Composed(((inner, times),)), order), count) for times, count in visits]
+    shares = tuple((base, count) for (base, _), count in found)
+    options = [tuple((pair, count) for pair in attained) for (_, attained), count in found]
+    attacks = tuple(
+        tuple(each[min(index, len(each) - 1)] for each in options)
+        for index in range(max(map(len, options)) if all(options) else 0)
+    )
+    direction = pairs.Direction.of(order)
+    return pairs.StepBound(
+        pairs.Allocated(direction, bins, shares), tuple(pairs.Allocated(direction, bins, attack) for attack in attacks)
+    )
+
+
+def _at_a_step(inner: Mechanism, order: Order) -> tuple[pairs.Pair, tuple[pairs.Pair, ...]]:
+    """The pair of a step with the record (first) and without it, and pairs that are attained.
+
+    Under replace-one a step with either record; both attain it at once, with opposite vectors.
+    """
+    where = "steps allocated in secret"
+    demand_no_fixed_size(
+        inner, f"{where}, whose batches have random sizes", "a fixed-size sample of the whole data set"
+    )
+    demand_no_blocks(inner, where)
+    demand_no_allocation(inner, where)
+    if order.zeroes:
+        demand_blind(inner, f"at {where}, which hold the record or not")
+    if order is Order.REPLACE:  # ± the record's vector; several releases, even chosen one by one, are as good as one
+        if not has(Trait.ADDS_UP, inner):
+            raise UnsupportedMechanism(
+                f"{where} have a proven pair under replace-one for Gaussian noise alone: ask under add-or-remove-one "
+                "or zero-out-one (--relation add-or-remove-one or --relation zero-out-one)"
+            )
+        demand_no_final_distance(inner, f"in {where} a record and its replacement are hardly ever at the same one")
+    present = Order.ZERO if order.zeroes else Order.REMOVE
+    ((_, steps),) = classes_of(inner, present).items()  # one class: there are no blocks inside
+    product = product_of((bound.pair, count) for bound, count in steps)
+    return as_pair(product), tuple(map(as_pair, attacks_on(steps, product, on_its_own=False)))

@@ -5,12 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import positive_integer
+from dpbounds.privacy import pairs
+from dpbounds.privacy.mechanisms.bounds import Classes, base_of, classes_of, mixture
 from dpbounds.privacy.mechanisms.core import LOADER, Assumption, Mechanism, Trait, Writer
+from dpbounds.privacy.mechanisms.demands import (
+    demand_no_allocation,
+    demand_no_blocks,
+    demand_no_final_distance,
+    demand_no_fixed_size,
+    has,
+)
 from dpbounds.privacy.mechanisms.parameters import COUNT, parameter
 from dpbounds.privacy.mechanisms.schemes.sampling import Sampling, demand_mechanism, records_in_words
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.relations import Order, Relation
 
 
 class _FixedSize(Sampling):
@@ -80,6 +89,32 @@ class SampledWithoutReplacement(_FixedSize):
             return SampledWithoutReplacement(inner.mechanism, inner.batch_size, self.dataset_size).resolved()
         return self
 
+    def classes(self, order: Order) -> Classes:
+        """One class; a batch of all records is the full batch, where every place is kept."""
+        if self.batch_size == self.dataset_size and not order.counts_records:
+            return classes_of(self.mechanism, order)
+        return Sampling.classes(self, order)
+
+    def dominated_by(self, order: Order) -> pairs.StepBound:
+        """One record of the batch, which the record is in with chance b/n, is another one (``sampling.md``)."""
+        b, n, inner = self.batch_size, self.dataset_size, self.mechanism
+        _demand_a_plain_batch(inner, order)
+        draws = pairs.Draws(Fraction(b, n))
+        if order.zeroes:
+            return zeroed(inner, draws, n, order)
+        base, attained = base_of(inner, Order.REPLACE)
+        # An attack lets the other records act like one of the two; that suits no attack on what is left to chance.
+        certain = has(Trait.CERTAIN, inner)
+        if order is Order.REPLACE:
+            ways = (pairs.Direction.REMOVE, pairs.Direction.ADD)
+            attacks = tuple(mixture(way, draws, pair) for way in ways for pair in attained) if certain else ()
+            tight = attained == (base,) and certain
+            return pairs.StepBound(pairs.Sampled(pairs.Direction.REPLACE, draws, base), attacks, tight, n)
+        _demand_room(b, n, "batch_size")
+        direction = pairs.Direction.of(order)
+        attacks = tuple(mixture(direction, draws, pair) for pair in attained) if certain else ()
+        return pairs.StepBound(mixture(direction, draws, base), attacks, size=n)
+
     def drawn_in_words(self, write: Writer) -> str:
         """The batches."""
         return f"{records_in_words(self.batch_size, self.dataset_size)} drawn without replacement"
@@ -117,6 +152,32 @@ class SampledWithReplacement(_FixedSize):
             dataset_size=positive_integer(dataset_size, "dataset_size"),
         )
 
+    def classes(self, order: Order) -> Classes:
+        """One class; a single draw is a batch of one record."""
+        if self.batch_size == 1:
+            return SampledWithoutReplacement(self.mechanism, 1, self.dataset_size).classes(order)
+        return Sampling.classes(self, order)
+
+    def dominated_by(self, order: Order) -> pairs.StepBound:
+        """The record is drawn Binomial(b, 1/n) times, and moves the sum as often (``sampling.md``)."""
+        b, n, inner = self.batch_size, self.dataset_size, self.mechanism
+        _demand_a_plain_batch(inner, order)
+        draws, direction = pairs.Draws(Fraction(1, n), b), pairs.Direction.of(order)
+        if order.zeroes:
+            return zeroed(inner, draws, n, order)
+        base, _ = base_of(inner, Order.REPLACE)
+        pairs.enlarged(base, 2)  # refuses what has no proven pair for a record that is drawn several times
+        if order is not Order.REPLACE:
+            _demand_room(1, n, "dataset_size")
+            if isinstance(base, pairs.ShiftedGaussians):
+                return pairs.StepBound.attained(pairs.DrawnGaussians(direction, draws, base.squared_shift), n)
+            return pairs.StepBound(pairs.Sampled(direction, draws, base), ())
+        if isinstance(base, pairs.ShiftedGaussians) and n > 1:
+            ways = (pairs.Direction.REMOVE, pairs.Direction.ADD)
+            attacks = tuple(pairs.DrawnGaussians(way, draws, base.squared_shift) for way in ways)
+            return pairs.StepBound(pairs.ReplacedGaussians(draws, base.squared_shift), attacks, size=n)
+        return pairs.StepBound(pairs.Sampled(direction, draws, base), (), size=n)
+
     def drawn_in_words(self, write: Writer) -> str:
         """The batches."""
         return f"{records_in_words(self.batch_size, self.dataset_size)} drawn with replacement"
@@ -124,3 +185,60 @@ class SampledWithReplacement(_FixedSize):
     def draws(self, relation: Relation) -> str:
         """How batches are drawn."""
         return "batches drawn uniformly, with replacement, afresh in every step, from at least so many records"
+
+
+def zeroed(inner: Mechanism, draws: pairs.Draws, size: int, order: Order) -> pairs.StepBound:
+    """A record of a batch of fixed size is zeroed, and the batches without it hold another (``zero_out.md``)."""
+    (base, attained), direction = base_of(inner, Order.ZERO), pairs.Direction.of(order)
+    if draws.slots > 1:
+        base = _of_whole_vectors(base)
+        pairs.enlarged(base, 2)  # refuses what has no proven pair for a record that is drawn several times
+    factors = base.product if isinstance(base, pairs.Combined) else ((base, 1),)
+    if any(isinstance(pair, pairs.MixedGaussians) for pair, _ in factors):
+        raise UnsupportedMechanism(
+            "a mixture of Gaussians on batches of a fixed size under zero-out-one is not worked out here: ask under "
+            "replace-one (--relation replace-one), of which zeroing a record is a case"
+        )
+    certain = has(Trait.CERTAIN, inner)  # what is left to chance suits no attack on the others
+    way = pairs.Direction.REMOVE  # others zero (zero), or like the record (restore)
+    match base:
+        case pairs.ShiftedGaussians(squared_shift=squared) if draws.slots == 1:
+            attacks: tuple[pairs.Pair, ...] = (mixture(way, draws, base),)
+            if direction is way:
+                attacks = (pairs.OpposedGaussians(way, draws.rate, squared), *attacks)
+            return pairs.StepBound(pairs.Zeroed(direction, draws, base), attacks, only_once=True, size=size)
+        case pairs.ShiftedGaussians(squared_shift=squared):
+            drawn = pairs.DrawnGaussians(way, draws, squared)
+            return pairs.StepBound(pairs.Zeroed(direction, draws, base), (drawn,) if draws.rate < 1 else (), size=size)
+        case pairs.UniformBalls():
+            # whatever the others do, only the record's slot tells, and it tells for sure or not at all: (0, γτ)-DP
+            pair = pairs.Sampled(pairs.Direction.REPLACE, draws, base)
+            return pairs.StepBound(pair, (mixture(way, draws, base),) if draws.slots == 1 else (), size=size)
+    attacks = tuple(mixture(way, draws, pair) for pair in attained) if draws.slots == 1 and certain else ()
+    return pairs.StepBound(pairs.Zeroed(direction, draws, base), attacks, size=size)
+
+
+def _of_whole_vectors(base: pairs.Pair) -> pairs.Pair:
+    """Coordinates that move by one, as what holds for any whole vectors, several records of which add up."""
+    match base:
+        case pairs.Combined(product=((pairs.ShiftedDiscreteGaussians(distance=1, scalar=False) as one, moved),)):
+            return pairs.RenyiProfile((), moved / (2 * one.variance))
+    return base
+
+
+def _demand_a_plain_batch(inner: Mechanism, order: Order) -> None:
+    demand_no_fixed_size(inner, "a fixed-size sample of another size", "draw from the data set itself")
+    demand_no_blocks(inner, "a fixed-size sample")
+    demand_no_allocation(inner, "a fixed-size sample")
+    if order.counts_records:
+        demand_no_final_distance(
+            inner, "a fixed-size sample under add-or-remove-one swaps one record of the batch for another"
+        )
+
+
+def _demand_room(b: int, n: int, name: str) -> None:
+    if b >= n:
+        raise UnsupportedMechanism(
+            f"{name}: under add-or-remove-one the smaller of two neighbours must still hold a whole batch of {b}, and "
+            f"dataset_size {n} (a lower bound on the larger one) does not promise that; take a smaller batch"
+        )

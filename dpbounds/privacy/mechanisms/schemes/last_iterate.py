@@ -10,10 +10,12 @@ from typing import Literal, get_args
 
 from dpbounds.errors import InvalidValue, demand, demand_one_of
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer, practical
+from dpbounds.privacy import pairs
 from dpbounds.privacy.mechanisms.core import CODE, LOADER, Assumption, Mechanism, Trait, Writer, listed
+from dpbounds.privacy.mechanisms.demands import refuse_without_positions
 from dpbounds.privacy.mechanisms.noises.gaussian import Gaussian
 from dpbounds.privacy.mechanisms.parameters import COUNT, COUNTS, NUMBER, NUMBER_OR_NUMBERS, WORD, parameter
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.values import positive
 
 _MOST = 10**9  # batches and epochs
@@ -121,6 +123,22 @@ class LastIterate(Mechanism):
     def traits(self) -> frozenset[Trait]:
         """Its batches are made of all records by their places."""
         return frozenset((Trait.PUBLIC_RATE, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
+
+    def dominated_by(self, order: Order) -> pairs.StepBound:
+        """A Gaussian pair, whose shift depends on a draw that is given away where batches are random."""
+        from dpbounds.privacy.mechanisms.schemes import last_iterate_costs as costs  # arrays and enclosures
+
+        if order.counts_records:
+            refuse_without_positions("batches by position, of which only the last iterate is published,")
+        step = self.mechanism.dominated_by(order).pair
+        assert isinstance(step, pairs.ShiftedGaussians)
+        one = step.squared_shift
+        attained = one * costs.attained_cost(self)
+        attacks = (pairs.ShiftedGaussians(attained),) if attained > 0 else ()
+        if self.order == "fixed" or self.batches == 1:
+            return pairs.StepBound(pairs.ShiftedGaussians(one * costs.fixed_cost(self)), attacks)
+        law = costs.kept_law(self) if self.order == "secret" else costs.shuffled_law(self, one)
+        return pairs.StepBound(pairs.TaggedGaussians(tuple((one * cost, weight) for cost, weight in law)), attacks)
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """How training goes, and how batches are made."""

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpbounds.expressions.exact import ExactLike
-from dpbounds.privacy.mechanisms.core import ALL, LOADER, Assumption, Mechanism, Trait, Writer
+from dpbounds.privacy import pairs
+from dpbounds.privacy.mechanisms.bounds import (
+    base_of,
+    mixture,
+    product_of,
+)
+from dpbounds.privacy.mechanisms.core import (
+    LOADER,
+    ON_SUMS,
+    Assumption,
+    InParallel,
+    Mechanism,
+    Trait,
+    Writer,
+    parts_of,
+)
+from dpbounds.privacy.mechanisms.demands import (
+    demand_no_allocation,
+    demand_no_blocks,
+    demand_no_fixed_size,
+    has,
+)
 from dpbounds.privacy.mechanisms.noises.mixture import MixtureOfGaussians
 from dpbounds.privacy.mechanisms.parameters import NUMBER, parameter
-from dpbounds.privacy.mechanisms.schemes.sampling import (
-    Sampling,
-    demand_mechanism,
-)
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.mechanisms.schemes.sampling import Sampling, demand_mechanism
+from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.values import positive_rate
 
 
@@ -46,8 +65,8 @@ class PoissonSampled(Sampling):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """All, but that a sum over a sample is another thing than a sum over all records."""
-        return ALL - {Trait.NOISY_SUM}
+        """Those of noise on sums, but whether a record takes part is left to chance."""
+        return ON_SUMS - {Trait.CERTAIN}
 
     def resolved(self) -> Mechanism:
         """A sample of a sample is one, at rate 1 there is none, and a mixture on a sample is another mixture."""
@@ -57,6 +76,35 @@ class PoissonSampled(Sampling):
         if self.sample_rate == 1:
             return inner.resolved()
         return inner.thinned(self.sample_rate) if isinstance(inner, MixtureOfGaussians) else self
+
+    @property
+    def group_key(self) -> Hashable:
+        """The partition whose blocks are sampled; else the mechanism itself."""
+        partition = self.mechanism.group_key
+        return partition if isinstance(partition, InParallel) else self
+
+    def in_block(self, index: int) -> Mechanism:
+        """A Poisson sample of all blocks is one of each block."""
+        return PoissonSampled(self.mechanism.in_block(index), self.sample_rate)
+
+    def dominated_by(self, order: Order) -> pairs.StepBound:
+        """The mixture of the two distributions (``sampling.md``); a replaced record may be in the sample, or not."""
+        rate, inner = self.sample_rate, self.mechanism
+        demand_no_fixed_size(
+            inner, "a Poisson sample, whose size is random", "a fixed-size sample of the whole data set"
+        )
+        demand_no_blocks(inner, "a sample together with other releases")
+        demand_no_allocation(inner, "a Poisson sample")
+        if order is Order.REPLACE:
+            return _replaced(inner, rate)
+        if order.zeroes and not has(Trait.BLIND, inner):
+            return _diluted(inner, rate, order)
+        present = Order.REMOVE if order.counts_records else Order.ZERO
+        (base, attained), direction = base_of(inner, present), pairs.Direction.of(order)
+        draws = pairs.Draws(rate)
+        return pairs.StepBound(
+            mixture(direction, draws, base), tuple(mixture(direction, draws, pair) for pair in attained)
+        )
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """How samples are drawn."""
@@ -74,3 +122,26 @@ class PoissonSampled(Sampling):
     def divisor(self, records: int) -> Fraction:
         """The expected size of a sample, q n."""
         return self.sample_rate * records
+
+
+def _diluted(inner: Mechanism, rate: Fraction, order: Order) -> pairs.StepBound:
+    """Whether the sample holds the record's place may be published; neighbours' samples have equally many records."""
+    base, attained = base_of(inner, order)
+    return pairs.StepBound(pairs.Diluted(rate, base), tuple(pairs.Diluted(rate, pair) for pair in attained))
+
+
+def _replaced(inner: Mechanism, rate: Fraction) -> pairs.StepBound:
+    if not has(Trait.PRESENCE, inner):
+        return _diluted(inner, rate, Order.REPLACE)
+    (only, count), *others = parts_of(inner)
+    if has(Trait.ADDS_UP, inner):
+        ((shift, _),) = product_of((part.dominated_by(Order.REMOVE).pair, times) for part, times in parts_of(inner))
+        assert isinstance(shift, pairs.ShiftedGaussians)
+        both = pairs.SampledGaussians(pairs.Direction.REPLACE, rate, 1 / shift.squared_shift)
+        return pairs.StepBound.attained(both)
+    if count == 1 and not others and (known := only.poisson_replaced(rate)) is not None:
+        return known
+    present, attained = base_of(inner, Order.REMOVE)
+    replaced, _ = base_of(inner, Order.REPLACE)
+    attacks = tuple(mixture(pairs.Direction.REMOVE, pairs.Draws(rate), pair) for pair in attained)
+    return pairs.StepBound(pairs.TwoGuarantees(rate, present, replaced), attacks)

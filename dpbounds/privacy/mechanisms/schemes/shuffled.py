@@ -7,14 +7,23 @@ from fractions import Fraction
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
+from dpbounds.privacy import pairs
+from dpbounds.privacy.mechanisms.bounds import base_of
 from dpbounds.privacy.mechanisms.core import LOADER, Assumption, Mechanism, Trait, Writer
+from dpbounds.privacy.mechanisms.demands import (
+    demand_no_allocation,
+    demand_no_blocks,
+    demand_no_fixed_size,
+    has,
+    refuse_without_positions,
+)
 from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
 from dpbounds.privacy.mechanisms.schemes.sampling import (
     Sampling,
     demand_mechanism,
     epochs_in_words,
 )
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.relations import Order, Relation
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -55,6 +64,26 @@ class Shuffled(Sampling):
     def traits(self) -> frozenset[Trait]:
         """How likely a record is in a batch depends on how many there are."""
         return frozenset((Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
+
+    def dominated_by(self, order: Order) -> pairs.StepBound:
+        """An epoch spends no more than the batch that holds the record, and less (``shuffled.md``)."""
+        if order.counts_records:
+            refuse_without_positions("shuffled batches of one size")
+        inner, where = self.mechanism, "a shuffled batch"
+        demand_no_fixed_size(inner, where, "shuffle the data set itself")
+        demand_no_blocks(inner, where)
+        demand_no_allocation(inner, where)
+        base, attained = base_of(inner, order)
+        if self.batches == 1 and self.rest == 0:
+            return pairs.StepBound(base, attained if attained == (base,) else ())
+        if not isinstance(base, pairs.ShiftedGaussians):
+            return pairs.StepBound(base, ())
+        centred = order is Order.REPLACE and has(Trait.PER_RECORD, inner)
+        pair = pairs.ShuffledBatches(pairs.Direction.of(order), base, self.batches, self.rest, centred)
+        attack: pairs.Pair = pairs.AllocatedTo(pairs.Direction.REMOVE, self.batches, 1, base)
+        if self.rest > 0:  # the smaller batch's output is left out
+            attack = pairs.Allocated(pairs.Direction.REMOVE, self.batches + 1, ((base, self.batches),))
+        return pairs.StepBound(pair, (attack,))
 
     @property
     def secret(self) -> str:

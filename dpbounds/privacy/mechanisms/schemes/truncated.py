@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dpbounds.expressions.exact import ExactLike, positive_integer
-from dpbounds.privacy.mechanisms.core import LOADER, Assumption, Mechanism, Trait, Writer
+from dpbounds.privacy import pairs
+from dpbounds.privacy.mechanisms.bounds import Classes, Members, base_of, mixture, product_of
+from dpbounds.privacy.mechanisms.core import LOADER, Assumption, Mechanism, Trait, Writer, parts_of
+from dpbounds.privacy.mechanisms.demands import demand_noise_on_sums, has
 from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
+from dpbounds.privacy.mechanisms.schemes.fixed_size import zeroed
+from dpbounds.privacy.mechanisms.schemes.poisson import PoissonSampled
 from dpbounds.privacy.mechanisms.schemes.sampling import Sampling, demand_mechanism
-from dpbounds.privacy.relations import Relation
+from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.values import positive_rate
+
+_MOST_SIZES = 12  # classes of sizes of data sets, where releases promise several largest sizes
+_OFTEN = Fraction(1, 1000)  # of cuts: below it an attack by a crowd is not looked at
+_LARGEST_SHIFT = 100  # squared, of a release whose attack by a crowd is looked at
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -56,6 +67,20 @@ class TruncatedPoisson(Sampling):
         """How likely a record takes part depends on how many there are."""
         return frozenset((Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
 
+    @property
+    def group_key(self) -> Hashable:
+        """All releases on truncated samples, of one data set, have the ranges of its sizes in common."""
+        return TruncatedPoisson
+
+    def classes(self, order: Order) -> Classes:
+        """One for each range of sizes, where records are added or removed."""
+        return _of_one_promise(((self, 1),), order)
+
+    def classes_together(self, members: Members, order: Order, room: int) -> list[Classes]:
+        """Those of each promise of a largest size, together."""
+        releases = tuple((each, count) for each, count in members if isinstance(each, TruncatedPoisson))
+        return _of_all_promises(releases, order, room)
+
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """How samples are drawn and cut."""
         many = "as many records as said, or fewer" if relation.counts_records else "exactly as many records as said"
@@ -78,3 +103,164 @@ class TruncatedPoisson(Sampling):
     def divisor(self, records: int) -> Fraction:
         """The expected size of a sample, q n."""
         return self.sample_rate * records
+
+
+_Releases = Sequence[tuple[TruncatedPoisson, int]]
+
+
+def _of_all_promises(members: _Releases, order: Order, most: int) -> list[Classes]:
+    """Releases on truncated samples, those that promise the same largest size together; at most so many classes in all.
+
+    Where the promises differ, nothing says that it is one data set: each has sizes of its own (``truncated.md``,
+    section 3). Where these would be too many, all sizes of a promise are taken together, in the order of the steps.
+    """
+    by_size: dict[int, list[tuple[TruncatedPoisson, int]]] = {}
+    for member, count in members:
+        by_size.setdefault(member.dataset_size, []).append((member, count))
+    if len(by_size) == 1 or not order.counts_records:
+        return [_of_one_promise(members, order)]
+    steps, fewest = sum(count for _, count in members), min(by_size)
+    apart: list[Classes] = []
+    for size, some in sorted(by_size.items(), key=lambda item: -sum(count for _, count in item[1])):
+        found = _of_one_promise(some, order, steps)
+        if math.prod(map(len, (*apart, found))) > min(most, _MOST_SIZES):
+            found = _of_all_sizes(some, order, steps)
+        apart.append(
+            {
+                tuple(f"{entry} of at most {size}" for entry in place): tuple(
+                    (_allowed(bound, max(fewest, member.max_batch_size)), count)
+                    for (bound, count), (member, _) in zip(bounds, some, strict=True)
+                )
+                for place, bounds in found.items()
+            }
+        )
+    return apart
+
+
+def _allowed(bound: pairs.StepBound, largest: int) -> pairs.StepBound:
+    """Without attacks by data sets that another release's promise excludes (up to B records, one does as well)."""
+    return bound if bound.size is None or bound.size <= largest else replace(bound, attacks=(), size=None)
+
+
+def _of_all_sizes(members: _Releases, order: Order, steps: int) -> Classes:
+    return {(): tuple((_cut(member, order, 1, count=steps), count) for member, count in members)}
+
+
+def _of_one_promise(members: _Releases, order: Order, beside: int | None = None) -> Classes:
+    """Releases on Poisson samples of which a uniform choice is kept; the data set has one size for all of them.
+
+    It is public but where records are added or removed: there each range of sizes is a class (``truncated.md``). The
+    ranges are those that suit the release that is run most often. ``beside``: how many releases there are in all.
+    """
+    steps = beside or sum(count for _, count in members)
+    if not order.counts_records:
+        return {(): tuple((_cut(member, order, member.dataset_size, count=steps), count) for member, count in members)}
+    cut = [(member, count) for member, count in members if member.max_batch_size < member.dataset_size]
+    if not cut:
+        return _of_all_sizes(members, order, steps)
+    often, _ = max(cut, key=lambda each: each[1])
+    demand_noise_on_sums(often.mechanism)
+    roughly = _costs_of(often.mechanism, order, steps).squared_shift
+    ranges = pairs.truncation.size_ranges(often.sample_rate, often.max_batch_size, often.dataset_size, roughly, steps)
+    return {
+        (f"{low} to {high} records",) if len(ranges) > 1 else (): tuple(
+            (_cut(member, order, low, high, steps), count) for member, count in members
+        )
+        for low, high in ranges
+    }
+
+
+def _cut(
+    mechanism: TruncatedPoisson, order: Order, smallest: int, largest: int | None = None, count: int = 1
+) -> pairs.StepBound:
+    """One of so many releases, for data sets of ``smallest`` to ``largest`` records (None: as many as may be)."""
+    rate, most, inner = mechanism.sample_rate, mechanism.max_batch_size, mechanism.mechanism
+    demand_noise_on_sums(inner)
+    largest = largest or mechanism.dataset_size
+    whole = PoissonSampled(inner, rate).dominated_by(order)
+    if largest <= most:
+        return whole
+    cut = pairs.truncation.cut_of(rate, most, smallest, largest)
+    pair = _tagged_cut(inner, rate, order, cut, pairs.truncation.moved_of(cut, rate, _costs_of(inner, order, count)))
+    if order.counts_records and smallest > 1 and largest < mechanism.dataset_size:
+        return pairs.StepBound(pair, ())  # what is attained by fewer, or by most, is attained
+    if smallest > most and cut.at_most > _OFTEN and (crowd := _crowd(mechanism, order, largest, count)) is not None:
+        return pairs.StepBound(pair, (crowd,), size=largest)
+    # the others contribute nothing, and whoever is displaced does not show; with few others nobody is
+    size = most if smallest <= most else smallest
+    kept = pairs.truncation.least_rate(rate, most, size)
+    attacks = PoissonSampled(inner, kept).dominated_by(order).attacks if kept else ()
+    return pairs.StepBound(pair, attacks, size=size)
+
+
+def _tagged_cut(
+    inner: Mechanism, rate: Fraction, order: Order, cut: pairs.truncation.Cut, moved: Fraction
+) -> pairs.Tagged:
+    """The pair for a range of sizes; ``moved`` of the mass is compared with batches that just are not cut.
+
+    Any ``moved`` from 0 to below ``cut.surely`` will do (``truncated.md``, section 3).
+    """
+
+    def joining(chance: Fraction) -> pairs.Pair:
+        return PoissonSampled(inner, chance).dominated_by(order).pair
+
+    by_size = order.counts_records  # of the sizes that are cut more often than the smallest, too
+    just, rest = cut.just if moved else Fraction(0), cut.at_most - cut.at_least
+    share = moved / cut.at_least if moved and by_size else Fraction(0)
+    arrives = moved + share * rest
+    parts = [
+        (1 - cut.at_most - just, 1 - cut.at_most - just, joining(rate)),
+        (rest * (1 - share), rest, _displacing(inner, (rate - share) / (1 - share), order)),
+    ]
+    if cut.at_least > moved:
+        chance = (cut.kept * cut.at_least - moved) / (cut.at_least - moved)
+        parts.append((cut.at_least - moved, cut.at_least, _displacing(inner, chance, order)))
+    if moved:
+        parts.append((just + arrives, just, joining((just * rate + arrives) / (just + arrives))))
+    if not by_size:  # the tag has one law
+        return pairs.Tagged(tuple((first, part) for first, _, part in parts if first))
+    if order is Order.ADD:
+        parts = [(second, first, part) for first, second, part in parts]
+    kept = [each for each in parts if each[0]]
+    of_first = tuple((first, part) for first, _, part in kept)
+    if not moved:
+        return pairs.Tagged(of_first)
+    alike = _tagged_cut(inner, rate, order, cut, Fraction(0))
+    return pairs.Tagged(of_first, tuple(second for _, second, _ in kept), alike)
+
+
+def _costs_of(inner: Mechanism, order: Order, count: int) -> pairs.truncation.Costs:
+    """What a choice of how much to move looks at; for other noise than Gaussian as if it were, of shift 1."""
+    (shift, _), *_ = product_of((part.dominated_by(Order.REMOVE).pair, n) for part, n in parts_of(inner))
+    roughly = float(shift.squared_shift) if isinstance(shift, pairs.ShiftedGaussians) else 1.0
+    return pairs.truncation.Costs(roughly, count, order is Order.REPLACE, order.zeroes)
+
+
+def _crowd(mechanism: TruncatedPoisson, order: Order, size: int, count: int) -> pairs.Pair | None:
+    """The attack by a crowd, where it promises more than the Poisson pair that others who contribute nothing attain."""
+    nothing, null, opposite = pairs.Other.NOTHING, pairs.Other.NULL, pairs.Other.OPPOSITE
+    others = {Order.REMOVE: nothing, Order.ZERO: null, Order.REPLACE: opposite}.get(order)  # in the dearer orders
+    if others is None or not has(Trait.ADDS_UP, mechanism.mechanism):
+        return None
+    ((shift, _),) = product_of((part.dominated_by(Order.REMOVE).pair, n) for part, n in parts_of(mechanism.mechanism))
+    assert isinstance(shift, pairs.ShiftedGaussians)
+    rate, most, squared = mechanism.sample_rate, mechanism.max_batch_size, shift.squared_shift
+    if squared > _LARGEST_SHIFT or rate == 1:
+        return None
+    alone = rate if order is Order.REMOVE else pairs.truncation.least_rate(rate, most, size)
+    plain = float(alone) ** 2 * math.expm1(float(squared))
+    if order is Order.REPLACE:
+        plain *= 4
+    return pairs.crowds.best_crowd(
+        pairs.CrowdedGaussians(pairs.Direction.REMOVE, rate, most, size, 1 / squared, Fraction(0), others), plain, count
+    )
+
+
+def _displacing(inner: Mechanism, rate: Fraction, order: Order) -> pairs.Pair:
+    """A record that is in the batch with chance ``rate`` displaces another one: as in a batch of fixed size."""
+    if order.zeroes:
+        return zeroed(inner, pairs.Draws(rate), 1, order).pair
+    base, _ = base_of(inner, Order.REPLACE)
+    if order is Order.REPLACE:
+        return pairs.Sampled(pairs.Direction.REPLACE, pairs.Draws(rate), base)
+    return mixture(pairs.Direction.of(order), pairs.Draws(rate), base)

@@ -1,6 +1,6 @@
 """How many clones of either kind an epoch has: the pair of laws, and a discrete pair that dominates it.
 
-``pairs/shuffled.md`` derives them and numbers the steps. Every choice of a ``Choice`` is sound.
+``schemes/shuffled.md`` derives them and numbers the steps. Every choice of a ``Choice`` is sound.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The least of what is proven of shuffled batches: their clones, two halves through a zeroed record, or no secret.
 
-``pairs/shuffled.md`` numbers the bounds. What is chosen in floating point is proven once.
+``schemes/shuffled.md`` numbers the bounds. What is chosen in floating point is proven once.
 """
 
 from __future__ import annotations

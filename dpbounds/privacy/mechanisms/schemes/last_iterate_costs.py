@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,10 @@ from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import to_float
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
-from dpbounds.privacy.mechanisms.schemes.last_iterate import LastIterate
 from dpbounds.privacy.pairs.losses import ball
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.mechanisms.schemes.last_iterate import LastIterate
 
 _PRECISION = 160
 _LONGEST = 32  # epochs of fresh permutations taken together; where there are more, the iterate between is given away

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import fmpz_mat, fmpz_poly
@@ -17,10 +18,13 @@ from numpy.typing import NDArray
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.limits import MATRIX_ROWS
-from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Encoder, MatrixMechanism, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Encoder, Toeplitz
 from dpbounds.privacy.pairs.pairs import Allocated, Combined, Direction, Pair, ShiftedGaussians
 from dpbounds.privacy.pairs.step_bounds import StepBound
 from dpbounds.privacy.relations import Order, Relation
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.mechanisms.schemes.matrices import MatrixMechanism
 
 Floats = NDArray[np.float64]
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import fmpz_mat
@@ -19,12 +20,15 @@ from numpy.typing import NDArray
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.limits import MATRIX_ROWS
-from dpbounds.privacy.domination.bins import bins_steps
-from dpbounds.privacy.mechanisms.refusals import refuse_without_positions
-from dpbounds.privacy.mechanisms.schemes.matrices import BinaryTree, Encoder, LowerTriangular, MatrixMechanism, Toeplitz
+from dpbounds.privacy.mechanisms.demands import refuse_without_positions
+from dpbounds.privacy.mechanisms.schemes.bins import bins_steps
+from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Encoder, LowerTriangular, Toeplitz
 from dpbounds.privacy.pairs.pairs import Combined, Direction, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.pairs.step_bounds import StepBound
 from dpbounds.privacy.relations import Order
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.mechanisms.schemes.matrices import MatrixMechanism
 
 Steps = tuple[tuple[StepBound, int], ...]
 
@@ -54,7 +58,7 @@ def stream_steps(mechanism: MatrixMechanism, order: Order) -> Steps:
     Raises:
         UnsupportedMechanism: No pair is proven for this participation, these groups and this order.
     """
-    if order in (Order.REMOVE, Order.ADD) and mechanism.groups == "position":
+    if order.counts_records and mechanism.groups == "position":
         refuse_without_positions("a record's steps by its position (and not --groups independent or content)")
     if mechanism.participation == "balls-in-bins":
         return bins_steps(mechanism, order)
