@@ -56,6 +56,7 @@ MECHANISMS: dict[str, Callable[[str], dp.Mechanism]] = {
 SAMPLINGS: dict[str, Callable[[dp.Mechanism], dp.Mechanism]] = {
     "full batch": lambda mechanism: mechanism,
     "Poisson samples": lambda mechanism: dp.PoissonSampled(mechanism, "0.1"),
+    "Poisson by user": lambda mechanism: dp.PoissonByUser(mechanism, "0.1"),
     "without replacement": lambda mechanism: dp.SampledWithoutReplacement(mechanism, 2, 20),
     "truncated Poisson": lambda mechanism: dp.TruncatedPoisson(mechanism, "0.1", 8, 20),
     "with replacement": lambda mechanism: dp.SampledWithReplacement(mechanism, 2, 20),

@@ -83,6 +83,7 @@ if TYPE_CHECKING:
         Mechanism as Mechanism,
         MixtureOfGaussians as MixtureOfGaussians,
         PermuteAndFlip as PermuteAndFlip,
+        PoissonByUser as PoissonByUser,
         PoissonSampled as PoissonSampled,
         PureDP as PureDP,
         RandomizedResponse as RandomizedResponse,

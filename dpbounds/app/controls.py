@@ -15,14 +15,14 @@ import click
 
 from dpbounds.cli import _commands
 from dpbounds.cli.questions.options import METHODS
-from dpbounds.cli.questions.training import SAMPLINGS
+from dpbounds.cli.questions.training import samplings
 from dpbounds.errors import InvalidValue, nearest, shortened
 from dpbounds.limits import LINE, SHOWN
 
 VALUE = "value."  # of a quantity that is given as NAME=VALUE
 _WITHOUT = ("json", "scheduler", "label", "positive", "centre", "check", "figures", "bibtex", "latex", "markdown")
 _CHOICES = {  # of options that tell their own words, or of whose files there is a word of ours
-    "sampling": SAMPLINGS,
+    "sampling": samplings(),
     "method": METHODS,
     "format": ("md", "latex", "csv", "bib"),
     "matrix": ("optimal",),

@@ -14,6 +14,7 @@ from dpbounds.algorithms.verification.catalogue import all_examples
 from dpbounds.cli import _VERBS as VERBS, main
 from dpbounds.cli.answers.assumptions import assumptions
 from dpbounds.privacy.mechanisms.core import CODE
+from dpbounds.privacy.mechanisms.descriptions import SAMPLINGS
 from tests.documentation.pages import PAGES, ROOT, fences
 
 DOCS = ROOT / "docs"
@@ -68,10 +69,7 @@ def test_every_mechanism_is_in_the_table(generated):
     described = {found for name in generated.MECHANISMS for found in re.findall(r"`(\w+)`", name)}
     classes = {name for name in dp.__all__ if inspect.isclass(getattr(dp, name))}
     mechanisms = {name for name in classes if issubclass(getattr(dp, name), dp.Mechanism)}
-    made_of_others = {"Composed", "InParallel", "PoissonSampled", "SampledWithReplacement", "SampledWithoutReplacement"}
-    made_of_others |= {"TruncatedPoisson", "Shuffled"}
-    made_of_others |= {"RandomlyAllocated", "BallsInBins"}
-    made_of_others |= {"LastIterate"}
+    made_of_others = {kind.__name__ for kind in SAMPLINGS.values()} | {"Composed", "InParallel", "LastIterate"}
     assert described == mechanisms - made_of_others - {"Mechanism"}
 
 

@@ -43,7 +43,10 @@ _CHOSEN = ("sample_rate", "batch_size", "max_batch_size", "batches", "participat
 
 
 def _sampling(ctx: click.Context, option: click.Parameter, text: str | None) -> str | None:
-    return text if text == CYCLIC else sampling(ctx, option, text)
+    found = text if text == CYCLIC else sampling(ctx, option, text)
+    if found is not None and found not in (CYCLIC, *SAMPLINGS):
+        raise unfit(f"--sampling {found}", "is accounted for, but no algorithm here draws it")
+    return found
 
 
 DRAWING_OPTIONS = options(

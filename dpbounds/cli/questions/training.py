@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms.schemes.last_iterate import BatchOrder
 
 Schedule = Fraction | tuple[Fraction, ...]  # a number for all epochs, or one for each
+# those that have options of their own
 POISSON, WITHOUT_REPLACEMENT, WITH_REPLACEMENT, SHUFFLED, FULL_BATCH, TRUNCATED, *_ = SAMPLINGS = (
     "poisson",
     "without-replacement",
@@ -57,19 +58,28 @@ ORDERS = ("fixed", "shuffled", "secret")
 _ALIASES = {"shuffle": SHUFFLED, "shuffling": SHUFFLED, "shuffled-batches": SHUFFLED}
 
 
+def samplings() -> tuple[str, ...]:
+    """The names of all sampling schemes; those that are not in ``SAMPLINGS`` have a sample rate and nothing else."""
+    from dpbounds.privacy.mechanisms import descriptions
+
+    return *SAMPLINGS, *(name for name in descriptions.SAMPLINGS if name not in SAMPLINGS)
+
+
 def sampling(ctx: click.Context, option: click.Parameter, text: str | None) -> str | None:
     """An option's callback: a sampling scheme whose analysis is proven here; others are refused with the reason."""
     if text is None or text in SAMPLINGS:
         return text
     if text in _ALIASES:
         return _ALIASES[text]
+    if text in samplings():
+        return text
     from dpbounds.privacy.mechanisms.refusals import refuse
 
     name = option.opts[0]
     try:
         refuse(text, f"{name} {text}")
     except InvalidValue:
-        raise InvalidValue(name, text, "one of " + ", ".join(SAMPLINGS)) from None
+        raise InvalidValue(name, text, "one of " + ", ".join(samplings())) from None
 
 
 def _steps_of(ctx: click.Context, option: click.Parameter, text: str | None) -> Schedule | None:
@@ -99,7 +109,8 @@ TRAINING_OPTIONS = options(
         callback=sampling,
         metavar="NAME",
         help="poisson (where there is a rate), truncated-poisson, without-replacement, with-replacement, shuffled (a "
-        "loader that shuffles anew for each epoch and cuts), random-allocation, balls-in-bins, full-batch (otherwise).",
+        "loader that shuffles anew for each epoch and cuts), random-allocation, balls-in-bins, poisson-by-user (all "
+        "records of the users drawn), full-batch (otherwise).",
     ),
     click.option("--dataset-size", callback=whole, metavar="N", help="Number of records (public)."),
     click.option(
@@ -213,6 +224,7 @@ class Training:
     def mechanism(self) -> Mechanism:
         """The mechanism, where nothing is left open."""
         from dpbounds.privacy import mechanisms
+        from dpbounds.privacy.mechanisms import descriptions
 
         if self.noise_multiplier is None or self.steps is None:
             raise InvalidValue(
@@ -243,7 +255,7 @@ class Training:
         elif self.max_batch_size is not None and self.sample_rate is not None and self.dataset_size is not None:
             release = mechanisms.TruncatedPoisson(release, self.sample_rate, self.max_batch_size, self.dataset_size)
         elif self.sample_rate is not None:
-            release = mechanisms.PoissonSampled(release, self.sample_rate)
+            release = descriptions.SAMPLINGS[self.sampling].at_rate(release, self.sample_rate)
         return release**self.steps
 
 

@@ -35,6 +35,7 @@ from dpbounds.cli.questions.training import (
     LAST_ITERATE,
     NOISES,
     POISSON,
+    SAMPLINGS,
     SHUFFLED,
     TRAINING_OPTIONS,
     Training,
@@ -306,7 +307,7 @@ def _rest(found: Calibration, training: Training) -> str:
         parts.append(training.allocation.in_words())
     elif training.sampling == FULL_BATCH:
         parts.append("the full batch")
-    elif training.sampling in FIXED_SIZE and training.batch_size is not None and training.dataset_size is not None:
+    elif training.sampling in FIXED_SIZE or training.sampling not in SAMPLINGS:
         parts.append(drawn(parts_of(found.mechanism)[0][0]))
     elif training.sample_rate is not None:
         parts.append(f"Poisson samples at rate {output.plain(training.sample_rate)}")

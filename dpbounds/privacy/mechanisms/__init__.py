@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         BallsInBins as BallsInBins,
         RandomlyAllocated as RandomlyAllocated,
     )
+    from dpbounds.privacy.mechanisms.schemes.by_user import PoissonByUser as PoissonByUser
     from dpbounds.privacy.mechanisms.schemes.fixed_size import (
         SampledWithoutReplacement as SampledWithoutReplacement,
         SampledWithReplacement as SampledWithReplacement,

@@ -34,38 +34,10 @@ BINS = mechanisms.BallsInBins.name
 
 JsonObject = Mapping[str, object]
 
+_EVERY = [each for name in mechanisms.__all__ if isinstance(each := getattr(mechanisms, name), type)]
+SAMPLINGS: dict[str, type[Sampling]] = {kind.name: kind for kind in _EVERY if issubclass(kind, Sampling)}
 MECHANISMS: dict[str, type[Mechanism]] = {
-    kind.name: kind
-    for kind in (
-        mechanisms.Gaussian,
-        mechanisms.Laplace,
-        mechanisms.UniformBall,
-        mechanisms.DiscreteLaplace,
-        mechanisms.DiscreteGaussian,
-        mechanisms.MixtureOfGaussians,
-        mechanisms.RandomizedResponse,
-        mechanisms.ExponentialMechanism,
-        mechanisms.PermuteAndFlip,
-        mechanisms.AboveThreshold,
-        mechanisms.PureDP,
-        mechanisms.ApproximateDP,
-        mechanisms.ZCDP,
-        mechanisms.RenyiDP,
-        mechanisms.MatrixMechanism,
-        LastIterate,
-    )
-}
-SAMPLINGS: dict[str, type[Sampling]] = {
-    kind.name: kind
-    for kind in (
-        mechanisms.PoissonSampled,
-        mechanisms.SampledWithoutReplacement,
-        mechanisms.SampledWithReplacement,
-        mechanisms.TruncatedPoisson,
-        mechanisms.Shuffled,
-        mechanisms.RandomlyAllocated,
-        mechanisms.BallsInBins,
-    )
+    kind.name: kind for kind in _EVERY if issubclass(kind, Mechanism) and kind.name and kind.name not in SAMPLINGS
 }
 
 

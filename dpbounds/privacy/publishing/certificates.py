@@ -375,6 +375,8 @@ def why_no_certificate(part: Mechanism, relation: Relation, group_size: int = 1)
         return f"{_NO_PAIR} {part!r}: publish the command and what it says"
     if part is inner:
         return None
+    if part.name not in standalone_checker.FIELDS:
+        return f"{_NO_PAIR} {part!r}: publish the command and what it says"
     given_finally = getattr(inner, "sensitivity", None) is not None
     if isinstance(part, PoissonSampled):
         if isinstance(inner, Gaussian) and given_finally and relation is Relation.REPLACE_ONE and part.sample_rate < 1:

@@ -56,6 +56,7 @@ TRAITS: dict[Mechanism, frozenset[Trait]] = {
     m.MatrixMechanism(2, Toeplitz([1], 3), "single"): DRAWN - {Trait.UNDIVIDED},
     m.LastIterate(NOISE, batches=2, smoothness_step="0.1"): DRAWN - {Trait.ANY_RECORDS},
     m.PoissonSampled(NOISE, "0.1"): SUMS - {Trait.CERTAIN},
+    m.PoissonByUser(NOISE, "0.1"): SUMS - {Trait.ANY_RECORDS, Trait.CERTAIN},
     m.SampledWithoutReplacement(NOISE, 2, 9): DRAWN - {Trait.PUBLIC_RATE},
     m.SampledWithReplacement(NOISE, 2, 9): DRAWN - {Trait.PUBLIC_RATE},
     m.TruncatedPoisson(NOISE, "0.1", 2, 9): DRAWN - {Trait.PUBLIC_RATE},

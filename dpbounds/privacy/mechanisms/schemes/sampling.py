@@ -7,6 +7,8 @@ set are a scheme of their own, :class:`Shuffled`.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from dpbounds.errors import InvalidValue
 from dpbounds.privacy.mechanisms.core import Loss, Mechanism, Writer
 from dpbounds.privacy.mechanisms.parameters import parameters_of
@@ -40,6 +42,17 @@ class Sampling(Mechanism):
     __slots__ = ()
 
     mechanism: Mechanism
+
+    @classmethod
+    def at_rate(cls, mechanism: Mechanism, sample_rate: Fraction) -> Sampling:
+        """The scheme where a sample rate is its only parameter.
+
+        Raises:
+            InvalidValue: It has others.
+        """
+        if [*parameters_of(cls)] != ["sample_rate"]:
+            raise InvalidValue("sampling", cls.name, "a scheme with a sample rate and no other parameter")
+        return cls(mechanism, sample_rate)  # type: ignore[call-arg] # as its only parameter
 
     @property
     def inside(self) -> tuple[Mechanism, ...]:
