@@ -185,13 +185,9 @@ def _rank(name: str) -> tuple[int, str]:
 
 def _section(part: Part) -> str:
     """The text of a file below its name and its docstring, as comments; the last docstring is that of the whole."""
-    first, *more = part.docstring.strip().splitlines() if part.name != _LAST else [""]
-    title = f"{part.name.replace('.', '/')}.py{': ' if first else ''}{first}".removesuffix(".")
-    head = f"# --- {title} ".ljust(_WIDTH, "-") if len(title) < _WIDTH - 8 else f"# --- {title}"
-    comments = [f"# {line}".rstrip() for line in more]
-    while comments and comments[0] == "#":
-        del comments[0]
-    return "\n".join([head, *comments]) + f"\n\n{_gap(part)}{part.body}"
+    lines = part.docstring.strip().splitlines() if part.name != _LAST else []
+    head = f"# --- {part.name.replace('.', '/')}.py ".ljust(_WIDTH, "-")
+    return "\n".join([head, *(f"# {line}".rstrip() for line in lines)]) + f"\n\n{_gap(part)}{part.body}"
 
 
 def _gap(part: Part) -> str:

@@ -371,7 +371,7 @@ def why_no_certificate(part: Mechanism, relation: Relation, group_size: int = 1)
             return f"{_NO_PAIR} {told}"
         case LastIterate() | MatrixMechanism():
             return None
-    if f"noise {inner.name}" not in standalone_checker.FIELDS:
+    if inner.name not in standalone_checker.NOISES:
         return f"{_NO_PAIR} {part!r}: publish the command and what it says"
     if part is inner:
         return None

@@ -29,16 +29,17 @@ import stat
 import sys
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache, partial, reduce
 from itertools import accumulate, pairwise, zip_longest
-from typing import Any
+from typing import Any, ClassVar
 
 from flint import acb, acb_mat, arb, ctx, fmpq, fmpz, fmpz_mat, fmpz_poly
 
-# --- verdicts.py: What is said of a certificate, and why it may not be decided ----------------------------------------
+# --- verdicts.py ------------------------------------------------------------------------------------------------------
+# What is said of a certificate, and why it may not be decided.
 
 CONFIRMED, WRONG, MALFORMED, NOT_COVERED = 0, 1, 2, 3
 
@@ -72,7 +73,8 @@ VERDICTS = {
 }
 
 
-# --- balls.py: Balls around numbers, and whole numbers from balls -----------------------------------------------------
+# --- balls.py ---------------------------------------------------------------------------------------------------------
+# Balls around numbers, and whole numbers from balls.
 
 
 def repeated(one: Any, times: int, both: Callable[[Any, Any], Any]) -> Any:
@@ -131,21 +133,29 @@ def shown(value: Fraction, rounding: str = ROUND_CEILING) -> str:
     return f"{Context(15, rounding).divide(Decimal(value.numerator), Decimal(value.denominator)):.15g}"
 
 
-# --- limits.py: How much is read, and how much work is done, at most --------------------------------------------------
+# --- limits.py --------------------------------------------------------------------------------------------------------
+# How much is read, and how much work is done, at most.
 
 # what is read: bytes of the file, brackets in one another, characters of a JSON number, releases, repetitions of one
 BYTES, NESTING, JSON_DIGITS, RELEASES, COUNT = 16 * 2**20, 32, 1_000, 10_000, 10**30
 NUMBER_BITS = 13_000
+
+
 # of matrices: steps, rows given entry by entry, digits of a common denominator; of last iterates: batches, epochs
 STEPS, ROWS, DIGITS, RUNS = 100_000, 2_048, 1_000, 10**9
+
+
 # of releases on samples that are composed: beyond, doubles and the work of a minute do not reach
 LEAST_RATE, LEAST_NOISE, LEAST_DELTA = Fraction(1, 10**300), Fraction(1, 10**150), Fraction(1, 10**100)
+
+
 # of one account: functions evaluated on balls of 256 bits (20 000 000 are minutes), in a search that nothing guides,
 # balls kept at once (half a gigabyte), and bits of a sum's denominator
 MOST_WORK, MOST_SEARCH, MOST_BALLS, SUM_BITS = 20_000_000, 1_000_000, 2_000_000, 100_000
 
 
-# --- reading.py: JSON with one meaning only, its fields, and exact numbers --------------------------------------------
+# --- reading.py -------------------------------------------------------------------------------------------------------
+# JSON with one meaning only, its fields, and exact numbers.
 
 # exact numbers: p and q have at most 2000 digits, exponents four or five, and the number at most 13 000 bits either way
 NUMBER = re.compile(r"(-?[0-9]{1,2000})(?:/([0-9]{1,2000}))?(?:\*2\*\*(-?[0-9]{1,5}))?(?:\*5\*\*(-?[0-9]{1,5}))?")
@@ -259,7 +269,8 @@ def finite(record: object, name: str) -> float:
     return float(value)
 
 
-# --- relations.py: Which data sets are neighbours, and the orders of two neighbours -----------------------------------
+# --- relations.py -----------------------------------------------------------------------------------------------------
+# Which data sets are neighbours, and the orders of two neighbours.
 
 RELATIONS = {
     "add-or-remove-one": "two data sets are neighbours when one is the other plus one record",
@@ -271,7 +282,8 @@ ORDERS = ("remove", "add", "replace", "both orders")
 RECORD = {"replace-one": ("replace",), "zero-out-one": ("remove", "add"), "add-or-remove-one": ("remove", "add")}
 
 
-# --- claims.py: What is claimed: how it is read, and in words ---------------------------------------------------------
+# --- claims.py --------------------------------------------------------------------------------------------------------
+# What is claimed: how it is read, and in words.
 
 
 def read_claim(account: object) -> dict[str, Any]:
@@ -306,90 +318,67 @@ def relation_in_words(claim: dict[str, Any]) -> str:
     return RELATIONS[claim["relation"]] + more
 
 
-# --- fields.py: Objects with the fields of their kind, and no others --------------------------------------------------
+# --- fields.py --------------------------------------------------------------------------------------------------------
+# Objects with the fields of their kind, and no others.
+
+Reader = Callable[[Any, str], Any]  # of a record and the name of a field: its value
+Fields = Mapping[str, Reader]
 
 FIELDS = {
     "certificate": ("format", "version", "calibration", "accounts", "assumptions", "versions"),
     "calibration": ("solve", "value", "fails_at", "target_epsilon", "target_delta"),
     "account": ("role", "claim", "mechanism", "proofs"),
     "claim": ("relation", "given", "target", "lower", "upper"),
-    "gaussian": ("kind", "noise_multiplier", "noise_stddev", "sensitivity", "sample_rate", "count"),
-    "last-iterate": (
-        *("kind", "noise_multiplier", "noise_stddev", "sensitivity", "batches", "epochs", "smoothness_step"),
-        *("weight_decay_step", "order", "checkpoints", "count"),
-    ),
-    "matrix": (
-        *("kind", "noise_multiplier", "matrix", "participation", "separation", "at_most", "sample_rate", "groups"),
-        "count",
-    ),
-    "toeplitz": ("kind", "coefficients", "steps"),
-    "lower-triangular": ("kind", "rows"),
-    "binary-tree": ("kind", "steps"),
-    # since version 5: how records are drawn, around one of the noises below it
-    "full-batch": ("kind", "mechanism", "count"),
-    "poisson": ("kind", "mechanism", "sample_rate", "count"),
-    "without-replacement": ("kind", "mechanism", "batch_size", "dataset_size", "count"),
-    "with-replacement": ("kind", "mechanism", "batch_size", "dataset_size", "count"),
-    "truncated-poisson": ("kind", "mechanism", "sample_rate", "max_batch_size", "dataset_size", "count"),
-    "shuffled": ("kind", "mechanism", "batches", "rest", "count"),
-    "random-allocation": ("kind", "mechanism", "steps", "participations", "count"),
-    "balls-in-bins": ("kind", "mechanism", "bins", "epochs", "redraw", "count"),
-    "noise gaussian": ("kind", "noise_multiplier", "noise_stddev", "sensitivity"),
-    "noise laplace": ("kind", "noise_multiplier", "noise_scale", "sensitivity", "dimension"),
-    "noise discrete-laplace": ("kind", "noise_scale", "bound"),
-    "noise discrete-gaussian": ("kind", "noise_stddev", "bound", "dimension"),
-    "noise mixture-of-gaussians": ("kind", "noise_stddev", "norms"),
-    "noise randomized-response": ("kind", "epsilon", "options"),
     "proof": ("order", "route", "method", "precision", "parameters", "error_budget"),
     "versions": ("dpbounds", "python-flint", "FLINT", "Python"),
 }
 
 
 def has_fields(record: object, kind: str, *more: str) -> dict[str, Any]:
-    """An object with the fields of its kind, and no others."""
-    names = {*FIELDS[kind], *more}
+    """An object of the document with the fields of its kind, and no others."""
+    return demand_fields(record, kind, (*FIELDS[kind], *more))
+
+
+def demand_fields(record: object, kind: str, names: Iterable[str]) -> dict[str, Any]:
+    """An object with these fields, and no others."""
+    needed = {*names}
     if not isinstance(record, dict):
         raise Malformed(f"{quoted(record)} is no {kind}, which is an object")
-    if set(record) != names:
-        wrong = ", ".join([*sorted(names - set(record)), *sorted(map(quoted, set(record) - names))][:5])
+    if set(record) != needed:
+        wrong = ", ".join([*sorted(needed - set(record)), *sorted(map(quoted, set(record) - needed))][:5])
         raise Malformed(
-            f"a {kind} has the fields {', '.join(sorted(names))} and no others; missing or unknown: {wrong}"
+            f"a {kind} has the fields {', '.join(sorted(needed))} and no others; missing or unknown: {wrong}"
         )
     return record
 
 
-def read_numbers(record: object, fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields with exact and whole numbers read."""
-    found = dict(fields)
-    for name in found:
-        if name == "smoothness_step" and isinstance(found[name], list):
-            found[name] = [rational(each) for each in found[name]]
-            if not found[name] or min(found[name]) <= 0:
-                raise Malformed("a step size that is not positive")
-        elif name in EXACT or (name == "epochs" and found["kind"] == "balls-in-bins"):
-            from_zero = name in ("weight_decay_step", "rest")
-            found[name] = nonnegative(record, name) if from_zero else positive(record, name)
-        elif name in WHOLE and not (name == "bound" and found["kind"] == "discrete-gaussian"):
-            optional = name in ("separation", "at_most", "dimension")
-            found[name] = field(record, name, (int, type(None)) if optional else int)
-            if found[name] is not None and not 1 <= found[name] <= WHOLE[name]:
-                raise Malformed(f"{name} is {quoted(found[name])}, and not from 1 to {WHOLE[name]}")
-    return found
+def read_fields(record: object, kind: str, fields: Fields) -> dict[str, Any]:
+    """The same with each field read."""
+    return {name: fields[name](record, name) for name in demand_fields(record, kind, fields)}
 
 
-EXACT = (
-    *("noise_multiplier", "noise_stddev", "noise_scale", "sensitivity", "sample_rate", "smoothness_step"),
-    *("weight_decay_step", "rest", "epsilon"),
-)
-_MANY, _RUN = ("count", "separation", "at_most", "batch_size", "dataset_size", "max_batch_size"), ("batches", "epochs")
-WHOLE = {
-    **dict.fromkeys((*_MANY, "dimension", "options"), COUNT),
-    **dict.fromkeys((*_RUN, "steps", "participations", "bins"), RUNS),
-    "bound": 10**6,
-}
+def unread(record: Any, name: str) -> Any:
+    """What stands there, to be read later."""
+    return record[name]
 
 
-# --- work.py: The work that an account takes, counted so that none takes hours or gigabytes ---------------------------
+def whole(most: int, *, optional: bool = False) -> Reader:
+    """Reads a whole number from 1 on."""
+
+    def read_whole(record: Any, name: str) -> int | None:
+        value: int | None = field(record, name, (int, type(None)) if optional else int)
+        if value is not None and not 1 <= value <= most:
+            raise Malformed(f"{name} is {quoted(value)}, and not from 1 to {most}")
+        return value
+
+    return read_whole
+
+
+COUNTED, COUNTED_OR_NONE, MANY = whole(COUNT), whole(COUNT, optional=True), whole(RUNS)
+
+
+# --- work.py ----------------------------------------------------------------------------------------------------------
+# The work that an account takes, counted so that none takes hours or gigabytes.
 
 
 class Effort:
@@ -405,13 +394,16 @@ class Effort:
 
 
 TOO_MUCH = "so much work (hours, or gigabytes) is not done here; `dpbounds check` has other means"
+
+
 effort = Effort()
 
 
-# --- profiles.py: Profiles H_α of pairs of measures, and how they are put together: (14) and (19) ---------------------
+# --- profiles.py ------------------------------------------------------------------------------------------------------
+# Profiles H_α of pairs of measures, and how they are put together: (14), (17), (19) and (30).
 
 Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper ends enclose δ(ε)
-Sampled = Counter[tuple[Fraction, Fraction]]  # (q, z²): count
+DrawnCurve = Callable[[Fraction], tuple[arb, "arb | None"]]  # ε -> δ(ε) from above, and from below where that is known
 
 
 class Profile:
@@ -450,10 +442,6 @@ def mirrored(straight: Callable[[arb], arb], other: Callable[[arb], arb] | None 
     return Profile(value, **more)
 
 
-Steps = list[tuple[Profile, int]]
-DrawnCurve = Callable[[Fraction], tuple[arb, "arb | None"]]  # ε -> δ(ε) from above, and from below where that is known
-
-
 def gaussian_profile(squared_shift: Fraction) -> Profile:
     """N(μ, 1) against N(0, 1)."""
     mu = number(squared_shift).sqrt()
@@ -463,6 +451,28 @@ def gaussian_profile(squared_shift: Fraction) -> Profile:
         return normal_tail(near - mu / 2) - alpha * normal_tail(near + mu / 2)
 
     return Profile(value) if squared_shift else Profile(lambda alpha: (1 - alpha).max(arb(0)))
+
+
+def concentrated_profile(rho: Fraction) -> Profile:
+    """(29) Whatever has Rényi divergences of at most λρ of every order λ, either way."""
+    if not LEAST_RATE < rho < 1 / LEAST_RATE:
+        raise OutOfReach("noise beyond what doubles hold")
+
+    def above(alpha: arb) -> arb:
+        loss, rough, near = alpha.log(), float(rho), float(alpha.log().mid())
+
+        def exponent(log_u: float) -> float:
+            u = math.exp(log_u)
+            return u * ((1 + u) * rough - near) - math.log1p(u) - u * math.log1p(1 / u)
+
+        low, high = -20.0, 40.0
+        for _ in range(90):  # it falls, then rises; any order will do
+            third = (high - low) / 3
+            low, high = (low, high - third) if exponent(low + third) < exponent(high - third) else (low + third, high)
+        u = arb(math.exp(low))
+        return (u * ((1 + u) * number(rho) - loss) - (1 + u).log() - u * (1 + 1 / u).log()).exp().min(arb(1))
+
+    return mirrored(above, exact=False)
 
 
 def thinned(base: Profile, rate: Fraction) -> Profile:
@@ -477,6 +487,40 @@ def thinned(base: Profile, rate: Fraction) -> Profile:
         return 1 - alpha
 
     return Profile(value, exact=base.exact)
+
+
+def sampled_profile(order: str, rate: Fraction, squared_shift: Fraction) -> Profile:
+    """A Poisson sample with Gaussian noise."""
+    base = gaussian_profile(squared_shift)
+    if rate == 1:
+        return gaussian_profile(4 * squared_shift) if order == "replace" else base
+    if order != "replace":
+        return thinned(base, rate) if order == "remove" else thinned(base, rate).reversed()
+    q, z = number(rate), 1 / number(squared_shift).sqrt()
+
+    def value(alpha: arb) -> arb:  # with y = e^{t/z}: 1-q + b y > α (1-q + b/y)
+        b, c = q * (-1 / (2 * z * z)).exp(), (1 - q) * (alpha - 1)
+        start = z * ((c + (c * c + 4 * b * b * alpha).sqrt()) / (2 * b)).log()
+        return q * (normal_tail(start - 1 / z) - alpha * normal_tail(start + 1 / z)) - c * normal_tail(start)
+
+    return Profile(value)
+
+
+def symmetrised(base: Profile, rate: Fraction) -> Profile:
+    """(17) γ h(1 + (α-1)/γ) for α >= 1, mirrored below."""
+    gamma = number(rate)
+    return mirrored(lambda alpha: gamma * base(1 + (alpha - 1) / gamma), exact=base.exact)
+
+
+def two_guarantees(present: Profile, replaced: Profile, rate: Fraction) -> Profile:
+    """(30) A replaced record in a Poisson sample: q((1-s) h_1 + s h_2) at α' = 1 + (α-1)/q, s = α/α'."""
+    q = number(rate)
+
+    def above(alpha: arb) -> arb:
+        inner = 1 + (alpha - 1) / q
+        return q * ((1 - alpha / inner) * present(inner) + alpha / inner * replaced(inner))
+
+    return mirrored(above, exact=False)
 
 
 def averaged(parts: list[tuple[Fraction, Profile]]) -> Profile:
@@ -499,10 +543,13 @@ def weighed(parts: list[tuple[Fraction, Fraction, Profile]]) -> Profile:
     )
 
 
-# --- assumptions.py: The sentences that a certificate of each version holds -------------------------------------------
+# --- assumptions.py ---------------------------------------------------------------------------------------------------
+# The sentences that a certificate of each version holds.
 
 # written (the lowest that has the kinds of its releases); read: version 1 has no digest, 3 has Gaussian releases only
 FORMAT, VERSION, VERSIONS = "dpbounds privacy certificate", 5, (1, 2, 3, 4, 5)
+
+
 # what has to be true of a training run for the claim to be about it; a certificate holds these sentences and no others
 ASSUMPTIONS = (
     "Each release is a sum of per-record terms of l2 norm at most C (or an answer of the stated sensitivity) plus "
@@ -572,41 +619,179 @@ def assumptions_of(version: int) -> tuple[str, ...]:
     return first if version < 4 else first + (_SINCE_VERSION_4 if version < 5 else _WITH_ORDERS)
 
 
-# --- noises.py: Noise on all records: what is read, and its profile, (15), (16) and (29) ------------------------------
+# --- spent.py ---------------------------------------------------------------------------------------------------------
+# What releases spend: shifts, profiles and divergences, which add up or compose.
 
-NOISE = ("gaussian", "laplace", "discrete-laplace", "discrete-gaussian", "mixture-of-gaussians", "randomized-response")
+Sampled = Counter[tuple[Fraction, Fraction]]  # (q, z²): count
+Steps = list[tuple[Profile, int]]
 
 
-def read_noise(noise: object, sampling: str) -> dict[str, Any]:
-    """What is released of each batch."""
-    kind = field(noise, "kind", str)
-    if kind not in NOISE or (kind == "gaussian" and sampling in ("full-batch", "poisson")):
-        raise Malformed(f"noise of kind {quoted(kind)} with records drawn by {sampling}")
-    found = read_numbers(noise, has_fields(noise, f"noise {kind}"))
-    if kind == "mixture-of-gaussians":
-        norms = field(noise, "norms", list)
-        if not 0 < len(norms) <= 100 or any(not isinstance(each, list) or len(each) != 2 for each in norms):
-            raise Malformed("a mixture has 1 to 100 pairs of a norm and a probability")
-        found["norms"] = read = [[rational(value, 0) for value in each] for each in norms]
-        increasing = all(one[0] < other[0] for one, other in pairwise(read))
-        if sum((p for _, p in read), Fraction(0)) != 1 or not increasing or not all(p for _, p in read):
-            raise Malformed("a mixture has norms that increase and positive probabilities that sum to 1")
-        if read[-1][0] == 0:
-            raise Malformed("a mixture in which no record contributes")
-    elif kind == "randomized-response" and found["options"] < 2:
-        raise Malformed("randomised response has two options or more")
-    elif kind == "discrete-gaussian":
-        found["bound"] = bound = positive(noise, "bound")
-        if bound is None or not 1 <= bound <= 10**6:
-            raise Malformed(f"the bound of discrete Gaussian noise is {quoted(str(bound))}, and not from 1 to 1000000")
-    needed = {"discrete-laplace": "noise_scale", "randomized-response": "epsilon"}.get(kind, "noise_stddev")
-    if kind in ("gaussian", "laplace"):
-        names = ("noise_multiplier", "noise_stddev" if kind == "gaussian" else "noise_scale", "sensitivity")
-        if [found[name] is None for name in names] not in ([False, True, True], [True, False, False]):
-            raise Malformed(f"noise is given by {names[0]}, or by {names[1]} with {names[2]}")
-    elif found[needed] is None:
-        raise Malformed(f"{kind} noise needs {needed}")
-    return found
+class Spent:
+    """What a release, or a run of them, spends.
+
+    Attributes:
+        shift: The squared shift of a Gaussian pair; they add up.
+        steps: Profiles, each with how often it occurs.
+        rho: Rényi divergences of at most λρ of every order λ (29); they add up, too.
+        variation: What is to be added for clones, in total variation (21).
+    """
+
+    def __init__(
+        self,
+        shift: Fraction = Fraction(0),
+        steps: Steps | None = None,
+        rho: Fraction = Fraction(0),
+        variation: arb | None = None,
+    ) -> None:
+        self.shift, self.steps, self.rho = shift, [] if steps is None else steps, rho
+        self.variation = arb(0) if variation is None else variation
+
+    def add(self, other: Spent, count: int) -> None:
+        """The same beside another release, which occurs so often."""
+        self.shift += count * other.shift
+        self.steps += [(profile, count * times) for profile, times in other.steps]
+        self.rho += count * other.rho
+        self.variation += count * other.variation
+
+    def profiles(self) -> Steps:
+        """All of it as profiles."""
+        if self.rho and not self.steps:  # divergences add up
+            return [(concentrated_profile(self.rho + self.shift / 2), 1)]
+        shift = [(gaussian_profile(self.shift), 1)] if self.shift else []
+        return shift + self.steps + ([(concentrated_profile(self.rho), 1)] if self.rho else [])
+
+
+# --- noises/noise.py --------------------------------------------------------------------------------------------------
+# What every kind of noise says of itself.
+
+
+class Noise:
+    """One kind of noise, drawn on all records or on a sample of them.
+
+    Attributes:
+        kind: Its name in certificates.
+        fields: The fields of its object, each with what reads it.
+        symmetric: Whether both orders of the neighbours have one profile.
+        displaces: Whether a record that takes another one's place is covered.
+        truncates: Whether it is covered on truncated samples.
+    """
+
+    kind = ""
+    fields: ClassVar[Fields] = {}
+    symmetric = True
+    displaces = False
+    truncates = False
+
+    def demand(self, noise: dict[str, Any]) -> None:
+        """Refuse parameters that do not go together."""
+
+    def profile(self, noise: dict[str, Any], times: int) -> Profile:
+        """On all records, of which one moves by so many times its bound: 2 where it is replaced."""
+        raise NotImplementedError
+
+    def spent(self, noise: dict[str, Any], times: int) -> Spent:
+        """The same, of vectors of which several coordinates may move."""
+        return Spent(steps=[(self.profile(noise, times), 1)])
+
+    def sampled(self, noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
+        """(14), (30) A record that is in a Poisson sample with chance ``rate``, beside the others."""
+        if relation == "replace-one":
+            return self.replaced(noise, rate)
+        sample = thinned(self.profile(noise, 1), rate)
+        return sample if order == "remove" else sample.reversed()
+
+    def replaced(self, noise: dict[str, Any], rate: Fraction) -> Profile:
+        """(30) The same where the record is replaced."""
+        return two_guarantees(self.profile(noise, 1), self.profile(noise, 2), rate)
+
+    def is_attained(self, noise: dict[str, Any]) -> bool:
+        """Whether some run attains the pair, which shows lower ends then."""
+        return True
+
+
+def demand_given(noise: dict[str, Any], name: str) -> None:
+    """Refuse noise without its scale."""
+    if noise[name] is None:
+        raise Malformed(f"{noise['kind']} noise needs {name}")
+
+
+def demand_one_scale(noise: dict[str, Any], names: tuple[str, str, str]) -> None:
+    """Refuse noise that is not given by its multiplier, or by its scale with a final distance."""
+    if [noise[name] is None for name in names] not in ([False, True, True], [True, False, False]):
+        raise Malformed(f"noise is given by {names[0]}, or by {names[1]} with {names[2]}")
+
+
+def replaced_alone(replaced: Profile, rate: Fraction) -> Profile:
+    """(30) A replaced record in a Poisson sample, where nothing else is covered."""
+    q = number(rate)
+    return averaged([(1 - rate, gaussian_profile(Fraction(0))), (rate, replaced)]) if q < 1 else replaced
+
+
+# --- noises/gaussian.py -----------------------------------------------------------------------------------------------
+# Gaussian noise.
+
+
+class GaussianNoise(Noise):
+    """N(0, σ²) in every coordinate."""
+
+    kind = "gaussian"
+    fields: ClassVar[Fields] = {
+        **dict.fromkeys(("noise_multiplier", "noise_stddev", "sensitivity"), positive),
+        "kind": unread,
+    }
+    displaces = truncates = True
+
+    def demand(self, noise: dict[str, Any]) -> None:
+        """Refuse two scales."""
+        demand_one_scale(noise, ("noise_multiplier", "noise_stddev", "sensitivity"))
+
+    def profile(self, noise: dict[str, Any], times: int) -> Profile:
+        """One Gaussian against another."""
+        return gaussian_profile(times**2 * per_bound(noise))
+
+    def sampled(self, noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
+        """Mixtures of two Gaussians."""
+        return sampled_profile(order, rate, per_bound(noise))
+
+
+def per_bound(noise: dict[str, Any]) -> Fraction:
+    """The squared shift of Gaussian noise per unit of the per-record bound."""
+    if noise["kind"] != GaussianNoise.kind or noise["noise_multiplier"] is None:
+        raise NotCovered("other than Gaussian noise, given by its noise_multiplier, with records drawn so")
+    return 1 / Fraction(noise["noise_multiplier"]) ** 2
+
+
+# --- noises/laplace.py ------------------------------------------------------------------------------------------------
+# Laplace noise (15), (30).
+
+
+class LaplaceNoise(Noise):
+    """Laplace noise in every coordinate; distances in l1 norm."""
+
+    kind = "laplace"
+    fields: ClassVar[Fields] = {
+        **dict.fromkeys(("noise_multiplier", "noise_scale", "sensitivity"), positive),
+        "kind": unread,
+        "dimension": COUNTED_OR_NONE,
+    }
+    displaces = truncates = True
+
+    def demand(self, noise: dict[str, Any]) -> None:
+        """Refuse two scales."""
+        demand_one_scale(noise, ("noise_multiplier", "noise_scale", "sensitivity"))
+
+    def profile(self, noise: dict[str, Any], times: int) -> Profile:
+        """Noise of scale 1, moved by a distance."""
+        multiplier, scale, distance = (noise[name] for name in ("noise_multiplier", "noise_scale", "sensitivity"))
+        return laplace_profile(times / multiplier if multiplier is not None else distance / scale)
+
+    def replaced(self, noise: dict[str, Any], rate: Fraction) -> Profile:
+        """Exactly on the line; with a final distance, of a replacement alone."""
+        if noise["sensitivity"] is not None:
+            return replaced_alone(self.profile(noise, 2), rate)
+        if noise["dimension"] == 1:
+            return sampled_laplace(rate, 1 / noise["noise_multiplier"])
+        return super().replaced(noise, rate)
 
 
 def laplace_profile(shift: Fraction) -> Profile:
@@ -615,11 +800,213 @@ def laplace_profile(shift: Fraction) -> Profile:
     return Profile(lambda alpha: (1 - alpha.sqrt() * least).max(1 - alpha).max(arb(0)))
 
 
+def sampled_laplace(rate: Fraction, shift: Fraction) -> Profile:
+    """(30) The same on the line, for Laplace noise: (1-q)f + qf(· - s) against (1-q)f + qf(· + s)."""
+    q, s = number(rate), number(shift)
+    still = 1 - q + q * (-s).exp()
+
+    def above(alpha: arb) -> arb:
+        grown = (alpha * still - (1 - q)) / q  # e^{2t - s} where the ratio is α, for 0 <= t <= s
+        t = ((grown.max((-s).exp()).log() + s) / 2).min(s)
+        event = (1 - q) * (-t).exp() / 2 + q * (1 - (t - s).exp() / 2) - alpha * (-t).exp() * still / 2
+        return event.max(arb(0))
+
+    return mirrored(above)
+
+
+# --- noises/mixtures.py -----------------------------------------------------------------------------------------------
+# Mixtures of Gaussians (16).
+
+
+def read_norms(record: Any, name: str) -> list[list[Fraction]]:
+    """Reads pairs of a norm and its probability."""
+    norms = field(record, name, list)
+    if not 0 < len(norms) <= 100 or any(not isinstance(each, list) or len(each) != 2 for each in norms):
+        raise Malformed("a mixture has 1 to 100 pairs of a norm and a probability")
+    read = [[rational(value, 0) for value in each] for each in norms]
+    increasing = all(one[0] < other[0] for one, other in pairwise(read))
+    if sum((p for _, p in read), Fraction(0)) != 1 or not increasing or not all(p for _, p in read):
+        raise Malformed("a mixture has norms that increase and positive probabilities that sum to 1")
+    if read[-1][0] == 0:
+        raise Malformed("a mixture in which no record contributes")
+    return read
+
+
+class MixtureOfGaussiansNoise(Noise):
+    """Gaussian noise, where each record's bound is drawn."""
+
+    kind = "mixture-of-gaussians"
+    fields: ClassVar[Fields] = {"kind": unread, "noise_stddev": positive, "norms": read_norms}
+    symmetric = False
+
+    def demand(self, noise: dict[str, Any]) -> None:
+        """Refuse noise without a scale."""
+        demand_given(noise, "noise_stddev")
+
+    def profile(self, noise: dict[str, Any], times: int) -> Profile:
+        """A mixture against one Gaussian, or against its mirror image."""
+        return mixture_profile(noise["norms"], noise["noise_stddev"], replaced=times == 2)
+
+
+def mixture_profile(norms: list[tuple[Fraction, Fraction]], stddev: Fraction, *, replaced: bool) -> Profile:
+    """(16) Σ p_i N(c_i/σ) against N(0), or where a record is replaced against Σ p_i N(-c_i/σ)."""
+    parts = [(number(c / stddev), number(p)) for c, p in norms]
+    rough = [(float(c / stddev), log(p) - float(c / stddev) ** 2 / 2) for c, p in norms]
+    at_rest = sum((p for c, p in norms if c == 0), Fraction(0))
+
+    def log_sum(t: float) -> float:
+        logs = [weight + c * t for c, weight in rough]
+        return max(logs) + math.log(sum(math.exp(each - max(logs)) for each in logs))
+
+    def sides(t: arb) -> tuple[arb, arb, arb, arb]:
+        """dP/dN(0) and dQ/dN(0) at t, and their derivatives."""
+        terms = [(c, p * (c * t - c * c / 2).exp()) for c, p in parts]
+        up, rise = sum((each for _, each in terms), arb(0)), sum((c * each for c, each in terms), arb(0))
+        if not replaced:
+            return up, arb(1), rise, arb(0)
+        terms = [(c, p * (-c * t - c * c / 2).exp()) for c, p in parts]
+        return up, sum((each for _, each in terms), arb(0)), rise, -sum((c * each for c, each in terms), arb(0))
+
+    def value(alpha: arb) -> arb:
+        effort.spend(12 * len(parts))
+        if not replaced and at_rest:
+            if alpha <= number(at_rest):
+                return 1 - alpha
+            require(alpha > number(at_rest), "α is told from the share that contributes nothing")
+        wanted, low, high = float(alpha.log().mid()), -1e6, 1e6
+        for _ in range(70):
+            middle = (low + high) / 2
+            gap = log_sum(middle) - (log_sum(-middle) if replaced else 0.0)
+            low, high = (middle, high) if gap < wanted else (low, middle)
+        t = arb(high)
+        for _ in range(4):  # Newton's method, at midpoints
+            up, down, rise, fall = sides(t)
+            t = (t - (up - alpha * down) / (rise - alpha * fall)).mid()
+        width = arb(2) ** -(ctx.prec // 3)
+        left, right = sides(t - width), sides(t + width)
+        require(left[0] < alpha * left[1], "the threshold lies right of the left end")
+        require(right[0] > alpha * right[1], "the threshold lies left of the right end")
+        near = (t - width).union(t + width)
+        up, down, _, _ = sides(near)
+        off = ((-near * near / 2).exp() * abs(up - alpha * down)).upper() * 2 * width
+        moved = sum((p * normal_tail(t - c) for c, p in parts), arb(0))
+        still = sum((p * normal_tail(t + c) for c, p in parts), arb(0)) if replaced else normal_tail(t)
+        return moved - alpha * still + arb(0).union(off)
+
+    return Profile(value)
+
+
+def mixed(law: list[Fraction], z: Fraction, order: str) -> Profile:
+    """Σ p_j N(j/z) against N(0), or against Σ p_j N(-j/z) where records are replaced."""
+    found = mixture_profile([(Fraction(j), p) for j, p in enumerate(law)], z, replaced=order == "replace")
+    return found.reversed() if order == "add" else found
+
+
+# --- noises/responses.py ----------------------------------------------------------------------------------------------
+# Randomised response (15).
+
+
+class RandomizedResponseNoise(Noise):
+    """One of several options for each record: the truth, or any."""
+
+    kind = "randomized-response"
+    fields: ClassVar[Fields] = {"kind": unread, "epsilon": positive, "options": COUNTED}
+
+    def demand(self, noise: dict[str, Any]) -> None:
+        """Refuse fewer than two options, and none of them told apart."""
+        if noise["options"] < 2:
+            raise Malformed("randomised response has two options or more")
+        demand_given(noise, "epsilon")
+
+    def profile(self, noise: dict[str, Any], times: int) -> Profile:
+        """Of a record that is replaced."""
+        if times != 2:
+            raise Malformed("randomised response has a pair under replace-one only")
+        return response_profile(noise["epsilon"], noise["options"])
+
+    def replaced(self, noise: dict[str, Any], rate: Fraction) -> Profile:
+        """Of a replacement alone."""
+        return replaced_alone(self.profile(noise, 2), rate)
+
+
 def response_profile(epsilon: Fraction, options: int) -> Profile:
     """(15) Randomised response: the truth with odds e^ε against each of the other options."""
     odds = number(epsilon).exp()
     atoms = [(odds, arb(1)), (arb(1), odds), (arb(options - 2), arb(options - 2))]
     return Profile(lambda alpha: sum(((p - alpha * q).max(arb(0)) for p, q in atoms), arb(0)) / (odds + options - 1))
+
+
+# --- noises/whole_numbers.py ------------------------------------------------------------------------------------------
+# Noise on whole numbers (15), and on vectors of them (29).
+
+
+def read_bound(record: Any, name: str) -> Fraction:
+    """Reads the bound of discrete Gaussian noise."""
+    bound = positive(record, name)
+    if bound is None or not 1 <= bound <= 10**6:
+        raise Malformed(f"the bound of discrete Gaussian noise is {quoted(str(bound))}, and not from 1 to 1000000")
+    return bound
+
+
+class DiscreteLaplaceNoise(Noise):
+    """P(x) ~ e^{-|x|/b}."""
+
+    kind = "discrete-laplace"
+    fields: ClassVar[Fields] = {"kind": unread, "noise_scale": positive, "bound": whole(10**6)}
+    displaces = True
+
+    def demand(self, noise: dict[str, Any]) -> None:
+        """Refuse noise without a scale."""
+        demand_given(noise, "noise_scale")
+
+    def profile(self, noise: dict[str, Any], times: int) -> Profile:
+        """One coordinate."""
+        return discrete_laplace_profile(noise["noise_scale"], times * noise["bound"])
+
+
+class DiscreteGaussianNoise(Noise):
+    """P(x) ~ e^{-x²/2σ²}."""
+
+    kind = "discrete-gaussian"
+    fields: ClassVar[Fields] = {
+        "kind": unread,
+        "noise_stddev": positive,
+        "bound": read_bound,
+        "dimension": COUNTED_OR_NONE,
+    }
+    displaces = True
+
+    def demand(self, noise: dict[str, Any]) -> None:
+        """Refuse noise without a scale."""
+        demand_given(noise, "noise_stddev")
+
+    def profile(self, noise: dict[str, Any], times: int) -> Profile:
+        """One coordinate, or the divergences of a vector."""
+        variance, squared = noise["noise_stddev"] ** 2, (times * noise["bound"]) ** 2
+        if noise["dimension"] != 1 and squared >= 2:
+            return concentrated_profile(squared / (2 * variance))
+        return discrete_gaussian_profile(variance, times * math.floor(noise["bound"]))
+
+    def spent(self, noise: dict[str, Any], times: int) -> Spent:
+        """Of a vector that moves by less than 2 so many coordinates move by 1; of others divergences add up."""
+        squared = vectors(noise, times)
+        if squared is None:
+            return super().spent(noise, times)
+        variance = noise["noise_stddev"] ** 2
+        if squared < 4:
+            ones = int(min(squared, noise["dimension"] or 3))
+            return Spent(steps=[(discrete_gaussian_profile(variance, 1), ones)])
+        return Spent(rho=squared / (2 * variance))
+
+    def is_attained(self, noise: dict[str, Any]) -> bool:
+        """Vectors that move by 2 or more have bounds only."""
+        return bool(noise["dimension"] == 1 or noise["bound"] < 2)
+
+
+def vectors(noise: dict[str, Any], times: int) -> Fraction | None:
+    """The squared distance of whole vectors, several coordinates of which may move; None for all else."""
+    squared: Fraction = (times * noise["bound"]) ** 2
+    return squared if noise["dimension"] != 1 and squared >= 2 else None
 
 
 def half_line_profile(
@@ -679,115 +1066,373 @@ def discrete_gaussian_profile(variance: Fraction, distance: int) -> Profile:
     return half_line_profile(lambda t: (tail(t - distance), tail(t)), first, -far, far)
 
 
-def mixture_profile(norms: list[tuple[Fraction, Fraction]], stddev: Fraction, *, replaced: bool) -> Profile:
-    """(16) Σ p_i N(c_i/σ) against N(0), or where a record is replaced against Σ p_i N(-c_i/σ)."""
-    parts = [(number(c / stddev), number(p)) for c, p in norms]
-    rough = [(float(c / stddev), log(p) - float(c / stddev) ** 2 / 2) for c, p in norms]
-    at_rest = sum((p for c, p in norms if c == 0), Fraction(0))
+# --- noises/table.py --------------------------------------------------------------------------------------------------
+# All kinds of noise.
 
-    def log_sum(t: float) -> float:
-        logs = [weight + c * t for c, weight in rough]
-        return max(logs) + math.log(sum(math.exp(each - max(logs)) for each in logs))
-
-    def sides(t: arb) -> tuple[arb, arb, arb, arb]:
-        """dP/dN(0) and dQ/dN(0) at t, and their derivatives."""
-        terms = [(c, p * (c * t - c * c / 2).exp()) for c, p in parts]
-        up, rise = sum((each for _, each in terms), arb(0)), sum((c * each for c, each in terms), arb(0))
-        if not replaced:
-            return up, arb(1), rise, arb(0)
-        terms = [(c, p * (-c * t - c * c / 2).exp()) for c, p in parts]
-        return up, sum((each for _, each in terms), arb(0)), rise, -sum((c * each for c, each in terms), arb(0))
-
-    def value(alpha: arb) -> arb:
-        effort.spend(12 * len(parts))
-        if not replaced and at_rest:
-            if alpha <= number(at_rest):
-                return 1 - alpha
-            require(alpha > number(at_rest), "α is told from the share that contributes nothing")
-        wanted, low, high = float(alpha.log().mid()), -1e6, 1e6
-        for _ in range(70):
-            middle = (low + high) / 2
-            gap = log_sum(middle) - (log_sum(-middle) if replaced else 0.0)
-            low, high = (middle, high) if gap < wanted else (low, middle)
-        t = arb(high)
-        for _ in range(4):  # Newton's method, at midpoints
-            up, down, rise, fall = sides(t)
-            t = (t - (up - alpha * down) / (rise - alpha * fall)).mid()
-        width = arb(2) ** -(ctx.prec // 3)
-        left, right = sides(t - width), sides(t + width)
-        require(left[0] < alpha * left[1], "the threshold lies right of the left end")
-        require(right[0] > alpha * right[1], "the threshold lies left of the right end")
-        near = (t - width).union(t + width)
-        up, down, _, _ = sides(near)
-        off = ((-near * near / 2).exp() * abs(up - alpha * down)).upper() * 2 * width
-        moved = sum((p * normal_tail(t - c) for c, p in parts), arb(0))
-        still = sum((p * normal_tail(t + c) for c, p in parts), arb(0)) if replaced else normal_tail(t)
-        return moved - alpha * still + arb(0).union(off)
-
-    return Profile(value)
+NOISES: dict[str, Noise] = {
+    each.kind: each
+    for each in (
+        *(GaussianNoise(), LaplaceNoise(), DiscreteLaplaceNoise(), DiscreteGaussianNoise()),
+        *(MixtureOfGaussiansNoise(), RandomizedResponseNoise()),
+    )
+}
 
 
-def concentrated_profile(rho: Fraction) -> Profile:
-    """(29) Whatever has Rényi divergences of at most λρ of every order λ, either way."""
-    if not LEAST_RATE < rho < 1 / LEAST_RATE:
-        raise OutOfReach("noise beyond what doubles hold")
-
-    def above(alpha: arb) -> arb:
-        loss, rough, near = alpha.log(), float(rho), float(alpha.log().mid())
-
-        def exponent(log_u: float) -> float:
-            u = math.exp(log_u)
-            return u * ((1 + u) * rough - near) - math.log1p(u) - u * math.log1p(1 / u)
-
-        low, high = -20.0, 40.0
-        for _ in range(90):  # it falls, then rises; any order will do
-            third = (high - low) / 3
-            low, high = (low, high - third) if exponent(low + third) < exponent(high - third) else (low + third, high)
-        u = arb(math.exp(low))
-        return (u * ((1 + u) * number(rho) - loss) - (1 + u).log() - u * (1 + 1 / u).log()).exp().min(arb(1))
-
-    return mirrored(above, exact=False)
+def read_noise(noise: object, sampling: str, refused: tuple[str, ...]) -> dict[str, Any]:
+    """What is released of each batch; some schemes have some noises as another kind."""
+    kind = field(noise, "kind", str)
+    if kind not in NOISES or kind in refused:
+        raise Malformed(f"noise of kind {quoted(kind)} with records drawn by {sampling}")
+    found = read_fields(noise, f"noise {kind}", NOISES[kind].fields)
+    NOISES[kind].demand(found)
+    return found
 
 
 def noise_profile(noise: dict[str, Any], times: int) -> Profile:
     """(15), (16), (29) Noise on all records, of which one moves by so many times its bound: 2 where it is replaced."""
-    kind = noise["kind"]
-    if kind == "gaussian":
-        return gaussian_profile(times**2 * per_bound(noise))
-    if kind == "laplace":
-        multiplier, scale, distance = (noise[name] for name in ("noise_multiplier", "noise_scale", "sensitivity"))
-        return laplace_profile(times / multiplier if multiplier is not None else distance / scale)
-    if kind == "discrete-laplace":
-        return discrete_laplace_profile(noise["noise_scale"], times * noise["bound"])
-    if kind == "discrete-gaussian":
-        variance, squared = noise["noise_stddev"] ** 2, (times * noise["bound"]) ** 2
-        if noise["dimension"] != 1 and squared >= 2:
-            return concentrated_profile(squared / (2 * variance))
-        return discrete_gaussian_profile(variance, times * math.floor(noise["bound"]))
-    if kind == "randomized-response":
-        if times != 2:
-            raise Malformed("randomised response has a pair under replace-one only")
-        return response_profile(noise["epsilon"], noise["options"])
-    return mixture_profile(noise["norms"], noise["noise_stddev"], replaced=times == 2)
+    return NOISES[noise["kind"]].profile(noise, times)
 
 
-def per_bound(noise: dict[str, Any]) -> Fraction:
-    """The squared shift of Gaussian noise per unit of the per-record bound."""
-    if noise["kind"] != "gaussian" or noise["noise_multiplier"] is None:
-        raise NotCovered("other than Gaussian noise, given by its noise_multiplier, with records drawn so")
-    return 1 / Fraction(noise["noise_multiplier"]) ** 2
+def joining(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
+    """(14), (30) A record that is in a Poisson sample with chance ``rate``, beside the others."""
+    return NOISES[noise["kind"]].sampled(noise, order, relation, rate)
 
 
-def vectors(release: dict[str, Any], relation: str) -> Fraction | None:
-    """The squared distance of whole vectors, several coordinates of which may move; None for all else."""
-    noise = release.get("mechanism", {"kind": None})
-    if release["kind"] != "full-batch" or noise["kind"] != "discrete-gaussian" or noise["dimension"] == 1:
-        return None
-    squared: Fraction = ((2 if relation == "replace-one" else 1) * noise["bound"]) ** 2
-    return squared if squared >= 2 else None
+# --- aim.py -----------------------------------------------------------------------------------------------------------
+# What is chosen for one claim: hints, and how finely is computed.
+
+CHOICES = ("clones", "strides")  # hints that are lists, of one choice for each release that takes one
 
 
-# --- schemes/gaussian.py: Gaussian noise on all records or on Poisson samples, as every version has it ----------------
+class Aim:
+    """What is cut off and rounded for one claim: choices, none of which matters for soundness."""
+
+    def __init__(self, delta: Fraction, releases: int, hints: dict[str, Any], known: dict[Any, Any]) -> None:
+        self.hints, self.known = hints, known
+        self.waiting = {name: list(field(hints, name, list)) for name in CHOICES if name in hints}
+        self.moved: list[object] = []  # (19): of each cut sample, for one range of sizes
+        self.sizes: tuple[int, int] | None = None  # (19): that range; None: all sizes
+        self.share = delta / releases
+        self.negligible = number(self.share) * arb(2) ** -26
+        # (24): how many points, and how much rarer what is cut off
+        self.exchange_points = field(hints, "exchange", int) if "exchange" in hints else 256
+        self.finer = field(hints, "finer", int) if "finer" in hints else 0
+        few = self.exchange_points
+        if not (16 <= few <= 2**18 and few & (few - 1) == 0 and 0 <= self.finer <= 40):
+            raise Malformed(f"a grid of {few} points, {self.finer} steps finer")
+
+    def choice(self, name: str) -> Any:
+        """The next choice that the hints hold under this name; None where there is none."""
+        waiting = self.waiting.get(name)
+        return waiting.pop(0) if waiting else None
+
+
+# --- rules/secret_steps.py --------------------------------------------------------------------------------------------
+# One of many steps, in secret: (20), and (24) where the record is replaced.
+
+GRID = {"points": 2048, "shift": 4}
+
+
+class Ratios:
+    """(20) Q-masses in units of 2^-bits at levels[l][k], the ratio k 2^l in units of 2^-shift; ``lost``: mean at oo."""
+
+    def __init__(self, levels: list[list[int]], lost: int) -> None:
+        self.levels, self.lost = levels, lost
+
+    @property
+    def mass(self) -> int:
+        """All Q-mass."""
+        return sum(map(sum, self.levels))
+
+
+class Grid:
+    """(20) Level 0 has the points 0, ..., 2 half - 1, each further one half, ..., 2 half - 1, twice as far apart."""
+
+    def __init__(self, half: int, shift: int, levels: int, bits: int) -> None:
+        self.half, self.shift, self.levels, self.bits = half, shift, levels, bits
+
+    def law(self, base: Profile, negligible: arb) -> Ratios:
+        """The law of dP/dQ under Q: its E (X - x)_+ is made linear between the points."""
+        places = [(level, k) for level in range(self.levels) for k in range(self.half if level else 1, 2 * self.half)]
+        found: list[list[int]] = [[0] * (2 * self.half) for _ in range(self.levels)]
+        unit = number(Fraction(1, 2**self.shift))
+        at, above, slope, here = arb(0), arb(base.total), arb(-1), (0, 0)
+        effort.spend(0, len(places))
+        for level, k in places:
+            place = arb(k << level) * unit
+            value = base(place)
+            rise = (value - above) / (place - at)
+            found[here[0]][here[1]] = rounded_up(rise - slope, self.bits)
+            at, above, slope, here = place, value, rise, (level, k)
+            if value <= negligible:
+                break
+        found[here[0]][here[1]] = rounded_up(-slope, self.bits)
+        return Ratios(found[: here[0] + 1], rounded_up(above / unit, self.bits))
+
+    def constant(self, value: int) -> Ratios:
+        """A whole number, spread to two points."""
+        level, place = 0, value << self.shift
+        while place >= (2 * self.half - 1) << level:
+            level += 1
+        require(level < self.levels, "what is certain lies on the grid")
+        found: list[list[int]] = [[0] * (2 * self.half) for _ in range(level + 1)]
+        k, rest = divmod(place, 1 << level)
+        part = -(-(rest << self.bits) >> level)
+        found[level][k] = (1 << self.bits) - (rest << self.bits >> level)
+        found[level][k + 1] += part
+        return Ratios(found, 0)
+
+    def lowered(self, found: Ratios, by: int) -> Ratios:
+        """(24) Less ``by`` units, and at least 0: points stay points, because ``by`` is a multiple of all spacings."""
+        require(by >= 0 and by % (1 << self.levels) == 0, "what is taken off is a whole number of spacings")
+        if not by:
+            return found
+        effort.spend(len(found.levels) * self.half / 8)
+        below = (2 * self.half).bit_length() - 1
+        levels: list[list[int]] = [[0] * (2 * self.half) for _ in range(len(found.levels))]
+        for level, masses in enumerate(found.levels):
+            for k, mass in enumerate(masses):
+                if mass:
+                    left = max(0, (k << level) - by)
+                    at = max(0, left.bit_length() - below)
+                    levels[at][left >> at] += mass
+        return Ratios(levels, found.lost)
+
+    def coarser(self, masses: list[int]) -> list[int]:
+        """On points twice as far apart: those between are spread to both sides, in halves rounded up."""
+        found = [*masses[0::2], 0]
+        for i, mass in enumerate(masses[1::2]):
+            if mass:
+                found[i] += mass + 1 >> 1
+                found[i + 1] += mass + 1 >> 1
+        return found
+
+    def sum(self, one: Ratios, other: Ratios) -> Ratios:
+        """The law of a sum; a product of two levels goes to the coarser one."""
+        top = 2 * self.half
+        nothing: list[int] = []
+        levels, over, low_one, low_other = list[list[int]](), nothing, nothing, nothing
+        lost = one.lost * other.mass + other.lost * one.mass
+        for level in range(self.levels):
+            first = one.levels[level] if level < len(one.levels) else []
+            second = other.levels[level] if level < len(other.levels) else []
+            size = len(first) + len(second) + len(over)
+            effort.spend(size / 4, 4 * size)
+            low_one_poly, low_other_poly = fmpz_poly(low_one), fmpz_poly(low_other)
+            both = (low_one_poly + fmpz_poly(first)) * (low_other_poly + fmpz_poly(second))
+            both -= low_one_poly * low_other_poly
+            masses = [-(-int(c) >> self.bits) for c in both.coeffs()]
+            masses = [a + b for a, b in zip_longest(masses, over, fillvalue=0)]
+            levels.append(masses[:top])
+            over = self.coarser([0] * top + masses[top:]) if len(masses) > top else []
+            low_one = self.coarser([a + b for a, b in zip_longest(low_one, first, fillvalue=0)])
+            low_other = self.coarser([a + b for a, b in zip_longest(low_other, second, fillvalue=0)])
+            if level + 1 >= max(len(one.levels), len(other.levels)) and not over:
+                break
+        if over:  # beyond the last level: Q-mass to the last point, the mean beyond it to infinity
+            levels[-1] += [0] * (top - len(levels[-1]))
+            levels[-1][-1] += sum(over)
+            excess = sum(
+                mass * ((k << len(levels)) - (top - 1 << len(levels) - 1)) for k, mass in enumerate(over) if mass
+            )
+            lost += excess << self.bits
+        return Ratios(levels, -(-lost >> self.bits))
+
+
+def grid_for(aim: Aim, bases: list[tuple[Fraction, int]], bins: int) -> Grid:
+    """(20) Points and unit are hints; levels reach what one ratio, or all together, hardly ever exceed."""
+    half, shift = (field(aim.hints, name, int) if name in aim.hints else least for name, least in GRID.items())
+    if not (16 <= half <= 2**18 and 0 <= shift <= 40 and half & (half - 1) == 0):
+        raise Malformed(f"a grid of {half} points and unit 2^-{shift}")
+    mu = math.sqrt(max(float(shift) for shift, _ in bases))
+    farthest = math.exp(min(500.0, mu * mu / 2 + mu * math.sqrt(2 * (20 - log(aim.share))))) + 4 * bins
+    levels = max(1, math.ceil(math.log2(farthest * 2**shift / half)))
+    return Grid(half, shift, levels, math.ceil(math.log2(bins * farthest) - log(aim.share) / math.log(2)) + 60)
+
+
+def mean_profile(grid: Grid, found: Ratios, bins: int, order: str) -> Profile:
+    """(20) The profile of R = (X_1 + … + X_m)/m times Q against Q, or the other way round."""
+    points = [(k << level, mass) for level, masses in enumerate(found.levels) for k, mass in enumerate(masses) if mass]
+    places = [place for place, _ in points]
+    require(all(a < b for a, b in pairwise(places)), "the points of all levels increase")
+    masses = list(accumulate((mass for _, mass in points), initial=0))
+    means = list(accumulate((place * mass for place, mass in points), initial=0))
+    scale, q_unit = number(Fraction(1, bins * 2 ** (grid.shift + grid.bits))), number(Fraction(1, 2**grid.bits))
+    lost = found.lost * scale
+
+    def below(at: arb) -> int:
+        """How many points lie below, ``at`` in units."""
+        return bisect_right(places, only_whole(at.floor(), "a threshold between points of the grid"))
+
+    def removed(alpha: arb) -> arb:
+        i = below(alpha * bins * 2**grid.shift)
+        return (means[-1] - means[i]) * scale - alpha * (masses[-1] - masses[i]) * q_unit + lost
+
+    def added(alpha: arb) -> arb:
+        i = below(bins * 2**grid.shift / alpha)
+        return masses[i] * q_unit - alpha * means[i] * scale
+
+    if order == "remove":
+        return Profile(removed, means[-1] * scale + lost, exact=False)
+    return Profile(added, masses[-1] * q_unit, exact=False)
+
+
+def allocated(bases: list[tuple[Fraction, int]], bins: int, order: str, aim: Aim) -> Profile:
+    """(20) One of ``bins`` steps holds the record; the squared shifts, with how many steps have each (0: not run)."""
+    if bins == 1:
+        return gaussian_profile(bases[0][0] * (4 if order == "replace" else 1))
+    if order == "replace":
+        asked = (tuple(bases), bins, aim.exchange_points, aim.finer, aim.share)
+        if asked not in aim.known:
+            aim.known[asked] = Exchanged(bases, bins, aim)
+        exchanged: Exchanged = aim.known[asked]
+        return Profile(exchanged, exact=False)
+    grid = grid_for(aim, bases, bins)
+    key = (tuple(bases), bins, grid.half, grid.shift, grid.bits, grid.levels)
+    if key not in aim.known:
+        laws = [
+            repeated(grid.law(gaussian_profile(shift), aim.negligible), count, grid.sum)
+            if shift
+            else grid.constant(count)
+            for shift, count in bases
+            if count
+        ]
+        aim.known[key] = reduce(grid.sum, laws)
+    return mean_profile(grid, aim.known[key], bins, order)
+
+
+class Exchanged:
+    """(24) α -> H_α of Σ_j N(μ_j e_j)/m against Σ_j N(-μ_j e_j)/m: a record replaced in one of m secret steps.
+
+    One α is one sum of m bounded values; choices are the number of points, where values begin, and where sums do.
+    """
+
+    def __init__(self, bases: list[tuple[Fraction, int]], bins: int, aim: Aim) -> None:
+        self.moving = [(shift, count) for shift, count in bases if shift and count]
+        self.idle = sum(count for shift, count in bases if not shift)
+        self.bins, self.aim, self.known = bins, aim, dict[int, arb]()
+        mu = math.sqrt(max(float(shift) for shift, _ in self.moving))
+        rare = math.sqrt(2 * (math.log(bins) + 9 - log(aim.share)))
+        self.most = mu * rare - mu * mu / 2  # logarithm of what a value hardly ever exceeds
+        self.farthest = self.most + mu * mu  # the same of values weighted by themselves
+        self.least = mu * (4.25 + aim.finer / 2) - mu * mu / 2  # of -value/α
+        if max(self.farthest, self.least) > 300:
+            raise NotCovered("steps allocated in secret with so little noise, under replace-one")
+
+    def __call__(self, alpha: arb) -> arb:
+        """By symmetry from α >= 1; then at the next number e^(k 2^-30) below, of which there are fewer."""
+        if alpha < 1:
+            return 1 - alpha + alpha * self(1 / alpha)
+        k = math.floor(float(alpha.log().mid()) * 2**30 + 0.5) - 1
+        at = max(k, 0)
+        if at not in self.known:
+            lower = number(Fraction(at, 2**30)).exp()
+            self.known[at] = self.bound(lower)
+        require(at == 0 or number(Fraction(at, 2**30)).exp() <= alpha, "a profile is looked up at a smaller threshold")
+        return self.known[at]
+
+    def bound(self, alpha: arb) -> arb:
+        """E (V_1 + … + V_m)_+ / m from above, V = dP_j/dN(0) - α dQ_j/dN(0)."""
+        half, size = self.aim.exchange_points, float(alpha.mid())
+        start = math.exp(self.least) * size
+        shift = max(0, math.ceil(math.log2(half / start)))
+        farthest = 4 * (start + math.exp(self.farthest))
+        levels = max(1, math.ceil(math.log2(farthest * 2**shift / half)))
+        bits = math.ceil(math.log2(self.bins * farthest) - log(self.aim.share) / math.log(2)) + 60
+        grid, step = Grid(half, shift, levels, bits), 1 << levels
+        first = math.ceil(start * 2**shift / step) * step  # values begin at -first units
+        enough = max(first, math.ceil((start + math.exp(self.most)) * 2**shift / step) * step)  # and sums at -enough
+
+        def added(one: tuple[Ratios, int], other: tuple[Ratios, int]) -> tuple[Ratios, int]:
+            offset = one[1] + other[1]
+            return grid.lowered(grid.sum(one[0], other[0]), max(0, offset - enough)), min(offset, enough)
+
+        values = [self.value_above(squared, alpha, number(Fraction(first, 2**shift))) for squared, _ in self.moving]
+        laws = [(grid.law(value, self.aim.negligible), first) for value in values]
+        sums = [repeated(law, count, added) for law, (_, count) in zip(laws, self.moving, strict=True)]
+        found, offset = reduce(added, sums)
+        edge = offset + self.idle * (alpha - 1) * 2**shift  # those that are not run add 1 - α each
+        above = only_whole(edge.lower().floor(), "a threshold between points of the grid")
+        mass = mean = 0
+        for level, masses in enumerate(found.levels):
+            for k, each in enumerate(masses):
+                if each and k << level > above:
+                    mass, mean = mass + each, mean + (k << level) * each
+        scale = number(Fraction(1, self.bins * 2 ** (shift + bits)))
+        value: arb = (((mean - mass * edge).max(arb(0)) + found.lost) * scale).upper()
+        return value
+
+    @staticmethod
+    def value_above(squared_shift: Fraction, alpha: arb, start: arb) -> Profile:
+        """Of x: E (max(V, -start) + start - x)_+, V = e^(μy - μ²/2) - α e^(-μy - μ²/2): V > v is a half-line in y."""
+        mu = number(squared_shift).sqrt()
+        c = (-mu * mu / 2).exp()
+
+        def value(x: arb) -> arb:
+            v = x - start
+            root = (v * v + 4 * alpha * c * c).sqrt()
+            w = (v + root) / (2 * c) if v >= 0 else 2 * alpha * c / (root - v)  # c w - αc/w = v
+            t = w.log() / mu
+            return normal_tail(t - mu) - alpha * normal_tail(t + mu) - v * normal_tail(t)
+
+        return Profile(value, value(arb(0)))
+
+
+# --- schemes/scheme.py ------------------------------------------------------------------------------------------------
+# What every kind of releases says of itself: fields, conditions, words, and what a release spends.
+
+
+class Scheme:
+    """One kind of releases: how records are drawn, around a noise.
+
+    Attributes:
+        kind: Its name in certificates.
+        version: The first version of the format that has it.
+        fields: The fields of its object, each with what reads it.
+        refused_noises: Noises that it does not hold, because these are kinds of their own.
+        by_position: Whether records go by their positions, which shift where others come and go.
+        halves: Whether a replacement may be shown in two halves, to a record that is zeroed, and back.
+    """
+
+    kind = ""
+    version = 5
+    fields: ClassVar[Fields] = {}
+    refused_noises: tuple[str, ...] = ()
+    by_position = False
+    halves = False
+
+    def demand(self, release: dict[str, Any], version: int) -> None:
+        """Refuse parameters that do not go together, and read those that depend on others."""
+
+    def is_drawn(self, release: dict[str, Any]) -> bool:
+        """Whether it takes the profiles of version 5."""
+        return True
+
+    def is_attained(self, release: dict[str, Any]) -> bool:
+        """Whether some run attains the release's pair, which shows lower ends then; the other pairs only dominate."""
+        noise = release["mechanism"]
+        return NOISES[noise["kind"]].is_attained(noise)
+
+    def product(self, release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
+        """Of a release that is not drawn: a squared shift, and pairs on samples."""
+        raise NotImplementedError
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """What one release spends."""
+        shift, sampled = self.product(release, relation)
+        return Spent(shift, [(sampled_profile(order, q, 1 / z2), times) for (q, z2), times in sampled.items()])
+
+    def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
+        """(31) What so many records spend at once."""
+        raise NotCovered(f"groups of records with {self.kind} under {relation}")
+
+    def sampling(self, release: dict[str, Any]) -> str | None:
+        """The name of the scheme in the digest, beside that of the noise."""
+        return self.kind
+
+    def words(self, release: dict[str, Any]) -> str:
+        """One line for a person; exact numbers are rounded so that what is said spends no less."""
+        return drawn_in_words(release)
 
 
 def of_noise(release: dict[str, Any], relation: str) -> tuple[Fraction, int]:
@@ -800,35 +1445,417 @@ def of_noise(release: dict[str, Any], relation: str) -> tuple[Fraction, int]:
     raise Malformed("a release gives either noise_multiplier, or noise_stddev with sensitivity")
 
 
-def gaussian(release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
-    """μ² of one release on all the data, or its pair on a sample."""
-    (z, farthest), q = of_noise(release, relation), release["sample_rate"]
-    if q is not None and q > 1:
-        raise Malformed(f"sample rate {quoted(str(q))}")
-    if q is None or q == 1:
-        return (farthest / z) ** 2, Sampled()
-    if release["noise_multiplier"] is None and relation == "replace-one":
-        raise Malformed("a sampled release under replace-one needs noise_multiplier")
-    return Fraction(0), Sampled({(q, z**2): 1})
-
-
-# --- schemes/last_iterates.py: Last iterates (11), with step sizes that change (25) -----------------------------------
-
-
-def last_iterate(release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
-    """(11): windows of m steps from a participation to the next, and of one after the last."""
+def demand_positions(relation: str) -> None:
+    """Refuse what goes by position where positions shift."""
     if relation == "add-or-remove-one":
         raise Malformed("batches by position have no pair under add-or-remove-one, where all positions shift")
-    (z, farthest), m = of_noise(release, relation), release["batches"]
-    rise = release["smoothness_step"] - release["weight_decay_step"]  # c - 1, above -1
-    epochs = [b - a for a, b in pairwise((0, *release["checkpoints"], release["epochs"]))]
-    if m == 1:
-        effort.spend(20 * len(set(epochs)))
-        several = {count: in_every_step(rise, count) for count in set(epochs)}
-        cost = sum((several[count] for count in epochs), Fraction(0))
-    else:
-        cost = (release["epochs"] - len(epochs)) * window(rise, m) + len(epochs)
-    return cost * (farthest / z) ** 2, Sampled()
+
+
+def demand_rate(release: dict[str, Any]) -> None:
+    """Refuse a rate above 1, and none."""
+    if release["sample_rate"] is None or release["sample_rate"] > 1:
+        raise Malformed(f"{release['kind']} needs a sample_rate of at most 1")
+
+
+def drawn_in_words(read: dict[str, Any]) -> str:
+    """Noise and how records are drawn; exact numbers are rounded so that what is said spends no less."""
+
+    def told(name: str, value: Any) -> str:
+        down = name in ("noise_multiplier", "noise_stddev", "noise_scale", "rest")
+        word = shown(value, ROUND_FLOOR if down else ROUND_CEILING) if isinstance(value, Fraction) else str(value)
+        if name == "norms":
+            word = ", ".join(f"{shown(c)} with probability {shown(p)}" for c, p in value)
+        return f"{name.replace('_', ' ')} {word}"
+
+    noise, left = read["mechanism"], ("kind", "mechanism", "count")
+    of_noise = [told(name, value) for name, value in noise.items() if name not in left and value is not None]
+    drawn = [told(name, value) for name, value in read.items() if name not in left]
+    how = f"{read['kind'].replace('-', ' ')}{' (' if drawn else ''}{', '.join(drawn)}{')' if drawn else ''}"
+    return f"{read['count']} x {noise['kind'].replace('-', ' ')} noise, {', '.join(of_noise)}, on {how}"
+
+
+def noise_in_words(release: dict[str, Any]) -> str:
+    """Gaussian noise of a release that holds its parameters itself, rounded down; distances are rounded up."""
+    z, stddev, distance = (release.get(name) for name in ("noise_multiplier", "noise_stddev", "sensitivity"))
+    if stddev is not None and distance is not None:
+        return f"standard deviation {shown(stddev, ROUND_FLOOR)} at sensitivity {shown(distance)}"
+    return "" if z is None else f"standard deviation {shown(z, ROUND_FLOOR)} per unit of the per-record bound"
+
+
+# --- schemes/allocation.py --------------------------------------------------------------------------------------------
+# Records that take part in steps or bins of their own drawing (20).
+
+
+class RandomAllocation(Scheme):
+    """Every record draws so many of the steps."""
+
+    kind = "random-allocation"
+    fields: ClassVar[Fields] = {
+        "kind": unread,
+        "mechanism": unread,
+        "count": COUNTED,
+        **dict.fromkeys(("steps", "participations"), MANY),
+    }
+
+    def demand(self, release: dict[str, Any], version: int) -> None:
+        """Refuse more participations than steps."""
+        if release["participations"] > release["steps"]:
+            raise Malformed("more participations than steps")
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """One step of each group of steps."""
+        return Spent(steps=of_allocated(release, order, aim))
+
+
+class BallsInBins(Scheme):
+    """Every record draws one of the steps of an epoch, once or anew in each epoch."""
+
+    kind = "balls-in-bins"
+    fields: ClassVar[Fields] = {
+        "kind": unread,
+        "mechanism": unread,
+        "bins": MANY,
+        "epochs": positive,
+        "redraw": unread,
+        "count": COUNTED,
+    }
+
+    def demand(self, release: dict[str, Any], version: int) -> None:
+        """Refuse other than a number of epochs, and yes or no."""
+        if type(release["redraw"]) is not bool or release["epochs"] is None:
+            raise Malformed("balls in bins need epochs, and redraw is true or false")
+        if release["epochs"] > RUNS:
+            raise Malformed(f"more than {RUNS} epochs")
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """One bin of all."""
+        return Spent(steps=of_bins(release, order, aim))
+
+
+def of_allocated(release: dict[str, Any], order: str, aim: Aim) -> Steps:
+    """(20) k groups of steps, one step of each."""
+    t, k, one = release["steps"], release["participations"], per_bound(release["mechanism"])
+    if k == t:
+        return [(gaussian_profile(t * one * (4 if order == "replace" else 1)), 1)]
+    groups = Counter({t // k + 1: t % k, t // k: k - t % k})
+    return [(allocated([(one, size)], size, order, aim), count) for size, count in groups.items() if count]
+
+
+def of_bins(release: dict[str, Any], order: str, aim: Aim) -> Steps:
+    """(20) Bins that are kept are one choice, bins drawn anew one in each epoch."""
+    bins, one = release["bins"], per_bound(release["mechanism"])
+    whole = math.floor(release["epochs"])
+    last = math.ceil((release["epochs"] - whole) * bins)
+    if bins == 1:
+        return [(gaussian_profile((whole + last) * one * (4 if order == "replace" else 1)), 1)]
+    if not release["redraw"]:
+        return [(allocated([((whole + 1) * one, last), (whole * one, bins - last)], bins, order, aim), 1)]
+    epochs = [(allocated([(one, bins)], bins, order, aim), whole)] if whole else []
+    return epochs + ([(allocated([(one, last), (Fraction(0), bins - last)], bins, order, aim), 1)] if last else [])
+
+
+# --- rules/displacement.py --------------------------------------------------------------------------------------------
+# A record in the place of another one: (17), (18) where it is zeroed, (28) where that happens several times.
+
+
+def zeroed_profile(squared_shift: Fraction, rate: Fraction | arb, order: str) -> Profile:
+    """(18) Gaussian noise, a record zeroed in a batch of fixed size (remove), or put back (add)."""
+    gamma, s = rate if isinstance(rate, arb) else number(rate), number(squared_shift).sqrt()
+    base = gaussian_profile(squared_shift)
+
+    def restored(alpha: arb) -> arb:
+        return gamma * base(1 + (alpha - 1) / gamma)
+
+    def zeroed(alpha: arb) -> arb:
+        lead, middle = gamma * (-s * s).exp(), gamma * alpha
+        w = (middle + (middle**2 + 4 * lead * (alpha - 1) * (1 - gamma)).sqrt()) / (2 * lead)
+        t = w.log() / s + s / 2
+        event = gamma * (normal_tail(t - 2 * s) - alpha * normal_tail(t - s))
+        return event - (alpha - 1) * (1 - gamma) * normal_tail(t)
+
+    return mirrored(*((zeroed, restored) if order == "remove" else (restored, zeroed)))
+
+
+def displacing(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
+    """(17), (18) A record that is in the batch with chance ``rate``, and then displaces another one."""
+    if relation == "zero-out-one":
+        return zeroed_profile(per_bound(noise), rate, order)
+    if not NOISES[noise["kind"]].displaces or noise.get("sensitivity"):
+        raise NotCovered(f"{noise['kind']} noise on batches of a fixed size, or given by its final distance")
+    base = noise_profile(noise, 2)
+    if relation == "replace-one":
+        return symmetrised(base, rate)
+    return thinned(base, rate) if order == "remove" else thinned(base, rate).reversed()
+
+
+def replaced_draws(chances: list[Fraction], z: Fraction, lost: arb) -> Profile:
+    """(28) sup_t Σ p_k max_{t-D <= y <= t} F̄(y) - αF̄(y+D), D = 2k/z, for α >= 1, mirrored below."""
+    parts = [(number(2 * k / z), number(p)) for k, p in enumerate(chances) if k and p]
+    rough = [(float(2 * k / z), float(p)) for k, p in enumerate(chances) if k and float(p)]
+    rest, still = number(chances[0]), float(chances[0])
+
+    def falls_roughly(t: float, logarithm: float) -> float:
+        found = -(1 - math.exp(-logarithm)) * still
+        for d, p in rough:
+            lower, upper = d * t - d * d / 2 - logarithm, -d * t - d * d / 2
+            found += p * max(0.0, math.exp(min(lower, 500.0)) - 1)
+            found -= p * max(0.0, math.exp(min(upper, 500.0)) - math.exp(-logarithm))
+        return found
+
+    def falls(t: arb, alpha: arb) -> tuple[arb, arb]:
+        """-f'/(αφ) at t, which grows with t, and its derivative."""
+        found, rise = -(1 - 1 / alpha) * rest, arb(0)
+        for d, p in parts:
+            right, left = (d * t - d * d / 2).exp() / alpha, (-d * t - d * d / 2).exp()
+            found += p * ((right - 1).max(arb(0)) - (left - 1 / alpha).max(arb(0)))
+            rise += p * d * (right * int(right > 1) + left * int(left > 1 / alpha))
+        return found, rise
+
+    def above(alpha: arb) -> arb:
+        effort.spend(12 * len(parts))
+        logarithm, low, high = alpha.log(), -1e4, 1e4
+        for _ in range(70):
+            middle = (low + high) / 2
+            low, high = (middle, high) if falls_roughly(middle, float(logarithm.mid())) < 0 else (low, middle)
+        t = arb(high)
+        for _ in range(3):  # Newton's method, at midpoints
+            off, rise = falls(t, alpha)
+            t = (t - off / rise).mid() if rise > 0 else t
+        width = arb(2) ** -(ctx.prec // 3)
+        require(falls(t - width, alpha)[0] <= 0, "the sum rises up to the left end")
+        require(falls(t + width, alpha)[0] >= 0, "the sum falls from the right end on")
+        near = (t - width).union(t + width)
+        slope = abs(falls(near, alpha)[0]) * alpha * (-near * near / 2).exp()
+        found = (1 - alpha) * rest * normal_tail(t)
+        for d, p in parts:
+            y = (logarithm / d - d / 2).min(t).max(t - d)
+            found += p * (normal_tail(y) - alpha * normal_tail(y + d))
+        return found + arb(0).union(slope.upper() * 2 * width) + lost
+
+    return mirrored(above, total=1 + lost, exact=False)
+
+
+# --- schemes/fixed_size.py --------------------------------------------------------------------------------------------
+# Batches of a fixed size: b of n records (17), (18), and groups of them (31).
+
+
+class WithoutReplacement(Scheme):
+    """A uniform subset of b records."""
+
+    kind = "without-replacement"
+    fields: ClassVar[Fields] = {
+        **dict.fromkeys(("kind", "mechanism"), unread),
+        **dict.fromkeys(("batch_size", "dataset_size", "count"), COUNTED),
+    }
+
+    def demand(self, release: dict[str, Any], version: int) -> None:
+        """Refuse more records than there are."""
+        if release["batch_size"] > release["dataset_size"]:
+            raise Malformed("a batch is larger than the data set")
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """A record in the place of another one."""
+        return Spent(steps=[(of_fixed_size(release, order, relation), 1)])
+
+    def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
+        """A batch holds a hypergeometric number of the group."""
+        if relation == "zero-out-one":
+            return super().of_group(release, order, relation, group)
+        demand_rest(release, group, release["batch_size"])
+        return Spent(steps=[(group_in_batch(release, order, relation, group), 1)])
+
+
+def of_fixed_size(release: dict[str, Any], order: str, relation: str) -> Profile:
+    """(17), (18) b of n records."""
+    rate = Fraction(release["batch_size"], release["dataset_size"])
+    if rate == 1 and relation != "add-or-remove-one":
+        return noise_profile(release["mechanism"], 2 if relation == "replace-one" else 1)
+    if rate == 1:
+        raise Malformed("under add-or-remove-one a batch is smaller than the data set")
+    return displacing(release["mechanism"], order, relation, rate)
+
+
+def demand_rest(release: dict[str, Any], group: int, batch: int) -> None:
+    """Refuse groups without which no whole batch is left, and other than Gaussian noise."""
+    per_bound(release["mechanism"])
+    if release["dataset_size"] - group < batch:
+        raise NotCovered("a group without which no whole batch is left")
+
+
+def group_in_batch(release: dict[str, Any], order: str, relation: str, group: int) -> Profile:
+    """(31) So many of n records in a batch of b."""
+    b, n, z = release["batch_size"], release["dataset_size"], release["mechanism"]["noise_multiplier"]
+    few, many = sorted((group, b))  # which is which does not matter
+    require(few <= 64, "a batch holds at most 64 records of a group")
+    ways = [math.comb(many, j) * math.comb(n - many, few - j) for j in range(few + 1)]
+    law = [Fraction(each, math.comb(n, few)) for each in ways]
+    return replaced_draws(law, z, arb(0)) if relation == "replace-one" else mixed(law, z / 2, order)
+
+
+# --- schemes/draws.py -------------------------------------------------------------------------------------------------
+# Draws with replacement (27), (28), and groups of records (31).
+
+
+class WithReplacement(Scheme):
+    """b independent draws of n records."""
+
+    kind = "with-replacement"
+    fields: ClassVar[Fields] = WithoutReplacement.fields
+
+    def demand(self, release: dict[str, Any], version: int) -> None:
+        """Refuse draws from nobody else."""
+        if release["dataset_size"] < 2:
+            raise Malformed("draws with replacement from fewer than two records")
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """A record that is drawn several times."""
+        return Spent(steps=[(of_draws(release, order, relation), 1)])
+
+    def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
+        """A batch holds a binomial number of draws of the group; a single draw is a batch of one record."""
+        if relation == "zero-out-one":
+            return super().of_group(release, order, relation, group)
+        demand_rest(release, group, 1)
+        if release["batch_size"] == 1:
+            return Spent(steps=[(group_in_batch(release, order, relation, group), 1)])
+        return Spent(steps=[(of_draws(release, order, relation, group), 1)])
+
+
+def of_draws(release: dict[str, Any], order: str, relation: str, group: int = 1) -> Profile:
+    """(27), (28), (31) b draws with replacement: Σ p_k N(2k/z) against N(0) for records that come and go."""
+    draws, n, one = release["batch_size"], release["dataset_size"], per_bound(release["mechanism"])
+    if draws == 1 and relation != "add-or-remove-one":
+        return of_fixed_size(release, order, relation)
+    chance, scale = number(Fraction(group, n)), 2**240
+    tails = [Fraction(1)]  # P(k or more draws), from above
+    while tails[-1] > Fraction(1, 2**200) and len(tails) <= draws:
+        if len(tails) > 1000:
+            raise NotCovered("a record that is drawn more than 1000 times")
+        effort.spend(1)
+        tails.append(min(tails[-1], Fraction(rounded_up(chance_of_at_least(draws, chance, len(tails)), 240), scale)))
+    beyond = tails.pop() if len(tails) <= draws else Fraction(0)
+    chances = [a - b for a, b in pairwise([*tails, Fraction(0)])]
+    lost = number(beyond)
+    if relation == "replace-one":
+        return replaced_draws(chances, release["mechanism"]["noise_multiplier"], lost)
+    if relation == "zero-out-one":
+        return zeroed_draws(chances, one, chance_of_at_least(draws, chance, 1), order, lost)
+    norms = [(Fraction(2 * k), p) for k, p in enumerate(chances) if p]
+    mixture = mixture_profile(norms, release["mechanism"]["noise_multiplier"], replaced=False)
+    whole = Profile(lambda alpha: mixture(alpha) + lost, 1 + lost, exact=False)
+    return whole if order == "remove" else whole.reversed()
+
+
+def zeroed_draws(chances: list[Fraction], one: Fraction, some: arb, order: str, lost: arb) -> Profile:
+    """(28) Σ_{k >= 1} p_k/η times (18) at the rate η and k shifts, for α >= 1; the other order, mirrored, below."""
+    both = [
+        [(number(p), zeroed_profile(k * k * one, some, way)) for k, p in enumerate(chances) if k and p]
+        for way in (order, "add" if order == "remove" else "remove")
+    ]
+
+    def above(way: int, alpha: arb) -> arb:
+        return sum((p * each(alpha) for p, each in both[way]), arb(0)) / some + lost
+
+    return mirrored(partial(above, 0), partial(above, 1), total=1 + lost, exact=False)
+
+
+# --- schemes/full_batch.py --------------------------------------------------------------------------------------------
+# All records in every step.
+
+
+class FullBatch(Scheme):
+    """Noise on all records."""
+
+    kind = "full-batch"
+    fields: ClassVar[Fields] = {"kind": unread, "mechanism": unread, "count": COUNTED}
+    refused_noises = (GaussianNoise.kind,)
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """The noise's own."""
+        noise = NOISES[release["mechanism"]["kind"]]
+        found = noise.spent(release["mechanism"], 2 if relation == "replace-one" else 1)
+        if order == "add" and not noise.symmetric:
+            found.steps = [(profile.reversed(), times) for profile, times in found.steps]
+        return found
+
+
+# --- schemes/poisson.py -----------------------------------------------------------------------------------------------
+# Poisson samples.
+
+
+class Poisson(Scheme):
+    """Noise other than Gaussian on a Poisson sample."""
+
+    kind = "poisson"
+    fields: ClassVar[Fields] = {"kind": unread, "mechanism": unread, "sample_rate": positive, "count": COUNTED}
+    refused_noises = (GaussianNoise.kind,)
+
+    def demand(self, release: dict[str, Any], version: int) -> None:
+        """Refuse a rate above 1."""
+        demand_rate(release)
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """A record beside the others."""
+        return Spent(steps=[(joining(release["mechanism"], order, relation, release["sample_rate"]), 1)])
+
+
+# --- schemes/gaussian.py ----------------------------------------------------------------------------------------------
+# Gaussian noise on all records or on Poisson samples, as every version has it.
+
+
+class Gaussian(Scheme):
+    """One release, whose object holds the parameters of its noise."""
+
+    kind = "gaussian"
+    version = 1
+    fields: ClassVar[Fields] = {
+        **dict.fromkeys(("noise_multiplier", "noise_stddev", "sensitivity", "sample_rate"), positive),
+        "kind": unread,
+        "count": COUNTED,
+    }
+
+    def is_drawn(self, release: dict[str, Any]) -> bool:
+        """Closed forms and the contour integral know it."""
+        return False
+
+    def is_attained(self, release: dict[str, Any]) -> bool:
+        """By a single record."""
+        return True
+
+    def product(self, release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
+        """μ² of one release on all the data, or its pair on a sample."""
+        (z, farthest), q = of_noise(release, relation), release["sample_rate"]
+        if q is not None and q > 1:
+            raise Malformed(f"sample rate {quoted(str(q))}")
+        if q is None or q == 1:
+            return (farthest / z) ** 2, Sampled()
+        if release["noise_multiplier"] is None and relation == "replace-one":
+            raise Malformed("a sampled release under replace-one needs noise_multiplier")
+        return Fraction(0), Sampled({(q, z**2): 1})
+
+    def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
+        """On all records so many times the shift; a sample holds a binomial number of the group."""
+        shift, sampled = self.product(release, relation)
+        if not sampled:
+            return Spent(group**2 * shift)
+        q, (z, _) = release["sample_rate"], of_noise(release, relation)
+        require(group <= 64, "a group on Poisson samples has at most 64 records")
+        law = [math.comb(group, j) * q**j * (1 - q) ** (group - j) for j in range(group + 1)]
+        return Spent(steps=[(mixed(law, z, order), 1)])
+
+    def sampling(self, release: dict[str, Any]) -> str:
+        """As if it were around the noise."""
+        return FullBatch.kind if release["sample_rate"] is None else Poisson.kind
+
+    def words(self, release: dict[str, Any]) -> str:
+        """Noise is rounded down, sample rates and distances up."""
+        q = release["sample_rate"]
+        on = "the full data" if q is None else f"Poisson samples at rate {shown(q)}"
+        return f"{release['count']} x Gaussian noise, {noise_in_words(release)}, on {on}"
+
+
+# --- schemes/windows.py -----------------------------------------------------------------------------------------------
+# What a participation costs in a last iterate (11), with step sizes that change (25).
 
 
 def window(rise: Fraction, steps: int) -> Fraction:
@@ -894,31 +1921,272 @@ def in_every_step(rise: Fraction, steps: int) -> Fraction:
         return min(Fraction(steps), Fraction(rounded_up(value, 300), 2**300))
 
 
-# --- schemes/matrices.py: Matrix mechanisms: the matrix, who takes part, and columns (12), (13) -----------------------
+# --- schemes/secret_orders.py -----------------------------------------------------------------------------------------
+# Last iterates in secret orders (22).
+
+Costs = list[tuple[Fraction, Fraction]]  # chances, rounded up, with squared shifts
 
 
-def _participation(found: dict[str, Any]) -> None:
-    """Refuse what does not go together."""
-    needs = {"single": (False, False), "fixed-order": (True, False), "minimum-separation": (True, False)}
-    needs |= {"cyclic-poisson": (True, True), "balls-in-bins": (True, False)}
-    how, apart, rate = found["participation"], found["separation"], found["sample_rate"]
-    if type(how) is not str or how not in needs or (apart is not None, rate is not None) != needs[how]:
-        raise Malformed(f"participation {quoted(how)} with its separation and sample_rate")
-    if found["at_most"] is not None and how != "minimum-separation":
-        raise Malformed("at_most goes with participation minimum-separation only")
-    kinds = ("independent",) if how == "balls-in-bins" else ("position", "independent", "content")
-    if found["groups"] not in kinds or (rate is not None and rate > 1):
-        raise Malformed(f"groups {quoted(found['groups'])}, sample_rate {quoted(str(rate))}")
-    if found["noise_multiplier"] is None:
-        raise Malformed("a matrix mechanism needs a noise_multiplier")
+def secret_costs(release: dict[str, Any], one: Fraction) -> Costs:
+    """(22) Of a last iterate whose record has a position drawn once, or anew in each epoch; ``one`` is S."""
+    m = release["batches"]
+    if release["order"] == "shuffled":
+        return Shuffles(release, one).law()
+    size = -(-m // 400)
+    if is_scheduled(release):  # positions that cost alike in groups, each as its dearest
+        costs = sorted(scheduled_costs(release), reverse=True)
+        return [(Fraction(min(size, m - at), m), one * costs[at]) for at in range(0, m, size)]
+    rise, pieces = release["smoothness_step"] - release["weight_decay_step"], len(release["checkpoints"]) + 1
+    several = (release["epochs"] - pieces) * window(rise, m)
+    blocks = [(start, min(start + size, m)) for start in range(0, m, size)]
+    return [(Fraction(end - start, m), one * (several + pieces * window(rise, m - end + 1))) for start, end in blocks]
+
+
+def blocks_of(batches: int, rise: float, most: int) -> list[tuple[int, int]]:
+    """Positions in about so many blocks, narrow where costs change quickly: at either end of an epoch."""
+    effort.spend(batches / 4, batches)
+    power = -2 * math.log1p(max(rise, -0.999))
+    costs = [math.expm1(power) / math.expm1(min(700.0, power * g)) if rise else 1 / g for g in range(1, batches + 1)]
+    changes = [math.sqrt(max(0.0, one - two)) for one, two in pairwise(costs)]
+    sums = list(accumulate(map(max, changes, reversed(changes)), initial=0.0))
+    groups = [math.floor(each * most / sums[-1]) if batches > most else k for k, each in enumerate(sums)]
+    starts = [0, *(k + 1 for k, (one, two) in enumerate(pairwise(groups)) if one != two), batches]
+    return list(pairwise(starts))
+
+
+class Shuffles:
+    """(22) Positions drawn anew in each epoch, in blocks; costs on multiples of a unit, masses in units of 2^-96.
+
+    Unit, blocks and places are choices. A run of many epochs is cut, as if iterates between had been published.
+    """
+
+    def __init__(self, release: dict[str, Any], one: Fraction) -> None:
+        self.m, self.epochs, self.one = release["batches"], release["epochs"], one
+        self.cost, self.changing = windows_of(release), is_scheduled(release)
+        self.pieces = Counter[tuple[int, int]]()  # first epoch (0 where all are alike) and length
+        for start, end in pairwise((0, *release["checkpoints"], self.epochs)):
+            parts = -(-(end - start) // 32)
+            short, longer = divmod(end - start, parts)
+            if not self.changing:
+                self.pieces += Counter({(0, short): parts - longer, (0, short + 1): longer})
+                continue
+            for part in range(parts):
+                self.pieces[start, short + (part < longer)] += 1
+                start += short + (part < longer)
+        grid = range(0, self.m, -(-self.m // 12))
+        looked_at = range(self.epochs if self.changing else 1)
+        effort.spend(len(looked_at) * len(grid) ** 2)
+        rough = sum(float(self.window(e, p, q).mid()) for e in looked_at for p in grid for q in grid) / len(grid) ** 2
+        each = max(rough / len(looked_at), 2.0**-40)
+        mean = each * self.epochs
+        self.unit = Fraction(2) ** math.floor(math.log2(min(mean / 256, each / 2)))
+        self.most = math.ceil(min(Fraction(self.epochs), 4 + 4 * Fraction(mean)) / self.unit)
+        self.fall = (-number(self.unit * one) / 8).exp()
+        taken, sizes = sum(count for _, count in self.pieces), release["smoothness_step"]
+        slope = sum(sizes) / len(sizes) if self.changing else sizes - release["weight_decay_step"]
+        rise = float(min(slope, 10**9))
+        self.blocks = blocks_of(self.m, rise, min(200, max(8, math.isqrt(MOST_WORK * 60 // (taken * self.most)))))
+        effort.spend(taken * len(self.blocks) ** 2 * self.most / 100, self.most * len(self.blocks))
+        effort.spend(taken * self.m * len(self.blocks) / 10 if self.changing else 0)
+        self.chances = [math.ceil(Fraction(end - start, self.m) * 2**64) for start, end in self.blocks]
+        self.known: dict[int, list[list[tuple[int, fmpz_poly]]]] = {}
+
+    def window(self, epoch: int, first: int, second: int) -> arb:
+        """From a position to one in the next epoch (0 where an iterate is published between), or to the end."""
+        return self.cost(epoch * self.m + first, min((epoch + 1) * self.m + second, self.m * self.epochs))
+
+    def dearest(self, epoch: int, block: tuple[int, int], second: int) -> tuple[int, fmpz_poly]:
+        """Of a block's positions, between two multiples of the unit: the lower, and the shares of 2^32 of both."""
+        places = range(block[0] if self.changing else block[1] - 1, block[1])
+        found = reduce(arb.max, (self.window(epoch, p, second) for p in places)) / number(self.unit)
+        k, rest = divmod(rounded_up(found, 40), 1 << 40)
+        if not k or not rest:
+            return max(k, 1), fmpz_poly([1 << 32])
+        up = self.moved_up(k + arb(rest) / 2**40, k, k + 1)
+        return k, fmpz_poly([(1 << 32) - up, up])
+
+    def moved_up(self, at: arb, low: int, high: int) -> int:
+        """How much, in units of 2^-32, of a mass between two places goes to the higher one."""
+        low_root, root, high_root = arb(low).sqrt(), at.sqrt(), arb(high).sqrt()
+        share = 1 / (1 + self.fall ** (high - low) * (high_root - root) / (root - low_root))
+        return min(1 << 32, rounded_up(share, 32))
+
+    def steps(self, epoch: int) -> list[list[tuple[int, fmpz_poly]]]:
+        """From every block to every block in the next epoch."""
+        key = epoch if self.changing else 0
+        if key not in self.known:
+            with ctx.workprec(512):
+                self.known = {key: [[self.dearest(key, block, to) for to, _ in self.blocks] for block in self.blocks]}
+        return self.known[key]
+
+    def piece(self, first: int, count: int) -> tuple[fmpz_poly, int]:
+        """The masses of so many epochs, of which the last is followed by what is published; and what lies beyond."""
+        laws, beyond, nothing = [fmpz_poly([mass << 32]) for mass in self.chances], 0, fmpz_poly([0])
+        for epoch in range(first, first + count - 1):
+            gathered = [nothing] * len(self.blocks)
+            for law, row in zip(laws, self.steps(epoch), strict=True):
+                for j, (k, shares) in enumerate(row):
+                    gathered[j] = gathered[j] + law.left_shift(k) * shares
+            kept = [rounded_poly(law * mass, 96, self.most) for law, mass in zip(gathered, self.chances, strict=True)]
+            laws, beyond = [law for law, _ in kept], beyond + sum(over for _, over in kept)
+        last = [self.dearest(first + count - 1, block, 0) for block in self.blocks]
+        total = sum((law.left_shift(k) * shares for law, (k, shares) in zip(laws, last, strict=True)), nothing)
+        found, over = rounded_poly(total, 32, self.most)
+        return found, beyond + over
+
+    def both(self, one: tuple[fmpz_poly, int], other: tuple[fmpz_poly, int]) -> tuple[fmpz_poly, int]:
+        """The law of a sum."""
+        found, over = rounded_poly(one[0] * other[0], 96, self.most)
+        return found, one[1] + other[1] + over
+
+    def law(self) -> Costs:
+        """On few places, farther apart where costs are large; what lies beyond costs the most there is."""
+        parts = [repeated(self.piece(*each), times, self.both) for each, times in self.pieces.items()]
+        total, beyond = reduce(self.both, parts)
+        masses = [int(mass) for mass in total.coeffs()]
+        if not any(masses):
+            raise NotCovered("a run whose costs lie beyond the table")
+        low, high = next(k for k, mass in enumerate(masses) if mass), len(masses) - 1
+        roots = [math.sqrt(low) + (math.sqrt(high) - math.sqrt(low)) * i / 255 for i in range(256)]
+        places = sorted({low, high, *(min(high, max(low, round(root**2))) for root in roots)})
+        found = Counter[int]()
+        for k in range(low, high + 1):
+            at = bisect_right(places, k) - 1
+            up = self.moved_up(arb(k), places[at], places[at + 1]) if places[at] < k else 0
+            found[places[at]] += -(-masses[k] * ((1 << 32) - up) >> 32)
+            if up:
+                found[places[at + 1]] += -(-masses[k] * up >> 32)
+        costs = [(Fraction(mass, 2**96), self.one * self.unit * k) for k, mass in sorted(found.items()) if mass]
+        return [*costs, (Fraction(2 * beyond, 2**96), self.one * self.epochs)]
+
+
+def rounded_poly(masses: fmpz_poly, bits: int, most: int) -> tuple[fmpz_poly, int]:
+    """Coefficients divided by 2^bits, rounded up; and the sum of those beyond x^most."""
+    found = [-(-int(c) >> bits) for c in masses.coeffs()]
+    return fmpz_poly(found[: most + 1]), sum(found[most + 1 :])
+
+
+# --- schemes/last_iterates.py -----------------------------------------------------------------------------------------
+# Last iterates (11), (22), (25).
+
+
+def step_sizes(record: Any, name: str) -> Fraction | list[Fraction] | None:
+    """Reads one step size, or one for each epoch or step."""
+    if not isinstance(record[name], list):
+        return positive(record, name)
+    sizes = [rational(each) for each in record[name]]
+    if not sizes or min(sizes) <= 0:
+        raise Malformed("a step size that is not positive")
+    return sizes
+
+
+class LastIterate(Scheme):
+    """Of noisy gradient descent over batches by position the last iterate, and checkpoints."""
+
+    kind = "last-iterate"
+    version = 4
+    fields: ClassVar[Fields] = {
+        **dict.fromkeys(("noise_multiplier", "noise_stddev", "sensitivity"), positive),
+        "kind": unread,
+        "batches": MANY,
+        "epochs": MANY,
+        "smoothness_step": step_sizes,
+        "weight_decay_step": nonnegative,
+        "order": unread,
+        "checkpoints": unread,
+        "count": COUNTED,
+    }
+    by_position = True
+
+    def demand(self, release: dict[str, Any], version: int) -> None:
+        """Refuse what no run does."""
+        after = field(release, "checkpoints", list)
+        if any(type(each) is not int for each in after) or any(
+            second <= first for first, second in pairwise((0, *after, release["epochs"]))
+        ):
+            raise Malformed("the checkpoints are not epochs in increasing order, each before the last")
+        if release["order"] not in ("fixed", "shuffled", "secret")[: 1 if version < 5 else 3]:
+            raise Malformed(f"a last iterate in the order {quoted(release['order'])}, which version {version} has not")
+        if release["smoothness_step"] is None or release["weight_decay_step"] > 1:
+            raise Malformed("a last iterate needs a smoothness_step, and a weight_decay_step of at most 1")
+        if is_scheduled(release):
+            if version < 5 or release["weight_decay_step"]:
+                raise Malformed("step sizes that change go with version 5 and no weight decay")
+            if len(release["smoothness_step"]) not in (release["epochs"], release["epochs"] * release["batches"]):
+                raise Malformed("step sizes that change are one per epoch, or one per step")
+            if len(set(release["smoothness_step"])) == 1:
+                raise Malformed("step sizes that are all the same are one number")
+
+    def is_drawn(self, release: dict[str, Any]) -> bool:
+        """Where positions are secret, or step sizes change."""
+        return release["order"] != "fixed" or is_scheduled(release)
+
+    def is_attained(self, release: dict[str, Any]) -> bool:
+        """Where the record takes part in every step."""
+        return bool(release["batches"] == 1)
+
+    def product(self, release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
+        """(11): windows of m steps from a participation to the next, and of one after the last."""
+        demand_positions(relation)
+        (z, farthest), m = of_noise(release, relation), release["batches"]
+        rise = release["smoothness_step"] - release["weight_decay_step"]  # c - 1, above -1
+        epochs = [b - a for a, b in pairwise((0, *release["checkpoints"], release["epochs"]))]
+        if m == 1:
+            effort.spend(20 * len(set(epochs)))
+            several = {count: in_every_step(rise, count) for count in set(epochs)}
+            cost = sum((several[count] for count in epochs), Fraction(0))
+        else:
+            cost = (release["epochs"] - len(epochs)) * window(rise, m) + len(epochs)
+        return cost * (farthest / z) ** 2, Sampled()
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """The dearest position, or an average of positions."""
+        if not self.is_drawn(release):
+            return super().spent(release, order, relation, aim)
+        z, farthest = of_noise(release, relation)
+        one = (farthest / z) ** 2
+        if release["order"] == "fixed":
+            return Spent(one * max(scheduled_costs(release)))
+        parts = secret_costs(release, one)
+        effort.spend(len(parts))
+        found = averaged([(chance, gaussian_profile(cost)) for chance, cost in parts])
+        found.exact = False
+        return Spent(steps=[(found, 1)])
+
+    def sampling(self, release: dict[str, Any]) -> None:
+        """It has no noise of its own."""
+
+    def words(self, release: dict[str, Any]) -> str:
+        """Noise and decay are rounded down, steps up."""
+        after, steps = release["checkpoints"], release["smoothness_step"]
+        also = f" and after epochs {', '.join(map(str, after[:20]))}" if after else ""
+        more = ", ..." if len(after) > 20 else ""
+        sizes = f"steps, {shown(min(steps))} to" if is_scheduled(release) else "step"
+        largest = shown(max(steps) if is_scheduled(release) else steps)
+        return (
+            f"{release['count']} x only the last iterate{also}{more} of {release['epochs']} epochs of "
+            f"{release['batches']} batches in a {release['order']} order, smoothness {sizes} {largest}, weight decay "
+            f"step {shown(release['weight_decay_step'], ROUND_FLOOR)}; Gaussian noise in every step, "
+            f"{noise_in_words(release)}"
+        )
+
+
+# --- schemes/columns.py -----------------------------------------------------------------------------------------------
+# Matrices: how they are read, their rows and columns.
+
+MATRICES = {
+    "toeplitz": ("kind", "coefficients", "steps"),
+    "lower-triangular": ("kind", "rows"),
+    "binary-tree": ("kind", "steps"),
+}
 
 
 def read_matrix(matrix: object) -> dict[str, Any]:
     """A matrix with its numbers read: lower triangular, without a 0 on its diagonal."""
     kind = field(matrix, "kind", str)
-    if kind not in ("toeplitz", "lower-triangular", "binary-tree"):
+    if kind not in MATRICES:
         raise Malformed(f"a matrix of kind {quoted(kind)}")
-    found = dict(has_fields(matrix, kind))
+    found = dict(demand_fields(matrix, kind, MATRICES[kind]))
     if "steps" in found and not 1 <= field(matrix, "steps", int) <= STEPS:
         raise Malformed(f"steps is {quoted(found['steps'])}, and not from 1 to {STEPS}")
     if kind == "toeplitz":
@@ -951,25 +2219,6 @@ def common_denominator(values: list[Fraction]) -> int:
     return found
 
 
-def matrix(release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
-    """(12), or (13) where the record is sampled."""
-    if relation == "add-or-remove-one" and release["groups"] == "position":
-        raise Malformed("a record's steps by its position have no pair under add-or-remove-one")
-    variance, how, rate = release["noise_multiplier"] ** 2, release["participation"], release["sample_rate"]
-    steps = len(release["matrix"]["rows"]) if "rows" in release["matrix"] else release["matrix"]["steps"]
-    if rate is not None and rate < 1:
-        return Fraction(0), Sampled(
-            {(rate, variance / norm): n for norm, n in blocks(release, steps, relation).items()}
-        )
-    apart = steps if how == "single" else min(release["separation"], steps)
-    most = -(-steps // apart)
-    if how == "minimum-separation" and release["at_most"] is not None:
-        most = min(most, release["at_most"])
-    free = how == "minimum-separation" and most > 1
-    found = REACHES[release["matrix"]["kind"]](release["matrix"], steps, apart if most > 1 else steps, most, free)
-    return found * (4 if relation == "replace-one" else 1) / variance, Sampled()
-
-
 def whole_rows(matrix: dict[str, Any], steps: int) -> tuple[list[list[int]], int]:
     """The rows up to the diagonal in units of 1 / (the common denominator), and that."""
     if matrix["kind"] == "toeplitz":
@@ -1000,6 +2249,66 @@ def bands_of(matrix: dict[str, Any]) -> int:
     if matrix["kind"] == "toeplitz":
         return len(matrix["coefficients"])
     return max(len(row) - next(j for j, value in enumerate(row) if value) for row in matrix["rows"])
+
+
+def steps_in(given: dict[str, Any]) -> int:
+    """How many rows there are."""
+    return len(given["rows"]) if "rows" in given else int(given["steps"])
+
+
+# --- schemes/binned_matrices.py ---------------------------------------------------------------------------------------
+# Matrix mechanisms with balls in bins (26).
+
+
+def overlaps(given: dict[str, Any], steps: int, bins: int) -> list[Fraction]:
+    """(26) For each d < bins the largest ⟨c_j, c_k⟩ over k - j = d, c_j being |C| summed over the columns of bin j."""
+    if given["kind"] == "toeplitz" and bins <= steps:
+        values = given["coefficients"]
+        common = common_denominator(values)
+        effort.spend(2 * steps, 4 * steps)
+        taken = fmpz_poly([0 if at % bins else 1 for at in range(steps)])
+        summed = fmpz_poly([abs((value * common).numerator) for value in values]) * taken
+        first = [int(each) for each in summed.coeffs()[:steps]]
+        first += [0] * (steps - len(first))
+        found = (fmpz_poly(first[::-1]) * fmpz_poly(first)).coeffs()
+        found += [fmpz(0)] * (2 * steps - len(found))
+        return [Fraction(int(found[steps - 1 + d]), common**2) for d in range(bins)]
+    if bins > ROWS or steps > ROWS:
+        raise NotCovered(f"balls in bins with more than {ROWS} rows or bins, other than Toeplitz")
+    sums: list[list[int]]
+    if given["kind"] == "binary-tree":
+        nodes = [(level, node) for level in range(steps.bit_length()) for node in range(steps >> level)]
+        common, sums = 1, [[0] * bins for _ in nodes]
+        effort.spend(steps * steps.bit_length(), len(nodes) * bins)
+        for line, (level, node) in zip(sums, nodes, strict=True):
+            for step in range(node << level, node + 1 << level):
+                line[step % bins] += 1
+    else:
+        rows, common = whole_rows(given, steps)
+        sums = [[sum(map(abs, row[j::bins])) for j in range(bins)] for row in rows]
+    effort.spend(len(sums) * bins**2 / 200, len(sums) * bins)
+    gram = fmpz_mat(sums).transpose() * fmpz_mat(sums)
+    return [Fraction(max(int(gram[j, j + d]) for j in range(bins - d)), common**2) for d in range(bins)]
+
+
+def of_binned_matrix(release: dict[str, Any], order: str, stride: int, aim: Aim) -> Steps:
+    """(26) What the bins of one residue have in common, and one of them for the rest; any stride will do."""
+    bins, given = release["separation"], release["matrix"]
+    if stride < 1 or bins % stride:
+        raise Malformed(f"a stride of {stride} with {bins} bins")
+    found = overlaps(given, steps_in(given), bins)
+    common = max(found[stride::stride], default=Fraction(0))
+    require(common <= found[0], "what two bins share is at most what one has")
+    ways, unit = 4 if order == "replace" else 1, 1 / release["noise_multiplier"] ** 2
+    own = unit * (found[0] - common)
+    if stride == bins or not own:
+        return [(gaussian_profile(ways * unit * found[0]), 1)]
+    rest = allocated([(own, bins // stride)], bins // stride, order, aim)
+    return [(rest, 1), *([(gaussian_profile(ways * unit * common), 1)] if common else [])]
+
+
+# --- schemes/participations.py ----------------------------------------------------------------------------------------
+# Matrix mechanisms: the steps that a record may take part in (12), and cyclic samples (13).
 
 
 def blocks(release: dict[str, Any], steps: int, relation: str) -> Counter[Fraction]:
@@ -1089,10 +2398,92 @@ def tree_reach(_: dict[str, Any], steps: int, apart: int, most: int, free: bool)
 REACHES = {"toeplitz": toeplitz_reach, "lower-triangular": dense_reach, "binary-tree": tree_reach}
 
 
+# --- schemes/matrices.py ----------------------------------------------------------------------------------------------
+# Matrix mechanisms (12), (13), (26).
+
+BINNED = "balls-in-bins"  # of the ways to take part the one that is secret
+
+
+class Matrix(Scheme):
+    """The rows of C x with independent noise, x being the sums of the steps."""
+
+    kind = "matrix"
+    version = 4
+    fields: ClassVar[Fields] = {
+        **dict.fromkeys(("kind", "matrix", "participation", "groups"), unread),
+        **dict.fromkeys(("noise_multiplier", "sample_rate"), positive),
+        **dict.fromkeys(("separation", "at_most"), COUNTED_OR_NONE),
+        "count": COUNTED,
+    }
+
+    def demand(self, release: dict[str, Any], version: int) -> None:
+        """Read the matrix; refuse what does not go together."""
+        release["matrix"] = read_matrix(release["matrix"])
+        needs = {"single": (False, False), "fixed-order": (True, False), "minimum-separation": (True, False)}
+        needs |= {"cyclic-poisson": (True, True), BINNED: (True, False)}
+        how, apart, rate = release["participation"], release["separation"], release["sample_rate"]
+        if type(how) is not str or how not in needs or (apart is not None, rate is not None) != needs[how]:
+            raise Malformed(f"participation {quoted(how)} with its separation and sample_rate")
+        if release["at_most"] is not None and how != "minimum-separation":
+            raise Malformed("at_most goes with participation minimum-separation only")
+        kinds = ("independent",) if how == BINNED else ("position", "independent", "content")
+        if release["groups"] not in kinds or (rate is not None and rate > 1):
+            raise Malformed(f"groups {quoted(release['groups'])}, sample_rate {quoted(str(rate))}")
+        if release["noise_multiplier"] is None:
+            raise Malformed("a matrix mechanism needs a noise_multiplier")
+        if version < 5 and how == BINNED:
+            raise Malformed(f"participation balls-in-bins, which version {version} does not have")
+
+    def is_drawn(self, release: dict[str, Any]) -> bool:
+        """With balls in bins."""
+        return bool(release["participation"] == BINNED)
+
+    def is_attained(self, release: dict[str, Any]) -> bool:
+        """By sums of equal terms: all overlaps of columns count in full."""
+        given, how = release["matrix"], (release["participation"], release["sample_rate"])
+        values = given.get("coefficients") or [value for row in given.get("rows", ()) for value in row]
+        return how == ("fixed-order", None) and all(value >= 0 for value in values)
+
+    def product(self, release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
+        """(12), or (13) where the record is sampled."""
+        if relation == "add-or-remove-one" and release["groups"] == "position":
+            raise Malformed("a record's steps by its position have no pair under add-or-remove-one")
+        variance, how, rate = release["noise_multiplier"] ** 2, release["participation"], release["sample_rate"]
+        steps = steps_in(release["matrix"])
+        if rate is not None and rate < 1:
+            return Fraction(0), Sampled(
+                {(rate, variance / norm): n for norm, n in blocks(release, steps, relation).items()}
+            )
+        apart = steps if how == "single" else min(release["separation"], steps)
+        most = -(-steps // apart)
+        if how == "minimum-separation" and release["at_most"] is not None:
+            most = min(most, release["at_most"])
+        free = how == "minimum-separation" and most > 1
+        found = REACHES[release["matrix"]["kind"]](release["matrix"], steps, apart if most > 1 else steps, most, free)
+        return found * (4 if relation == "replace-one" else 1) / variance, Sampled()
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """With balls in bins strides are hints."""
+        if not self.is_drawn(release):
+            return super().spent(release, order, relation, aim)
+        stride = aim.choice("strides") if aim.waiting.get("strides") else release["separation"]
+        if type(stride) is not int:
+            raise Malformed(f"a stride of {quoted(stride)}")
+        return Spent(steps=of_binned_matrix(release, order, stride, aim))
+
+    def sampling(self, release: dict[str, Any]) -> None:
+        """It has no noise of its own."""
+
+    def words(self, release: dict[str, Any]) -> str:
+        """What is encoded, and who takes part."""
+        return (
+            f"{release['count']} x {matrix_in_words(release)}; Gaussian noise in every row, {noise_in_words(release)}"
+        )
+
+
 def matrix_in_words(read: dict[str, Any]) -> str:
     """What is encoded, and who takes part."""
     given, how = read["matrix"], read["participation"]
-    steps = len(given["rows"]) if "rows" in given else given["steps"]
     which = {
         "lower-triangular": "a lower triangular matrix",
         "binary-tree": "a binary tree",
@@ -1102,196 +2493,333 @@ def matrix_in_words(read: dict[str, Any]) -> str:
     apart = "" if read["separation"] is None else f", separation {read['separation']}"
     most = "" if read["at_most"] is None else f", at most {read['at_most']} steps"
     rate = "" if read["sample_rate"] is None else f", rate {shown(read['sample_rate'])}"
-    return (
-        f"{which[given['kind']]}{bands} over {steps} steps, participation {how}{apart}{most}{rate}, groups by "
-        f"{read['groups']}"
+    what = f"{which[given['kind']]}{bands} over {steps_in(given)} steps"
+    return f"{what}, participation {how}{apart}{most}{rate}, groups by {read['groups']}"
+
+
+# --- schemes/shuffled.py ----------------------------------------------------------------------------------------------
+# Shuffled batches, by labels and clones (21).
+
+
+class Shuffled(Scheme):
+    """Batches cut from a uniform permutation, drawn afresh in each epoch."""
+
+    kind = "shuffled"
+    fields: ClassVar[Fields] = {
+        "kind": unread,
+        "mechanism": unread,
+        "batches": MANY,
+        "rest": nonnegative,
+        "count": COUNTED,
+    }
+    by_position = True
+    halves = True
+
+    def demand(self, release: dict[str, Any], version: int) -> None:
+        """Refuse a rest that is a batch."""
+        if release["rest"] * (release["batches"] + 1) >= 1:
+            raise Malformed("the rest of an epoch is no smaller than a batch")
+
+    def is_attained(self, release: dict[str, Any]) -> bool:
+        """The pairs only dominate."""
+        return False
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """One epoch; clones are hints."""
+        profile, lost = of_shuffled(release, order, aim.choice("clones"), aim)
+        return Spent(steps=[(profile, 1)], variation=lost)
+
+
+class Clones:
+    """(21) The choices of one epoch: s, (p, p') and (t, t'), with what they need."""
+
+    def __init__(self, record: object) -> None:
+        self.odds = rational(field(record, "odds", str), 1)
+        self.shares = [rational(each, 0) for each in field(record, "shares", list)]
+        self.clone_odds = [rational(each, 1) for each in field(record, "clone_odds", list)]
+        require(len(self.shares) == len(self.clone_odds) == 2, "there are two kinds of clones")
+        require(self.odds > 1, "labels have odds above 1")
+        taken = sum((p * t for p, t in zip(self.shares, self.clone_odds, strict=True)), Fraction(0))
+        require(0 < taken <= 1, "clones take no more than all of another record")
+
+    def lost(self, squared_shift: Fraction, batches: int, order: str) -> arb:
+        """η: the total variation between an epoch and one with labels and clones."""
+        own = gaussian_profile(squared_shift)
+        other = own if order == "replace" else gaussian_profile(4 * squared_shift)
+        found = labels = own(number(self.odds))
+        for share, odds, law in zip(self.shares, self.clone_odds, (other, own), strict=True):
+            if share:
+                found += (batches - 1) * number(share) * (labels + law(number(odds)))
+        return found.upper()
+
+    def profile(self, batches: int, order: str, negligible: arb) -> Profile:
+        """(21) The law of (C, K); numbers of clones in a row count as the least of them, too few as revealed."""
+        p, unlike = self.shares
+        s, share = number(self.odds), number(p + unlike)
+        first = number((p * self.odds + unlike) / ((p + unlike) * (1 + self.odds)))  # θ
+        require(order != "replace" or p == unlike, "neither content of a replaced record is special")
+        o, few = (1 - first) / first, batches - 1
+        if p + unlike < 1:
+            mean, log_small = float((few * share).mid()), -float(negligible.log().mid())
+            reach = math.sqrt(2 * log_small * mean) + log_small / 3 + 2
+            few = max(0, math.floor(mean - reach))
+            step, most = max(1, math.floor(mean / 400)), min(batches - 1, math.ceil(mean + reach))
+            starts = list(range(few, most + 1, step))
+            tails = [chance_of_at_least(batches - 1, share, start) for start in starts] + [arb(0)]
+            groups = [(start, a - b) for start, (a, b) in zip(starts, pairwise(tails), strict=True)]
+            revealed = 1 - tails[0]
+        else:
+            groups, revealed = [(few, arb(1))], arb(0)
+        effort.spend(sum(clones for clones, _ in groups) / 2, 2 * sum(clones for clones, _ in groups))
+        tables = [(clones, weight, *binomial(clones, first)) for clones, weight in groups]
+        up, down = s / (1 + s), 1 / (1 + s)
+
+        def at_least(k: int, clones: int, masses: list[arb], tails: list[arb], coin: arb) -> arb:
+            if k <= 0 or k > clones + 1:
+                return arb(1 if k <= 0 else 0)
+            return tails[k] + coin * masses[k - 1]
+
+        def counted(alpha: arb) -> arb:
+            effort.spend(len(tables) / 2)
+            found = revealed
+            low, high = 1 / s < alpha, alpha < s
+            if low is False or high is False:
+                found += (1 - revealed) * (1 - alpha).max(arb(0))
+                require(alpha <= 1 / s or alpha >= s, "α is told from the odds of the labels")
+                return found
+            cut = (s * alpha - 1) / (s * o - 1 + alpha * (s - o))
+            for clones, weight, masses, tails in tables:
+                at = (clones + 1) * cut
+                ends = [only_whole(end.floor(), "the threshold of counts") for end in (at.lower(), at.upper())]
+                require(ends[1] - ends[0] <= 1, "the threshold of the counts is narrow")
+                best = arb(0)
+                for end in set(ends):
+                    p_mass = at_least(end + 1, clones, masses, tails, up)
+                    best = best.max(p_mass - alpha * at_least(end + 1, clones, masses, tails, down))
+                found += weight * best
+            return found
+
+        if order != "add":
+            return Profile(counted, exact=False)
+        # restored: P and Q change places; what is revealed stays at an infinite loss
+        return Profile(
+            lambda alpha: revealed + (1 - revealed) * (1 - alpha) + alpha * (counted(1 / alpha) - revealed), exact=False
+        )
+
+
+def binomial(trials: int, chance: arb) -> tuple[list[arb], list[arb]]:
+    """P(Bin = k) for k = 0..trials, and P(Bin >= k) for k = 0..trials + 1."""
+    masses, odds = [(1 - chance) ** trials], chance / (1 - chance)
+    for k in range(trials):
+        masses.append(masses[-1] * odds * (trials - k) / (k + 1))
+    return masses, list(accumulate(reversed(masses), initial=arb(0)))[::-1]
+
+
+def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -> tuple[Profile, arb]:
+    """(21) One epoch, and the total variation that its clones cost; without clones the record's batch is revealed."""
+    squared, batches = per_bound(release["mechanism"]) * (4 if order == "replace" else 1), release["batches"]
+    base = gaussian_profile(squared)
+    if clones is None or batches == 1:
+        return base, arb(0)
+    choice = Clones(clones)
+    key = (order, batches, choice.odds, *choice.shares, ctx.prec)
+    if key not in aim.known:
+        aim.known[key] = choice.profile(batches, order, aim.negligible)
+    counts = aim.known[key]
+    return averaged([(release["rest"], base), (1 - release["rest"], counts)]), choice.lost(squared, batches, order)
+
+
+# --- schemes/truncated.py ---------------------------------------------------------------------------------------------
+# Poisson samples of at most so many records (19).
+
+
+class TruncatedPoisson(Scheme):
+    """A Poisson sample, of which a uniform choice of B records is kept."""
+
+    kind = "truncated-poisson"
+    fields: ClassVar[Fields] = {
+        "kind": unread,
+        "mechanism": unread,
+        "sample_rate": positive,
+        **dict.fromkeys(("max_batch_size", "dataset_size", "count"), COUNTED),
+    }
+
+    def demand(self, release: dict[str, Any], version: int) -> None:
+        """Refuse a rate above 1."""
+        demand_rate(release)
+
+    def is_attained(self, release: dict[str, Any]) -> bool:
+        """The pairs only dominate."""
+        return False
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """Of the sizes of one class of neighbours; what is moved is a hint."""
+        n = release["dataset_size"]
+        low, high = aim.sizes or ((1, n) if relation == "add-or-remove-one" else (n, n))
+        amount = rational(aim.moved.pop(0), 0) if aim.moved else Fraction(0)
+        return Spent(steps=[(of_truncated(release, order, relation, low, high, amount), 1)])
+
+
+def of_truncated(
+    release: dict[str, Any], order: str, relation: str, low: int, high: int, moved: Fraction = Fraction(0)
+) -> Profile:
+    """(19) A Poisson sample of at most B records, of data sets of ``low`` to ``high`` records."""
+    rate, most, noise = release["sample_rate"], release["max_batch_size"], release["mechanism"]
+    if not NOISES[noise["kind"]].truncates:
+        raise NotCovered(f"{noise['kind']} noise on truncated samples")
+    whole = joining(noise, order, relation, rate)
+    if high <= most:
+        return whole
+    often, _ = cut_chances(rate, most, high)
+    seldom, kept = cut_chances(rate, most, low, least=True)
+    just = Fraction(0)
+    if moved:
+        just = min(just_not_cut(rate, most, low), just_not_cut(rate, most, high), 1 - often)
+        require(0 < moved < seldom * least_kept(rate, most, high), "no more is moved than is cut and held the record")
+        require(just > 0, "something just is not cut")
+    by_size = relation == "add-or-remove-one"
+    rest, share = often - seldom, moved / seldom if moved and by_size else Fraction(0)
+    arrives = moved + share * rest
+    parts = [(1 - often - just, 1 - often - just, whole)]
+    parts.append((rest * (1 - share), rest, displacing(noise, order, relation, (rate - share) / (1 - share))))
+    if seldom:
+        chance = (seldom * kept - moved) / (seldom - moved)
+        parts.append((seldom - moved, seldom, displacing(noise, order, relation, chance)))
+    if moved:
+        near = joining(noise, order, relation, (just * rate + arrives) / (just + arrives))
+        parts.append((just + arrives, just, near))
+    if not by_size:  # the tag has one law
+        return averaged([(first, profile) for first, _, profile in parts])
+    swapped = order == "add"
+    return weighed([(second, first, p) if swapped else (first, second, p) for first, second, p in parts])
+
+
+def just_not_cut(rate: Fraction, most: int, size: int) -> Fraction:
+    """(19) Not more than P(Bin(n-1, q) = B-1)."""
+    if size <= most or rate == 1:
+        return Fraction(0)
+    ways = arb(size).lgamma() - arb(most).lgamma() - arb(size - most + 1).lgamma()
+    chance = (ways + (most - 1) * number(rate).log() + (size - most) * (1 - number(rate)).log()).exp()
+    return Fraction(max(0, only_whole((chance * 2**200).lower().floor(), "the chance of just no cut")), 2**200)
+
+
+def least_kept(rate: Fraction, most: int, size: int) -> Fraction:
+    """(19) Not more than a record's chance to be kept where others fill the batch."""
+    if rate == 1:
+        return Fraction(most, size)
+    q, scale = number(rate), 2**200
+    tau, beyond = chance_of_at_least(size - 1, q, most), chance_of_at_least(size, q, most + 1)
+    if not tau > arb(2) ** -180:
+        return Fraction(0)
+    return Fraction(max(0, only_whole((most * beyond / (size * tau) * scale).lower().floor(), "κ")), scale)
+
+
+def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) -> tuple[Fraction, Fraction]:
+    """(19) τ from above (or below), and from above a record's chance to be kept where others fill the batch."""
+    if size <= most:
+        return Fraction(0), rate
+    if rate == 1:
+        return Fraction(1), Fraction(most, size)
+    effort.spend(200)
+    q, scale = number(rate), 2**200
+    tau, beyond = chance_of_at_least(size - 1, q, most), chance_of_at_least(size, q, most + 1)
+    end = (tau * scale).lower().floor() if least else (tau * scale).upper().ceil()
+    chance = min(Fraction(1), max(Fraction(0), Fraction(only_whole(end, "the chance of a cut"), scale)))
+    if not tau > arb(2) ** -180:
+        return (Fraction(0) if least else max(chance, Fraction(1, scale))), rate
+    return chance, min(rate, Fraction(rounded_up(most * beyond / (size * tau), 200), scale))
+
+
+def size_ranges(releases: list[dict[str, Any]], relation: str, hints: dict[str, Any]) -> list[tuple[int, int] | None]:
+    """(19) Ranges of sizes of data sets, of which each is a class of neighbours: they cover all sizes."""
+    cut = [release for release in releases if release["kind"] == TruncatedPoisson.kind]
+    alike = {(each["sample_rate"], each["max_batch_size"], each["dataset_size"]) for each in cut}
+    if relation != "add-or-remove-one" or len(alike) != 1 or "sizes" not in hints:
+        return [None]
+    ends = field(hints, "sizes", list)
+    if any(type(end) is not int for end in ends) or sorted({0, cut[0]["dataset_size"], *ends}) != [0, *ends]:
+        raise Malformed("the ranges of sizes do not end in increasing order, the last at dataset_size")
+    return [(low + 1, high) for low, high in pairwise((0, *ends))]
+
+
+# --- schemes/table.py -------------------------------------------------------------------------------------------------
+# All kinds of releases.
+
+SCHEMES: dict[str, Scheme] = {
+    each.kind: each
+    for each in (
+        *(Gaussian(), LastIterate(), Matrix(), FullBatch(), Poisson(), WithoutReplacement(), TruncatedPoisson()),
+        *(Shuffled(), RandomAllocation(), BallsInBins(), WithReplacement()),
     )
+}
 
 
-# --- releases.py: Releases of every kind: how they are read -----------------------------------------------------------
+# --- releases.py ------------------------------------------------------------------------------------------------------
+# Releases of every kind.
 
 
 def read_release(release: object, version: int = VERSION) -> dict[str, Any]:
     """A release with its numbers read: fields of its kind, and no others."""
     kind = field(release, "kind", str)
-    if kind not in (KINDS[:1] if version < 4 else KINDS[:3] if version < 5 else KINDS):
+    if kind not in SCHEMES or SCHEMES[kind].version > version:
         raise Malformed(f"a release of kind {quoted(kind)}, which version {version} does not have")
-    found = read_numbers(release, has_fields(release, kind))
+    scheme = SCHEMES[kind]
+    found = read_fields(release, kind, scheme.fields)
     if "mechanism" in found:
-        found["mechanism"] = read_noise(found["mechanism"], kind)
-        _drawing(found)
-    if kind == "last-iterate":
-        found["checkpoints"] = after = field(release, "checkpoints", list)
-        if any(type(each) is not int for each in after) or any(
-            second <= first for first, second in pairwise((0, *after, found["epochs"]))
-        ):
-            raise Malformed("the checkpoints are not epochs in increasing order, each before the last")
-        if found["order"] not in ("fixed", "shuffled", "secret")[: 1 if version < 5 else 3]:
-            raise Malformed(f"a last iterate in the order {quoted(found['order'])}, which version {version} has not")
-        if found["smoothness_step"] is None or found["weight_decay_step"] > 1:
-            raise Malformed("a last iterate needs a smoothness_step, and a weight_decay_step of at most 1")
-        if is_scheduled(found):
-            if version < 5 or found["weight_decay_step"]:
-                raise Malformed("step sizes that change go with version 5 and no weight decay")
-            if len(found["smoothness_step"]) not in (found["epochs"], found["epochs"] * found["batches"]):
-                raise Malformed("step sizes that change are one per epoch, or one per step")
-            if len(set(found["smoothness_step"])) == 1:
-                raise Malformed("step sizes that are all the same are one number")
-    elif kind == "matrix":
-        found["matrix"] = read_matrix(found["matrix"])
-        _participation(found)
-        if version < 5 and found["participation"] == "balls-in-bins":
-            raise Malformed(f"participation balls-in-bins, which version {version} does not have")
+        found["mechanism"] = read_noise(found["mechanism"], kind, scheme.refused_noises)
+    scheme.demand(found, version)
     return found
-
-
-def _drawing(found: dict[str, Any]) -> None:
-    """Refuse what does not go together."""
-    kind = found["kind"]
-    if "sample_rate" in found and (found["sample_rate"] is None or found["sample_rate"] > 1):
-        raise Malformed(f"{kind} needs a sample_rate of at most 1")
-    if kind == "with-replacement" and found["dataset_size"] < 2:
-        raise Malformed("draws with replacement from fewer than two records")
-    if kind == "without-replacement" and found["batch_size"] > found["dataset_size"]:
-        raise Malformed("a batch is larger than the data set")
-    if kind == "random-allocation" and found["participations"] > found["steps"]:
-        raise Malformed("more participations than steps")
-    if kind == "shuffled" and found["rest"] * (found["batches"] + 1) >= 1:
-        raise Malformed("the rest of an epoch is no smaller than a batch")
-    if kind == "balls-in-bins" and (type(found["redraw"]) is not bool or found["epochs"] is None):
-        raise Malformed("balls in bins need epochs, and redraw is true or false")
-    if kind == "balls-in-bins" and found["epochs"] > RUNS:
-        raise Malformed(f"more than {RUNS} epochs")
-
-
-KINDS = (
-    *("gaussian", "last-iterate", "matrix"),  # since version 4, the first before
-    *("full-batch", "poisson", "without-replacement", "truncated-poisson"),
-    *("shuffled", "random-allocation", "balls-in-bins", "with-replacement"),
-)
-PRODUCTS = {"gaussian": gaussian, "last-iterate": last_iterate, "matrix": matrix}
 
 
 def is_drawn(release: dict[str, Any]) -> bool:
     """Whether it takes the profiles of version 5."""
-    if release["kind"] == "last-iterate":
-        return release["order"] != "fixed" or is_scheduled(release)
-    return release["kind"] not in PRODUCTS or release.get("participation") == "balls-in-bins"
+    return SCHEMES[release["kind"]].is_drawn(release)
 
 
 def is_attained(release: dict[str, Any]) -> bool:
     """Whether some run attains the release's pair, which shows lower ends then; the other pairs only dominate."""
-    kind = release["kind"]
-    if kind == "matrix":  # sums of equal terms: all overlaps of columns count in full
-        given, how = release["matrix"], (release["participation"], release["sample_rate"])
-        values = given.get("coefficients") or [value for row in given.get("rows", ()) for value in row]
-        return how == ("fixed-order", None) and all(value >= 0 for value in values)
-    noise = release.get("mechanism", {"kind": None})
-    if noise["kind"] == "discrete-gaussian" and noise["dimension"] != 1 and noise["bound"] >= 2:
-        return False
-    return release["batches"] == 1 if kind == "last-iterate" else kind not in ("shuffled", "truncated-poisson")
+    return SCHEMES[release["kind"]].is_attained(release)
 
 
-# --- samples.py: One record in a sample, alone (14), (30), or in the place of another one (17), (18) ------------------
+def release_in_words(release: dict[str, Any]) -> str:
+    """Equal releases; noise is rounded down, sample rates and distances up."""
+    read = read_release(release)
+    return SCHEMES[read["kind"]].words(read)
 
 
-def symmetrised(base: Profile, rate: Fraction) -> Profile:
-    """(17) γ h(1 + (α-1)/γ) for α >= 1, mirrored below."""
-    gamma = number(rate)
-    return mirrored(lambda alpha: gamma * base(1 + (alpha - 1) / gamma), exact=base.exact)
+def lowest_terms(value: object) -> object:
+    """Exact numbers as text p or p/q, wherever they stand; all else as it is."""
+    if isinstance(value, dict):
+        return {name: lowest_terms(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [lowest_terms(inner) for inner in value]
+    return str(value) if isinstance(value, Fraction) else value
 
 
-def two_guarantees(present: Profile, replaced: Profile, rate: Fraction) -> Profile:
-    """(30) A replaced record in a Poisson sample: q((1-s) h_1 + s h_2) at α' = 1 + (α-1)/q, s = α/α'."""
-    q = number(rate)
-
-    def above(alpha: arb) -> arb:
-        inner = 1 + (alpha - 1) / q
-        return q * ((1 - alpha / inner) * present(inner) + alpha / inner * replaced(inner))
-
-    return mirrored(above, exact=False)
-
-
-def sampled_laplace(rate: Fraction, shift: Fraction) -> Profile:
-    """(30) The same on the line, for Laplace noise: (1-q)f + qf(· - s) against (1-q)f + qf(· + s)."""
-    q, s = number(rate), number(shift)
-    still = 1 - q + q * (-s).exp()
-
-    def above(alpha: arb) -> arb:
-        grown = (alpha * still - (1 - q)) / q  # e^{2t - s} where the ratio is α, for 0 <= t <= s
-        t = ((grown.max((-s).exp()).log() + s) / 2).min(s)
-        event = (1 - q) * (-t).exp() / 2 + q * (1 - (t - s).exp() / 2) - alpha * (-t).exp() * still / 2
-        return event.max(arb(0))
-
-    return mirrored(above)
+def digest(mechanism: list[Any]) -> str:
+    """SHA-256 of the releases: compact JSON with sorted fields, numbers in lowest terms, equal ones in a row as one."""
+    entries: list[dict[str, Any]] = []
+    for release in map(read_release, mechanism):
+        inner = release.get("mechanism", {})
+        held = {**inner, **release}
+        entry = {
+            name: lowest_terms(value)
+            for name, value in held.items()
+            if value is not None and name not in ("kind", "mechanism")
+        }
+        entry["mechanism"] = inner.get("kind", release["kind"])
+        sampling = SCHEMES[release["kind"]].sampling(release)
+        if sampling is not None:
+            entry["sampling"] = sampling
+        if entries and {**entries[-1], "count": 0} == {**entry, "count": 0}:
+            entries[-1]["count"] += entry["count"]
+        else:
+            entries.append(entry)
+    return hashlib.sha256(json.dumps(entries, sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
 
 
-def zeroed_profile(squared_shift: Fraction, rate: Fraction | arb, order: str) -> Profile:
-    """(18) Gaussian noise, a record zeroed in a batch of fixed size (remove), or put back (add)."""
-    gamma, s = rate if isinstance(rate, arb) else number(rate), number(squared_shift).sqrt()
-    base = gaussian_profile(squared_shift)
-
-    def restored(alpha: arb) -> arb:
-        return gamma * base(1 + (alpha - 1) / gamma)
-
-    def zeroed(alpha: arb) -> arb:
-        lead, middle = gamma * (-s * s).exp(), gamma * alpha
-        w = (middle + (middle**2 + 4 * lead * (alpha - 1) * (1 - gamma)).sqrt()) / (2 * lead)
-        t = w.log() / s + s / 2
-        event = gamma * (normal_tail(t - 2 * s) - alpha * normal_tail(t - s))
-        return event - (alpha - 1) * (1 - gamma) * normal_tail(t)
-
-    return mirrored(*((zeroed, restored) if order == "remove" else (restored, zeroed)))
-
-
-def sampled_profile(order: str, rate: Fraction, squared_shift: Fraction) -> Profile:
-    """A Poisson sample with Gaussian noise."""
-    base = gaussian_profile(squared_shift)
-    if rate == 1:
-        return gaussian_profile(4 * squared_shift) if order == "replace" else base
-    if order != "replace":
-        return thinned(base, rate) if order == "remove" else thinned(base, rate).reversed()
-    q, z = number(rate), 1 / number(squared_shift).sqrt()
-
-    def value(alpha: arb) -> arb:  # with y = e^{t/z}: 1-q + b y > α (1-q + b/y)
-        b, c = q * (-1 / (2 * z * z)).exp(), (1 - q) * (alpha - 1)
-        start = z * ((c + (c * c + 4 * b * b * alpha).sqrt()) / (2 * b)).log()
-        return q * (normal_tail(start - 1 / z) - alpha * normal_tail(start + 1 / z)) - c * normal_tail(start)
-
-    return Profile(value)
-
-
-def joining(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
-    """(14), (30) A record that is in a Poisson sample with chance ``rate``, beside the others."""
-    if noise["kind"] == "gaussian":
-        return sampled_profile(order, rate, per_bound(noise))
-    if relation != "replace-one":
-        sample = thinned(noise_profile(noise, 1), rate)
-        return sample if order == "remove" else sample.reversed()
-    replaced = noise_profile(noise, 2)
-    if noise["kind"] == "randomized-response" or noise.get("sensitivity") is not None:  # of a replacement alone
-        q = number(rate)
-        return averaged([(1 - rate, gaussian_profile(Fraction(0))), (rate, replaced)]) if q < 1 else replaced
-    if noise["kind"] == "laplace" and noise["dimension"] == 1:
-        return sampled_laplace(rate, 1 / noise["noise_multiplier"])
-    return two_guarantees(noise_profile(noise, 1), replaced, rate)
-
-
-def displacing(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
-    """(17), (18) A record that is in the batch with chance ``rate``, and then displaces another one."""
-    if relation == "zero-out-one":
-        return zeroed_profile(per_bound(noise), rate, order)
-    if noise["kind"] not in ("gaussian", "laplace", "discrete-laplace", "discrete-gaussian") or noise.get(
-        "sensitivity"
-    ):
-        raise NotCovered(f"{noise['kind']} noise on batches of a fixed size, or given by its final distance")
-    base = noise_profile(noise, 2)
-    if relation == "replace-one":
-        return symmetrised(base, rate)
-    return thinned(base, rate) if order == "remove" else thinned(base, rate).reversed()
-
-
-# --- rules/closed_forms.py: Closed forms: one pair --------------------------------------------------------------------
+# --- rules/closed_forms.py --------------------------------------------------------------------------------------------
+# Closed forms: one pair.
 
 
 def closed_form(order: str, squared_shift: Fraction, sampled: Sampled) -> Curve:
@@ -1308,7 +2836,8 @@ def closed_form(order: str, squared_shift: Fraction, sampled: Sampled) -> Curve:
     return curve
 
 
-# --- rules/moments.py: One sampled release: its moments, and bounds on them for all large frequencies, (3) to (7) -----
+# --- rules/moments.py -------------------------------------------------------------------------------------------------
+# One sampled release: its moments, and bounds on them for all large frequencies, (3) to (7).
 
 
 class Law:
@@ -1499,7 +3028,8 @@ def at_zero(law: Law, bits: int) -> arb:
     return moments(law, arb(0), arb(0), 0, bits)[0].real
 
 
-# --- rules/contour.py: Many releases: the contour integral (1), (2), (8) and (9), and a Chernoff bound ----------------
+# --- rules/contour.py -------------------------------------------------------------------------------------------------
+# Many releases: the contour integral (1), (2), (8) and (9), and a Chernoff bound.
 
 
 def contour(
@@ -1654,7 +3184,8 @@ def laws_of(order: str, sampled: Sampled, hints: list[Any], log_delta: float, sl
     return laws
 
 
-# --- rules/lattice.py: Many releases: exact integers on a lattice (10), upper bounds only -----------------------------
+# --- rules/lattice.py -------------------------------------------------------------------------------------------------
+# Many releases: exact integers on a lattice (10), upper bounds only.
 
 Atoms = tuple[fmpz_poly, int, int]  # masses in units of 2^-bits, the index of the first one, the mass at infinity
 
@@ -1737,7 +3268,8 @@ def lattice_at_most(
         return (above(total, spacing, epsilon, bits) <= number(delta)) is True
 
 
-# --- pairs.py: The pairs of releases up to version 4, and what is decided of each order -------------------------------
+# --- pairs.py ---------------------------------------------------------------------------------------------------------
+# The pairs of releases up to version 4, and what is decided of each order.
 
 Point = tuple[Fraction, Fraction]  # (ε, δ)
 Answer = bool | None  # None: not decided
@@ -1758,7 +3290,7 @@ def products_of(mechanism: list[Any], relation: str) -> list[tuple[str, Fraction
         raise Malformed(f"relation {quoted(relation)}")
     squared_shift, sampled = Fraction(0), Sampled()
     for release in map(read_release, mechanism):
-        shift, found = PRODUCTS[release["kind"]](release, relation)
+        shift, found = SCHEMES[release["kind"]].product(release, relation)
         squared_shift += release["count"] * shift
         if squared_shift.denominator.bit_length() > SUM_BITS:
             raise NotCovered(f"a sum of squared shifts whose denominator has more than {SUM_BITS} bits")
@@ -1847,900 +3379,25 @@ def check_order(
     return below, above, how
 
 
-# --- schemes/fixed_size.py: Batches of a fixed size (17), (18) --------------------------------------------------------
+# --- runs.py ----------------------------------------------------------------------------------------------------------
+# What a run of version 5 is made of, and its curves.
 
 
-def of_fixed_size(release: dict[str, Any], order: str, relation: str) -> Profile:
-    """(17), (18) b of n records."""
-    rate = Fraction(release["batch_size"], release["dataset_size"])
-    if rate == 1 and relation != "add-or-remove-one":
-        return noise_profile(release["mechanism"], 2 if relation == "replace-one" else 1)
-    if rate == 1:
-        raise Malformed("under add-or-remove-one a batch is smaller than the data set")
-    return displacing(release["mechanism"], order, relation, rate)
-
-
-# --- schemes/draws.py: Draws with replacement (27), (28) --------------------------------------------------------------
-
-
-def of_draws(release: dict[str, Any], order: str, relation: str, group: int = 1) -> Profile:
-    """(27), (28), (31) b draws with replacement: Σ p_k N(2k/z) against N(0) for records that come and go."""
-    draws, n, one = release["batch_size"], release["dataset_size"], per_bound(release["mechanism"])
-    if draws == 1 and relation != "add-or-remove-one":
-        return of_fixed_size(release, order, relation)
-    chance, scale = number(Fraction(group, n)), 2**240
-    tails = [Fraction(1)]  # P(k or more draws), from above
-    while tails[-1] > Fraction(1, 2**200) and len(tails) <= draws:
-        if len(tails) > 1000:
-            raise NotCovered("a record that is drawn more than 1000 times")
-        effort.spend(1)
-        tails.append(min(tails[-1], Fraction(rounded_up(chance_of_at_least(draws, chance, len(tails)), 240), scale)))
-    beyond = tails.pop() if len(tails) <= draws else Fraction(0)
-    chances = [a - b for a, b in pairwise([*tails, Fraction(0)])]
-    lost = number(beyond)
-    if relation == "replace-one":
-        return replaced_draws(chances, release["mechanism"]["noise_multiplier"], lost)
-    if relation == "zero-out-one":
-        return zeroed_draws(chances, one, chance_of_at_least(draws, chance, 1), order, lost)
-    norms = [(Fraction(2 * k), p) for k, p in enumerate(chances) if p]
-    mixture = mixture_profile(norms, release["mechanism"]["noise_multiplier"], replaced=False)
-    whole = Profile(lambda alpha: mixture(alpha) + lost, 1 + lost, exact=False)
-    return whole if order == "remove" else whole.reversed()
-
-
-def zeroed_draws(chances: list[Fraction], one: Fraction, some: arb, order: str, lost: arb) -> Profile:
-    """(28) Σ_{k >= 1} p_k/η times (18) at the rate η and k shifts, for α >= 1; the other order, mirrored, below."""
-    both = [
-        [(number(p), zeroed_profile(k * k * one, some, way)) for k, p in enumerate(chances) if k and p]
-        for way in (order, "add" if order == "remove" else "remove")
-    ]
-
-    def above(way: int, alpha: arb) -> arb:
-        return sum((p * each(alpha) for p, each in both[way]), arb(0)) / some + lost
-
-    return mirrored(partial(above, 0), partial(above, 1), total=1 + lost, exact=False)
-
-
-def replaced_draws(chances: list[Fraction], z: Fraction, lost: arb) -> Profile:
-    """(28) sup_t Σ p_k max_{t-D <= y <= t} F̄(y) - αF̄(y+D), D = 2k/z, for α >= 1, mirrored below."""
-    parts = [(number(2 * k / z), number(p)) for k, p in enumerate(chances) if k and p]
-    rough = [(float(2 * k / z), float(p)) for k, p in enumerate(chances) if k and float(p)]
-    rest, still = number(chances[0]), float(chances[0])
-
-    def falls_roughly(t: float, logarithm: float) -> float:
-        found = -(1 - math.exp(-logarithm)) * still
-        for d, p in rough:
-            lower, upper = d * t - d * d / 2 - logarithm, -d * t - d * d / 2
-            found += p * max(0.0, math.exp(min(lower, 500.0)) - 1)
-            found -= p * max(0.0, math.exp(min(upper, 500.0)) - math.exp(-logarithm))
-        return found
-
-    def falls(t: arb, alpha: arb) -> tuple[arb, arb]:
-        """-f'/(αφ) at t, which grows with t, and its derivative."""
-        found, rise = -(1 - 1 / alpha) * rest, arb(0)
-        for d, p in parts:
-            right, left = (d * t - d * d / 2).exp() / alpha, (-d * t - d * d / 2).exp()
-            found += p * ((right - 1).max(arb(0)) - (left - 1 / alpha).max(arb(0)))
-            rise += p * d * (right * int(right > 1) + left * int(left > 1 / alpha))
-        return found, rise
-
-    def above(alpha: arb) -> arb:
-        effort.spend(12 * len(parts))
-        logarithm, low, high = alpha.log(), -1e4, 1e4
-        for _ in range(70):
-            middle = (low + high) / 2
-            low, high = (middle, high) if falls_roughly(middle, float(logarithm.mid())) < 0 else (low, middle)
-        t = arb(high)
-        for _ in range(3):  # Newton's method, at midpoints
-            off, rise = falls(t, alpha)
-            t = (t - off / rise).mid() if rise > 0 else t
-        width = arb(2) ** -(ctx.prec // 3)
-        require(falls(t - width, alpha)[0] <= 0, "the sum rises up to the left end")
-        require(falls(t + width, alpha)[0] >= 0, "the sum falls from the right end on")
-        near = (t - width).union(t + width)
-        slope = abs(falls(near, alpha)[0]) * alpha * (-near * near / 2).exp()
-        found = (1 - alpha) * rest * normal_tail(t)
-        for d, p in parts:
-            y = (logarithm / d - d / 2).min(t).max(t - d)
-            found += p * (normal_tail(y) - alpha * normal_tail(y + d))
-        return found + arb(0).union(slope.upper() * 2 * width) + lost
-
-    return mirrored(above, total=1 + lost, exact=False)
-
-
-# --- groups.py: Groups of records (31) --------------------------------------------------------------------------------
-
-
-def of_group(release: dict[str, Any], order: str, relation: str, group: int) -> tuple[Fraction, Profile | None]:
-    """(31) What so many records spend at once: a squared shift, or a profile by how many of them a sample holds."""
-    kind = release["kind"]
-    if kind == "gaussian":
-        shift, sampled = gaussian(release, relation)
-        if not sampled:
-            return group**2 * shift, None
-        q, (z, _) = release["sample_rate"], of_noise(release, relation)
-        require(group <= 64, "a group on Poisson samples has at most 64 records")
-        law = [math.comb(group, j) * q**j * (1 - q) ** (group - j) for j in range(group + 1)]
-        return Fraction(0), mixed(law, z, order)
-    if kind not in ("without-replacement", "with-replacement") or relation == "zero-out-one":
-        raise NotCovered(f"groups of records with {kind} under {relation}")
-    b, n, z = release["batch_size"], release["dataset_size"], release["mechanism"]["noise_multiplier"]
-    per_bound(release["mechanism"])  # refuses other noise
-    one_by_one = kind == "with-replacement" and b > 1
-    if n - group < (1 if one_by_one else b):
-        raise NotCovered("a group without which no whole batch is left")
-    if one_by_one:
-        return Fraction(0), of_draws(release, order, relation, group)
-    few, many = sorted((group, b))  # which is which does not matter
-    require(few <= 64, "a batch holds at most 64 records of a group")
-    ways = [math.comb(many, j) * math.comb(n - many, few - j) for j in range(few + 1)]
-    law = [Fraction(each, math.comb(n, few)) for each in ways]
-    if relation == "replace-one":
-        return Fraction(0), replaced_draws(law, z, arb(0))
-    return Fraction(0), mixed(law, z / 2, order)
-
-
-def mixed(law: list[Fraction], z: Fraction, order: str) -> Profile:
-    """Σ p_j N(j/z) against N(0), or against Σ p_j N(-j/z) where records are replaced."""
-    found = mixture_profile([(Fraction(j), p) for j, p in enumerate(law)], z, replaced=order == "replace")
-    return found.reversed() if order == "add" else found
-
-
-# --- rules/secret_steps.py: One of many steps, in secret: (20), and (24) where the record is replaced -----------------
-
-
-class Ratios:
-    """(20) Q-masses in units of 2^-bits at levels[l][k], the ratio k 2^l in units of 2^-shift; ``lost``: mean at oo."""
-
-    def __init__(self, levels: list[list[int]], lost: int) -> None:
-        self.levels, self.lost = levels, lost
-
-    @property
-    def mass(self) -> int:
-        """All Q-mass."""
-        return sum(map(sum, self.levels))
-
-
-class Grid:
-    """(20) Level 0 has the points 0, ..., 2 half - 1, each further one half, ..., 2 half - 1, twice as far apart."""
-
-    def __init__(self, half: int, shift: int, levels: int, bits: int) -> None:
-        self.half, self.shift, self.levels, self.bits = half, shift, levels, bits
-
-    def law(self, base: Profile, negligible: arb) -> Ratios:
-        """The law of dP/dQ under Q: its E (X - x)_+ is made linear between the points."""
-        places = [(level, k) for level in range(self.levels) for k in range(self.half if level else 1, 2 * self.half)]
-        found: list[list[int]] = [[0] * (2 * self.half) for _ in range(self.levels)]
-        unit = number(Fraction(1, 2**self.shift))
-        at, above, slope, here = arb(0), arb(base.total), arb(-1), (0, 0)
-        effort.spend(0, len(places))
-        for level, k in places:
-            place = arb(k << level) * unit
-            value = base(place)
-            rise = (value - above) / (place - at)
-            found[here[0]][here[1]] = rounded_up(rise - slope, self.bits)
-            at, above, slope, here = place, value, rise, (level, k)
-            if value <= negligible:
-                break
-        found[here[0]][here[1]] = rounded_up(-slope, self.bits)
-        return Ratios(found[: here[0] + 1], rounded_up(above / unit, self.bits))
-
-    def constant(self, value: int) -> Ratios:
-        """A whole number, spread to two points."""
-        level, place = 0, value << self.shift
-        while place >= (2 * self.half - 1) << level:
-            level += 1
-        require(level < self.levels, "what is certain lies on the grid")
-        found: list[list[int]] = [[0] * (2 * self.half) for _ in range(level + 1)]
-        k, rest = divmod(place, 1 << level)
-        part = -(-(rest << self.bits) >> level)
-        found[level][k] = (1 << self.bits) - (rest << self.bits >> level)
-        found[level][k + 1] += part
-        return Ratios(found, 0)
-
-    def lowered(self, found: Ratios, by: int) -> Ratios:
-        """(24) Less ``by`` units, and at least 0: points stay points, because ``by`` is a multiple of all spacings."""
-        require(by >= 0 and by % (1 << self.levels) == 0, "what is taken off is a whole number of spacings")
-        if not by:
-            return found
-        effort.spend(len(found.levels) * self.half / 8)
-        below = (2 * self.half).bit_length() - 1
-        levels: list[list[int]] = [[0] * (2 * self.half) for _ in range(len(found.levels))]
-        for level, masses in enumerate(found.levels):
-            for k, mass in enumerate(masses):
-                if mass:
-                    left = max(0, (k << level) - by)
-                    at = max(0, left.bit_length() - below)
-                    levels[at][left >> at] += mass
-        return Ratios(levels, found.lost)
-
-    def coarser(self, masses: list[int]) -> list[int]:
-        """On points twice as far apart: those between are spread to both sides, in halves rounded up."""
-        found = [*masses[0::2], 0]
-        for i, mass in enumerate(masses[1::2]):
-            if mass:
-                found[i] += mass + 1 >> 1
-                found[i + 1] += mass + 1 >> 1
-        return found
-
-    def sum(self, one: Ratios, other: Ratios) -> Ratios:
-        """The law of a sum; a product of two levels goes to the coarser one."""
-        top = 2 * self.half
-        nothing: list[int] = []
-        levels, over, low_one, low_other = list[list[int]](), nothing, nothing, nothing
-        lost = one.lost * other.mass + other.lost * one.mass
-        for level in range(self.levels):
-            first = one.levels[level] if level < len(one.levels) else []
-            second = other.levels[level] if level < len(other.levels) else []
-            size = len(first) + len(second) + len(over)
-            effort.spend(size / 4, 4 * size)
-            low_one_poly, low_other_poly = fmpz_poly(low_one), fmpz_poly(low_other)
-            both = (low_one_poly + fmpz_poly(first)) * (low_other_poly + fmpz_poly(second))
-            both -= low_one_poly * low_other_poly
-            masses = [-(-int(c) >> self.bits) for c in both.coeffs()]
-            masses = [a + b for a, b in zip_longest(masses, over, fillvalue=0)]
-            levels.append(masses[:top])
-            over = self.coarser([0] * top + masses[top:]) if len(masses) > top else []
-            low_one = self.coarser([a + b for a, b in zip_longest(low_one, first, fillvalue=0)])
-            low_other = self.coarser([a + b for a, b in zip_longest(low_other, second, fillvalue=0)])
-            if level + 1 >= max(len(one.levels), len(other.levels)) and not over:
-                break
-        if over:  # beyond the last level: Q-mass to the last point, the mean beyond it to infinity
-            levels[-1] += [0] * (top - len(levels[-1]))
-            levels[-1][-1] += sum(over)
-            excess = sum(
-                mass * ((k << len(levels)) - (top - 1 << len(levels) - 1)) for k, mass in enumerate(over) if mass
-            )
-            lost += excess << self.bits
-        return Ratios(levels, -(-lost >> self.bits))
-
-
-def mean_profile(grid: Grid, found: Ratios, bins: int, order: str) -> Profile:
-    """(20) The profile of R = (X_1 + … + X_m)/m times Q against Q, or the other way round."""
-    points = [(k << level, mass) for level, masses in enumerate(found.levels) for k, mass in enumerate(masses) if mass]
-    places = [place for place, _ in points]
-    require(all(a < b for a, b in pairwise(places)), "the points of all levels increase")
-    masses = list(accumulate((mass for _, mass in points), initial=0))
-    means = list(accumulate((place * mass for place, mass in points), initial=0))
-    scale, q_unit = number(Fraction(1, bins * 2 ** (grid.shift + grid.bits))), number(Fraction(1, 2**grid.bits))
-    lost = found.lost * scale
-
-    def below(at: arb) -> int:
-        """How many points lie below, ``at`` in units."""
-        return bisect_right(places, only_whole(at.floor(), "a threshold between points of the grid"))
-
-    def removed(alpha: arb) -> arb:
-        i = below(alpha * bins * 2**grid.shift)
-        return (means[-1] - means[i]) * scale - alpha * (masses[-1] - masses[i]) * q_unit + lost
-
-    def added(alpha: arb) -> arb:
-        i = below(bins * 2**grid.shift / alpha)
-        return masses[i] * q_unit - alpha * means[i] * scale
-
-    if order == "remove":
-        return Profile(removed, means[-1] * scale + lost, exact=False)
-    return Profile(added, masses[-1] * q_unit, exact=False)
-
-
-class Exchanged:
-    """(24) α -> H_α of Σ_j N(μ_j e_j)/m against Σ_j N(-μ_j e_j)/m: a record replaced in one of m secret steps.
-
-    One α is one sum of m bounded values; choices are the number of points, where values begin, and where sums do.
-    """
-
-    def __init__(self, bases: list[tuple[Fraction, int]], bins: int, aim: Aim) -> None:
-        self.moving = [(shift, count) for shift, count in bases if shift and count]
-        self.idle = sum(count for shift, count in bases if not shift)
-        self.bins, self.aim, self.known = bins, aim, dict[int, arb]()
-        mu = math.sqrt(max(float(shift) for shift, _ in self.moving))
-        rare = math.sqrt(2 * (math.log(bins) + 9 - log(aim.share)))
-        self.most = mu * rare - mu * mu / 2  # logarithm of what a value hardly ever exceeds
-        self.farthest = self.most + mu * mu  # the same of values weighted by themselves
-        self.least = mu * (4.25 + aim.finer / 2) - mu * mu / 2  # of -value/α
-        if max(self.farthest, self.least) > 300:
-            raise NotCovered("steps allocated in secret with so little noise, under replace-one")
-
-    def __call__(self, alpha: arb) -> arb:
-        """By symmetry from α >= 1; then at the next number e^(k 2^-30) below, of which there are fewer."""
-        if alpha < 1:
-            return 1 - alpha + alpha * self(1 / alpha)
-        k = math.floor(float(alpha.log().mid()) * 2**30 + 0.5) - 1
-        at = max(k, 0)
-        if at not in self.known:
-            lower = number(Fraction(at, 2**30)).exp()
-            self.known[at] = self.bound(lower)
-        require(at == 0 or number(Fraction(at, 2**30)).exp() <= alpha, "a profile is looked up at a smaller threshold")
-        return self.known[at]
-
-    def bound(self, alpha: arb) -> arb:
-        """E (V_1 + … + V_m)_+ / m from above, V = dP_j/dN(0) - α dQ_j/dN(0)."""
-        half, size = self.aim.exchange_points, float(alpha.mid())
-        start = math.exp(self.least) * size
-        shift = max(0, math.ceil(math.log2(half / start)))
-        farthest = 4 * (start + math.exp(self.farthest))
-        levels = max(1, math.ceil(math.log2(farthest * 2**shift / half)))
-        bits = math.ceil(math.log2(self.bins * farthest) - log(self.aim.share) / math.log(2)) + 60
-        grid, step = Grid(half, shift, levels, bits), 1 << levels
-        first = math.ceil(start * 2**shift / step) * step  # values begin at -first units
-        enough = max(first, math.ceil((start + math.exp(self.most)) * 2**shift / step) * step)  # and sums at -enough
-
-        def added(one: tuple[Ratios, int], other: tuple[Ratios, int]) -> tuple[Ratios, int]:
-            offset = one[1] + other[1]
-            return grid.lowered(grid.sum(one[0], other[0]), max(0, offset - enough)), min(offset, enough)
-
-        values = [self.value_above(squared, alpha, number(Fraction(first, 2**shift))) for squared, _ in self.moving]
-        laws = [(grid.law(value, self.aim.negligible), first) for value in values]
-        sums = [repeated(law, count, added) for law, (_, count) in zip(laws, self.moving, strict=True)]
-        found, offset = reduce(added, sums)
-        edge = offset + self.idle * (alpha - 1) * 2**shift  # those that are not run add 1 - α each
-        above = only_whole(edge.lower().floor(), "a threshold between points of the grid")
-        mass = mean = 0
-        for level, masses in enumerate(found.levels):
-            for k, each in enumerate(masses):
-                if each and k << level > above:
-                    mass, mean = mass + each, mean + (k << level) * each
-        scale = number(Fraction(1, self.bins * 2 ** (shift + bits)))
-        value: arb = (((mean - mass * edge).max(arb(0)) + found.lost) * scale).upper()
-        return value
-
-    @staticmethod
-    def value_above(squared_shift: Fraction, alpha: arb, start: arb) -> Profile:
-        """Of x: E (max(V, -start) + start - x)_+, V = e^(μy - μ²/2) - α e^(-μy - μ²/2): V > v is a half-line in y."""
-        mu = number(squared_shift).sqrt()
-        c = (-mu * mu / 2).exp()
-
-        def value(x: arb) -> arb:
-            v = x - start
-            root = (v * v + 4 * alpha * c * c).sqrt()
-            w = (v + root) / (2 * c) if v >= 0 else 2 * alpha * c / (root - v)  # c w - αc/w = v
-            t = w.log() / mu
-            return normal_tail(t - mu) - alpha * normal_tail(t + mu) - v * normal_tail(t)
-
-        return Profile(value, value(arb(0)))
-
-
-class Aim:
-    """What is cut off and rounded for one claim: choices, none of which matters for soundness."""
-
-    def __init__(self, delta: Fraction, releases: int, hints: dict[str, Any], known: dict[Any, Any]) -> None:
-        self.hints, self.known = hints, known
-        self.moved: list[object] = []  # (19): of each cut sample, for one range of sizes
-        self.share = delta / releases
-        self.negligible = number(self.share) * arb(2) ** -26
-        # (24): how many points, and how much rarer what is cut off
-        self.exchange_points = field(hints, "exchange", int) if "exchange" in hints else 256
-        self.finer = field(hints, "finer", int) if "finer" in hints else 0
-        few = self.exchange_points
-        if not (16 <= few <= 2**18 and few & (few - 1) == 0 and 0 <= self.finer <= 40):
-            raise Malformed(f"a grid of {few} points, {self.finer} steps finer")
-
-    def grid(self, bases: list[tuple[Fraction, int]], bins: int) -> Grid:
-        """(20) Points and unit are hints; levels reach what one ratio, or all together, hardly ever exceed."""
-        half, shift = (field(self.hints, name, int) if name in self.hints else least for name, least in GRID.items())
-        if not (16 <= half <= 2**18 and 0 <= shift <= 40 and half & (half - 1) == 0):
-            raise Malformed(f"a grid of {half} points and unit 2^-{shift}")
-        mu = math.sqrt(max(float(shift) for shift, _ in bases))
-        farthest = math.exp(min(500.0, mu * mu / 2 + mu * math.sqrt(2 * (20 - log(self.share))))) + 4 * bins
-        levels = max(1, math.ceil(math.log2(farthest * 2**shift / half)))
-        return Grid(half, shift, levels, math.ceil(math.log2(bins * farthest) - log(self.share) / math.log(2)) + 60)
-
-
-GRID = {"points": 2048, "shift": 4}
-
-
-def allocated(bases: list[tuple[Fraction, int]], bins: int, order: str, aim: Aim) -> Profile:
-    """(20) One of ``bins`` steps holds the record; the squared shifts, with how many steps have each (0: not run)."""
-    if bins == 1:
-        return gaussian_profile(bases[0][0] * (4 if order == "replace" else 1))
-    if order == "replace":
-        asked = (tuple(bases), bins, aim.exchange_points, aim.finer, aim.share)
-        if asked not in aim.known:
-            aim.known[asked] = Exchanged(bases, bins, aim)
-        exchanged: Exchanged = aim.known[asked]
-        return Profile(exchanged, exact=False)
-    grid = aim.grid(bases, bins)
-    key = (tuple(bases), bins, grid.half, grid.shift, grid.bits, grid.levels)
-    if key not in aim.known:
-        laws = [
-            repeated(grid.law(gaussian_profile(shift), aim.negligible), count, grid.sum)
-            if shift
-            else grid.constant(count)
-            for shift, count in bases
-            if count
-        ]
-        aim.known[key] = reduce(grid.sum, laws)
-    return mean_profile(grid, aim.known[key], bins, order)
-
-
-# --- schemes/allocation.py: Records that take part in steps or bins of their own drawing (20) -------------------------
-
-
-def of_allocated(release: dict[str, Any], order: str, aim: Aim) -> Steps:
-    """(20) k groups of steps, one step of each."""
-    t, k, one = release["steps"], release["participations"], per_bound(release["mechanism"])
-    if k == t:
-        return [(gaussian_profile(t * one * (4 if order == "replace" else 1)), 1)]
-    groups = Counter({t // k + 1: t % k, t // k: k - t % k})
-    return [(allocated([(one, size)], size, order, aim), count) for size, count in groups.items() if count]
-
-
-def of_bins(release: dict[str, Any], order: str, aim: Aim) -> Steps:
-    """(20) Bins that are kept are one choice, bins drawn anew one in each epoch."""
-    bins, one = release["bins"], per_bound(release["mechanism"])
-    whole = math.floor(release["epochs"])
-    last = math.ceil((release["epochs"] - whole) * bins)
-    if bins == 1:
-        return [(gaussian_profile((whole + last) * one * (4 if order == "replace" else 1)), 1)]
-    if not release["redraw"]:
-        return [(allocated([((whole + 1) * one, last), (whole * one, bins - last)], bins, order, aim), 1)]
-    epochs = [(allocated([(one, bins)], bins, order, aim), whole)] if whole else []
-    return epochs + ([(allocated([(one, last), (Fraction(0), bins - last)], bins, order, aim), 1)] if last else [])
-
-
-# --- schemes/binned_matrices.py: Matrix mechanisms with balls in bins (26) --------------------------------------------
-
-
-def overlaps(given: dict[str, Any], steps: int, bins: int) -> list[Fraction]:
-    """(26) For each d < bins the largest ⟨c_j, c_k⟩ over k - j = d, c_j being |C| summed over the columns of bin j."""
-    if given["kind"] == "toeplitz" and bins <= steps:
-        values = given["coefficients"]
-        common = common_denominator(values)
-        effort.spend(2 * steps, 4 * steps)
-        taken = fmpz_poly([0 if at % bins else 1 for at in range(steps)])
-        summed = fmpz_poly([abs((value * common).numerator) for value in values]) * taken
-        first = [int(each) for each in summed.coeffs()[:steps]]
-        first += [0] * (steps - len(first))
-        found = (fmpz_poly(first[::-1]) * fmpz_poly(first)).coeffs()
-        found += [fmpz(0)] * (2 * steps - len(found))
-        return [Fraction(int(found[steps - 1 + d]), common**2) for d in range(bins)]
-    if bins > ROWS or steps > ROWS:
-        raise NotCovered(f"balls in bins with more than {ROWS} rows or bins, other than Toeplitz")
-    sums: list[list[int]]
-    if given["kind"] == "binary-tree":
-        nodes = [(level, node) for level in range(steps.bit_length()) for node in range(steps >> level)]
-        common, sums = 1, [[0] * bins for _ in nodes]
-        effort.spend(steps * steps.bit_length(), len(nodes) * bins)
-        for line, (level, node) in zip(sums, nodes, strict=True):
-            for step in range(node << level, node + 1 << level):
-                line[step % bins] += 1
-    else:
-        rows, common = whole_rows(given, steps)
-        sums = [[sum(map(abs, row[j::bins])) for j in range(bins)] for row in rows]
-    effort.spend(len(sums) * bins**2 / 200, len(sums) * bins)
-    gram = fmpz_mat(sums).transpose() * fmpz_mat(sums)
-    return [Fraction(max(int(gram[j, j + d]) for j in range(bins - d)), common**2) for d in range(bins)]
-
-
-def of_binned_matrix(release: dict[str, Any], order: str, stride: int, aim: Aim) -> Steps:
-    """(26) What the bins of one residue have in common, and one of them for the rest; any stride will do."""
-    bins, given = release["separation"], release["matrix"]
-    if stride < 1 or bins % stride:
-        raise Malformed(f"a stride of {stride} with {bins} bins")
-    steps = len(given["rows"]) if "rows" in given else given["steps"]
-    found = overlaps(given, steps, bins)
-    common = max(found[stride::stride], default=Fraction(0))
-    require(common <= found[0], "what two bins share is at most what one has")
-    ways, unit = 4 if order == "replace" else 1, 1 / release["noise_multiplier"] ** 2
-    own = unit * (found[0] - common)
-    if stride == bins or not own:
-        return [(gaussian_profile(ways * unit * found[0]), 1)]
-    rest = allocated([(own, bins // stride)], bins // stride, order, aim)
-    return [(rest, 1), *([(gaussian_profile(ways * unit * common), 1)] if common else [])]
-
-
-# --- schemes/full_batch.py: All records in every step -----------------------------------------------------------------
-
-
-def of_full_batch(release: dict[str, Any], order: str, relation: str) -> Profile:
-    """Noise on all records."""
-    found = noise_profile(release["mechanism"], 2 if relation == "replace-one" else 1)
-    return found.reversed() if order == "add" and release["mechanism"]["kind"] == "mixture-of-gaussians" else found
-
-
-# --- schemes/poisson.py: Poisson samples ------------------------------------------------------------------------------
-
-
-def of_poisson(release: dict[str, Any], order: str, relation: str) -> Profile:
-    """Noise other than Gaussian on a Poisson sample."""
-    return joining(release["mechanism"], order, relation, release["sample_rate"])
-
-
-# --- schemes/secret_orders.py: Last iterates in secret orders (22) ----------------------------------------------------
-
-Costs = list[tuple[Fraction, Fraction]]  # chances, rounded up, with squared shifts
-
-
-def secret_costs(release: dict[str, Any], one: Fraction) -> Costs:
-    """(22) Of a last iterate whose record has a position drawn once, or anew in each epoch; ``one`` is S."""
-    m = release["batches"]
-    if release["order"] == "shuffled":
-        return Shuffles(release, one).law()
-    size = -(-m // 400)
-    if is_scheduled(release):  # positions that cost alike in groups, each as its dearest
-        costs = sorted(scheduled_costs(release), reverse=True)
-        return [(Fraction(min(size, m - at), m), one * costs[at]) for at in range(0, m, size)]
-    rise, pieces = release["smoothness_step"] - release["weight_decay_step"], len(release["checkpoints"]) + 1
-    several = (release["epochs"] - pieces) * window(rise, m)
-    blocks = [(start, min(start + size, m)) for start in range(0, m, size)]
-    return [(Fraction(end - start, m), one * (several + pieces * window(rise, m - end + 1))) for start, end in blocks]
-
-
-def blocks_of(batches: int, rise: float, most: int) -> list[tuple[int, int]]:
-    """Positions in about so many blocks, narrow where costs change quickly: at either end of an epoch."""
-    effort.spend(batches / 4, batches)
-    power = -2 * math.log1p(max(rise, -0.999))
-    costs = [math.expm1(power) / math.expm1(min(700.0, power * g)) if rise else 1 / g for g in range(1, batches + 1)]
-    changes = [math.sqrt(max(0.0, one - two)) for one, two in pairwise(costs)]
-    sums = list(accumulate(map(max, changes, reversed(changes)), initial=0.0))
-    groups = [math.floor(each * most / sums[-1]) if batches > most else k for k, each in enumerate(sums)]
-    starts = [0, *(k + 1 for k, (one, two) in enumerate(pairwise(groups)) if one != two), batches]
-    return list(pairwise(starts))
-
-
-class Shuffles:
-    """(22) Positions drawn anew in each epoch, in blocks; costs on multiples of a unit, masses in units of 2^-96.
-
-    Unit, blocks and places are choices. A run of many epochs is cut, as if iterates between had been published.
-    """
-
-    def __init__(self, release: dict[str, Any], one: Fraction) -> None:
-        self.m, self.epochs, self.one = release["batches"], release["epochs"], one
-        self.cost, self.changing = windows_of(release), is_scheduled(release)
-        self.pieces = Counter[tuple[int, int]]()  # first epoch (0 where all are alike) and length
-        for start, end in pairwise((0, *release["checkpoints"], self.epochs)):
-            parts = -(-(end - start) // 32)
-            short, longer = divmod(end - start, parts)
-            if not self.changing:
-                self.pieces += Counter({(0, short): parts - longer, (0, short + 1): longer})
-                continue
-            for part in range(parts):
-                self.pieces[start, short + (part < longer)] += 1
-                start += short + (part < longer)
-        grid = range(0, self.m, -(-self.m // 12))
-        looked_at = range(self.epochs if self.changing else 1)
-        effort.spend(len(looked_at) * len(grid) ** 2)
-        rough = sum(float(self.window(e, p, q).mid()) for e in looked_at for p in grid for q in grid) / len(grid) ** 2
-        each = max(rough / len(looked_at), 2.0**-40)
-        mean = each * self.epochs
-        self.unit = Fraction(2) ** math.floor(math.log2(min(mean / 256, each / 2)))
-        self.most = math.ceil(min(Fraction(self.epochs), 4 + 4 * Fraction(mean)) / self.unit)
-        self.fall = (-number(self.unit * one) / 8).exp()
-        taken, sizes = sum(count for _, count in self.pieces), release["smoothness_step"]
-        slope = sum(sizes) / len(sizes) if self.changing else sizes - release["weight_decay_step"]
-        rise = float(min(slope, 10**9))
-        self.blocks = blocks_of(self.m, rise, min(200, max(8, math.isqrt(MOST_WORK * 60 // (taken * self.most)))))
-        effort.spend(taken * len(self.blocks) ** 2 * self.most / 100, self.most * len(self.blocks))
-        effort.spend(taken * self.m * len(self.blocks) / 10 if self.changing else 0)
-        self.chances = [math.ceil(Fraction(end - start, self.m) * 2**64) for start, end in self.blocks]
-        self.known: dict[int, list[list[tuple[int, fmpz_poly]]]] = {}
-
-    def window(self, epoch: int, first: int, second: int) -> arb:
-        """From a position to one in the next epoch (0 where an iterate is published between), or to the end."""
-        return self.cost(epoch * self.m + first, min((epoch + 1) * self.m + second, self.m * self.epochs))
-
-    def dearest(self, epoch: int, block: tuple[int, int], second: int) -> tuple[int, fmpz_poly]:
-        """Of a block's positions, between two multiples of the unit: the lower, and the shares of 2^32 of both."""
-        places = range(block[0] if self.changing else block[1] - 1, block[1])
-        found = reduce(arb.max, (self.window(epoch, p, second) for p in places)) / number(self.unit)
-        k, rest = divmod(rounded_up(found, 40), 1 << 40)
-        if not k or not rest:
-            return max(k, 1), fmpz_poly([1 << 32])
-        up = self.moved_up(k + arb(rest) / 2**40, k, k + 1)
-        return k, fmpz_poly([(1 << 32) - up, up])
-
-    def moved_up(self, at: arb, low: int, high: int) -> int:
-        """How much, in units of 2^-32, of a mass between two places goes to the higher one."""
-        low_root, root, high_root = arb(low).sqrt(), at.sqrt(), arb(high).sqrt()
-        share = 1 / (1 + self.fall ** (high - low) * (high_root - root) / (root - low_root))
-        return min(1 << 32, rounded_up(share, 32))
-
-    def steps(self, epoch: int) -> list[list[tuple[int, fmpz_poly]]]:
-        """From every block to every block in the next epoch."""
-        key = epoch if self.changing else 0
-        if key not in self.known:
-            with ctx.workprec(512):
-                self.known = {key: [[self.dearest(key, block, to) for to, _ in self.blocks] for block in self.blocks]}
-        return self.known[key]
-
-    def piece(self, first: int, count: int) -> tuple[fmpz_poly, int]:
-        """The masses of so many epochs, of which the last is followed by what is published; and what lies beyond."""
-        laws, beyond, nothing = [fmpz_poly([mass << 32]) for mass in self.chances], 0, fmpz_poly([0])
-        for epoch in range(first, first + count - 1):
-            gathered = [nothing] * len(self.blocks)
-            for law, row in zip(laws, self.steps(epoch), strict=True):
-                for j, (k, shares) in enumerate(row):
-                    gathered[j] = gathered[j] + law.left_shift(k) * shares
-            kept = [rounded_poly(law * mass, 96, self.most) for law, mass in zip(gathered, self.chances, strict=True)]
-            laws, beyond = [law for law, _ in kept], beyond + sum(over for _, over in kept)
-        last = [self.dearest(first + count - 1, block, 0) for block in self.blocks]
-        total = sum((law.left_shift(k) * shares for law, (k, shares) in zip(laws, last, strict=True)), nothing)
-        found, over = rounded_poly(total, 32, self.most)
-        return found, beyond + over
-
-    def both(self, one: tuple[fmpz_poly, int], other: tuple[fmpz_poly, int]) -> tuple[fmpz_poly, int]:
-        """The law of a sum."""
-        found, over = rounded_poly(one[0] * other[0], 96, self.most)
-        return found, one[1] + other[1] + over
-
-    def law(self) -> Costs:
-        """On few places, farther apart where costs are large; what lies beyond costs the most there is."""
-        parts = [repeated(self.piece(*each), times, self.both) for each, times in self.pieces.items()]
-        total, beyond = reduce(self.both, parts)
-        masses = [int(mass) for mass in total.coeffs()]
-        if not any(masses):
-            raise NotCovered("a run whose costs lie beyond the table")
-        low, high = next(k for k, mass in enumerate(masses) if mass), len(masses) - 1
-        roots = [math.sqrt(low) + (math.sqrt(high) - math.sqrt(low)) * i / 255 for i in range(256)]
-        places = sorted({low, high, *(min(high, max(low, round(root**2))) for root in roots)})
-        found = Counter[int]()
-        for k in range(low, high + 1):
-            at = bisect_right(places, k) - 1
-            up = self.moved_up(arb(k), places[at], places[at + 1]) if places[at] < k else 0
-            found[places[at]] += -(-masses[k] * ((1 << 32) - up) >> 32)
-            if up:
-                found[places[at + 1]] += -(-masses[k] * up >> 32)
-        costs = [(Fraction(mass, 2**96), self.one * self.unit * k) for k, mass in sorted(found.items()) if mass]
-        return [*costs, (Fraction(2 * beyond, 2**96), self.one * self.epochs)]
-
-
-def rounded_poly(masses: fmpz_poly, bits: int, most: int) -> tuple[fmpz_poly, int]:
-    """Coefficients divided by 2^bits, rounded up; and the sum of those beyond x^most."""
-    found = [-(-int(c) >> bits) for c in masses.coeffs()]
-    return fmpz_poly(found[: most + 1]), sum(found[most + 1 :])
-
-
-# --- schemes/shuffled.py: Shuffled batches, by labels and clones (21) -------------------------------------------------
-
-
-class Clones:
-    """(21) The choices of one epoch: s, (p, p') and (t, t'), with what they need."""
-
-    def __init__(self, record: object) -> None:
-        self.odds = rational(field(record, "odds", str), 1)
-        self.shares = [rational(each, 0) for each in field(record, "shares", list)]
-        self.clone_odds = [rational(each, 1) for each in field(record, "clone_odds", list)]
-        require(len(self.shares) == len(self.clone_odds) == 2, "there are two kinds of clones")
-        require(self.odds > 1, "labels have odds above 1")
-        taken = sum((p * t for p, t in zip(self.shares, self.clone_odds, strict=True)), Fraction(0))
-        require(0 < taken <= 1, "clones take no more than all of another record")
-
-    def lost(self, squared_shift: Fraction, batches: int, order: str) -> arb:
-        """η: the total variation between an epoch and one with labels and clones."""
-        own = gaussian_profile(squared_shift)
-        other = own if order == "replace" else gaussian_profile(4 * squared_shift)
-        found = labels = own(number(self.odds))
-        for share, odds, law in zip(self.shares, self.clone_odds, (other, own), strict=True):
-            if share:
-                found += (batches - 1) * number(share) * (labels + law(number(odds)))
-        return found.upper()
-
-    def profile(self, batches: int, order: str, negligible: arb) -> Profile:
-        """(21) The law of (C, K); numbers of clones in a row count as the least of them, too few as revealed."""
-        p, unlike = self.shares
-        s, share = number(self.odds), number(p + unlike)
-        first = number((p * self.odds + unlike) / ((p + unlike) * (1 + self.odds)))  # θ
-        require(order != "replace" or p == unlike, "neither content of a replaced record is special")
-        o, few = (1 - first) / first, batches - 1
-        if p + unlike < 1:
-            mean, log_small = float((few * share).mid()), -float(negligible.log().mid())
-            reach = math.sqrt(2 * log_small * mean) + log_small / 3 + 2
-            few = max(0, math.floor(mean - reach))
-            step, most = max(1, math.floor(mean / 400)), min(batches - 1, math.ceil(mean + reach))
-            starts = list(range(few, most + 1, step))
-            tails = [chance_of_at_least(batches - 1, share, start) for start in starts] + [arb(0)]
-            groups = [(start, a - b) for start, (a, b) in zip(starts, pairwise(tails), strict=True)]
-            revealed = 1 - tails[0]
-        else:
-            groups, revealed = [(few, arb(1))], arb(0)
-        effort.spend(sum(clones for clones, _ in groups) / 2, 2 * sum(clones for clones, _ in groups))
-        tables = [(clones, weight, *binomial(clones, first)) for clones, weight in groups]
-        up, down = s / (1 + s), 1 / (1 + s)
-
-        def at_least(k: int, clones: int, masses: list[arb], tails: list[arb], coin: arb) -> arb:
-            if k <= 0 or k > clones + 1:
-                return arb(1 if k <= 0 else 0)
-            return tails[k] + coin * masses[k - 1]
-
-        def counted(alpha: arb) -> arb:
-            effort.spend(len(tables) / 2)
-            found = revealed
-            low, high = 1 / s < alpha, alpha < s
-            if low is False or high is False:
-                found += (1 - revealed) * (1 - alpha).max(arb(0))
-                require(alpha <= 1 / s or alpha >= s, "α is told from the odds of the labels")
-                return found
-            cut = (s * alpha - 1) / (s * o - 1 + alpha * (s - o))
-            for clones, weight, masses, tails in tables:
-                at = (clones + 1) * cut
-                ends = [only_whole(end.floor(), "the threshold of counts") for end in (at.lower(), at.upper())]
-                require(ends[1] - ends[0] <= 1, "the threshold of the counts is narrow")
-                best = arb(0)
-                for end in set(ends):
-                    p_mass = at_least(end + 1, clones, masses, tails, up)
-                    best = best.max(p_mass - alpha * at_least(end + 1, clones, masses, tails, down))
-                found += weight * best
-            return found
-
-        if order != "add":
-            return Profile(counted, exact=False)
-        # restored: P and Q change places; what is revealed stays at an infinite loss
-        return Profile(
-            lambda alpha: revealed + (1 - revealed) * (1 - alpha) + alpha * (counted(1 / alpha) - revealed), exact=False
-        )
-
-
-def binomial(trials: int, chance: arb) -> tuple[list[arb], list[arb]]:
-    """P(Bin = k) for k = 0..trials, and P(Bin >= k) for k = 0..trials + 1."""
-    masses, odds = [(1 - chance) ** trials], chance / (1 - chance)
-    for k in range(trials):
-        masses.append(masses[-1] * odds * (trials - k) / (k + 1))
-    return masses, list(accumulate(reversed(masses), initial=arb(0)))[::-1]
-
-
-def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -> tuple[Profile, arb]:
-    """(21) One epoch, and the total variation that its clones cost; without clones the record's batch is revealed."""
-    squared, batches = per_bound(release["mechanism"]) * (4 if order == "replace" else 1), release["batches"]
-    base = gaussian_profile(squared)
-    if clones is None or batches == 1:
-        return base, arb(0)
-    choice = Clones(clones)
-    key = (order, batches, choice.odds, *choice.shares, ctx.prec)
-    if key not in aim.known:
-        aim.known[key] = choice.profile(batches, order, aim.negligible)
-    counts = aim.known[key]
-    return averaged([(release["rest"], base), (1 - release["rest"], counts)]), choice.lost(squared, batches, order)
-
-
-# --- schemes/truncated.py: Poisson samples of at most so many records (19) --------------------------------------------
-
-
-def of_truncated(
-    release: dict[str, Any], order: str, relation: str, low: int, high: int, moved: Fraction = Fraction(0)
-) -> Profile:
-    """(19) A Poisson sample of at most B records, of data sets of ``low`` to ``high`` records."""
-    rate, most, noise = release["sample_rate"], release["max_batch_size"], release["mechanism"]
-    if noise["kind"] not in ("gaussian", "laplace"):
-        raise NotCovered(f"{noise['kind']} noise on truncated samples")
-    whole = joining(noise, order, relation, rate)
-    if high <= most:
-        return whole
-    often, _ = cut_chances(rate, most, high)
-    seldom, kept = cut_chances(rate, most, low, least=True)
-    just = Fraction(0)
-    if moved:
-        just = min(just_not_cut(rate, most, low), just_not_cut(rate, most, high), 1 - often)
-        require(0 < moved < seldom * least_kept(rate, most, high), "no more is moved than is cut and held the record")
-        require(just > 0, "something just is not cut")
-    by_size = relation == "add-or-remove-one"
-    rest, share = often - seldom, moved / seldom if moved and by_size else Fraction(0)
-    arrives = moved + share * rest
-    parts = [(1 - often - just, 1 - often - just, whole)]
-    parts.append((rest * (1 - share), rest, displacing(noise, order, relation, (rate - share) / (1 - share))))
-    if seldom:
-        chance = (seldom * kept - moved) / (seldom - moved)
-        parts.append((seldom - moved, seldom, displacing(noise, order, relation, chance)))
-    if moved:
-        near = joining(noise, order, relation, (just * rate + arrives) / (just + arrives))
-        parts.append((just + arrives, just, near))
-    if not by_size:  # the tag has one law
-        return averaged([(first, profile) for first, _, profile in parts])
-    swapped = order == "add"
-    return weighed([(second, first, p) if swapped else (first, second, p) for first, second, p in parts])
-
-
-def just_not_cut(rate: Fraction, most: int, size: int) -> Fraction:
-    """(19) Not more than P(Bin(n-1, q) = B-1)."""
-    if size <= most or rate == 1:
-        return Fraction(0)
-    ways = arb(size).lgamma() - arb(most).lgamma() - arb(size - most + 1).lgamma()
-    chance = (ways + (most - 1) * number(rate).log() + (size - most) * (1 - number(rate)).log()).exp()
-    return Fraction(max(0, only_whole((chance * 2**200).lower().floor(), "the chance of just no cut")), 2**200)
-
-
-def least_kept(rate: Fraction, most: int, size: int) -> Fraction:
-    """(19) Not more than a record's chance to be kept where others fill the batch."""
-    if rate == 1:
-        return Fraction(most, size)
-    q, scale = number(rate), 2**200
-    tau, beyond = chance_of_at_least(size - 1, q, most), chance_of_at_least(size, q, most + 1)
-    if not tau > arb(2) ** -180:
-        return Fraction(0)
-    return Fraction(max(0, only_whole((most * beyond / (size * tau) * scale).lower().floor(), "κ")), scale)
-
-
-def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) -> tuple[Fraction, Fraction]:
-    """(19) τ from above (or below), and from above a record's chance to be kept where others fill the batch."""
-    if size <= most:
-        return Fraction(0), rate
-    if rate == 1:
-        return Fraction(1), Fraction(most, size)
-    effort.spend(200)
-    q, scale = number(rate), 2**200
-    tau, beyond = chance_of_at_least(size - 1, q, most), chance_of_at_least(size, q, most + 1)
-    end = (tau * scale).lower().floor() if least else (tau * scale).upper().ceil()
-    chance = min(Fraction(1), max(Fraction(0), Fraction(only_whole(end, "the chance of a cut"), scale)))
-    if not tau > arb(2) ** -180:
-        return (Fraction(0) if least else max(chance, Fraction(1, scale))), rate
-    return chance, min(rate, Fraction(rounded_up(most * beyond / (size * tau), 200), scale))
-
-
-def size_ranges(releases: list[dict[str, Any]], relation: str, hints: dict[str, Any]) -> list[tuple[int, int] | None]:
-    """(19) Ranges of sizes of data sets, of which each is a class of neighbours: they cover all sizes."""
-    cut = [release for release in releases if release["kind"] == "truncated-poisson"]
-    alike = {(each["sample_rate"], each["max_batch_size"], each["dataset_size"]) for each in cut}
-    if relation != "add-or-remove-one" or len(alike) != 1 or "sizes" not in hints:
-        return [None]
-    ends = field(hints, "sizes", list)
-    if any(type(end) is not int for end in ends) or sorted({0, cut[0]["dataset_size"], *ends}) != [0, *ends]:
-        raise Malformed("the ranges of sizes do not end in increasing order, the last at dataset_size")
-    return [(low + 1, high) for low, high in pairwise((0, *ends))]
-
-
-# --- runs.py: What a run of version 5 is made of, and its curves ------------------------------------------------------
-
-
-def steps_of(
-    releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, sizes: tuple[int, int] | None, group: int = 1
-) -> tuple[Steps, arb]:
+def steps_of(releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, group: int = 1) -> tuple[Steps, arb]:
     """The profiles of a run, with multiplicities, and what is to be added for its clones, in total variation."""
-    shift, found, variation, rho = Fraction(0), Steps(), arb(0), Fraction(0)
-    if group > 1:
-        for release in releases:
-            one, profile = of_group(release, order, relation, group)
-            shift += release["count"] * one
-            found += [(profile, release["count"])] if profile is not None else []
-        return ([(gaussian_profile(shift), 1)] if shift else []) + found, variation
-    chosen = list(field(aim.hints, "clones", list)) if "clones" in aim.hints else []
-    strides = list(field(aim.hints, "strides", list)) if "strides" in aim.hints else []
+    total = Spent()
     for release in releases:
-        kind, count = release["kind"], release["count"]
-        if kind in PRODUCTS and not is_drawn(release):
-            one, sampled = PRODUCTS[kind](release, relation)
-            shift += count * one
-            found += [(sampled_profile(order, q, 1 / z2), count * times) for (q, z2), times in sampled.items()]
-        elif kind == "last-iterate":
-            z, farthest = of_noise(release, relation)
-            one = (farthest / z) ** 2
-            if release["order"] == "fixed":
-                shift += count * one * max(scheduled_costs(release))
-                continue
-            parts = secret_costs(release, one)
-            effort.spend(len(parts))
-            found.append((averaged([(chance, gaussian_profile(cost)) for chance, cost in parts]), count))
-            found[-1][0].exact = False
-        elif kind == "shuffled":
-            profile, lost = of_shuffled(release, order, chosen.pop(0) if chosen else None, aim)
-            found.append((profile, count))
-            variation += count * lost
-        elif kind == "matrix":
-            stride = strides.pop(0) if strides else release["separation"]
-            if type(stride) is not int:
-                raise Malformed(f"a stride of {quoted(stride)}")
-            found += [(profile, times * count) for profile, times in of_binned_matrix(release, order, stride, aim)]
-        elif (squared := vectors(release, relation)) is not None:
-            variance, known = release["mechanism"]["noise_stddev"] ** 2, release["mechanism"]["dimension"]
-            if squared < 4:  # so many coordinates move by 1
-                ones = int(min(squared, known or 3))
-                found.append((discrete_gaussian_profile(variance, 1), ones * count))
-            else:
-                rho += count * squared / (2 * variance)
-        elif kind == "random-allocation":
-            found += [(profile, times * count) for profile, times in of_allocated(release, order, aim)]
-        elif kind == "balls-in-bins":
-            found += [(profile, times * count) for profile, times in of_bins(release, order, aim)]
-        elif kind == "truncated-poisson":
-            n = release["dataset_size"]
-            low, high = sizes or ((1, n) if relation == "add-or-remove-one" else (n, n))
-            amount = rational(aim.moved.pop(0), 0) if aim.moved else Fraction(0)
-            found.append((of_truncated(release, order, relation, low, high, amount), count))
+        if group > 1:
+            one = of_group(release, order, relation, group)
         else:
-            made = {"full-batch": of_full_batch, "poisson": of_poisson, "without-replacement": of_fixed_size}
-            made["with-replacement"] = of_draws
-            found.append((made[kind](release, order, relation), count))
-    if rho and not found:  # divergences add up
-        return [(concentrated_profile(rho + shift / 2), 1)], variation
-    found += [(concentrated_profile(rho), 1)] if rho else []
-    return ([(gaussian_profile(shift), 1)] if shift else []) + found, variation
+            one = SCHEMES[release["kind"]].spent(release, order, relation, aim)
+        total.add(one, release["count"])
+    return total.profiles(), total.variation
+
+
+def of_group(release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
+    """(31) What so many records spend at once."""
+    return SCHEMES[release["kind"]].of_group(release, order, relation, group)
 
 
 def curve_of(
@@ -2768,7 +3425,8 @@ def curve_of(
         for sizes, amounts in zip(ranges, moved, strict=True):
             aim = Aim(delta, total, hints, known)
             aim.moved = list(amounts)
-            steps, variation = steps_of(releases, order, relation, aim, sizes, group)
+            aim.sizes = sizes
+            steps, variation = steps_of(releases, order, relation, aim, group)
             one, atoms = (steps[0][0] if [count for _, count in steps] == [1] else None), None
             if one is None:
                 enough = number(delta / total) * arb(2) ** -22
@@ -2795,8 +3453,8 @@ def curve_of(
 
 def demand_places(releases: list[dict[str, Any]], relation: str) -> None:
     """Refuse what goes by position where positions shift, whatever the hints say."""
-    if relation == "add-or-remove-one" and any(each["kind"] in ("shuffled", "last-iterate") for each in releases):
-        raise Malformed("batches by position have no pair under add-or-remove-one, where all positions shift")
+    if any(SCHEMES[each["kind"]].by_position for each in releases):
+        demand_positions(relation)
 
 
 def check_drawn(
@@ -2837,7 +3495,7 @@ def halves_of(
     releases: list[dict[str, Any]], hints: dict[str, Any], epsilon: Fraction, delta: Fraction, known: dict[Any, Any]
 ) -> tuple[DrawnCurve, DrawnCurve]:
     """(21) The curves of a record that is zeroed, and of one put back, for shuffled batches under replace-one."""
-    require(all(release["kind"] == "shuffled" for release in releases), "halves are for shuffled batches alone")
+    require(all(SCHEMES[release["kind"]].halves for release in releases), "halves are for shuffled batches alone")
     there, back = pair if len(pair := field(hints, "halves", list)) == 2 else ({}, {})
     if not isinstance(there, dict) or not isinstance(back, dict):
         raise Malformed("the halves of a proof are two objects")
@@ -2855,7 +3513,8 @@ def by_halves(there: DrawnCurve, back: DrawnCurve, first: Fraction, epsilon: Fra
         return (there(first)[0] + number(first).exp() * back(epsilon - first)[0]).upper()
 
 
-# --- accounts.py: What is decided of one claim ------------------------------------------------------------------------
+# --- accounts.py ------------------------------------------------------------------------------------------------------
+# What is decided of one claim.
 
 
 def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]:
@@ -2908,7 +3567,8 @@ def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]
     return status, verdict, lines, claim
 
 
-# --- calibrations.py: The claim that one value keeps a budget, and another one does not -------------------------------
+# --- calibrations.py --------------------------------------------------------------------------------------------------
+# The claim that one value keeps a budget, and another one does not.
 
 
 def flat(release: object) -> dict[str, Any]:
@@ -2959,85 +3619,8 @@ def check_calibration(calibration: dict[str, Any], accounts: list[Any], claims: 
     return wrong
 
 
-# --- words.py: Releases in words, their digest, and the sheet of a certificate ----------------------------------------
-
-
-def release_in_words(release: dict[str, Any]) -> str:
-    """Equal releases; noise is rounded down, sample rates and distances up."""
-    read = read_release(release)
-    if "mechanism" in read:
-        return drawn_in_words(read)
-    z, stddev, distance, q = (
-        read.get(name) for name in ("noise_multiplier", "noise_stddev", "sensitivity", "sample_rate")
-    )
-    noise = "" if z is None else f"standard deviation {shown(z, ROUND_FLOOR)} per unit of the per-record bound"
-    if stddev is not None and distance is not None:
-        noise = f"standard deviation {shown(stddev, ROUND_FLOOR)} at sensitivity {shown(distance)}"
-    times = f"{read['count']} x "
-    if read["kind"] == "last-iterate":
-        also = f" and after epochs {', '.join(map(str, read['checkpoints'][:20]))}" if read["checkpoints"] else ""
-        more = ", ..." if len(read["checkpoints"]) > 20 else ""
-        steps = read["smoothness_step"]
-        sizes = f"steps, {shown(min(steps))} to" if is_scheduled(read) else "step"
-        largest = shown(max(steps) if is_scheduled(read) else steps)
-        return (
-            f"{times}only the last iterate{also}{more} of {read['epochs']} epochs of {read['batches']} batches in a "
-            f"{read['order']} order, smoothness {sizes} {largest}, weight decay step "
-            f"{shown(read['weight_decay_step'], ROUND_FLOOR)}; Gaussian noise in every step, {noise}"
-        )
-    if read["kind"] == "matrix":
-        return f"{times}{matrix_in_words(read)}; Gaussian noise in every row, {noise}"
-    on = "the full data" if q is None else f"Poisson samples at rate {shown(q)}"
-    return f"{times}Gaussian noise, {noise}, on {on}"
-
-
-def drawn_in_words(read: dict[str, Any]) -> str:
-    """Noise and how records are drawn; exact numbers are rounded so that what is said spends no less."""
-
-    def told(name: str, value: Any) -> str:
-        down = name in ("noise_multiplier", "noise_stddev", "noise_scale", "rest")
-        word = shown(value, ROUND_FLOOR if down else ROUND_CEILING) if isinstance(value, Fraction) else str(value)
-        if name == "norms":
-            word = ", ".join(f"{shown(c)} with probability {shown(p)}" for c, p in value)
-        return f"{name.replace('_', ' ')} {word}"
-
-    noise, left = read["mechanism"], ("kind", "mechanism", "count")
-    of_noise = [told(name, value) for name, value in noise.items() if name not in left and value is not None]
-    drawn = [told(name, value) for name, value in read.items() if name not in left]
-    how = f"{read['kind'].replace('-', ' ')}{' (' if drawn else ''}{', '.join(drawn)}{')' if drawn else ''}"
-    return f"{read['count']} x {noise['kind'].replace('-', ' ')} noise, {', '.join(of_noise)}, on {how}"
-
-
-def lowest_terms(value: object) -> object:
-    """Exact numbers as text p or p/q, wherever they stand; all else as it is."""
-    if isinstance(value, dict):
-        return {name: lowest_terms(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [lowest_terms(inner) for inner in value]
-    return str(value) if isinstance(value, Fraction) else value
-
-
-def digest(mechanism: list[Any]) -> str:
-    """SHA-256 of the releases: compact JSON with sorted fields, numbers in lowest terms, equal ones in a row as one."""
-    entries: list[dict[str, Any]] = []
-    for release in map(read_release, mechanism):
-        inner = release.get("mechanism", {})
-        held = {**inner, **release}
-        entry = {
-            name: lowest_terms(value)
-            for name, value in held.items()
-            if value is not None and name not in ("kind", "mechanism")
-        }
-        entry["mechanism"] = inner.get("kind", release["kind"])
-        if inner:
-            entry["sampling"] = release["kind"]
-        elif release["kind"] == "gaussian":
-            entry["sampling"] = "poisson" if "sample_rate" in entry else "full-batch"
-        if entries and {**entries[-1], "count": 0} == {**entry, "count": 0}:
-            entries[-1]["count"] += entry["count"]
-        else:
-            entries.append(entry)
-    return hashlib.sha256(json.dumps(entries, sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
+# --- sheet.py ---------------------------------------------------------------------------------------------------------
+# What a certificate is about, for a person.
 
 
 def sheet(document: dict[str, Any]) -> list[str]:

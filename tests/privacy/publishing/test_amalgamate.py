@@ -92,6 +92,25 @@ def test_a_builtin_that_another_file_redefines_is_refused() -> None:
         amalgamated(files)
 
 
+OTHERWISE = {  # words of other meanings, too
+    ("gaussian", "schemes.gaussian"),  # noise, and releases of it alone
+    ("balls-in-bins", "schemes.matrices"),  # how a record takes part in the steps of a matrix
+    ("shuffled", "schemes.last_iterates"),  # an order of batches
+    ("shuffled", "schemes.secret_orders"),
+    ("matrix", "schemes.binned_matrices"),  # a field
+    ("matrix", "schemes.participations"),
+}
+
+
+def test_a_kind_is_named_in_its_own_file_alone() -> None:
+    """Readers, words, profiles and conditions of a scheme or a noise stand in one file, and in a table of all."""
+    files = sources()
+    for kind in {*checker.SCHEMES, *checker.NOISES}:
+        found = {name for name, text in files.items() if f'"{kind}"' in text}
+        (own,) = found - {name for each, name in OTHERWISE if each == kind}
+        assert own.startswith(("schemes.", "noises.")), (kind, own)
+
+
 @pytest.mark.seconds
 def test_the_files_give_the_same_verdict(tmp_path) -> None:
     """As a package, which one file is made of: what developers change is what is shipped."""

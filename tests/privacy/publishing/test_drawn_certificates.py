@@ -161,7 +161,7 @@ def test_a_group_of_one_sample_against_sums_over_a_line() -> None:
         (release,) = (checker.read_release(each) for each in written(mechanism, relation))
         aim = checker.Aim(Fraction(1, 10**6), 1, {}, {})
         with ctx.workprec(256):
-            ((own, _),), _ = checker.steps_of([release], order, str(relation), aim, None, 3)
+            ((own, _),), _ = checker.steps_of([release], order, str(relation), aim, 3)
             return float(own(checker.number(loss).exp()).mid())
 
     poisson, batch = stats.binom.pmf(range(4), 3, 0.2), stats.hypergeom.pmf(range(4), 12, 3, 4)
@@ -250,9 +250,9 @@ def profile(
     releases = [checker.read_release({**each, "count": 1}) for each in written(mechanism, relation)]
     hints = {"spacing": "1/64"}
     aim = checker.Aim(Fraction(1, 10**6), 1, hints, {})
-    aim.moved = [str(moved)] if moved else []
+    aim.moved, aim.sizes = [str(moved)] if moved else [], sizes
     with ctx.workprec(precision):
-        ((found, _),), _ = checker.steps_of(releases, order, str(relation), aim, sizes)
+        ((found, _),), _ = checker.steps_of(releases, order, str(relation), aim)
 
     def at(loss: Fraction) -> arb:
         with ctx.workprec(precision):
@@ -489,7 +489,7 @@ def test_as_many_coordinates_move_as_may() -> None:
         aim = checker.Aim(Fraction(1, 1000), 1, {}, {})
         with ctx.workprec(200):
             order = checker.RECORD[str(relation)][0]
-            ((found, count),), _ = checker.steps_of([release], order, str(relation), aim, None)
+            ((found, count),), _ = checker.steps_of([release], order, str(relation), aim)
         assert found.exact is (many is not None)
         assert count == (many or 1)
         assert checker.is_attained(release) or float(bound) >= 2

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 # written (the lowest that has the kinds of its releases); read: version 1 has no digest, 3 has Gaussian releases only
 FORMAT, VERSION, VERSIONS = "dpbounds privacy certificate", 5, (1, 2, 3, 4, 5)
+
+
 # what has to be true of a training run for the claim to be about it; a certificate holds these sentences and no others
 ASSUMPTIONS = (
     "Each release is a sum of per-record terms of l2 norm at most C (or an answer of the stated sensitivity) plus "

@@ -30,7 +30,8 @@ from dpbounds.privacy.publishing.checker.fields import has_fields
 from dpbounds.privacy.publishing.checker.limits import RELEASES
 from dpbounds.privacy.publishing.checker.reading import field, label, quoted, read
 from dpbounds.privacy.publishing.checker.relations import ORDERS
-from dpbounds.privacy.publishing.checker.releases import read_release
+from dpbounds.privacy.publishing.checker.releases import digest, read_release
+from dpbounds.privacy.publishing.checker.sheet import sheet
 from dpbounds.privacy.publishing.checker.verdicts import (
     CONFIRMED,
     MALFORMED,
@@ -40,7 +41,6 @@ from dpbounds.privacy.publishing.checker.verdicts import (
     Malformed,
     NotCovered,
 )
-from dpbounds.privacy.publishing.checker.words import digest, sheet
 
 
 def well_formed(document: Any) -> int:

@@ -10,13 +10,15 @@ from flint import arb, ctx
 
 from dpbounds.privacy.publishing.checker.balls import log, number
 from dpbounds.privacy.publishing.checker.limits import LEAST_DELTA, LEAST_NOISE, LEAST_RATE, SUM_BITS
-from dpbounds.privacy.publishing.checker.profiles import Curve, Sampled
+from dpbounds.privacy.publishing.checker.profiles import Curve
 from dpbounds.privacy.publishing.checker.reading import field, finite, quoted
 from dpbounds.privacy.publishing.checker.relations import RELATIONS
-from dpbounds.privacy.publishing.checker.releases import PRODUCTS, read_release
+from dpbounds.privacy.publishing.checker.releases import read_release
 from dpbounds.privacy.publishing.checker.rules.closed_forms import closed_form
 from dpbounds.privacy.publishing.checker.rules.contour import chernoff, contour, laws_of
 from dpbounds.privacy.publishing.checker.rules.lattice import lattice_at_most
+from dpbounds.privacy.publishing.checker.schemes.table import SCHEMES
+from dpbounds.privacy.publishing.checker.spent import Sampled
 from dpbounds.privacy.publishing.checker.verdicts import Malformed, NotCovered, OutOfReach, Unproven
 
 Point = tuple[Fraction, Fraction]  # (ε, δ)
@@ -38,7 +40,7 @@ def products_of(mechanism: list[Any], relation: str) -> list[tuple[str, Fraction
         raise Malformed(f"relation {quoted(relation)}")
     squared_shift, sampled = Fraction(0), Sampled()
     for release in map(read_release, mechanism):
-        shift, found = PRODUCTS[release["kind"]](release, relation)
+        shift, found = SCHEMES[release["kind"]].product(release, relation)
         squared_shift += release["count"] * shift
         if squared_shift.denominator.bit_length() > SUM_BITS:
             raise NotCovered(f"a sum of squared shifts whose denominator has more than {SUM_BITS} bits")

@@ -1,8 +1,8 @@
-"""Profiles H_α of pairs of measures, and how they are put together: (14) and (19)."""
+"""Profiles H_α of pairs of measures, and how they are put together: (14), (17), (19) and (30)."""
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -10,11 +10,12 @@ from typing import Any
 from flint import arb
 
 from dpbounds.privacy.publishing.checker.balls import normal_tail, number
-from dpbounds.privacy.publishing.checker.verdicts import require
+from dpbounds.privacy.publishing.checker.limits import LEAST_RATE
+from dpbounds.privacy.publishing.checker.verdicts import OutOfReach, require
 from dpbounds.privacy.publishing.checker.work import effort
 
 Curve = Callable[[Fraction], tuple[arb, arb]]  # ε -> balls whose lower and upper ends enclose δ(ε)
-Sampled = Counter[tuple[Fraction, Fraction]]  # (q, z²): count
+DrawnCurve = Callable[[Fraction], tuple[arb, "arb | None"]]  # ε -> δ(ε) from above, and from below where that is known
 
 
 class Profile:
@@ -53,10 +54,6 @@ def mirrored(straight: Callable[[arb], arb], other: Callable[[arb], arb] | None 
     return Profile(value, **more)
 
 
-Steps = list[tuple[Profile, int]]
-DrawnCurve = Callable[[Fraction], tuple[arb, "arb | None"]]  # ε -> δ(ε) from above, and from below where that is known
-
-
 def gaussian_profile(squared_shift: Fraction) -> Profile:
     """N(μ, 1) against N(0, 1)."""
     mu = number(squared_shift).sqrt()
@@ -66,6 +63,28 @@ def gaussian_profile(squared_shift: Fraction) -> Profile:
         return normal_tail(near - mu / 2) - alpha * normal_tail(near + mu / 2)
 
     return Profile(value) if squared_shift else Profile(lambda alpha: (1 - alpha).max(arb(0)))
+
+
+def concentrated_profile(rho: Fraction) -> Profile:
+    """(29) Whatever has Rényi divergences of at most λρ of every order λ, either way."""
+    if not LEAST_RATE < rho < 1 / LEAST_RATE:
+        raise OutOfReach("noise beyond what doubles hold")
+
+    def above(alpha: arb) -> arb:
+        loss, rough, near = alpha.log(), float(rho), float(alpha.log().mid())
+
+        def exponent(log_u: float) -> float:
+            u = math.exp(log_u)
+            return u * ((1 + u) * rough - near) - math.log1p(u) - u * math.log1p(1 / u)
+
+        low, high = -20.0, 40.0
+        for _ in range(90):  # it falls, then rises; any order will do
+            third = (high - low) / 3
+            low, high = (low, high - third) if exponent(low + third) < exponent(high - third) else (low + third, high)
+        u = arb(math.exp(low))
+        return (u * ((1 + u) * number(rho) - loss) - (1 + u).log() - u * (1 + 1 / u).log()).exp().min(arb(1))
+
+    return mirrored(above, exact=False)
 
 
 def thinned(base: Profile, rate: Fraction) -> Profile:
@@ -80,6 +99,40 @@ def thinned(base: Profile, rate: Fraction) -> Profile:
         return 1 - alpha
 
     return Profile(value, exact=base.exact)
+
+
+def sampled_profile(order: str, rate: Fraction, squared_shift: Fraction) -> Profile:
+    """A Poisson sample with Gaussian noise."""
+    base = gaussian_profile(squared_shift)
+    if rate == 1:
+        return gaussian_profile(4 * squared_shift) if order == "replace" else base
+    if order != "replace":
+        return thinned(base, rate) if order == "remove" else thinned(base, rate).reversed()
+    q, z = number(rate), 1 / number(squared_shift).sqrt()
+
+    def value(alpha: arb) -> arb:  # with y = e^{t/z}: 1-q + b y > α (1-q + b/y)
+        b, c = q * (-1 / (2 * z * z)).exp(), (1 - q) * (alpha - 1)
+        start = z * ((c + (c * c + 4 * b * b * alpha).sqrt()) / (2 * b)).log()
+        return q * (normal_tail(start - 1 / z) - alpha * normal_tail(start + 1 / z)) - c * normal_tail(start)
+
+    return Profile(value)
+
+
+def symmetrised(base: Profile, rate: Fraction) -> Profile:
+    """(17) γ h(1 + (α-1)/γ) for α >= 1, mirrored below."""
+    gamma = number(rate)
+    return mirrored(lambda alpha: gamma * base(1 + (alpha - 1) / gamma), exact=base.exact)
+
+
+def two_guarantees(present: Profile, replaced: Profile, rate: Fraction) -> Profile:
+    """(30) A replaced record in a Poisson sample: q((1-s) h_1 + s h_2) at α' = 1 + (α-1)/q, s = α/α'."""
+    q = number(rate)
+
+    def above(alpha: arb) -> arb:
+        inner = 1 + (alpha - 1) / q
+        return q * ((1 - alpha / inner) * present(inner) + alpha / inner * replaced(inner))
+
+    return mirrored(above, exact=False)
 
 
 def averaged(parts: list[tuple[Fraction, Profile]]) -> Profile:

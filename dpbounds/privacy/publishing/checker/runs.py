@@ -8,96 +8,38 @@ from typing import Any
 
 from flint import arb, ctx
 
+from dpbounds.privacy.publishing.checker.aim import Aim
 from dpbounds.privacy.publishing.checker.balls import log, number
 from dpbounds.privacy.publishing.checker.fields import FIELDS
-from dpbounds.privacy.publishing.checker.groups import of_group
 from dpbounds.privacy.publishing.checker.limits import LEAST_DELTA
-from dpbounds.privacy.publishing.checker.noises import concentrated_profile, discrete_gaussian_profile, vectors
 from dpbounds.privacy.publishing.checker.pairs import Answer
-from dpbounds.privacy.publishing.checker.profiles import DrawnCurve, Steps, averaged, gaussian_profile
-from dpbounds.privacy.publishing.checker.reading import field, quoted, rational
+from dpbounds.privacy.publishing.checker.profiles import DrawnCurve
+from dpbounds.privacy.publishing.checker.reading import field, rational
 from dpbounds.privacy.publishing.checker.relations import RECORD
-from dpbounds.privacy.publishing.checker.releases import PRODUCTS, is_attained, is_drawn
+from dpbounds.privacy.publishing.checker.releases import is_attained
 from dpbounds.privacy.publishing.checker.rules.lattice import above, composed, step_atoms
-from dpbounds.privacy.publishing.checker.rules.secret_steps import Aim
-from dpbounds.privacy.publishing.checker.samples import sampled_profile
-from dpbounds.privacy.publishing.checker.schemes.allocation import of_allocated, of_bins
-from dpbounds.privacy.publishing.checker.schemes.binned_matrices import of_binned_matrix
-from dpbounds.privacy.publishing.checker.schemes.draws import of_draws
-from dpbounds.privacy.publishing.checker.schemes.fixed_size import of_fixed_size
-from dpbounds.privacy.publishing.checker.schemes.full_batch import of_full_batch
-from dpbounds.privacy.publishing.checker.schemes.gaussian import of_noise
-from dpbounds.privacy.publishing.checker.schemes.last_iterates import scheduled_costs
-from dpbounds.privacy.publishing.checker.schemes.poisson import of_poisson
-from dpbounds.privacy.publishing.checker.schemes.secret_orders import secret_costs
-from dpbounds.privacy.publishing.checker.schemes.shuffled import of_shuffled
-from dpbounds.privacy.publishing.checker.schemes.truncated import of_truncated, size_ranges
+from dpbounds.privacy.publishing.checker.schemes.scheme import demand_positions
+from dpbounds.privacy.publishing.checker.schemes.table import SCHEMES
+from dpbounds.privacy.publishing.checker.schemes.truncated import size_ranges
+from dpbounds.privacy.publishing.checker.spent import Spent, Steps
 from dpbounds.privacy.publishing.checker.verdicts import Malformed, NotCovered, Unproven, require
-from dpbounds.privacy.publishing.checker.work import effort
 
 
-def steps_of(
-    releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, sizes: tuple[int, int] | None, group: int = 1
-) -> tuple[Steps, arb]:
+def steps_of(releases: list[dict[str, Any]], order: str, relation: str, aim: Aim, group: int = 1) -> tuple[Steps, arb]:
     """The profiles of a run, with multiplicities, and what is to be added for its clones, in total variation."""
-    shift, found, variation, rho = Fraction(0), Steps(), arb(0), Fraction(0)
-    if group > 1:
-        for release in releases:
-            one, profile = of_group(release, order, relation, group)
-            shift += release["count"] * one
-            found += [(profile, release["count"])] if profile is not None else []
-        return ([(gaussian_profile(shift), 1)] if shift else []) + found, variation
-    chosen = list(field(aim.hints, "clones", list)) if "clones" in aim.hints else []
-    strides = list(field(aim.hints, "strides", list)) if "strides" in aim.hints else []
+    total = Spent()
     for release in releases:
-        kind, count = release["kind"], release["count"]
-        if kind in PRODUCTS and not is_drawn(release):
-            one, sampled = PRODUCTS[kind](release, relation)
-            shift += count * one
-            found += [(sampled_profile(order, q, 1 / z2), count * times) for (q, z2), times in sampled.items()]
-        elif kind == "last-iterate":
-            z, farthest = of_noise(release, relation)
-            one = (farthest / z) ** 2
-            if release["order"] == "fixed":
-                shift += count * one * max(scheduled_costs(release))
-                continue
-            parts = secret_costs(release, one)
-            effort.spend(len(parts))
-            found.append((averaged([(chance, gaussian_profile(cost)) for chance, cost in parts]), count))
-            found[-1][0].exact = False
-        elif kind == "shuffled":
-            profile, lost = of_shuffled(release, order, chosen.pop(0) if chosen else None, aim)
-            found.append((profile, count))
-            variation += count * lost
-        elif kind == "matrix":
-            stride = strides.pop(0) if strides else release["separation"]
-            if type(stride) is not int:
-                raise Malformed(f"a stride of {quoted(stride)}")
-            found += [(profile, times * count) for profile, times in of_binned_matrix(release, order, stride, aim)]
-        elif (squared := vectors(release, relation)) is not None:
-            variance, known = release["mechanism"]["noise_stddev"] ** 2, release["mechanism"]["dimension"]
-            if squared < 4:  # so many coordinates move by 1
-                ones = int(min(squared, known or 3))
-                found.append((discrete_gaussian_profile(variance, 1), ones * count))
-            else:
-                rho += count * squared / (2 * variance)
-        elif kind == "random-allocation":
-            found += [(profile, times * count) for profile, times in of_allocated(release, order, aim)]
-        elif kind == "balls-in-bins":
-            found += [(profile, times * count) for profile, times in of_bins(release, order, aim)]
-        elif kind == "truncated-poisson":
-            n = release["dataset_size"]
-            low, high = sizes or ((1, n) if relation == "add-or-remove-one" else (n, n))
-            amount = rational(aim.moved.pop(0), 0) if aim.moved else Fraction(0)
-            found.append((of_truncated(release, order, relation, low, high, amount), count))
+        if group > 1:
+            one = of_group(release, order, relation, group)
         else:
-            made = {"full-batch": of_full_batch, "poisson": of_poisson, "without-replacement": of_fixed_size}
-            made["with-replacement"] = of_draws
-            found.append((made[kind](release, order, relation), count))
-    if rho and not found:  # divergences add up
-        return [(concentrated_profile(rho + shift / 2), 1)], variation
-    found += [(concentrated_profile(rho), 1)] if rho else []
-    return ([(gaussian_profile(shift), 1)] if shift else []) + found, variation
+            one = SCHEMES[release["kind"]].spent(release, order, relation, aim)
+        total.add(one, release["count"])
+    return total.profiles(), total.variation
+
+
+def of_group(release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
+    """(31) What so many records spend at once."""
+    return SCHEMES[release["kind"]].of_group(release, order, relation, group)
 
 
 def curve_of(
@@ -125,7 +67,8 @@ def curve_of(
         for sizes, amounts in zip(ranges, moved, strict=True):
             aim = Aim(delta, total, hints, known)
             aim.moved = list(amounts)
-            steps, variation = steps_of(releases, order, relation, aim, sizes, group)
+            aim.sizes = sizes
+            steps, variation = steps_of(releases, order, relation, aim, group)
             one, atoms = (steps[0][0] if [count for _, count in steps] == [1] else None), None
             if one is None:
                 enough = number(delta / total) * arb(2) ** -22
@@ -152,8 +95,8 @@ def curve_of(
 
 def demand_places(releases: list[dict[str, Any]], relation: str) -> None:
     """Refuse what goes by position where positions shift, whatever the hints say."""
-    if relation == "add-or-remove-one" and any(each["kind"] in ("shuffled", "last-iterate") for each in releases):
-        raise Malformed("batches by position have no pair under add-or-remove-one, where all positions shift")
+    if any(SCHEMES[each["kind"]].by_position for each in releases):
+        demand_positions(relation)
 
 
 def check_drawn(
@@ -194,7 +137,7 @@ def halves_of(
     releases: list[dict[str, Any]], hints: dict[str, Any], epsilon: Fraction, delta: Fraction, known: dict[Any, Any]
 ) -> tuple[DrawnCurve, DrawnCurve]:
     """(21) The curves of a record that is zeroed, and of one put back, for shuffled batches under replace-one."""
-    require(all(release["kind"] == "shuffled" for release in releases), "halves are for shuffled batches alone")
+    require(all(SCHEMES[release["kind"]].halves for release in releases), "halves are for shuffled batches alone")
     there, back = pair if len(pair := field(hints, "halves", list)) == 2 else ({}, {})
     if not isinstance(there, dict) or not isinstance(back, dict):
         raise Malformed("the halves of a proof are two objects")

@@ -21,4 +21,6 @@ class Effort:
 
 
 TOO_MUCH = "so much work (hours, or gigabytes) is not done here; `dpbounds check` has other means"
+
+
 effort = Effort()

@@ -7,8 +7,8 @@ from fractions import Fraction
 from flint import arb
 
 from dpbounds.privacy.publishing.checker.balls import number
-from dpbounds.privacy.publishing.checker.profiles import Curve, Sampled, gaussian_profile
-from dpbounds.privacy.publishing.checker.samples import sampled_profile
+from dpbounds.privacy.publishing.checker.profiles import Curve, gaussian_profile, sampled_profile
+from dpbounds.privacy.publishing.checker.spent import Sampled
 
 
 def closed_form(order: str, squared_shift: Fraction, sampled: Sampled) -> Curve:

@@ -10,9 +10,10 @@ from flint import acb, arb
 
 from dpbounds.privacy.publishing.checker.balls import number
 from dpbounds.privacy.publishing.checker.limits import MOST_SEARCH
-from dpbounds.privacy.publishing.checker.profiles import Curve, Sampled
+from dpbounds.privacy.publishing.checker.profiles import Curve
 from dpbounds.privacy.publishing.checker.reading import field, finite, positive
 from dpbounds.privacy.publishing.checker.rules.moments import Law, at_zero, moments, rectangles, sinc_bound, turned_line
+from dpbounds.privacy.publishing.checker.spent import Sampled
 from dpbounds.privacy.publishing.checker.verdicts import NotCovered, require
 from dpbounds.privacy.publishing.checker.work import TOO_MUCH, effort
 

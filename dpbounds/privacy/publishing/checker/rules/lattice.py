@@ -10,8 +10,8 @@ from itertools import pairwise
 from flint import arb, ctx, fmpz_poly
 
 from dpbounds.privacy.publishing.checker.balls import log, number, repeated, rounded_up
-from dpbounds.privacy.publishing.checker.profiles import Profile, Sampled, gaussian_profile
-from dpbounds.privacy.publishing.checker.samples import sampled_profile
+from dpbounds.privacy.publishing.checker.profiles import Profile, gaussian_profile, sampled_profile
+from dpbounds.privacy.publishing.checker.spent import Sampled
 from dpbounds.privacy.publishing.checker.verdicts import NotCovered
 from dpbounds.privacy.publishing.checker.work import effort
 

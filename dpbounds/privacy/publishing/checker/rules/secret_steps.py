@@ -7,15 +7,17 @@ from bisect import bisect_right
 from fractions import Fraction
 from functools import reduce
 from itertools import accumulate, pairwise, zip_longest
-from typing import Any
 
 from flint import arb, fmpz_poly
 
+from dpbounds.privacy.publishing.checker.aim import Aim
 from dpbounds.privacy.publishing.checker.balls import log, normal_tail, number, only_whole, repeated, rounded_up
 from dpbounds.privacy.publishing.checker.profiles import Profile, gaussian_profile
 from dpbounds.privacy.publishing.checker.reading import field
 from dpbounds.privacy.publishing.checker.verdicts import Malformed, NotCovered, require
 from dpbounds.privacy.publishing.checker.work import effort
+
+GRID = {"points": 2048, "shift": 4}
 
 
 class Ratios:
@@ -124,6 +126,17 @@ class Grid:
         return Ratios(levels, -(-lost >> self.bits))
 
 
+def grid_for(aim: Aim, bases: list[tuple[Fraction, int]], bins: int) -> Grid:
+    """(20) Points and unit are hints; levels reach what one ratio, or all together, hardly ever exceed."""
+    half, shift = (field(aim.hints, name, int) if name in aim.hints else least for name, least in GRID.items())
+    if not (16 <= half <= 2**18 and 0 <= shift <= 40 and half & (half - 1) == 0):
+        raise Malformed(f"a grid of {half} points and unit 2^-{shift}")
+    mu = math.sqrt(max(float(shift) for shift, _ in bases))
+    farthest = math.exp(min(500.0, mu * mu / 2 + mu * math.sqrt(2 * (20 - log(aim.share))))) + 4 * bins
+    levels = max(1, math.ceil(math.log2(farthest * 2**shift / half)))
+    return Grid(half, shift, levels, math.ceil(math.log2(bins * farthest) - log(aim.share) / math.log(2)) + 60)
+
+
 def mean_profile(grid: Grid, found: Ratios, bins: int, order: str) -> Profile:
     """(20) The profile of R = (X_1 + … + X_m)/m times Q against Q, or the other way round."""
     points = [(k << level, mass) for level, masses in enumerate(found.levels) for k, mass in enumerate(masses) if mass]
@@ -149,6 +162,30 @@ def mean_profile(grid: Grid, found: Ratios, bins: int, order: str) -> Profile:
     if order == "remove":
         return Profile(removed, means[-1] * scale + lost, exact=False)
     return Profile(added, masses[-1] * q_unit, exact=False)
+
+
+def allocated(bases: list[tuple[Fraction, int]], bins: int, order: str, aim: Aim) -> Profile:
+    """(20) One of ``bins`` steps holds the record; the squared shifts, with how many steps have each (0: not run)."""
+    if bins == 1:
+        return gaussian_profile(bases[0][0] * (4 if order == "replace" else 1))
+    if order == "replace":
+        asked = (tuple(bases), bins, aim.exchange_points, aim.finer, aim.share)
+        if asked not in aim.known:
+            aim.known[asked] = Exchanged(bases, bins, aim)
+        exchanged: Exchanged = aim.known[asked]
+        return Profile(exchanged, exact=False)
+    grid = grid_for(aim, bases, bins)
+    key = (tuple(bases), bins, grid.half, grid.shift, grid.bits, grid.levels)
+    if key not in aim.known:
+        laws = [
+            repeated(grid.law(gaussian_profile(shift), aim.negligible), count, grid.sum)
+            if shift
+            else grid.constant(count)
+            for shift, count in bases
+            if count
+        ]
+        aim.known[key] = reduce(grid.sum, laws)
+    return mean_profile(grid, aim.known[key], bins, order)
 
 
 class Exchanged:
@@ -226,56 +263,3 @@ class Exchanged:
             return normal_tail(t - mu) - alpha * normal_tail(t + mu) - v * normal_tail(t)
 
         return Profile(value, value(arb(0)))
-
-
-class Aim:
-    """What is cut off and rounded for one claim: choices, none of which matters for soundness."""
-
-    def __init__(self, delta: Fraction, releases: int, hints: dict[str, Any], known: dict[Any, Any]) -> None:
-        self.hints, self.known = hints, known
-        self.moved: list[object] = []  # (19): of each cut sample, for one range of sizes
-        self.share = delta / releases
-        self.negligible = number(self.share) * arb(2) ** -26
-        # (24): how many points, and how much rarer what is cut off
-        self.exchange_points = field(hints, "exchange", int) if "exchange" in hints else 256
-        self.finer = field(hints, "finer", int) if "finer" in hints else 0
-        few = self.exchange_points
-        if not (16 <= few <= 2**18 and few & (few - 1) == 0 and 0 <= self.finer <= 40):
-            raise Malformed(f"a grid of {few} points, {self.finer} steps finer")
-
-    def grid(self, bases: list[tuple[Fraction, int]], bins: int) -> Grid:
-        """(20) Points and unit are hints; levels reach what one ratio, or all together, hardly ever exceed."""
-        half, shift = (field(self.hints, name, int) if name in self.hints else least for name, least in GRID.items())
-        if not (16 <= half <= 2**18 and 0 <= shift <= 40 and half & (half - 1) == 0):
-            raise Malformed(f"a grid of {half} points and unit 2^-{shift}")
-        mu = math.sqrt(max(float(shift) for shift, _ in bases))
-        farthest = math.exp(min(500.0, mu * mu / 2 + mu * math.sqrt(2 * (20 - log(self.share))))) + 4 * bins
-        levels = max(1, math.ceil(math.log2(farthest * 2**shift / half)))
-        return Grid(half, shift, levels, math.ceil(math.log2(bins * farthest) - log(self.share) / math.log(2)) + 60)
-
-
-GRID = {"points": 2048, "shift": 4}
-
-
-def allocated(bases: list[tuple[Fraction, int]], bins: int, order: str, aim: Aim) -> Profile:
-    """(20) One of ``bins`` steps holds the record; the squared shifts, with how many steps have each (0: not run)."""
-    if bins == 1:
-        return gaussian_profile(bases[0][0] * (4 if order == "replace" else 1))
-    if order == "replace":
-        asked = (tuple(bases), bins, aim.exchange_points, aim.finer, aim.share)
-        if asked not in aim.known:
-            aim.known[asked] = Exchanged(bases, bins, aim)
-        exchanged: Exchanged = aim.known[asked]
-        return Profile(exchanged, exact=False)
-    grid = aim.grid(bases, bins)
-    key = (tuple(bases), bins, grid.half, grid.shift, grid.bits, grid.levels)
-    if key not in aim.known:
-        laws = [
-            repeated(grid.law(gaussian_profile(shift), aim.negligible), count, grid.sum)
-            if shift
-            else grid.constant(count)
-            for shift, count in bases
-            if count
-        ]
-        aim.known[key] = reduce(grid.sum, laws)
-    return mean_profile(grid, aim.known[key], bins, order)

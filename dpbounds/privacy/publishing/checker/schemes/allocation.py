@@ -5,11 +5,64 @@ from __future__ import annotations
 import math
 from collections import Counter
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
-from dpbounds.privacy.publishing.checker.noises import per_bound
-from dpbounds.privacy.publishing.checker.profiles import Steps, gaussian_profile
-from dpbounds.privacy.publishing.checker.rules.secret_steps import Aim, allocated
+from dpbounds.privacy.publishing.checker.aim import Aim
+from dpbounds.privacy.publishing.checker.fields import COUNTED, MANY, Fields, unread
+from dpbounds.privacy.publishing.checker.limits import RUNS
+from dpbounds.privacy.publishing.checker.noises.gaussian import per_bound
+from dpbounds.privacy.publishing.checker.profiles import gaussian_profile
+from dpbounds.privacy.publishing.checker.reading import positive
+from dpbounds.privacy.publishing.checker.rules.secret_steps import allocated
+from dpbounds.privacy.publishing.checker.schemes.scheme import Scheme
+from dpbounds.privacy.publishing.checker.spent import Spent, Steps
+from dpbounds.privacy.publishing.checker.verdicts import Malformed
+
+
+class RandomAllocation(Scheme):
+    """Every record draws so many of the steps."""
+
+    kind = "random-allocation"
+    fields: ClassVar[Fields] = {
+        "kind": unread,
+        "mechanism": unread,
+        "count": COUNTED,
+        **dict.fromkeys(("steps", "participations"), MANY),
+    }
+
+    def demand(self, release: dict[str, Any], version: int) -> None:
+        """Refuse more participations than steps."""
+        if release["participations"] > release["steps"]:
+            raise Malformed("more participations than steps")
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """One step of each group of steps."""
+        return Spent(steps=of_allocated(release, order, aim))
+
+
+class BallsInBins(Scheme):
+    """Every record draws one of the steps of an epoch, once or anew in each epoch."""
+
+    kind = "balls-in-bins"
+    fields: ClassVar[Fields] = {
+        "kind": unread,
+        "mechanism": unread,
+        "bins": MANY,
+        "epochs": positive,
+        "redraw": unread,
+        "count": COUNTED,
+    }
+
+    def demand(self, release: dict[str, Any], version: int) -> None:
+        """Refuse other than a number of epochs, and yes or no."""
+        if type(release["redraw"]) is not bool or release["epochs"] is None:
+            raise Malformed("balls in bins need epochs, and redraw is true or false")
+        if release["epochs"] > RUNS:
+            raise Malformed(f"more than {RUNS} epochs")
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """One bin of all."""
+        return Spent(steps=of_bins(release, order, aim))
 
 
 def of_allocated(release: dict[str, Any], order: str, aim: Aim) -> Steps:

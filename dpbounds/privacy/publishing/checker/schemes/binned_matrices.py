@@ -7,10 +7,12 @@ from typing import Any
 
 from flint import fmpz, fmpz_mat, fmpz_poly
 
+from dpbounds.privacy.publishing.checker.aim import Aim
 from dpbounds.privacy.publishing.checker.limits import ROWS
-from dpbounds.privacy.publishing.checker.profiles import Steps, gaussian_profile
-from dpbounds.privacy.publishing.checker.rules.secret_steps import Aim, allocated
-from dpbounds.privacy.publishing.checker.schemes.matrices import common_denominator, whole_rows
+from dpbounds.privacy.publishing.checker.profiles import gaussian_profile
+from dpbounds.privacy.publishing.checker.rules.secret_steps import allocated
+from dpbounds.privacy.publishing.checker.schemes.columns import common_denominator, steps_in, whole_rows
+from dpbounds.privacy.publishing.checker.spent import Steps
 from dpbounds.privacy.publishing.checker.verdicts import Malformed, NotCovered, require
 from dpbounds.privacy.publishing.checker.work import effort
 
@@ -51,8 +53,7 @@ def of_binned_matrix(release: dict[str, Any], order: str, stride: int, aim: Aim)
     bins, given = release["separation"], release["matrix"]
     if stride < 1 or bins % stride:
         raise Malformed(f"a stride of {stride} with {bins} bins")
-    steps = len(given["rows"]) if "rows" in given else given["steps"]
-    found = overlaps(given, steps, bins)
+    found = overlaps(given, steps_in(given), bins)
     common = max(found[stride::stride], default=Fraction(0))
     require(common <= found[0], "what two bins share is at most what one has")
     ways, unit = 4 if order == "replace" else 1, 1 / release["noise_multiplier"] ** 2

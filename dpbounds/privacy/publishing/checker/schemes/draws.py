@@ -1,22 +1,56 @@
-"""Draws with replacement (27), (28)."""
+"""Draws with replacement (27), (28), and groups of records (31)."""
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
-from flint import arb, ctx
+from flint import arb
 
-from dpbounds.privacy.publishing.checker.balls import chance_of_at_least, normal_tail, number, rounded_up
-from dpbounds.privacy.publishing.checker.noises import mixture_profile, per_bound
+from dpbounds.privacy.publishing.checker.aim import Aim
+from dpbounds.privacy.publishing.checker.balls import chance_of_at_least, number, rounded_up
+from dpbounds.privacy.publishing.checker.fields import Fields
+from dpbounds.privacy.publishing.checker.noises.gaussian import per_bound
+from dpbounds.privacy.publishing.checker.noises.mixtures import mixture_profile
 from dpbounds.privacy.publishing.checker.profiles import Profile, mirrored
-from dpbounds.privacy.publishing.checker.samples import zeroed_profile
-from dpbounds.privacy.publishing.checker.schemes.fixed_size import of_fixed_size
-from dpbounds.privacy.publishing.checker.verdicts import NotCovered, require
+from dpbounds.privacy.publishing.checker.rules.displacement import replaced_draws, zeroed_profile
+from dpbounds.privacy.publishing.checker.schemes.fixed_size import (
+    WithoutReplacement,
+    demand_rest,
+    group_in_batch,
+    of_fixed_size,
+)
+from dpbounds.privacy.publishing.checker.schemes.scheme import Scheme
+from dpbounds.privacy.publishing.checker.spent import Spent
+from dpbounds.privacy.publishing.checker.verdicts import Malformed, NotCovered
 from dpbounds.privacy.publishing.checker.work import effort
+
+
+class WithReplacement(Scheme):
+    """b independent draws of n records."""
+
+    kind = "with-replacement"
+    fields: ClassVar[Fields] = WithoutReplacement.fields
+
+    def demand(self, release: dict[str, Any], version: int) -> None:
+        """Refuse draws from nobody else."""
+        if release["dataset_size"] < 2:
+            raise Malformed("draws with replacement from fewer than two records")
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """A record that is drawn several times."""
+        return Spent(steps=[(of_draws(release, order, relation), 1)])
+
+    def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
+        """A batch holds a binomial number of draws of the group; a single draw is a batch of one record."""
+        if relation == "zero-out-one":
+            return super().of_group(release, order, relation, group)
+        demand_rest(release, group, 1)
+        if release["batch_size"] == 1:
+            return Spent(steps=[(group_in_batch(release, order, relation, group), 1)])
+        return Spent(steps=[(of_draws(release, order, relation, group), 1)])
 
 
 def of_draws(release: dict[str, Any], order: str, relation: str, group: int = 1) -> Profile:
@@ -55,50 +89,3 @@ def zeroed_draws(chances: list[Fraction], one: Fraction, some: arb, order: str, 
         return sum((p * each(alpha) for p, each in both[way]), arb(0)) / some + lost
 
     return mirrored(partial(above, 0), partial(above, 1), total=1 + lost, exact=False)
-
-
-def replaced_draws(chances: list[Fraction], z: Fraction, lost: arb) -> Profile:
-    """(28) sup_t Σ p_k max_{t-D <= y <= t} F̄(y) - αF̄(y+D), D = 2k/z, for α >= 1, mirrored below."""
-    parts = [(number(2 * k / z), number(p)) for k, p in enumerate(chances) if k and p]
-    rough = [(float(2 * k / z), float(p)) for k, p in enumerate(chances) if k and float(p)]
-    rest, still = number(chances[0]), float(chances[0])
-
-    def falls_roughly(t: float, logarithm: float) -> float:
-        found = -(1 - math.exp(-logarithm)) * still
-        for d, p in rough:
-            lower, upper = d * t - d * d / 2 - logarithm, -d * t - d * d / 2
-            found += p * max(0.0, math.exp(min(lower, 500.0)) - 1)
-            found -= p * max(0.0, math.exp(min(upper, 500.0)) - math.exp(-logarithm))
-        return found
-
-    def falls(t: arb, alpha: arb) -> tuple[arb, arb]:
-        """-f'/(αφ) at t, which grows with t, and its derivative."""
-        found, rise = -(1 - 1 / alpha) * rest, arb(0)
-        for d, p in parts:
-            right, left = (d * t - d * d / 2).exp() / alpha, (-d * t - d * d / 2).exp()
-            found += p * ((right - 1).max(arb(0)) - (left - 1 / alpha).max(arb(0)))
-            rise += p * d * (right * int(right > 1) + left * int(left > 1 / alpha))
-        return found, rise
-
-    def above(alpha: arb) -> arb:
-        effort.spend(12 * len(parts))
-        logarithm, low, high = alpha.log(), -1e4, 1e4
-        for _ in range(70):
-            middle = (low + high) / 2
-            low, high = (middle, high) if falls_roughly(middle, float(logarithm.mid())) < 0 else (low, middle)
-        t = arb(high)
-        for _ in range(3):  # Newton's method, at midpoints
-            off, rise = falls(t, alpha)
-            t = (t - off / rise).mid() if rise > 0 else t
-        width = arb(2) ** -(ctx.prec // 3)
-        require(falls(t - width, alpha)[0] <= 0, "the sum rises up to the left end")
-        require(falls(t + width, alpha)[0] >= 0, "the sum falls from the right end on")
-        near = (t - width).union(t + width)
-        slope = abs(falls(near, alpha)[0]) * alpha * (-near * near / 2).exp()
-        found = (1 - alpha) * rest * normal_tail(t)
-        for d, p in parts:
-            y = (logarithm / d - d / 2).min(t).max(t - d)
-            found += p * (normal_tail(y) - alpha * normal_tail(y + d))
-        return found + arb(0).union(slope.upper() * 2 * width) + lost
-
-    return mirrored(above, total=1 + lost, exact=False)

@@ -14,7 +14,7 @@ from flint import arb, ctx, fmpz_poly
 
 from dpbounds.privacy.publishing.checker.balls import number, repeated, rounded_up
 from dpbounds.privacy.publishing.checker.limits import MOST_WORK
-from dpbounds.privacy.publishing.checker.schemes.last_iterates import is_scheduled, scheduled_costs, window, windows_of
+from dpbounds.privacy.publishing.checker.schemes.windows import is_scheduled, scheduled_costs, window, windows_of
 from dpbounds.privacy.publishing.checker.verdicts import NotCovered
 from dpbounds.privacy.publishing.checker.work import effort
 

@@ -5,17 +5,49 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 from flint import arb, ctx
 
+from dpbounds.privacy.publishing.checker.aim import Aim
 from dpbounds.privacy.publishing.checker.balls import chance_of_at_least, number, only_whole
-from dpbounds.privacy.publishing.checker.noises import per_bound
+from dpbounds.privacy.publishing.checker.fields import COUNTED, MANY, Fields, unread
+from dpbounds.privacy.publishing.checker.noises.gaussian import per_bound
 from dpbounds.privacy.publishing.checker.profiles import Profile, averaged, gaussian_profile
-from dpbounds.privacy.publishing.checker.reading import field, rational
-from dpbounds.privacy.publishing.checker.rules.secret_steps import Aim
-from dpbounds.privacy.publishing.checker.verdicts import require
+from dpbounds.privacy.publishing.checker.reading import field, nonnegative, rational
+from dpbounds.privacy.publishing.checker.schemes.scheme import Scheme
+from dpbounds.privacy.publishing.checker.spent import Spent
+from dpbounds.privacy.publishing.checker.verdicts import Malformed, require
 from dpbounds.privacy.publishing.checker.work import effort
+
+
+class Shuffled(Scheme):
+    """Batches cut from a uniform permutation, drawn afresh in each epoch."""
+
+    kind = "shuffled"
+    fields: ClassVar[Fields] = {
+        "kind": unread,
+        "mechanism": unread,
+        "batches": MANY,
+        "rest": nonnegative,
+        "count": COUNTED,
+    }
+    by_position = True
+    halves = True
+
+    def demand(self, release: dict[str, Any], version: int) -> None:
+        """Refuse a rest that is a batch."""
+        if release["rest"] * (release["batches"] + 1) >= 1:
+            raise Malformed("the rest of an epoch is no smaller than a batch")
+
+    def is_attained(self, release: dict[str, Any]) -> bool:
+        """The pairs only dominate."""
+        return False
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """One epoch; clones are hints."""
+        profile, lost = of_shuffled(release, order, aim.choice("clones"), aim)
+        return Spent(steps=[(profile, 1)], variation=lost)
 
 
 class Clones:

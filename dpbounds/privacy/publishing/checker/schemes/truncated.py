@@ -4,16 +4,48 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 from flint import arb
 
+from dpbounds.privacy.publishing.checker.aim import Aim
 from dpbounds.privacy.publishing.checker.balls import chance_of_at_least, number, only_whole, rounded_up
+from dpbounds.privacy.publishing.checker.fields import COUNTED, Fields, unread
+from dpbounds.privacy.publishing.checker.noises.table import NOISES, joining
 from dpbounds.privacy.publishing.checker.profiles import Profile, averaged, weighed
-from dpbounds.privacy.publishing.checker.reading import field
-from dpbounds.privacy.publishing.checker.samples import displacing, joining
+from dpbounds.privacy.publishing.checker.reading import field, positive, rational
+from dpbounds.privacy.publishing.checker.rules.displacement import displacing
+from dpbounds.privacy.publishing.checker.schemes.scheme import Scheme, demand_rate
+from dpbounds.privacy.publishing.checker.spent import Spent
 from dpbounds.privacy.publishing.checker.verdicts import Malformed, NotCovered, require
 from dpbounds.privacy.publishing.checker.work import effort
+
+
+class TruncatedPoisson(Scheme):
+    """A Poisson sample, of which a uniform choice of B records is kept."""
+
+    kind = "truncated-poisson"
+    fields: ClassVar[Fields] = {
+        "kind": unread,
+        "mechanism": unread,
+        "sample_rate": positive,
+        **dict.fromkeys(("max_batch_size", "dataset_size", "count"), COUNTED),
+    }
+
+    def demand(self, release: dict[str, Any], version: int) -> None:
+        """Refuse a rate above 1."""
+        demand_rate(release)
+
+    def is_attained(self, release: dict[str, Any]) -> bool:
+        """The pairs only dominate."""
+        return False
+
+    def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
+        """Of the sizes of one class of neighbours; what is moved is a hint."""
+        n = release["dataset_size"]
+        low, high = aim.sizes or ((1, n) if relation == "add-or-remove-one" else (n, n))
+        amount = rational(aim.moved.pop(0), 0) if aim.moved else Fraction(0)
+        return Spent(steps=[(of_truncated(release, order, relation, low, high, amount), 1)])
 
 
 def of_truncated(
@@ -21,7 +53,7 @@ def of_truncated(
 ) -> Profile:
     """(19) A Poisson sample of at most B records, of data sets of ``low`` to ``high`` records."""
     rate, most, noise = release["sample_rate"], release["max_batch_size"], release["mechanism"]
-    if noise["kind"] not in ("gaussian", "laplace"):
+    if not NOISES[noise["kind"]].truncates:
         raise NotCovered(f"{noise['kind']} noise on truncated samples")
     whole = joining(noise, order, relation, rate)
     if high <= most:
@@ -88,7 +120,7 @@ def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) ->
 
 def size_ranges(releases: list[dict[str, Any]], relation: str, hints: dict[str, Any]) -> list[tuple[int, int] | None]:
     """(19) Ranges of sizes of data sets, of which each is a class of neighbours: they cover all sizes."""
-    cut = [release for release in releases if release["kind"] == "truncated-poisson"]
+    cut = [release for release in releases if release["kind"] == TruncatedPoisson.kind]
     alike = {(each["sample_rate"], each["max_batch_size"], each["dataset_size"]) for each in cut}
     if relation != "add-or-remove-one" or len(alike) != 1 or "sizes" not in hints:
         return [None]
