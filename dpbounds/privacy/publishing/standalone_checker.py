@@ -21,6 +21,7 @@ not confirm, never confirm wrongly. The inequalities (1) to (31) are proven in `
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -149,6 +150,8 @@ STEPS, ROWS, DIGITS, RUNS = 100_000, 2_048, 1_000, 10**9
 LEAST_RATE, LEAST_NOISE, LEAST_DELTA = Fraction(1, 10**300), Fraction(1, 10**150), Fraction(1, 10**100)
 
 
+# of data sets: classes of sizes
+CLASSES = 1_000
 # of one account: functions evaluated on balls of 256 bits (20 000 000 are minutes), in a search that nothing guides,
 # balls kept at once (half a gigabyte), and bits of a sum's denominator
 MOST_WORK, MOST_SEARCH, MOST_BALLS, SUM_BITS = 20_000_000, 1_000_000, 2_000_000, 100_000
@@ -1101,6 +1104,7 @@ def joining(noise: dict[str, Any], order: str, relation: str, rate: Fraction) ->
 # --- aim.py -----------------------------------------------------------------------------------------------------------
 # What is chosen for one claim: hints, and how finely is computed.
 
+Sizes = dict[int, tuple[int, int]]  # by the largest size of data sets that is promised: the first and last of a range
 CHOICES = ("clones", "strides")  # hints that are lists, of one choice for each release that takes one
 
 
@@ -1110,8 +1114,8 @@ class Aim:
     def __init__(self, delta: Fraction, releases: int, hints: dict[str, Any], known: dict[Any, Any]) -> None:
         self.hints, self.known = hints, known
         self.waiting = {name: list(field(hints, name, list)) for name in CHOICES if name in hints}
-        self.moved: list[object] = []  # (19): of each cut sample, for one range of sizes
-        self.sizes: tuple[int, int] | None = None  # (19): that range; None: all sizes
+        self.moved: list[object] = []  # (19): of each cut sample, in one class of sizes
+        self.sizes: Sizes = {}  # (19): that class
         self.share = delta / releases
         self.negligible = number(self.share) * arb(2) ** -26
         # (24): how many points, and how much rarer what is cut off
@@ -2655,7 +2659,7 @@ class TruncatedPoisson(Scheme):
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
         """Of the sizes of one class of neighbours; what is moved is a hint."""
         n = release["dataset_size"]
-        low, high = aim.sizes or ((1, n) if relation == "add-or-remove-one" else (n, n))
+        low, high = aim.sizes.get(n, (1 if relation == "add-or-remove-one" else n, n))
         amount = rational(aim.moved.pop(0), 0) if aim.moved else Fraction(0)
         return Spent(steps=[(of_truncated(release, order, relation, low, high, amount), 1)])
 
@@ -2730,16 +2734,31 @@ def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) ->
     return chance, min(rate, Fraction(rounded_up(most * beyond / (size * tau), 200), scale))
 
 
-def size_ranges(releases: list[dict[str, Any]], relation: str, hints: dict[str, Any]) -> list[tuple[int, int] | None]:
-    """(19) Ranges of sizes of data sets, of which each is a class of neighbours: they cover all sizes."""
-    cut = [release for release in releases if release["kind"] == TruncatedPoisson.kind]
-    alike = {(each["sample_rate"], each["max_batch_size"], each["dataset_size"]) for each in cut}
-    if relation != "add-or-remove-one" or len(alike) != 1 or "sizes" not in hints:
-        return [None]
-    ends = field(hints, "sizes", list)
-    if any(type(end) is not int for end in ends) or sorted({0, cut[0]["dataset_size"], *ends}) != [0, *ends]:
-        raise Malformed("the ranges of sizes do not end in increasing order, the last at dataset_size")
-    return [(low + 1, high) for low, high in pairwise((0, *ends))]
+def size_classes(releases: list[dict[str, Any]], relation: str, hints: dict[str, Any]) -> list[Sizes]:
+    """(19) Classes of neighbours: a range of sizes of data sets for each of the largest sizes that are promised.
+
+    Releases that promise the same are of one data set, others may be of another one, so that every choice of ranges is
+    a class. The ranges of one promise cover its sizes from 1 on; a hint says where they end, else there is one.
+    """
+    promised = {release["dataset_size"] for release in releases if release["kind"] == TruncatedPoisson.kind}
+    if relation != "add-or-remove-one" or not promised:
+        return [{}]
+    ranges = {size: [(1, size)] for size in sorted(promised)}
+    for ends in ends_of(hints):
+        whole = all(type(end) is int for end in ends)
+        if not whole or sorted({0, *ends}) != [0, *ends] or ends[-1:] not in [[size] for size in promised]:
+            raise Malformed("the ranges of sizes do not end in increasing order, the last at dataset_size")
+        ranges[ends[-1]] = [(low + 1, high) for low, high in pairwise((0, *ends))]
+    if math.prod(map(len, ranges.values())) > CLASSES:
+        raise NotCovered(f"more than {CLASSES} classes of sizes of data sets")
+    return [dict(zip(ranges, each, strict=True)) for each in itertools.product(*ranges.values())]
+
+
+def ends_of(hints: dict[str, Any]) -> list[list[Any]]:
+    """Where ranges of sizes end: a list for each promise that has several, or that list itself where there is one."""
+    given = field(hints, "sizes", list) if "sizes" in hints else []
+    nested = all(isinstance(each, list) for each in given)
+    return given if nested and (given or "sizes" not in hints) else [given]
 
 
 # --- schemes/table.py -------------------------------------------------------------------------------------------------
@@ -3418,11 +3437,11 @@ def curve_of(
     precision = 2 * bits + 128
     runs, shows = [], all(map(is_attained, releases))
     with ctx.workprec(precision):
-        ranges = size_ranges(releases, relation, hints)
-        moved = field(hints, "moved", list) if "moved" in hints else [[]] * len(ranges)
-        if len(moved) != len(ranges) or not all(isinstance(each, list) for each in moved):
+        classes = size_classes(releases, relation, hints)
+        moved = field(hints, "moved", list) if "moved" in hints else [[]] * len(classes)
+        if len(moved) != len(classes) or not all(isinstance(each, list) for each in moved):
             raise Malformed("what is moved is a list for each range of sizes")
-        for sizes, amounts in zip(ranges, moved, strict=True):
+        for sizes, amounts in zip(classes, moved, strict=True):
             aim = Aim(delta, total, hints, known)
             aim.moved = list(amounts)
             aim.sizes = sizes

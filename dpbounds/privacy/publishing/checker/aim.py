@@ -11,6 +11,7 @@ from dpbounds.privacy.publishing.checker.balls import number
 from dpbounds.privacy.publishing.checker.reading import field
 from dpbounds.privacy.publishing.checker.verdicts import Malformed
 
+Sizes = dict[int, tuple[int, int]]  # by the largest size of data sets that is promised: the first and last of a range
 CHOICES = ("clones", "strides")  # hints that are lists, of one choice for each release that takes one
 
 
@@ -20,8 +21,8 @@ class Aim:
     def __init__(self, delta: Fraction, releases: int, hints: dict[str, Any], known: dict[Any, Any]) -> None:
         self.hints, self.known = hints, known
         self.waiting = {name: list(field(hints, name, list)) for name in CHOICES if name in hints}
-        self.moved: list[object] = []  # (19): of each cut sample, for one range of sizes
-        self.sizes: tuple[int, int] | None = None  # (19): that range; None: all sizes
+        self.moved: list[object] = []  # (19): of each cut sample, in one class of sizes
+        self.sizes: Sizes = {}  # (19): that class
         self.share = delta / releases
         self.negligible = number(self.share) * arb(2) ** -26
         # (24): how many points, and how much rarer what is cut off

@@ -20,7 +20,7 @@ from dpbounds.privacy.publishing.checker.releases import is_attained
 from dpbounds.privacy.publishing.checker.rules.lattice import above, composed, step_atoms
 from dpbounds.privacy.publishing.checker.schemes.scheme import demand_positions
 from dpbounds.privacy.publishing.checker.schemes.table import SCHEMES
-from dpbounds.privacy.publishing.checker.schemes.truncated import size_ranges
+from dpbounds.privacy.publishing.checker.schemes.truncated import size_classes
 from dpbounds.privacy.publishing.checker.spent import Spent, Steps
 from dpbounds.privacy.publishing.checker.verdicts import Malformed, NotCovered, Unproven, require
 
@@ -60,11 +60,11 @@ def curve_of(
     precision = 2 * bits + 128
     runs, shows = [], all(map(is_attained, releases))
     with ctx.workprec(precision):
-        ranges = size_ranges(releases, relation, hints)
-        moved = field(hints, "moved", list) if "moved" in hints else [[]] * len(ranges)
-        if len(moved) != len(ranges) or not all(isinstance(each, list) for each in moved):
+        classes = size_classes(releases, relation, hints)
+        moved = field(hints, "moved", list) if "moved" in hints else [[]] * len(classes)
+        if len(moved) != len(classes) or not all(isinstance(each, list) for each in moved):
             raise Malformed("what is moved is a list for each range of sizes")
-        for sizes, amounts in zip(ranges, moved, strict=True):
+        for sizes, amounts in zip(classes, moved, strict=True):
             aim = Aim(delta, total, hints, known)
             aim.moved = list(amounts)
             aim.sizes = sizes

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar
 
 from flint import arb
 
-from dpbounds.privacy.publishing.checker.aim import Aim
+from dpbounds.privacy.publishing.checker.aim import Aim, Sizes
 from dpbounds.privacy.publishing.checker.balls import chance_of_at_least, number, only_whole, rounded_up
 from dpbounds.privacy.publishing.checker.fields import COUNTED, Fields, unread
+from dpbounds.privacy.publishing.checker.limits import CLASSES
 from dpbounds.privacy.publishing.checker.noises.table import NOISES, joining
 from dpbounds.privacy.publishing.checker.profiles import Profile, averaged, weighed
 from dpbounds.privacy.publishing.checker.reading import field, positive, rational
@@ -43,7 +46,7 @@ class TruncatedPoisson(Scheme):
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
         """Of the sizes of one class of neighbours; what is moved is a hint."""
         n = release["dataset_size"]
-        low, high = aim.sizes or ((1, n) if relation == "add-or-remove-one" else (n, n))
+        low, high = aim.sizes.get(n, (1 if relation == "add-or-remove-one" else n, n))
         amount = rational(aim.moved.pop(0), 0) if aim.moved else Fraction(0)
         return Spent(steps=[(of_truncated(release, order, relation, low, high, amount), 1)])
 
@@ -118,13 +121,28 @@ def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) ->
     return chance, min(rate, Fraction(rounded_up(most * beyond / (size * tau), 200), scale))
 
 
-def size_ranges(releases: list[dict[str, Any]], relation: str, hints: dict[str, Any]) -> list[tuple[int, int] | None]:
-    """(19) Ranges of sizes of data sets, of which each is a class of neighbours: they cover all sizes."""
-    cut = [release for release in releases if release["kind"] == TruncatedPoisson.kind]
-    alike = {(each["sample_rate"], each["max_batch_size"], each["dataset_size"]) for each in cut}
-    if relation != "add-or-remove-one" or len(alike) != 1 or "sizes" not in hints:
-        return [None]
-    ends = field(hints, "sizes", list)
-    if any(type(end) is not int for end in ends) or sorted({0, cut[0]["dataset_size"], *ends}) != [0, *ends]:
-        raise Malformed("the ranges of sizes do not end in increasing order, the last at dataset_size")
-    return [(low + 1, high) for low, high in pairwise((0, *ends))]
+def size_classes(releases: list[dict[str, Any]], relation: str, hints: dict[str, Any]) -> list[Sizes]:
+    """(19) Classes of neighbours: a range of sizes of data sets for each of the largest sizes that are promised.
+
+    Releases that promise the same are of one data set, others may be of another one, so that every choice of ranges is
+    a class. The ranges of one promise cover its sizes from 1 on; a hint says where they end, else there is one.
+    """
+    promised = {release["dataset_size"] for release in releases if release["kind"] == TruncatedPoisson.kind}
+    if relation != "add-or-remove-one" or not promised:
+        return [{}]
+    ranges = {size: [(1, size)] for size in sorted(promised)}
+    for ends in ends_of(hints):
+        whole = all(type(end) is int for end in ends)
+        if not whole or sorted({0, *ends}) != [0, *ends] or ends[-1:] not in [[size] for size in promised]:
+            raise Malformed("the ranges of sizes do not end in increasing order, the last at dataset_size")
+        ranges[ends[-1]] = [(low + 1, high) for low, high in pairwise((0, *ends))]
+    if math.prod(map(len, ranges.values())) > CLASSES:
+        raise NotCovered(f"more than {CLASSES} classes of sizes of data sets")
+    return [dict(zip(ranges, each, strict=True)) for each in itertools.product(*ranges.values())]
+
+
+def ends_of(hints: dict[str, Any]) -> list[list[Any]]:
+    """Where ranges of sizes end: a list for each promise that has several, or that list itself where there is one."""
+    given = field(hints, "sizes", list) if "sizes" in hints else []
+    nested = all(isinstance(each, list) for each in given)
+    return given if nested and (given or "sizes" not in hints) else [given]
