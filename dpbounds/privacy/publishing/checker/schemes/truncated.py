@@ -132,8 +132,8 @@ def size_classes(releases: list[dict[str, Any]], relation: str, hints: dict[str,
         return [{}]
     ranges = {size: [(1, size)] for size in sorted(promised)}
     for ends in ends_of(hints):
-        whole = all(type(end) is int for end in ends)
-        if not whole or sorted({0, *ends}) != [0, *ends] or ends[-1:] not in [[size] for size in promised]:
+        whole = ends and all(type(end) is int for end in ends)
+        if not whole or sorted({0, *ends}) != [0, *ends] or ends[-1] not in promised:
             raise Malformed("the ranges of sizes do not end in increasing order, the last at dataset_size")
         ranges[ends[-1]] = [(low + 1, high) for low, high in pairwise((0, *ends))]
     if math.prod(map(len, ranges.values())) > CLASSES:
@@ -143,6 +143,7 @@ def size_classes(releases: list[dict[str, Any]], relation: str, hints: dict[str,
 
 def ends_of(hints: dict[str, Any]) -> list[list[Any]]:
     """Where ranges of sizes end: a list for each promise that has several, or that list itself where there is one."""
-    given = field(hints, "sizes", list) if "sizes" in hints else []
-    nested = all(isinstance(each, list) for each in given)
-    return given if nested and (given or "sizes" not in hints) else [given]
+    if "sizes" not in hints:
+        return []
+    given = field(hints, "sizes", list)
+    return given if given and all(isinstance(each, list) for each in given) else [given]
