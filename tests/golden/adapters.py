@@ -115,6 +115,11 @@ def certificate(subject):
     return certificates.certificate(subject)
 
 
+def exact_number(text):
+    """A number as a certificate writes it."""
+    return standalone_checker.rational(text)
+
+
 def checked(document):
     """The package's report on it."""
     return certificates.check_certificate(document)

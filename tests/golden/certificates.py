@@ -31,11 +31,11 @@ def _certified(subject):
     ends, kept = {}, []
     for at, account in enumerate(document["accounts"]):
         claim = dict(account["claim"])
-        ends[f"account {at}"] = claim.pop("lower"), claim.pop("upper")
+        ends[f"account {at}"] = tuple(str(adapters.exact_number(claim.pop(end))) for end in ("lower", "upper"))
         kept.append((account["role"], claim, account["mechanism"], account["digest"]))
     calibration = document["calibration"]
     if calibration is not None:
-        ends["value"] = calibration["fails_at"] or "0", calibration["value"]
+        ends["value"] = tuple(str(adapters.exact_number(calibration[end] or "0")) for end in ("fails_at", "value"))
     value = {"format": document["format"], "version": document["version"], "accounts": kept}
     text = [said, report.lines, [account["proofs"] for account in document["accounts"]], document["assumptions"]]
     return Answer(value | {"status": status, "holds": report.holds}, ends, text)

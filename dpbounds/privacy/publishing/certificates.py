@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import platform
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -285,7 +286,7 @@ def _account(subject: Account, role: str, budget: Fraction | None = None) -> dic
         {
             "order": _ORDERS.get(name, name),
             "route": proof.route,
-            "method": proof.enclosure.method,
+            "method": _label(proof.enclosure.method),
             "precision": proof.enclosure.precision,
             "parameters": {name: _data(value) for name, value in proof.parameters.items()},
             "error_budget": {name: _data(value) for name, value in proof.error_budget.items()},
@@ -294,6 +295,11 @@ def _account(subject: Account, role: str, budget: Fraction | None = None) -> dic
     ]
     lower, upper = finite_ends(subject.enclosure)
     return _as_account(subject, role, releases, (lower if _attained(releases) else Fraction(0), upper), proofs)
+
+
+def _label(method: str) -> str:
+    """A method in as many characters as the checker reads, whole words."""
+    return textwrap.shorten(method, 80, placeholder=" and more")
 
 
 def _attained(releases: list[dict[str, Any]]) -> bool:
@@ -331,7 +337,7 @@ def _drawn_account(
         releases,
         (lower, claimed),
         [
-            {"order": order, "route": "profiles", "method": subject.enclosure.method, "precision": 0}
+            {"order": order, "route": "profiles", "method": _label(subject.enclosure.method), "precision": 0}
             | {"parameters": _data(found), "error_budget": {}}
             for order, found in hints.items()
         ],
@@ -371,11 +377,11 @@ def why_no_certificate(part: Mechanism, relation: Relation, group_size: int = 1)
             return f"{_NO_PAIR} {told}"
         case LastIterate() | MatrixMechanism():
             return None
-    if f"noise {inner.name}" not in standalone_checker.FIELDS:
+    if inner.name not in standalone_checker.NOISES:
         return f"{_NO_PAIR} {part!r}: publish the command and what it says"
     if part is inner:
         return None
-    if part.name not in standalone_checker.FIELDS:
+    if part.name not in standalone_checker.SCHEMES:
         return f"{_NO_PAIR} {part!r}: publish the command and what it says"
     given_finally = getattr(inner, "sensitivity", None) is not None
     if isinstance(part, PoissonSampled):

@@ -20,6 +20,7 @@ from dpbounds.privacy.accountants.certified import Account
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import MatrixMechanism, Shuffled, TruncatedPoisson, parts_of
 from dpbounds.privacy.mechanisms.schemes.bins import stride_of
+from dpbounds.privacy.mechanisms.schemes.truncated import ranges_of_sizes
 from dpbounds.privacy.pairs.pairs import Direction, ShiftedGaussians, ShuffledBatches
 from dpbounds.privacy.publishing import standalone_checker as checker
 from dpbounds.privacy.relations import Relation
@@ -30,7 +31,6 @@ Curve = Callable[[Fraction], tuple[arb, arb | None]]
 
 # relative, of an upper end
 _WIDER = ("0", "1e-7", "1e-6", "1e-5", "3e-5", "1e-4", "3e-4", "1e-3", "3e-3", "1e-2", "1.5e-2", "2e-2", "3e-2")
-_FARTHER = ("0.1", "0.3", "1", "3", "10")  # the same where the checker takes all sizes of data sets together
 _CLOSE, _CLOSE_SUMS, _ROUNDS, _DIGITS = Fraction("1e-4"), Fraction("2e-3"), 16, 12
 _LEAST_GRID = 512, 2  # points, and the logarithm of how many lie between 0 and 1
 _SHARE = 3  # of the work that the checker may do, at most one in so many parts is one attempt's
@@ -43,9 +43,6 @@ def hints_for(
     subject: Account, releases: Sequence[Mapping[str, Any]], budget: Fraction | None = None
 ) -> tuple[Fraction, Fraction, dict[str, Hints]]:
     """Hints with which the checker confirms an upper end, at most 3 % above the one proven.
-
-    Where truncated samples differ in rate, cut or size, the account tells more sizes of data sets apart than the
-    checker does: there the upper end is the least that is confirmed.
 
     Args:
         subject: The account, with finite ends.
@@ -93,7 +90,7 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
     best: _Found | None = None
     reason = far = "none of the attempts came within 3 % of what is proven"
     known: dict[Any, Any] = {}
-    tried, far_off = False, _takes_sizes_together(subject)
+    tried = False
     for hints in _attempts(subject, order, upper, releases):
         checker.effort.done = 0.0
         try:
@@ -107,11 +104,9 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
         tried, reason = True, far
         if found is not None and (best is None or found.upper < best.upper):
             best = found
-        close = _CLOSE_SUMS if "exchange" in hints or far_off else _CLOSE
+        close = _CLOSE_SUMS if "exchange" in hints else _CLOSE
         if best is not None and best.upper <= upper * (1 + close):
             break
-        if far_off and best is not None:  # from here on, closer to what the checker can confirm at best
-            upper = best.upper / (1 + close)
         if checker.effort.done * _SHARE > checker.MOST_WORK:
             break
     checker.effort.done = 0.0
@@ -136,31 +131,21 @@ def _tried(
         epsilon, allowed = (claim, subject.target) if given_delta else (subject.target, claim)
         return (curve(epsilon if at is None else min(at, epsilon))[0] <= checker.number(allowed)) is True
 
-    claim = _least(upper, suffices, _FARTHER if _takes_sizes_together(subject) else ())
+    claim = _least(upper, suffices)
     return None if claim is None else _Found(hints, claim, curve)
 
 
-def _takes_sizes_together(subject: Account) -> bool:
-    """Whether the checker takes all sizes of data sets as one class where the account does not."""
-    found = {
-        (part.sample_rate, part.max_batch_size, part.dataset_size)
-        for part, _ in parts_of(subject.mechanism)
-        if isinstance(part, TruncatedPoisson)
-    }
-    return subject.relation is Relation.ADD_OR_REMOVE_ONE and len(found) > 1
-
-
-def _least(upper: Fraction, suffices: Callable[[Fraction], bool], farther: tuple[str, ...] = ()) -> Fraction | None:
-    """An end that suffices: ``upper``, or one near the least above it; None where none within 3 % (or farther) does."""
+def _least(upper: Fraction, suffices: Callable[[Fraction], bool]) -> Fraction | None:
+    """An end that suffices: ``upper``, or one near the least above it; None where none within 3 % does."""
 
     def wider(by: Fraction) -> Fraction:
         return Fraction(to_decimal(upper * (1 + by), _DIGITS, "up"))
 
     if suffices(upper):
         return upper
-    for short, enough in pairwise(map(Fraction, _WIDER + farther)):
+    for short, enough in pairwise(map(Fraction, _WIDER)):
         if suffices(wider(enough)):
-            for _ in range(_CLOSER if enough <= Fraction(_WIDER[-1]) else _HALVINGS):
+            for _ in range(_CLOSER):
                 middle = (short + enough) / 2
                 short, enough = (short, middle) if suffices(wider(middle)) else (middle, enough)
             return wider(enough)
@@ -190,7 +175,7 @@ def _tried_halves(
 
 def _attempts(subject: Account, order: str, upper: Fraction, releases: list[dict[str, Any]]) -> Iterator[Hints]:
     """Finer and finer."""
-    fixed = {**_sizes(subject), **_clones(subject, order), **_strides(subject)}
+    fixed = {**_sizes(subject, releases), **_clones(subject, order), **_strides(subject)}
     natural = [each for release in releases for each in _own_spacing(release, subject.relation)]
     if natural and len(set(natural)) == 1 and len(releases) == len(natural):
         yield {**fixed, "spacing": str(natural[0])}
@@ -241,37 +226,31 @@ def _own_spacing(release: dict[str, Any], relation: Relation) -> Iterator[Fracti
             yield noise["epsilon"]
 
 
-def _sizes(subject: Account) -> Hints:
+def _sizes(subject: Account, releases: list[dict[str, Any]]) -> Hints:
     """Where ranges of sizes of data sets end, for truncated samples, and what is moved in each (``truncated.md``)."""
-    from dpbounds.privacy.pairs.truncation import Costs, cut_of, moved_of, size_ranges
+    from dpbounds.privacy.pairs.truncation import Costs, cut_of, moved_of
 
     found = [(part, n) for part, n in parts_of(subject.mechanism) if isinstance(part, TruncatedPoisson)]
-    if not found or found[0][0].max_batch_size >= found[0][0].dataset_size:
+    if all(part.max_batch_size >= part.dataset_size for part, _ in found):
         return {}
-    first, count = found[0][0], sum(n for _, n in found)
-    rate, most, size = first.sample_rate, first.max_batch_size, first.dataset_size
-    by_size = subject.relation is Relation.ADD_OR_REMOVE_ONE
-    if by_size and any(
-        (each.sample_rate, each.max_batch_size, each.dataset_size) != (rate, most, size) for each, _ in found
-    ):
-        return {}
-
-    def costs(part: TruncatedPoisson) -> Costs:
-        noise = getattr(part.mechanism, "noise_multiplier", None) or Fraction(1)
-        others = subject.relation is Relation.REPLACE_ONE, subject.relation is Relation.ZERO_OUT_ONE
-        return Costs(float(1 / noise**2), count, *others)
-
-    ranges = sorted(size_ranges(rate, most, size, costs(first).squared_shift, count)) if by_size else [(size, size)]
+    hints: Hints = {}
+    if subject.relation is Relation.ADD_OR_REMOVE_ONE:
+        ends = [[high for _, high in sorted(ranges)] for ranges in ranges_of_sizes(found).values()]
+        hints["sizes"] = ends if len(ends) > 1 else ends[0]
+    count, relation = sum(n for _, n in found), subject.relation
 
     def moved(part: TruncatedPoisson, low: int, high: int) -> Fraction:
-        low, high = (low, high) if by_size else (part.dataset_size, part.dataset_size)
         if high <= part.max_batch_size:
             return Fraction(0)
+        noise = getattr(part.mechanism, "noise_multiplier", None) or Fraction(1)
+        others = relation is Relation.REPLACE_ONE, relation is Relation.ZERO_OUT_ONE
         cut = cut_of(part.sample_rate, part.max_batch_size, low, high)
-        return _rounded_down(moved_of(cut, part.sample_rate, costs(part)))
+        return _rounded_down(moved_of(cut, part.sample_rate, Costs(float(1 / noise**2), count, *others)))
 
-    amounts = [[moved(part, *each) for part, _ in found] for each in ranges]
-    hints: Hints = {"sizes": [high for _, high in ranges]} if by_size else {}
+    amounts = [
+        [moved(part, *sizes.get(part.dataset_size, (part.dataset_size,) * 2)) for part, _ in found]
+        for sizes in checker.size_classes(releases, str(relation), hints)
+    ]
     return hints | ({"moved": [list(map(str, each)) for each in amounts]} if any(map(any, amounts)) else {})
 
 

@@ -19,7 +19,7 @@ from scipy import stats
 import dpbounds as dp
 from dpbounds.errors import CertificateError
 from dpbounds.expressions.working import working
-from dpbounds.privacy.accountants.certified import account
+from dpbounds.privacy.accountants.certified import account, prove_delta
 from dpbounds.privacy.accountants.groups import group_products
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.domination.composition import neighbour_classes
@@ -27,6 +27,7 @@ from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.descriptions import digest
 from dpbounds.privacy.mechanisms.schemes import truncated
 from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
+from dpbounds.privacy.pairs import truncation
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.truncation import Costs, cut_of, moved_of
 from dpbounds.privacy.publishing import standalone_checker as checker
@@ -35,7 +36,7 @@ from dpbounds.privacy.publishing.certificates import (
     certificate,
     check_certificate,
 )
-from dpbounds.privacy.publishing.hints import _least as least_confirmed
+from dpbounds.privacy.publishing.hints import _least as least_confirmed, _sizes as sizes_of
 from dpbounds.privacy.relations import Order, Relation
 from tests.privacy.publishing.certified import ADD, CASES, REPLACE, ZERO, G, plain, spent, unproven, walk, written
 
@@ -161,7 +162,7 @@ def test_a_group_of_one_sample_against_sums_over_a_line() -> None:
         (release,) = (checker.read_release(each) for each in written(mechanism, relation))
         aim = checker.Aim(Fraction(1, 10**6), 1, {}, {})
         with ctx.workprec(256):
-            ((own, _),), _ = checker.steps_of([release], order, str(relation), aim, None, 3)
+            ((own, _),), _ = checker.steps_of([release], order, str(relation), aim, 3)
             return float(own(checker.number(loss).exp()).mid())
 
     poisson, batch = stats.binom.pmf(range(4), 3, 0.2), stats.hypergeom.pmf(range(4), 12, 3, 4)
@@ -250,9 +251,9 @@ def profile(
     releases = [checker.read_release({**each, "count": 1}) for each in written(mechanism, relation)]
     hints = {"spacing": "1/64"}
     aim = checker.Aim(Fraction(1, 10**6), 1, hints, {})
-    aim.moved = [str(moved)] if moved else []
+    aim.moved, aim.sizes = [str(moved)] if moved else [], {releases[0].get("dataset_size", 0): sizes} if sizes else {}
     with ctx.workprec(precision):
-        ((found, _),), _ = checker.steps_of(releases, order, str(relation), aim, sizes)
+        ((found, _),), _ = checker.steps_of(releases, order, str(relation), aim)
 
     def at(loss: Fraction) -> arb:
         with ctx.workprec(precision):
@@ -489,7 +490,7 @@ def test_as_many_coordinates_move_as_may() -> None:
         aim = checker.Aim(Fraction(1, 1000), 1, {}, {})
         with ctx.workprec(200):
             order = checker.RECORD[str(relation)][0]
-            ((found, count),), _ = checker.steps_of([release], order, str(relation), aim, None)
+            ((found, count),), _ = checker.steps_of([release], order, str(relation), aim)
         assert found.exact is (many is not None)
         assert count == (many or 1)
         assert checker.is_attained(release) or float(bound) >= 2
@@ -736,10 +737,69 @@ def test_no_more_is_moved_than_is_cut(share: Fraction) -> None:
 @pytest.mark.parametrize("ends", [[], [10], [60, 10], [0, 60], [10, 10, 60], ["60"], [10, 70]])
 def test_ranges_of_sizes_cover_all_sizes(ends: list[Any]) -> None:
     releases = [checker.read_release(each) for each in written(*CASES["truncated, added"])]
-    with pytest.raises(checker.Malformed):
-        checker.size_ranges(releases, "add-or-remove-one", {"sizes": ends})
-    assert checker.size_ranges(releases, "add-or-remove-one", {"sizes": [20, 60]}) == [(1, 20), (21, 60)]
-    assert checker.size_ranges(releases, "replace-one", {"sizes": ends}) == [None]
+    for hint in (ends, [ends]):
+        with pytest.raises(checker.Malformed):
+            checker.size_classes(releases, "add-or-remove-one", {"sizes": hint})
+        assert checker.size_classes(releases, "replace-one", {"sizes": hint}) == [{}]
+    two = [{60: (1, 20)}, {60: (21, 60)}]
+    assert checker.size_classes(releases, "add-or-remove-one", {"sizes": [20, 60]}) == two
+    assert checker.size_classes(releases, "add-or-remove-one", {"sizes": [[20, 60]]}) == two
+    assert checker.size_classes(releases, "add-or-remove-one", {}) == [{60: (1, 60)}]
+
+
+UNLIKE = [dp.TruncatedPoisson(G(1), "1/2", 2, size) for size in (4, 3)]
+
+
+def test_every_choice_of_a_range_for_each_promise_is_a_class() -> None:
+    releases = [checker.read_release(each) for each in written(UNLIKE[0] ** 3 @ UNLIKE[1] ** 2, ADD)]
+    found = checker.size_classes(releases, "add-or-remove-one", {"sizes": [[1, 4], [2, 3]]})
+    assert found == [{3: three, 4: four} for three in ((1, 2), (3, 3)) for four in ((1, 1), (2, 4))]
+    assert checker.size_classes(releases, "add-or-remove-one", {"sizes": [2, 3]}) == [
+        {3: (1, 2), 4: (1, 4)},
+        {3: (3, 3), 4: (1, 4)},
+    ]
+    for wrong in ([[1, 4], [2, 5]], [[1, 4], 3], [[1, 4], [2]], [[1, 4], []], [[4, 1], [3]]):
+        with pytest.raises(checker.Malformed):
+            checker.size_classes(releases, "add-or-remove-one", {"sizes": wrong})
+
+
+def test_hints_have_ranges_of_sizes_for_each_promise() -> None:
+    """The accountant's; what is moved is a list for each class, of one amount for each release."""
+    mixed = UNLIKE[0] ** 3 @ UNLIKE[1] ** 2
+    releases = [checker.read_release(each) for each in written(mixed, ADD)]
+    hints = sizes_of(unproven(mixed, ADD), releases)
+    assert hints["sizes"] == [[2, 3, 4], [2, 3]]
+    assert [[amount != "0" for amount in each] for each in hints["moved"]] == [
+        [four > 2, three > 2] for three in (2, 3) for four in (2, 3, 4)
+    ]
+    (alone,) = written(UNLIKE[0], ADD)
+    assert sizes_of(unproven(UNLIKE[0], ADD), [checker.read_release(alone)])["sizes"] == [2, 3, 4]
+    assert "sizes" not in sizes_of(unproven(mixed, REPLACE), releases)
+
+
+@pytest.mark.seconds
+def test_no_choice_of_sizes_spends_more_than_the_curve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against the accountant's pairs of two data sets, of which nothing is moved."""
+    monkeypatch.setattr(truncation, "moved_of", lambda *_: Fraction(0))
+    releases = [checker.read_release(each) for each in written(UNLIKE[0] @ UNLIKE[1], ADD)]
+    hints, spent = {"sizes": [[1, 2, 3, 4], [1, 2, 3]], "spacing": "1/16"}, []
+    for sizes in ((1, 3), (3, 3), (4, 2), (4, 3)):
+        cut = [truncated._cut(each, Order.REMOVE, n, n, 2) for each, n in zip(UNLIKE, sizes, strict=True)]
+        proof = prove_delta(tuple((each.pair, 1) for each in cut), Fraction(3), 1e-4)
+        spent.append(float(proof.enclosure.exact_lower))
+    found, _ = checker.curve_of(releases, "remove", str(ADD), hints, Fraction(1, 1000), {})(Fraction(3))
+    assert max(spent) <= float(found) <= 1.01 * max(spent)
+    del hints["sizes"]
+    together, _ = checker.curve_of(releases, "remove", str(ADD), hints, Fraction(1, 1000), {})(Fraction(3))
+    assert float(found) < float(together) / 2
+
+
+def test_more_classes_of_sizes_than_are_looked_at_are_not_covered() -> None:
+    many = dp.Composed(tuple((dp.TruncatedPoisson(G(1), "1/2", 2, size), 1) for size in range(20, 24)))
+    releases = [checker.read_release(each) for each in written(many, ADD)]
+    hints = {"sizes": [list(range(1, size + 1)) for size in range(20, 24)]}
+    with pytest.raises(checker.NotCovered, match="classes of sizes"):
+        checker.size_classes(releases, str(ADD), hints)
 
 
 def test_work_is_counted_before_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -812,14 +872,18 @@ def test_ten_epochs_of_one_of_a_hundred_replaced_have_a_certificate() -> None:
 
 @pytest.mark.seconds
 def test_unlike_truncated_samples_claim_what_the_checker_confirms() -> None:
-    """The account tells sizes of data sets apart, the checker does not: its own end is claimed, not the account's."""
-    cut = [dp.TruncatedPoisson(G(1), "1/2", 2, size) for size in (4, 3)]
-    found = account(cut[0] ** 3 @ cut[1] ** 2, delta="1e-6")
+    """Each promise has its own ranges of sizes; with all sizes together the least that is confirmed is 19.7."""
+    found = account(UNLIKE[0] ** 3 @ UNLIKE[1] ** 2, delta="1e-6")
     document = json.loads(json.dumps(certificate(found)))
-    claimed = Fraction(document["accounts"][0]["claim"]["upper"])
-    assert Fraction("9.82") > found.enclosure.exact_upper
-    assert Fraction("19.69") < claimed < Fraction("19.70")
+    claim = document["accounts"][0]["claim"]
+    assert found.enclosure.exact_upper <= Fraction(claim["upper"]) < Fraction("9.82")
     assert check_certificate(document).holds
+    for proof in document["accounts"][0]["proofs"]:
+        assert proof["parameters"].pop("sizes") == [[2, 3, 4], [2, 3]]
+        del proof["parameters"]["moved"]
+    assert checker.check(document)[0] == checker.WRONG
+    claim["upper"] = "197/10"
+    assert checker.check(document)[0] == checker.CONFIRMED
 
 
 @pytest.mark.seconds

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.privacy import pairs
-from dpbounds.privacy.mechanisms.bounds import Classes, Members, base_of, mixture, product_of
+from dpbounds.privacy.mechanisms.bounds import MOST_CLASSES, Classes, Members, base_of, mixture, product_of
 from dpbounds.privacy.mechanisms.core import LOADER, Assumption, Mechanism, Trait, Writer, parts_of
 from dpbounds.privacy.mechanisms.demands import demand_noise_on_sums, has
 from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
@@ -74,12 +74,13 @@ class TruncatedPoisson(Sampling):
 
     def classes(self, order: Order) -> Classes:
         """One for each range of sizes, where records are added or removed."""
-        return _of_one_promise(((self, 1),), order)
+        (found,) = _classes_of(((self, 1),), order, MOST_CLASSES)
+        return found
 
     def classes_together(self, members: Members, order: Order, room: int) -> list[Classes]:
         """Those of each promise of a largest size, together."""
         releases = tuple((each, count) for each, count in members if isinstance(each, TruncatedPoisson))
-        return _of_all_promises(releases, order, room)
+        return _classes_of(releases, order, room)
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """How samples are drawn and cut."""
@@ -108,30 +109,58 @@ class TruncatedPoisson(Sampling):
 _Releases = Sequence[tuple[TruncatedPoisson, int]]
 
 
-def _of_all_promises(members: _Releases, order: Order, most: int) -> list[Classes]:
-    """Releases on truncated samples, those that promise the same largest size together; at most so many classes in all.
+def ranges_of_sizes(members: _Releases, most: int = _MOST_SIZES) -> dict[int, tuple[tuple[int, int], ...]]:
+    """Where records are added or removed: which sizes of data sets are one class, for each largest size promised.
 
-    Where the promises differ, nothing says that it is one data set: each has sizes of its own (``truncated.md``,
-    section 3). Where these would be too many, all sizes of a promise are taken together, in the order of the steps.
+    Where the promises differ, nothing says that it is one data set: every choice of a range for each is a class
+    (``truncated.md``, section 3). Ranges suit the release that is run most often. Where there would be more classes
+    than ``most``, all sizes of a promise are taken together, in the order of the steps.
     """
     by_size: dict[int, list[tuple[TruncatedPoisson, int]]] = {}
     for member, count in members:
         by_size.setdefault(member.dataset_size, []).append((member, count))
-    if len(by_size) == 1 or not order.counts_records:
-        return [_of_one_promise(members, order)]
-    steps, fewest = sum(count for _, count in members), min(by_size)
-    apart: list[Classes] = []
+    steps, found = sum(count for _, count in members), dict[int, tuple[tuple[int, int], ...]]()
     for size, some in sorted(by_size.items(), key=lambda item: -sum(count for _, count in item[1])):
-        found = _of_one_promise(some, order, steps)
-        if math.prod(map(len, (*apart, found))) > min(most, _MOST_SIZES):
-            found = _of_all_sizes(some, order, steps)
+        found[size] = ((1, size),)
+        cut = [(member, count) for member, count in some if member.max_batch_size < size]
+        if not cut:
+            continue
+        often, _ = max(cut, key=lambda each: each[1])
+        demand_noise_on_sums(often.mechanism)
+        roughly = _costs_of(often.mechanism, Order.REMOVE, steps).squared_shift
+        ranges = pairs.truncation.size_ranges(often.sample_rate, often.max_batch_size, size, roughly, steps)
+        if len(by_size) == 1 or len(ranges) * math.prod(map(len, found.values())) <= min(most, _MOST_SIZES):
+            found[size] = ranges
+    return found
+
+
+def _classes_of(members: _Releases, order: Order, most: int) -> list[Classes]:
+    """Releases on Poisson samples of which a uniform choice is kept; at most so many classes in all.
+
+    The size of the data set is public but where records are added or removed: there each range of sizes is a class.
+    """
+    steps = sum(count for _, count in members)
+    if not order.counts_records:
+        return [{(): tuple((_cut(each, order, each.dataset_size, count=steps), count) for each, count in members)}]
+    ranges = ranges_of_sizes(members, most)
+    apart: list[Classes] = []
+    for size, of_size in ranges.items():
+        some = [(member, count) for member, count in members if member.dataset_size == size]
+        choices: Classes = {
+            (f"{low} to {high} records",) if len(of_size) > 1 else (): tuple(
+                (_cut(member, order, low, high, steps), count) for member, count in some
+            )
+            for low, high in of_size
+        }
+        if len(ranges) == 1:
+            return [choices]
         apart.append(
             {
                 tuple(f"{entry} of at most {size}" for entry in place): tuple(
-                    (_allowed(bound, max(fewest, member.max_batch_size)), count)
+                    (_allowed(bound, max(min(ranges), member.max_batch_size)), count)
                     for (bound, count), (member, _) in zip(bounds, some, strict=True)
                 )
-                for place, bounds in found.items()
+                for place, bounds in choices.items()
             }
         )
     return apart
@@ -140,34 +169,6 @@ def _of_all_promises(members: _Releases, order: Order, most: int) -> list[Classe
 def _allowed(bound: pairs.StepBound, largest: int) -> pairs.StepBound:
     """Without attacks by data sets that another release's promise excludes (up to B records, one does as well)."""
     return bound if bound.size is None or bound.size <= largest else replace(bound, attacks=(), size=None)
-
-
-def _of_all_sizes(members: _Releases, order: Order, steps: int) -> Classes:
-    return {(): tuple((_cut(member, order, 1, count=steps), count) for member, count in members)}
-
-
-def _of_one_promise(members: _Releases, order: Order, beside: int | None = None) -> Classes:
-    """Releases on Poisson samples of which a uniform choice is kept; the data set has one size for all of them.
-
-    It is public but where records are added or removed: there each range of sizes is a class (``truncated.md``). The
-    ranges are those that suit the release that is run most often. ``beside``: how many releases there are in all.
-    """
-    steps = beside or sum(count for _, count in members)
-    if not order.counts_records:
-        return {(): tuple((_cut(member, order, member.dataset_size, count=steps), count) for member, count in members)}
-    cut = [(member, count) for member, count in members if member.max_batch_size < member.dataset_size]
-    if not cut:
-        return _of_all_sizes(members, order, steps)
-    often, _ = max(cut, key=lambda each: each[1])
-    demand_noise_on_sums(often.mechanism)
-    roughly = _costs_of(often.mechanism, order, steps).squared_shift
-    ranges = pairs.truncation.size_ranges(often.sample_rate, often.max_batch_size, often.dataset_size, roughly, steps)
-    return {
-        (f"{low} to {high} records",) if len(ranges) > 1 else (): tuple(
-            (_cut(member, order, low, high, steps), count) for member, count in members
-        )
-        for low, high in ranges
-    }
 
 
 def _cut(

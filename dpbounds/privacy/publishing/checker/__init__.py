@@ -1,0 +1,1 @@
+"""The stand-alone checker, file by file; ``amalgamate`` writes them into one, ``standalone_checker.py``."""

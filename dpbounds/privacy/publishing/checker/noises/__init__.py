@@ -1,0 +1,1 @@
+"""Kinds of noise: one file per family."""

@@ -1,0 +1,74 @@
+"""What every kind of noise says of itself."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpbounds.privacy.publishing.checker.balls import number
+from dpbounds.privacy.publishing.checker.fields import Fields
+from dpbounds.privacy.publishing.checker.profiles import Profile, averaged, gaussian_profile, thinned, two_guarantees
+from dpbounds.privacy.publishing.checker.spent import Spent
+from dpbounds.privacy.publishing.checker.verdicts import Malformed
+
+
+class Noise:
+    """One kind of noise, drawn on all records or on a sample of them.
+
+    Attributes:
+        kind: Its name in certificates.
+        fields: The fields of its object, each with what reads it.
+        symmetric: Whether both orders of the neighbours have one profile.
+        displaces: Whether a record that takes another one's place is covered.
+        truncates: Whether it is covered on truncated samples.
+    """
+
+    kind = ""
+    fields: ClassVar[Fields] = {}
+    symmetric = True
+    displaces = False
+    truncates = False
+
+    def demand(self, noise: dict[str, Any]) -> None:
+        """Refuse parameters that do not go together."""
+
+    def profile(self, noise: dict[str, Any], times: int) -> Profile:
+        """On all records, of which one moves by so many times its bound: 2 where it is replaced."""
+        raise NotImplementedError
+
+    def spent(self, noise: dict[str, Any], times: int) -> Spent:
+        """The same, of vectors of which several coordinates may move."""
+        return Spent(steps=[(self.profile(noise, times), 1)])
+
+    def sampled(self, noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
+        """(14), (30) A record that is in a Poisson sample with chance ``rate``, beside the others."""
+        if relation == "replace-one":
+            return self.replaced(noise, rate)
+        sample = thinned(self.profile(noise, 1), rate)
+        return sample if order == "remove" else sample.reversed()
+
+    def replaced(self, noise: dict[str, Any], rate: Fraction) -> Profile:
+        """(30) The same where the record is replaced."""
+        return two_guarantees(self.profile(noise, 1), self.profile(noise, 2), rate)
+
+    def is_attained(self, noise: dict[str, Any]) -> bool:
+        """Whether some run attains the pair, which shows lower ends then."""
+        return True
+
+
+def demand_given(noise: dict[str, Any], name: str) -> None:
+    """Refuse noise without its scale."""
+    if noise[name] is None:
+        raise Malformed(f"{noise['kind']} noise needs {name}")
+
+
+def demand_one_scale(noise: dict[str, Any], names: tuple[str, str, str]) -> None:
+    """Refuse noise that is not given by its multiplier, or by its scale with a final distance."""
+    if [noise[name] is None for name in names] not in ([False, True, True], [True, False, False]):
+        raise Malformed(f"noise is given by {names[0]}, or by {names[1]} with {names[2]}")
+
+
+def replaced_alone(replaced: Profile, rate: Fraction) -> Profile:
+    """(30) A replaced record in a Poisson sample, where nothing else is covered."""
+    q = number(rate)
+    return averaged([(1 - rate, gaussian_profile(Fraction(0))), (rate, replaced)]) if q < 1 else replaced

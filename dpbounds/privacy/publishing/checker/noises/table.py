@@ -1,0 +1,45 @@
+"""All kinds of noise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from dpbounds.privacy.publishing.checker.fields import read_fields
+from dpbounds.privacy.publishing.checker.noises.gaussian import GaussianNoise
+from dpbounds.privacy.publishing.checker.noises.laplace import LaplaceNoise
+from dpbounds.privacy.publishing.checker.noises.mixtures import MixtureOfGaussiansNoise
+from dpbounds.privacy.publishing.checker.noises.noise import Noise
+from dpbounds.privacy.publishing.checker.noises.responses import RandomizedResponseNoise
+from dpbounds.privacy.publishing.checker.noises.whole_numbers import DiscreteGaussianNoise, DiscreteLaplaceNoise
+from dpbounds.privacy.publishing.checker.profiles import Profile
+from dpbounds.privacy.publishing.checker.reading import field, quoted
+from dpbounds.privacy.publishing.checker.verdicts import Malformed
+
+NOISES: dict[str, Noise] = {
+    each.kind: each
+    for each in (
+        *(GaussianNoise(), LaplaceNoise(), DiscreteLaplaceNoise(), DiscreteGaussianNoise()),
+        *(MixtureOfGaussiansNoise(), RandomizedResponseNoise()),
+    )
+}
+
+
+def read_noise(noise: object, sampling: str, refused: tuple[str, ...]) -> dict[str, Any]:
+    """What is released of each batch; some schemes have some noises as another kind."""
+    kind = field(noise, "kind", str)
+    if kind not in NOISES or kind in refused:
+        raise Malformed(f"noise of kind {quoted(kind)} with records drawn by {sampling}")
+    found = read_fields(noise, f"noise {kind}", NOISES[kind].fields)
+    NOISES[kind].demand(found)
+    return found
+
+
+def noise_profile(noise: dict[str, Any], times: int) -> Profile:
+    """(15), (16), (29) Noise on all records, of which one moves by so many times its bound: 2 where it is replaced."""
+    return NOISES[noise["kind"]].profile(noise, times)
+
+
+def joining(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
+    """(14), (30) A record that is in a Poisson sample with chance ``rate``, beside the others."""
+    return NOISES[noise["kind"]].sampled(noise, order, relation, rate)

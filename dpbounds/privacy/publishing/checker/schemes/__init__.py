@@ -1,0 +1,1 @@
+"""Kinds of releases: one file per family of schemes."""

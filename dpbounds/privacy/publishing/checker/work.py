@@ -1,0 +1,26 @@
+"""The work that an account takes, counted so that none takes hours or gigabytes."""
+
+from __future__ import annotations
+
+from flint import ctx
+
+from dpbounds.privacy.publishing.checker.limits import MOST_BALLS, MOST_WORK
+from dpbounds.privacy.publishing.checker.verdicts import NotCovered
+
+
+class Effort:
+    """What an account has taken so far, in functions evaluated on balls of 256 bits."""
+
+    done = 0.0
+
+    def spend(self, evaluations: float, kept: int = 0) -> None:
+        """Called before so much is done, and so many balls are kept: refuses what would take hours or gigabytes."""
+        self.done += evaluations * (1 + (ctx.prec / 256) ** 2) / 2
+        if self.done > MOST_WORK or kept > MOST_BALLS:
+            raise NotCovered(TOO_MUCH)
+
+
+TOO_MUCH = "so much work (hours, or gigabytes) is not done here; `dpbounds check` has other means"
+
+
+effort = Effort()
