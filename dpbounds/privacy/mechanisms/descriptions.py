@@ -35,10 +35,11 @@ BINS = mechanisms.BallsInBins.name
 JsonObject = Mapping[str, object]
 
 _EVERY = [each for name in mechanisms.__all__ if isinstance(each := getattr(mechanisms, name), type)]
-SAMPLINGS: dict[str, type[Sampling]] = {kind.name: kind for kind in _EVERY if issubclass(kind, Sampling)}
-MECHANISMS: dict[str, type[Mechanism]] = {
-    kind.name: kind for kind in _EVERY if issubclass(kind, Mechanism) and kind.name and kind.name not in SAMPLINGS
+_NAMED = {kind.name: kind for kind in _EVERY if issubclass(kind, Mechanism) and kind.name}
+SAMPLINGS: dict[str, type[Sampling]] = {
+    name: kind for name, kind in sorted(_NAMED.items()) if issubclass(kind, Sampling)
 }
+MECHANISMS: dict[str, type[Mechanism]] = {name: _NAMED[name] for name in sorted(_NAMED) if name not in SAMPLINGS}
 
 
 def described(mechanism: Mechanism, count: int) -> JsonObject:
