@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import re
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -25,6 +26,7 @@ from dpbounds.algorithms.verification.catalogue import all_examples, example
 from dpbounds.errors import BudgetExceeded, DpboundsError, InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
+from dpbounds.privacy.mechanisms import parts_of
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.registry import theorem
 from tests.algorithms.shared import EVERY, SOUND, assert_independent_repetitions, minutes_unless, pretend
@@ -582,6 +584,27 @@ def test_statements_of_examples_exist_and_are_checked():
 
 
 @pytest.mark.seconds
+@every_oracle
+def test_a_run_says_where_its_ledger_is_no_list_of_the_answers_that_were_given(name):
+    algorithm, problem = made(name)
+    given = []
+
+    class Heard:
+        def answer(self, question, answer):
+            given.append(question.kind)
+            return answer()
+
+    with watched_by(Heard()):
+        run = algorithm.run(problem, seed=0, repetitions=1)
+    if name in WITHOUT_NOISE or any(part.whole for part, _ in parts_of(run.ledger.mechanism())):
+        return  # one entry for a draw of many steps, or for all steps with noises that depend on each other
+    listed = sum(count * getattr(part, "batches", 1) for part, count in parts_of(run.ledger.mechanism()))
+    if run.chosen:
+        assert len(given) <= int(re.search("(?i)at most ([0-9]+)", run.chosen)[1])
+    else:
+        assert len(given) == listed
+
+
 def test_whatever_can_be_run_has_an_example():
     """So that audits, checks and the tests above cover it: every concrete ``Method`` of the package."""
     modules = [import_module(module.name) for module in walk_packages(algorithms.__path__, "dpbounds.algorithms.")]

@@ -242,7 +242,8 @@ def test_a_statement_about_a_walk_that_chooses_says_how_many_releases_there_may_
     method = evolve(PathNoiseDescent(20, 400, 30, 2, Fraction(2), Fraction(3, 10)), budget=PrivacyBudget.of(5, "1e-6"))
     told = method.run(double_well(3000)).statement()
     assert f"{CHOSEN}33, 31 of them along a path, which is accounted for as one release" in told
-    assert "noise fixed in advance, or by earlier answers" in told
+    assert "along the path earlier answers say how much noise the next one has" in told
+    assert "bounds fixed in advance, where nothing else is said above" in told
     assert "It takes" not in told
     assert "Accounted for are: a single release on the full batch" in told
 
