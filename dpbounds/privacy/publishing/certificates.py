@@ -285,7 +285,7 @@ def _account(subject: Account, role: str, budget: Fraction | None = None) -> dic
         {
             "order": _ORDERS.get(name, name),
             "route": proof.route,
-            "method": proof.enclosure.method,
+            "method": _label(proof.enclosure.method),
             "precision": proof.enclosure.precision,
             "parameters": {name: _data(value) for name, value in proof.parameters.items()},
             "error_budget": {name: _data(value) for name, value in proof.error_budget.items()},
@@ -294,6 +294,15 @@ def _account(subject: Account, role: str, budget: Fraction | None = None) -> dic
     ]
     lower, upper = finite_ends(subject.enclosure)
     return _as_account(subject, role, releases, (lower if _attained(releases) else Fraction(0), upper), proofs)
+
+
+def _label(method: str) -> str:
+    """The ways in which a number was enclosed, as many as a certificate has room for."""
+    ways = method.split(" and ")
+    labels = (method, *(" and ".join([*ways[:kept], "more"]) for kept in range(len(ways) - 1, 0, -1)))
+    return next(
+        (label for label in labels if len(label) <= standalone_checker.LABEL), method[: standalone_checker.LABEL]
+    )
 
 
 def _attained(releases: list[dict[str, Any]]) -> bool:
@@ -331,7 +340,7 @@ def _drawn_account(
         releases,
         (lower, claimed),
         [
-            {"order": order, "route": "profiles", "method": subject.enclosure.method, "precision": 0}
+            {"order": order, "route": "profiles", "method": _label(subject.enclosure.method), "precision": 0}
             | {"parameters": _data(found), "error_budget": {}}
             for order, found in hints.items()
         ],

@@ -48,6 +48,7 @@ BYTES, NESTING, JSON_DIGITS, RELEASES, COUNT = 16 * 2**20, 32, 1_000, 10_000, 10
 # exact numbers: p and q have at most 2000 digits, exponents four or five, and the number at most 13 000 bits either way
 NUMBER = re.compile(r"(-?[0-9]{1,2000})(?:/([0-9]{1,2000}))?(?:\*2\*\*(-?[0-9]{1,5}))?(?:\*5\*\*(-?[0-9]{1,5}))?")
 NUMBER_BITS = 13_000
+LABEL = 80  # characters of a word or a few
 # of matrices: steps, rows given entry by entry, digits of a common denominator; of last iterates: batches, epochs
 STEPS, ROWS, DIGITS, RUNS = 100_000, 2_048, 1_000, 10**9
 # of releases on samples that are composed: beyond, doubles and the work of a minute do not reach
@@ -509,7 +510,7 @@ ORDERS = ("remove", "add", "replace", "both orders")
 
 def label(record: Any, name: str) -> None:
     """A word or a few."""
-    if re.fullmatch(r"[\w ,;()-]{0,80}", field(record, name, str)) is None:
+    if re.fullmatch(rf"[\w ,;()-]{{0,{LABEL}}}", field(record, name, str)) is None:
         raise Malformed(f"the field {name!r} is {quoted(record[name])}")
 
 
