@@ -29,6 +29,10 @@ class RealNoise(Mechanism):
         """All, unless the final distance is given: that says nothing about a record that comes or goes alone."""
         return ALL if self.sensitivity is None else ALL - {Trait.PER_RECORD, Trait.PRESENCE}
 
+    def records_read(self, records: int) -> Fraction | None:
+        """All of them."""
+        return Fraction(records)
+
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """The sum and the noise are as described."""
         return (IDEAL_NOISE,)

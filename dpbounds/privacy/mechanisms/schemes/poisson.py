@@ -74,3 +74,7 @@ class PoissonSampled(Sampling):
     def divisor(self, records: int) -> Fraction:
         """The expected size of a sample, q n."""
         return self.sample_rate * records
+
+    def records_read(self, records: int) -> Fraction | None:
+        """The expected size of a sample, q n."""
+        return self.divisor(records)

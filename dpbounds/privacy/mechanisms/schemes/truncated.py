@@ -78,3 +78,12 @@ class TruncatedPoisson(Sampling):
     def divisor(self, records: int) -> Fraction:
         """The expected size of a sample, q n."""
         return self.sample_rate * records
+
+    def records_read(self, records: int) -> Fraction | None:
+        """The expected size of a sample, q n, or that to which it is cut, where that is smaller."""
+        return min(self.divisor(records), Fraction(self.max_batch_size))
+
+    @property
+    def known_records(self) -> int | None:
+        """n, or the most that there may be."""
+        return self.dataset_size
