@@ -413,13 +413,9 @@ class OpenLedger:
         last: The last of them, None before the first.
     """
 
-    @property
-    def chosen(self) -> str:
-        """See ``Run``: what it holds was released, here, and not chosen from what might be."""
-        return ""
-
     def __init__(self) -> None:
         self.seeded = False
+        self._chosen = ""
         self.descent: PlainDescent | None = None
         self._entry: tuple[tuple[Fraction, Fraction, Sampling], Release] | None = None
         self._releases: list[tuple[Release | DescribedRelease, int]] = []  # one of each, and how many in a row
@@ -428,6 +424,15 @@ class OpenLedger:
         # sums of Gamma variables and how many, by their shape and level: little noise at one level cannot hide behind
         # much at another
         self._added: dict[tuple[float, float], tuple[float, int]] = {}
+
+    @property
+    def chosen(self) -> str:
+        """See ``Run``: empty where it lists what was released."""
+        return self._chosen
+
+    def stand_for(self, chosen: str) -> None:
+        """Say that its entries are no list of what was released, but stand for it in this way."""
+        self._chosen = chosen
 
     def gaussian(
         self,
@@ -582,6 +587,21 @@ def _demand_sum(numbers: int, total: float, shape: float, alarm: float) -> None:
             f"the {numbers} numbers of noise that were added have {share**shape:.6g} of the size that the ledger says: "
             "less noise was added than written down; do not publish the output"
         )
+
+
+def chosen_as_it_goes(most: int, along: int = 0) -> str:
+    """What ``Run.chosen`` says of releases that a run chooses as it goes.
+
+    Args:
+        most: How many it may make.
+        along: Those of them along a path, which is one entry.
+    """
+    path = f", {along} of them along a path, which is accounted for as one release" if along else ""
+    shares = "; along the path earlier answers say how much noise the next one has" if along else ""
+    return (
+        f"Which releases are made, and how many, is chosen as the run goes: at most {most}{path}; the run is accounted "
+        f"for as if it had made all{shares}"
+    )
 
 
 class Visits:

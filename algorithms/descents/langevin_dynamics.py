@@ -33,7 +33,7 @@ from dpbounds.algorithms.problems.clipped import smoothness_of_gradients
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known, radius_of_domain
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import exact, to_float
+from dpbounds.expressions.exact import exact, formatted_float, to_float
 from dpbounds.papers.ours import langevin_under_pl
 from dpbounds.privacy.mechanisms import Gaussian, LastIterate
 
@@ -161,8 +161,8 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         eta, mu = Fraction(self.step_size_for(problem)), pl_constant_of(problem, self.regulariser, pl_constant)
         smoothness = self._smoothness(problem)
         if not evaluate(sympy.Rational(eta) * smoothness, {}) < 2:
-            limit = evaluate(2 / smoothness, {}).lower
-            raise InvalidValue("step_size", float(eta), f"less than 2/(L + λ) = {limit:.6g}", "use more steps")
+            limit = formatted_float(evaluate(2 / smoothness, {}).exact_lower, "g", "down")
+            raise InvalidValue("step_size", float(eta), f"less than 2/(L + λ) = {limit}", "use more steps")
         if evaluate(mu / smoothness, {}) > 1:
             raise InvalidValue("pl_constant", str(mu), f"at most L + λ = {smoothness}", "it is no PL constant")
         start = problem.initial_point

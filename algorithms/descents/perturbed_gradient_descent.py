@@ -27,6 +27,7 @@ from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, Privac
 from dpbounds.algorithms.problems.domain import demand_all_of_space, known
 from dpbounds.algorithms.sampling import Batch
 from dpbounds.expressions.evaluation import evaluate
+from dpbounds.expressions.exact import formatted_float
 from dpbounds.papers.tholeti_kalyani_2020 import algorithm_1_explicit, theorem_1_explicit
 from dpbounds.privacy.budgets.ball_noise import BallDescent
 from dpbounds.privacy.mechanisms import Gaussian
@@ -242,7 +243,8 @@ def _allowed_on_sphere(records: int, dimension: int, steps: int | None, budget: 
         raise InvalidValue("problem.records", 1, "at least 2", "with one record the sphere hides nothing")
     most = int(evaluate(theorem_1_explicit.most_steps, values).exact_lower)
     if most < 1:
-        raise InvalidValue("delta", float(budget.delta), f"at least 1/n = {1 / records:g}", "the sphere hides no more")
+        allowed = f"at least 1/n = {formatted_float(Fraction(1, records), 'g', 'up')}"
+        raise InvalidValue("delta", float(budget.delta), allowed, "the sphere hides no more")
     count = most if steps is None else fields.count(steps, "steps")
     if count > most:
         raise InvalidValue("steps", count, f"at most {most}, which delta allows", "no radius of a sphere helps")

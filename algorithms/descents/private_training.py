@@ -193,7 +193,6 @@ class PrivateTraining(Method[FiniteSum]):
                 raise InvalidValue("epochs", epochs, "None: the matrix has a row for each step")
             steps = sampling.matrix.steps if steps is None else steps
         elif sampling is not None:
-            valid_scheme(None, attrs.fields_dict(cls)["sampling"], sampling)
             demand_all_records(sampling, problem.records)
         if steps is not None and epochs is not None:
             raise InvalidValue("steps", steps, "None where epochs are given")

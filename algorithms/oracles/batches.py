@@ -175,21 +175,32 @@ def batch_means(problem: HasBatchGradients, X: Array, rows: Sequence[Rows], by: 
 
 def valid_sampling(_record: object, field: Attribute[Any], value: object) -> None:
     """A validator: raise ``InvalidValue`` unless this is how batches are drawn, or None for all records."""
+    demand_sampling(value, field.name)
+
+
+def demand_sampling(value: object, name: str) -> None:
+    """Raise ``InvalidValue`` unless this is how batches are drawn, or None for all records."""
     if value is not None and not isinstance(value, Batch | Poisson):
         advice = "Poisson(rate) draws each record by itself"
-        raise InvalidValue(field.name, repr(value), "a Batch, a Poisson or None", advice)
+        raise InvalidValue(name, repr(value), "a Batch, a Poisson or None", advice)
 
 
 def valid_scheme(_record: object, field: Attribute[Any], value: object) -> None:
-    """The same where any ``Scheme`` may be asked."""
+    """A validator: the same where any ``Scheme`` may be asked."""
+    demand_scheme(value, field.name)
+
+
+def demand_scheme(value: object, name: str) -> None:
+    """Raise ``InvalidValue`` unless this is a ``Scheme``."""
     if value is not None and not isinstance(value, Batch | Poisson | Truncated | Visited):
         advice = "Poisson(rate) draws each record by itself"
         allowed = "a Batch, a Poisson, a Truncated, Bins, an Allocated, a Shuffle, a Cyclic or None"
-        raise InvalidValue(field.name, repr(value), allowed, advice)
+        raise InvalidValue(name, repr(value), allowed, advice)
 
 
 def demand_all_records(sampling: Scheme, records: int) -> None:
-    """Raise ``InvalidValue`` where a batch is drawn from another number of records than there are."""
+    """Raise ``InvalidValue`` where it is no ``Scheme``, or draws from another number of records than there are."""
+    demand_scheme(sampling, "sampling")
     if isinstance(sampling, Batch | Truncated) and sampling.records != records:
         raise InvalidValue("batch.records", sampling.records, f"the problem's {records}", "privacy is computed from it")
     if isinstance(sampling, Visited):

@@ -21,6 +21,7 @@ from dpbounds.algorithms.problems.domain import hessian_rank, known
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
+from dpbounds.expressions.exact import formatted_float
 from dpbounds.privacy.mechanisms import Gaussian
 
 # Noise is drawn at the planned level rounded up (to a double; √r and irrational constants before that): by less than
@@ -69,7 +70,8 @@ def demand_curvature(alpha: Fraction, problem: FiniteSum) -> None:
     """Raise ``InvalidValue`` where α is above L²/ρ_H: no curvature is too low there."""
     if alpha > (largest := largest_stationarity(problem)):
         advice = "beyond that no curvature is too low: ask for a small gradient only"
-        raise InvalidValue("stationarity", float(alpha), f"at most L²/ρ_H = {float(largest):g}", advice)
+        allowed = f"at most L²/ρ_H = {formatted_float(largest, 'g', 'down')}"
+        raise InvalidValue("stationarity", float(alpha), allowed, advice)
 
 
 def value_of(formula: sympy.Expr, values: Mapping[sympy.Symbol, sympy.Expr]) -> float:

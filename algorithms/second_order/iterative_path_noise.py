@@ -38,6 +38,7 @@ from dpbounds.algorithms.second_order.reserved import ReservedLedger, reserved
 from dpbounds.errors import MISSING
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
+from dpbounds.expressions.exact import formatted_float
 from dpbounds.papers.ours import (
     searches as searches_symbol,
     second_order_path_noise as full,
@@ -282,7 +283,7 @@ class IterativePathNoise(SecondOrderMethod):
         ):
             needed = evaluate(formula.subs(values), {})
             if getattr(self, name) < needed.exact_lower:
-                allowed = f"at least {needed.upper:g}"
+                allowed = f"at least {formatted_float(needed.exact_upper, 'g', 'up')}"
                 raise InvalidValue(name, float(getattr(self, name)), allowed, "the worst problem may take as much")
         return super().bound(problem)
 

@@ -35,6 +35,7 @@ from dpbounds.algorithms.second_order.path_walk import Caps, Found, Rows, walked
 from dpbounds.algorithms.second_order.reserved import reserved
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
+from dpbounds.expressions.exact import formatted_float
 from dpbounds.papers.ours import searches as searches_symbol, second_order_path_noise as theorem
 from dpbounds.privacy.mechanisms import Gaussian
 
@@ -205,7 +206,8 @@ class PathNoiseDescent(SecondOrderMethod):
         for name, (planned, formula) in least.items():
             needed = evaluate(formula.subs(values), {})
             if planned < needed.exact_lower:
-                raise InvalidValue(name, float(planned), f"at least {needed.upper:g}", "the risk may fall for so long")
+                allowed = f"at least {formatted_float(needed.exact_upper, 'g', 'up')}"
+                raise InvalidValue(name, float(planned), allowed, "the risk may fall for so long")
         return super().bound(problem)
 
     def walk(self, problem: FiniteSum, run: OpenRun, start: Array | None = None) -> Outcome:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger, Release
+from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger, Release, chosen_as_it_goes
 from dpbounds.algorithms.oracles import GradientOracle, HessianOracle, HessianProductOracle, PathGradientOracle
 from dpbounds.errors import BudgetExceeded
 from dpbounds.privacy.mechanisms import Gaussian
@@ -47,11 +47,7 @@ class ReservedLedger(OpenLedger):
     def chosen(self) -> str:
         """How many releases there may be, at most, for a privacy statement."""
         most = sum(self._reserved.values()) - self._paths + self._along
-        together = f", {self._along} of them along a path, which is accounted for as one release" if self._along else ""
-        return (
-            f"Which releases are made, and how many, is chosen as the run goes: at most {most}{together}; the run is "
-            "accounted for as if it had made all"
-        )
+        return chosen_as_it_goes(most, self._along)
 
     @contextmanager
     def asked_by(self, streams: Sequence[Stream]) -> Iterator[None]:

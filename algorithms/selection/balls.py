@@ -12,7 +12,7 @@ from dpbounds.algorithms.oracles import at_least, batches
 from dpbounds.algorithms.problems.domain import radius_of_domain, weight_of_l1
 from dpbounds.algorithms.problems.finite_sum import Array, FiniteSum
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import ExactLike
+from dpbounds.expressions.exact import ExactLike, formatted_float
 
 
 def radius_of(problem: FiniteSum, radius: ExactLike | None, regularisation: Fraction = Fraction(0)) -> Fraction:
@@ -45,7 +45,8 @@ def demand_fit(problem: FiniteSum, dimension: int, radius: Fraction) -> None:
         raise InvalidValue("dimension", dimension, f"that of the problem, {problem.dimension}")
     own = radius_of_domain(problem)
     if own is not None and radius > own:
-        raise InvalidValue("radius", float(radius), f"at most that of the problem, {float(own):g}")
+        most = formatted_float(own, "g", "down")
+        raise InvalidValue("radius", float(radius), f"at most that of the problem, {most}")
 
 
 def objective_in_batches(problem: FiniteSum, X: Array) -> Array:

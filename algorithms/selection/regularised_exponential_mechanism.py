@@ -37,7 +37,7 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate
-from dpbounds.expressions.exact import ExactLike, exact, to_float
+from dpbounds.expressions.exact import ExactLike, exact, formatted_float, to_float
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import temperature_constant, theorem_5_6, theorem_5_6_explicit
 from dpbounds.privacy.mechanisms import ApproximateDP, ExponentialMechanism, Mechanism
 from dpbounds.privacy.relations import Relation, as_relation
@@ -166,7 +166,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
         if not reached.exact_upper <= allowed:
             found = f"{self.schedule.steps} steps, proven to be within {reached.decimals(4)[1]} of the target"
             advice = "leave the schedule out; with failure = 1 such a run promises nothing"
-            raise InvalidValue("schedule", found, f"one within {float(allowed):.4g}", advice)
+            raise InvalidValue("schedule", found, f"one within {formatted_float(allowed, '.4g', 'down')}", advice)
         return self.schedule
 
     def bound(self, problem: FiniteSum, risk: Literal["empirical", "population"] = "empirical") -> Enclosure:

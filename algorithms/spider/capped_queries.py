@@ -17,7 +17,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger
+from dpbounds.algorithms.ledger import DescribedRelease, OpenLedger, chosen_as_it_goes
 from dpbounds.algorithms.sampling import Sampling
 from dpbounds.errors import BudgetExceeded
 from dpbounds.expressions.exact import positive_integer
@@ -90,3 +90,23 @@ class CappedQueries:
         """Write the largest number of queries into the ledger (of every noise level that occurred: one, as planned)."""
         for query in self.made:
             self.ledger.release(query, self.cap)
+
+
+def written_for_all(*kinds: CappedQueries) -> None:
+    """Write the largest number of queries of each kind into their ledger, for queries about all records."""
+    for each in kinds:
+        each.write()
+    kinds[0].ledger.stand_for(chosen_as_it_goes(sum(each.cap for each in kinds)))
+
+
+def written_for_one(*kinds: CappedQueries) -> None:
+    """Write one query into their ledger, for queries of which each record takes part in one at most.
+
+    It is the one with the least noise.
+    """
+    ledger = kinds[0].ledger
+    ledger.release(min((query for each in kinds for query in each.made), key=lambda query: query.noise_multiplier or 0))
+    ledger.stand_for(
+        f"At most {sum(each.cap for each in kinds)} releases are made, each about records of its own: no record takes "
+        "part in more than one, and the run is accounted for as that one"
+    )

@@ -32,7 +32,7 @@ from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, Privac
 from dpbounds.algorithms.problems.domain import demand_all_of_space
 from dpbounds.algorithms.problems.finite_sum import record_gradients
 from dpbounds.algorithms.run import Run
-from dpbounds.algorithms.spider.capped_queries import CappedQueries
+from dpbounds.algorithms.spider.capped_queries import CappedQueries, written_for_one
 from dpbounds.algorithms.spider.spider import starts
 from dpbounds.algorithms.spider.stochastic_spider import (
     Rows,
@@ -265,8 +265,7 @@ class PopulationStochasticSpider(Method[FiniteSum]):
 
         x0, eta = starts(problem, R, start), step_size_for(problem)
         made = search(run, x0, eta, self.drift_threshold, fresh, updates, renewed, changed, exact)
-        # a record is in one block, hence in one query: it pays for the one with the least noise, at most
-        run.ledger.release(min((*fresh.made, *updates.made), key=lambda query: query.noise_multiplier or 0))
+        written_for_one(fresh, updates)  # a record is in one block, hence in one query
         return made
 
     def pools(self, records: int) -> tuple[Pool, Pool]:

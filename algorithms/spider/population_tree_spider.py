@@ -24,7 +24,7 @@ from dpbounds.algorithms.oracles.rows import asked
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space
 from dpbounds.algorithms.run import Run
-from dpbounds.algorithms.spider.capped_queries import CappedQueries
+from dpbounds.algorithms.spider.capped_queries import CappedQueries, written_for_one
 from dpbounds.algorithms.spider.population_stochastic_spider import Block, OnBlock
 from dpbounds.algorithms.spider.spider import starts
 from dpbounds.algorithms.spider.stochastic_spider import difference_stddev
@@ -190,8 +190,7 @@ class PopulationTreeSpider(Method[FiniteSum]):
                 run.measure(first=risk)
             length = norms(v)[:, None]
             w = w - self.move_length * np.divide(v, length, out=np.zeros_like(v), where=length > 0)
-        # a record is in one block, hence in one query: it pays for the one with the least noise, at most
-        run.ledger.release(min((*fresh.made, *differences.made), key=lambda query: query.noise_multiplier or 0))
+        written_for_one(fresh, differences)  # a record is in one block, hence in one query
         slope = exact(returned.point)[1]
         if population_gradient is None:
             run.measure(last=run.exact(w)[0])

@@ -36,7 +36,7 @@ from dpbounds.algorithms.method import (
     stddev_of_gradients,
 )
 from dpbounds.algorithms.oracles import Gradients, Poisson, Sampling, at_least
-from dpbounds.algorithms.oracles.batches import sampled, valid_sampling
+from dpbounds.algorithms.oracles.batches import demand_sampling, sampled, valid_sampling
 from dpbounds.algorithms.oracles.constants import per_distance
 from dpbounds.algorithms.oracles.differences import enforced
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
@@ -138,6 +138,8 @@ class Spider(Method[FiniteSum]):
         """
         budget = PrivacyBudget.of(epsilon, delta, relation)
         gap = fields.initial_gap(initial_gap)
+        demand_sampling(anchor_sampling, "anchor_sampling")
+        demand_sampling(difference_sampling, "difference_sampling")
         T, q = parameters(problem, 2 / planning.multiplier_of_one(budget) ** 2, gap, steps, anchor_period)
         N1 = anchors(T, q)
         if anchor_sampling is None and (difference_sampling is None or N1 == T):

@@ -37,7 +37,7 @@ from dpbounds.algorithms.oracles.differences import distances
 from dpbounds.algorithms.oracles.rows import Walk, asked, of_rows
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.domain import demand_all_of_space
-from dpbounds.algorithms.spider.capped_queries import CappedQueries
+from dpbounds.algorithms.spider.capped_queries import CappedQueries, written_for_all
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import to_float
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import lemma_3_3_explicit, theorem_4_2_explicit
@@ -187,8 +187,7 @@ class StochasticSpider(Method[FiniteSum]):
             self.kicks,
             self.variant == "as-printed",
         )
-        fresh.write()
-        updates.write()
+        written_for_all(fresh, updates)
         return replace(made, title="stochastic spider" + (", as printed" if self.variant == "as-printed" else ""))
 
     def _kept_budget(self) -> PrivacyBudget | None:

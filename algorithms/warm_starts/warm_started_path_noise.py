@@ -20,6 +20,7 @@ from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, Privac
 from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent, chosen_parameters
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
 from dpbounds.algorithms.selection.net_exponential_mechanism import NetExponentialMechanism
+from dpbounds.expressions.exact import formatted_float
 from dpbounds.privacy.mechanisms import Gaussian
 
 
@@ -132,7 +133,8 @@ class WarmStartedPathNoise(Method[FiniteSum]):
         gap = self.descent.initial_gap
         assert gap is not None
         if gap < psi:
-            raise InvalidValue("descent.initial_gap", float(gap), f"at least {float(psi):g}", "the start may be so bad")
+            allowed = f"at least {formatted_float(psi, 'g', 'up')}"
+            raise InvalidValue("descent.initial_gap", float(gap), allowed, "the start may be so bad")
         return self.descent.bound(problem) + Enclosure.exactly(self.start_failure)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:

@@ -85,10 +85,8 @@ def expression(mechanism: Mechanism) -> str:
     >>> expression(PoissonSampled(Gaussian(1), "0.01") ** 10)
     'dp.PoissonSampled(dp.Gaussian(1), sample_rate="0.01") ** 10'
     """
-    if isinstance(mechanism, Composed):
-        parts = parts_of(mechanism)
-        return " @ ".join(_written(part) + (f" ** {count}" if count > 1 else "") for part, count in parts)
-    return _written(mechanism)
+    parts = parts_of(mechanism)
+    return " @ ".join(_written(part) + (f" ** {count}" if count > 1 else "") for part, count in parts)
 
 
 def _written(value: Any) -> str:
@@ -150,9 +148,8 @@ def _calibration(given: dict[str, Any], training: Training) -> str:
 
 def _opacus(mechanism: Mechanism) -> str:
     """Training by Opacus' Poisson samples; "" where its engine does something else."""
-    if isinstance(mechanism, Composed):
-        (part, _), *others = parts_of(mechanism)
-        mechanism = part if not others else mechanism
+    (part, _), *others = parts_of(mechanism)
+    mechanism = mechanism if others else part
     if not (isinstance(mechanism, PoissonSampled) and isinstance(mechanism.mechanism, Gaussian)):
         return ""
     noise = mechanism.mechanism.noise_multiplier

@@ -11,7 +11,6 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpbounds.privacy import mechanisms as known
 from dpbounds.privacy.mechanisms import Mechanism, parts_of
 from dpbounds.theorems.record import Theorem
 
@@ -101,11 +100,11 @@ def cost_of(
     if mechanism is None:
         return Cost(counted, memory, "not stated" if counted is None else "at most")
     releases = parts_of(mechanism)
-    selections = () if theorem.algorithm in _VERTEX_SEARCHES else (known.ExponentialMechanism,)
-    walk = [(part, count) for part, count in releases if not isinstance(part, selections)]
+    searches = theorem.algorithm in _VERTEX_SEARCHES
+    walk = [(part, count) for part, count in releases if searches or not part.chooses]
     if not walk:
         return Cost(0, None, f"no gradients, but {_DRAW}", uncounted=True)
-    drawn = [(_records(part, dataset_size), count) for part, count in walk]
+    drawn = [(part.records_read(dataset_size), count) for part, count in walk]
     size = max(drawn, key=lambda one: one[1])[0]
     batch = None if size is None else math.ceil(size)
     twice = gradients_per_record(theorem) == 2
@@ -130,19 +129,3 @@ def _memory(theorem: Theorem, dimension: int) -> int | None:
         return vectors * dimension + matrices * dimension**2
     held = _SPIDERS.get(name) or _DESCENTS.get(name)
     return None if held is None else held * dimension
-
-
-def _records(part: Mechanism, dataset_size: int) -> Fraction | None:
-    """Records that one release looks at (on average, for Poisson samples)."""
-    match part:
-        case known.Gaussian() | known.Laplace() | known.UniformBall() | known.ExponentialMechanism():
-            return Fraction(dataset_size)
-        case known.PoissonSampled(sample_rate=rate):
-            return rate * dataset_size
-        case known.SampledWithoutReplacement(batch_size=batch) | known.SampledWithReplacement(batch_size=batch):
-            return Fraction(batch)
-        case known.TruncatedPoisson(sample_rate=rate, max_batch_size=most):
-            return min(rate * dataset_size, Fraction(most))
-        case known.InParallel():
-            return Fraction(dataset_size)  # every record is in one block
-    return None

@@ -20,10 +20,10 @@ from sympy import And, Expr, Function, Ge, Gt, Le, Lt, Max, Min, Symbol, ceiling
 from sympy.logic.boolalg import Boolean, BooleanTrue
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.symbols import Quantity, Unit, by_name, rho, steps as step_count
+from dpbounds.expressions.symbols import Domain, Quantity, Unit, by_name, rho, steps as step_count
 from dpbounds.rates.growth import Prescriptions
 from dpbounds.rates.promises import prescriptions
-from dpbounds.theorems.record import Theorem
+from dpbounds.theorems.record import REAL, Theorem
 
 _Array: TypeAlias = NDArray[np.float64]
 _ROOM = 1e-6  # relative, that every condition is kept away from its boundary: parameters are rounded afterwards
@@ -50,6 +50,7 @@ class Axis:
         most: The largest value of what is a whole number, at least 1; 0 for others.
         below: Whether there are values below that of ``low``, of which the logarithm is as fine as elsewhere.
         above: The same for ``high``.
+        domain: Of the values, exactly: one that is rounded to few digits may fall on an end.
     """
 
     low: float
@@ -58,6 +59,7 @@ class Axis:
     most: int = 0
     below: bool = False
     above: bool = False
+    domain: Domain = REAL
 
     @property
     def whole(self) -> bool:
@@ -317,7 +319,7 @@ def _neighbours(axis: Axis, coordinate: float) -> tuple[int, ...]:
 
 
 def _rounded(where: Search, point: _Array) -> list[Fraction]:
-    """The values with as few digits as lose a millionth of the goal at most, and of the room of conditions a half."""
+    """The values with as few digits as keep their domains, lose a millionth of the goal and half a condition's room."""
     exact = [float(axis.value(np.array(each))) for axis, each in zip(where.axes, point, strict=True)]
     best = _size(where, point)
     for digits in range(_FEWEST_DIGITS, _MOST_DIGITS + 1):
@@ -325,6 +327,8 @@ def _rounded(where: Search, point: _Array) -> list[Fraction]:
             Fraction(min(round(each), axis.most)) if axis.whole else Fraction(f"{each:.{digits}g}")
             for axis, each in zip(where.axes, exact, strict=True)
         ]
+        if not all(axis.domain.contains(value) for axis, value in zip(where.axes, values, strict=True)):
+            continue
         size, holds = where.of_values(np.array(values, dtype=float)[:, None])
         if size[0] <= best + _ROOM and (holds > _ROOM / 4).all():
             break
@@ -342,13 +346,15 @@ def _axis(record: Quantity, values: Mapping[str, Fraction], most: int | None) ->
     domain = record.domain
     if domain.whole:
         most = most or math.floor(math.exp(_WIDE))
-        return Axis(0.0, math.log(most), np.exp, most)
+        return Axis(0.0, math.log(most), np.exp, most, domain=domain)
     if domain.upper is not None:
         low, high = float(domain.lower or 0), float(domain.upper)
         # near its upper end floating point is coarse; near a lower end that is not 0, too
-        return Axis(-_WIDE, _WIDE, lambda point: low + (high - low) / (1 + np.exp(-point)), below=low == 0)
+        return Axis(
+            -_WIDE, _WIDE, lambda point: low + (high - low) / (1 + np.exp(-point)), below=low == 0, domain=domain
+        )
     scale = _natural(record.unit, values)
-    return Axis(-_WIDE, _WIDE, lambda point: scale * np.exp(point), below=True, above=True)
+    return Axis(-_WIDE, _WIDE, lambda point: scale * np.exp(point), below=True, above=True, domain=domain)
 
 
 def _natural(unit: Unit, values: Mapping[str, Fraction]) -> float:

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import re
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -19,15 +20,16 @@ from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
 from dpbounds.algorithms.ledger_format import CONDITION
 from dpbounds.algorithms.oracles import BATCH_WIDTH, choices, perturbation
 from dpbounds.algorithms.oracles.watching import answered, watched_by
-from dpbounds.algorithms.sampling import Batch
+from dpbounds.algorithms.sampling import Batch, Poisson
 from dpbounds.algorithms.verification import Verdict, bound_check
 from dpbounds.algorithms.verification.catalogue import all_examples, example
 from dpbounds.errors import BudgetExceeded, DpboundsError, InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
+from dpbounds.privacy.mechanisms import parts_of
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.registry import theorem
-from tests.algorithms.shared import EVERY, SOUND, assert_independent_repetitions, minutes_unless, pretend
+from tests.algorithms.shared import EVERY, SOUND, assert_independent_repetitions, minutes_unless, pretend, refused
 
 # What is spent of ε = 1 at least, where that is less than 1 - 1e-6: choices have a range that no pair of data sets
 # attains, and δ = 1e-5 is all that a ball spends.
@@ -579,6 +581,50 @@ def test_statements_of_examples_exist_and_are_checked():
         assert one.theorems
         assert [theorem(each).id for each in one.theorems] == list(one.theorems)
         assert one.printed or checked & set(one.theorems), one.name
+
+
+PLANNED_FOR_A_SAMPLING = {"StochasticGradientDescent": "dp-sgd", "PrivateTraining": "training", "Spider": "dp-spider"}
+
+
+def samplings(kind):
+    """The names of the parameters of a plan that say how batches are drawn."""
+    return [name for name in inspect.signature(kind.calibrated).parameters if name.endswith("sampling")]
+
+
+@pytest.mark.seconds
+def test_every_plan_for_a_sampling_has_an_example():
+    kinds = {name: kind for name in algorithms.__all__ if hasattr(kind := getattr(algorithms, name), "calibrated")}
+    assert {name for name, kind in kinds.items() if samplings(kind)} == set(PLANNED_FOR_A_SAMPLING)
+
+
+@pytest.mark.parametrize("name", PLANNED_FOR_A_SAMPLING.values())
+def test_a_plan_refuses_what_is_no_sampling_by_name(name):
+    algorithm, problem = made(name)
+    more = {"optimiser": 0.1} if name == "training" else {}
+    for parameter in samplings(type(algorithm)):
+        for value in (3, "poisson", [Poisson("0.1")]):
+            refused(f"^{parameter} must be a Batch", type(algorithm).calibrated, problem, **{parameter: value}, **more)
+
+
+@every_oracle
+def test_a_run_says_where_its_ledger_is_no_list_of_the_answers_that_were_given(name):
+    algorithm, problem = made(name)
+    given = []
+
+    class Heard:
+        def answer(self, question, answer):
+            given.append(question.kind)
+            return answer()
+
+    with watched_by(Heard()):
+        run = algorithm.run(problem, seed=0, repetitions=1)
+    if name in WITHOUT_NOISE or any(part.whole for part, _ in parts_of(run.ledger.mechanism())):
+        return  # one entry for a draw of many steps, or for all steps with noises that depend on each other
+    listed = sum(count * getattr(part, "batches", 1) for part, count in parts_of(run.ledger.mechanism()))
+    if run.chosen:
+        assert len(given) <= int(re.search("(?i)at most ([0-9]+)", run.chosen)[1])
+    else:
+        assert len(given) == listed
 
 
 @pytest.mark.seconds

@@ -167,8 +167,16 @@ def test_an_attack_that_attains_the_bound_makes_it_tight(answer, ledger):
     assert found["tight"] is True
 
 
-def test_the_size_of_the_data_in_a_ledger_is_held_against_delta(answer, ledger):
-    path = ledger(dp.SampledWithoutReplacement(dp.Gaussian(3), 1, 1000))
+@pytest.mark.parametrize(
+    "sampled",
+    [
+        dp.SampledWithoutReplacement(dp.Gaussian(3), 1, 1000),
+        dp.TruncatedPoisson(dp.Gaussian(3), "1/1000", 1, 1000),
+    ],
+    ids=["one record", "a sample that is cut"],
+)
+def test_the_size_of_the_data_in_a_ledger_is_held_against_delta(answer, ledger, sampled):
+    path = ledger(sampled)
     _, errors = answer("epsilon", "--ledger", path, "--delta", "0.001")
     assert "warning: delta = 0.001 is at or above 1/1000" in errors
     _, errors = answer("epsilon", "--ledger", path, "--delta", "0.0009")

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from dpbounds.errors import InvalidValue
+from dpbounds.expressions.symbols import by_name
 from dpbounds.privacy.accountants.certified import delta as certified_delta
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled, parts_of
 from dpbounds.privacy.relations import Relation
 from dpbounds.rates.budgets import Budget, gaussian_rho
 from dpbounds.rates.plan import plan
-from dpbounds.rates.tuning import Axis, Search, freedom, likely_rho, search, tuned
+from dpbounds.rates.tuning import Axis, Search, _axis, freedom, likely_rho, search, tuned
 from dpbounds.theorems.record import Bound, Parameter
 from dpbounds.theorems.registry import library, theorem
 from tests.rates.plans import plan_of
@@ -265,6 +266,16 @@ def test_a_search_follows_a_minimum_beyond_its_ends(target):
 
     found = tuned(Search(("a",), (axis,), of_values))
     assert float(found.values["a"]) == pytest.approx(target, rel=0.05)
+
+
+def test_few_digits_do_not_round_a_probability_to_one():
+    """The goal falls towards 1, but so slowly that 1 itself would be near enough."""
+    axis = _axis(by_name()["failure_probability"], {}, None)
+
+    def of_values(values):
+        return -1e-3 * values[0], np.empty((0, values.shape[1]))
+
+    assert 0.99999 < tuned(Search(("failure_probability",), (axis,), of_values)).values["failure_probability"] < 1
 
 
 def test_what_is_given_is_not_chosen():

@@ -18,7 +18,7 @@ from dpbounds.errors import NotCertified
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.theorems import index, registry
 from dpbounds.theorems.checking import defects, sample
-from dpbounds.theorems.record import Bound, Parameter, Status
+from dpbounds.theorems.record import Bound, Parameter, Severity, Status
 from dpbounds.theorems.wording import as_data, as_latex, as_markdown, as_text
 from tests.papers.reference_formulas import Point, formulas_of, place
 
@@ -139,6 +139,16 @@ def test_every_repaired_or_false_statement_says_why():
             assert theorem.errata or theorem.id in shared, theorem.id
         if theorem.status is Status.DISPUTED:
             assert theorem.errata or theorem.notes or theorem.relies_on, theorem.id
+
+
+@pytest.mark.parametrize("severity", [Severity.GAP, Severity.FALSE, Severity.PRIVACY])
+def test_what_has_a_serious_fault_in_print_says_so_by_its_status(severity):
+    """Its own, or that of the part with the fault: a proof that was found right, or not read, is not all to be said."""
+    faulty = {Status.REPAIRED, Status.DISPUTED, Status.FALSE}
+    known = {theorem.id: theorem for theorem in registry.library()}
+    errata = [erratum for theorem in known.values() for erratum in theorem.errata if erratum.severity is severity]
+    for theorem in {known[name] for erratum in errata for name in erratum.also}:
+        assert faulty & {theorem.status, *(part.status for part in theorem.parts)}, theorem.id
 
 
 # --- formulas ---

@@ -308,7 +308,7 @@ def _plot(report: Report) -> bytes:
 def _statement(row: Trained) -> str:
     from dpbounds.privacy.publishing.statements import statement
 
-    return statement(row.account, noise_drawn=row.run.noise_drawn, outside=_OUTSIDE)
+    return statement(row.account, noise_drawn=row.run.noise_drawn, outside=_OUTSIDE, chosen=row.run.chosen)
 
 
 def _worst(checks: Iterable[Check]) -> str:

@@ -26,8 +26,6 @@ from dpbounds.privacy.mechanisms import (
     Gaussian,
     Mechanism,
     PoissonSampled,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
     parts_of,
 )
 from dpbounds.privacy.mechanisms.schemes.last_iterate import CONDITION as ONLY_THE_LAST
@@ -91,12 +89,7 @@ def read_ledger(path: Path, dataset_size: int | None = None, last_alone: bool = 
         mechanism, seeded = read(text)
     except InvalidValue as error:
         raise InvalidValue("--ledger", path, "a ledger that dpbounds wrote", str(error)) from None
-    sizes = [
-        part.dataset_size
-        for part, _ in parts_of(mechanism)
-        if isinstance(part, SampledWithoutReplacement | SampledWithReplacement)
-    ]
-    size = dataset_size or max(sizes, default=None)
+    size = dataset_size or max((part.known_records or 0 for part, _ in parts_of(mechanism)), default=0) or None
     told: dict[str, object] = {"ledger": str(path)}
     conditions = [CONDITION] if seeded else []
     if last_alone:

@@ -48,7 +48,8 @@ THEOREM = PAPER.theorem(
     ),
     privacy=Privacy(mechanism, "epsilon"),
     notes="""
-    - The privacy that Lemma 4.1 states for it holds if an element is added or removed; 2ε if one is replaced.
+    - Print does not say here how private it is. What Lemma 4.1 says holds if an element is added or removed; it is 2ε
+      if one is replaced: see its erratum.
     - One test on the larger of the two scaled quantities costs half as much and is more accurate:
       ganesh-liu-oh-thakurta-2023/lemma-4.1/explicit.
     """,

@@ -48,7 +48,6 @@ THEOREM = PAPER.theorem(
         survives="ε-DP for a record that is added or removed with n public (sensitivities G/n and M/n, as the "
         "proofs of Section 4 have them), and for a replaced one with all noise doubled; the accuracy",
         relation="replace-one",
-        also="ganesh-liu-oh-thakurta-2023/algorithm-2",
     ),
     notes="""
     - The point is selected from points that do not depend on the same data again: their release is extra.

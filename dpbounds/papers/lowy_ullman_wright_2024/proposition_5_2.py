@@ -78,6 +78,7 @@ THEOREM = PAPER.theorem(
             survives="the proposition with the larger batch; most likely a misprint, and with it, too, no violation "
             "was found for ε of 0.1 and more, because σ² is larger than needed by a factor of more than 100",
             relation="replace-one",
+            also="lowy-ullman-wright-2024/proposition-d.1",
         ),
         Erratum(
             printed="some run has a gap ≲ G D k √(d ln(k/δ))/(εn) with probability 1 - 2^(-k)",

@@ -21,7 +21,7 @@ THEOREM = PAPER.theorem(
     statement=__doc__,
     where="Appendix D, Proposition D.1 and its proof",
     bounds="excess-empirical-risk, expectation",
-    status="proved",
+    status="repaired",
     relation="replace-one",
     sampling="with replacement",
     assumptions="Lipschitz, quasar-convex, unconstrained",
@@ -33,6 +33,8 @@ THEOREM = PAPER.theorem(
     notes="""
     - Print goes on to (2D/(q_c√T))(G + √(dσ²)): right, and twice as large as needed.
     - In the proof a gradient sign is missing in one inner product, and |g_t|² stands for its expectation. Smoothness is
-      not used. The prescribed batch is discussed in lowy-ullman-wright-2024/proposition-5.2.
+      not used.
+    - Print prescribes a batch, and adds a private selection among several runs. Neither is as private as it says, see
+      the errata of lowy-ullman-wright-2024/proposition-5.2; what is recorded here is the bound in expectation.
     """,
 )

@@ -33,7 +33,6 @@ THEOREM = PAPER.theorem(
         evidence="test_theorem_e_2.py::test_given_the_start_the_records_are_tilted",
         where="Appendix E, proof of Theorem E.2",
         survives="the theorem, as far as Lemma E.1 goes, with half of the records for each, which costs constants",
-        also="lowy-ullman-wright-2024/algorithm-4",
     ),
     notes="The end of the proof says 'Theorem 3.4' and means this theorem.",
 )

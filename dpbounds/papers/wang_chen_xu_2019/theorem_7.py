@@ -1,6 +1,6 @@
-r"""Under Assumption 4 there are constants $c_1, c_2$ such that for $0 < \varepsilon < c_1 T$ DP-GD (all iterates are
-returned) is $(\varepsilon, \delta)$-DP with $\sigma^2 = c_2 G^2 T \ln(1/\delta)/(n\varepsilon)^2$; and if $n$ is at
-least $\tilde\Omega\big(\sqrt{L B d \ln(1/\delta) \ln(1/\xi)}\, G/(\varepsilon\alpha^2)\big)$ (8), then with $T = \tilde
+r"""Under Assumption 4 DP-GD (all iterates are returned) is $(\varepsilon, \delta)$-DP with $\sigma^2 = c_2 G^2 T
+\ln(1/\delta)/(n\varepsilon)^2$, where a constant $c_2$ serves $\varepsilon \le a \ln(1/\delta)$; and if $n$ is at least
+$\tilde\Omega\big(\sqrt{L B d \ln(1/\delta) \ln(1/\xi)}\, G/(\varepsilon\alpha^2)\big)$ (8), then with $T = \tilde
 O(L B/\alpha^2)$ steps of $\eta = 1/L$, with probability $1 - \xi$, one of the iterates is an $\alpha$-SOSP of the
 empirical risk.
 """
@@ -33,6 +33,7 @@ THEOREM = PAPER.theorem(
             "σ²; c stands for c₂",
             unit=Unit(2, -2),
             up_to_constant=True,
+            status="repaired",
         ),
     ),
     privacy=Privacy(
@@ -42,7 +43,8 @@ THEOREM = PAPER.theorem(
     algorithm="wang-chen-xu-2019/algorithm-4",
     relies_on="wang-chen-xu-2019/lemma-1 cited/abadi-et-al-2016/theorem-1",
     notes="""
-    - Its range of ε is too wide, too; here c₂ = 6 + 4√2 serves ε <= ln(1/δ): see the erratum of wang-xu-2019/theorem-1.
+    - Print has constants for all 0 < ε < c₁T, and none serves that range; c₂ = 6 + 4√2 serves ε <= ln(1/δ): see the
+      erratum of wang-xu-2019/theorem-1.
     - The proof is in a supplement that was not seen; only the gradient norms have been rederived here.
     - n is bounded from below only, while the noise, which is what leaves a saddle point, vanishes as n grows: from an
       exact saddle point with negative curvature γ it takes about ln(r/(ησ))/ln(1 + ηγ) steps to come away by r, so the

@@ -46,7 +46,7 @@ from dpbounds.privacy.routes.contour.landscape import survey
 from dpbounds.privacy.routes.contour.plan import plain_draft
 from dpbounds.privacy.routes.drawn_steps import METHOD, delta_at_most, epsilon_at_most, negligible, plannable
 from dpbounds.privacy.routes.grouping import between as between_groups, by_groups
-from dpbounds.privacy.routes.largest_losses import epsilon_by_largest_losses
+from dpbounds.privacy.routes.largest_losses import delta_by_largest_losses, epsilon_by_largest_losses
 from dpbounds.privacy.routes.lattice import delta_bounds, delta_bounds_at, epsilon_bounds
 from dpbounds.privacy.routes.lattice.integer_measures import Work
 from dpbounds.privacy.routes.outcomes import delta_by_outcomes, epsilon_by_outcomes, has_few_outcomes
@@ -57,6 +57,7 @@ _CLONES_AIM = 1e-4  # the same where clones hide the record: what is chosen for 
 _ALLOCATED_AIMS = {"delta": 3e-4, "epsilon": 4e-5}  # the same for steps allocated in secret, by what is given
 _ALLOCATED_FINEST = 1e-5  # the least that is aimed at there
 _LOOSE = 10 * ACCEPTED  # the width at which a lattice's answer is still taken
+_NOTHING = Fraction(1, 2**4000)  # the width of a δ beyond which nobody looks
 _WIDE = 0.03  # relative width at which simple bounds are worth a try
 _MANY = 32  # distinct pairs, above which it is asked what they take together
 _LATTICE_LEVELS, _LATTICE_GROUPS = 100, 48  # distinct pairs for a lattice at ``ACCEPTED``: once, or for each end
@@ -255,14 +256,15 @@ def _without_all_levels(product: Product, asked: Question) -> Proof | None:
 
 
 def _by_largest_losses(product: Product, asked: Question) -> Proof | None:
-    """The sum of the largest losses, where δ buys next to nothing less."""
-    if not asked.target.for_epsilon:
-        return None
+    """From the largest losses: ε where δ buys next to nothing less than their sum, δ where ε is next to it."""
+    by_largest_losses = epsilon_by_largest_losses if asked.target.for_epsilon else delta_by_largest_losses
     try:
-        found = epsilon_by_largest_losses(product, asked.target.value)
+        found = by_largest_losses(product, asked.target.value)
     except Declined:
         return None
-    return found if relative_width(found) <= asked.tolerance else None
+    ends = found.enclosure
+    at_the_edge = not asked.target.for_epsilon and ends.exact_upper - ends.exact_lower <= _NOTHING
+    return found if at_the_edge or relative_width(found) <= asked.tolerance else None
 
 
 def _summed(product: Product, asked: Question) -> Proof | None:

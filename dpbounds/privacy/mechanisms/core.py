@@ -89,6 +89,7 @@ class Mechanism(Displayed):
         name: In ledgers, certificates and on the command line; empty for what is no single release.
         phrase: The noise in words, with the names of parameters in braces.
         whole: Whether it says itself which records its steps are about, so that no sampling scheme goes with it.
+        chooses: Whether it draws one of several candidates, by how well each does.
     """
 
     __slots__ = ()
@@ -96,6 +97,7 @@ class Mechanism(Displayed):
     name: ClassVar[str] = ""
     phrase: ClassVar[str] = ""
     whole: ClassVar[bool] = False
+    chooses: ClassVar[bool] = False
 
     @property
     def inside(self) -> tuple[Mechanism, ...]:
@@ -133,6 +135,15 @@ class Mechanism(Displayed):
     def divisor(self, records: int) -> Fraction:
         """The public number by which a sum over a batch is divided to be a mean: how many records are expected."""
         return Fraction(records)
+
+    def records_read(self, records: int) -> Fraction | None:
+        """How many of so many records one release is computed from, on average; None where that is not known."""
+        return None
+
+    @property
+    def known_records(self) -> int | None:
+        """The number of records that it is about; None where its privacy does not depend on that."""
+        return None
 
     def dominated_by(self, order: Order) -> StepBound:
         """The pair that dominates one release on all the data it is given, and pairs that attacks attain.
@@ -336,6 +347,10 @@ class InParallel(Mechanism):
             raise InvalidValue("blocks", given, "at least one mechanism, and nothing else")
         demand_one_of("partition", partition, get_args(Partition))
         self._hold(blocks=given, partition=partition)
+
+    def records_read(self, records: int) -> Fraction | None:
+        """All: every record is in one block."""
+        return Fraction(records)
 
 
 def parts_of(mechanism: Mechanism) -> tuple[tuple[Mechanism, int], ...]:

@@ -137,6 +137,7 @@ class ExponentialMechanism(Declared):
     """
 
     name = "exponential"
+    chooses = True
 
     epsilon: Fraction = field(metadata=parameter(NUMBER))
     relation: Relation = field(metadata=parameter(RELATION))
@@ -145,6 +146,10 @@ class ExponentialMechanism(Declared):
     def __init__(self, epsilon: ExactLike, *, relation: str | Relation, monotone: bool = False) -> None:
         declared = as_relation(relation)
         self._hold(epsilon=positive(epsilon, "epsilon"), relation=declared, monotone=_monotone(monotone, declared))
+
+    def records_read(self, records: int) -> Fraction | None:
+        """All of them."""
+        return Fraction(records)
 
     @property
     def loss_range(self) -> Fraction:
@@ -185,6 +190,7 @@ class PermuteAndFlip(Declared):
     """
 
     name = "permute-and-flip"
+    chooses = True
 
     epsilon: Fraction = field(metadata=parameter(NUMBER))
     relation: Relation = field(metadata=parameter(RELATION))

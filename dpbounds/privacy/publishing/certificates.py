@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import math
 import platform
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -298,8 +297,12 @@ def _account(subject: Account, role: str, budget: Fraction | None = None) -> dic
 
 
 def _label(method: str) -> str:
-    """A method in as many characters as the checker reads, whole words."""
-    return textwrap.shorten(method, 80, placeholder=" and more")
+    """The ways in which a number was enclosed, as many as a certificate has room for."""
+    ways = method.split(" and ")
+    labels = (method, *(" and ".join([*ways[:kept], "more"]) for kept in range(len(ways) - 1, 0, -1)))
+    return next(
+        (label for label in labels if len(label) <= standalone_checker.LABEL), method[: standalone_checker.LABEL]
+    )
 
 
 def _attained(releases: list[dict[str, Any]]) -> bool:

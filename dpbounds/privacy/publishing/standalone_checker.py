@@ -140,6 +140,7 @@ def shown(value: Fraction, rounding: str = ROUND_CEILING) -> str:
 # what is read: bytes of the file, brackets in one another, characters of a JSON number, releases, repetitions of one
 BYTES, NESTING, JSON_DIGITS, RELEASES, COUNT = 16 * 2**20, 32, 1_000, 10_000, 10**30
 NUMBER_BITS = 13_000
+LABEL = 80  # characters of a word or a few
 
 
 # of matrices: steps, rows given entry by entry, digits of a common denominator; of last iterates: batches, epochs
@@ -221,7 +222,7 @@ def quoted(value: object) -> str:
 
 def label(record: Any, name: str) -> None:
     """A word or a few."""
-    if re.fullmatch(r"[\w ,;()-]{0,80}", field(record, name, str)) is None:
+    if re.fullmatch(rf"[\w ,;()-]{{0,{LABEL}}}", field(record, name, str)) is None:
         raise Malformed(f"the field {name!r} is {quoted(record[name])}")
 
 

@@ -20,6 +20,10 @@ from dpbounds.privacy.relations import Relation
 IDEAL_NOISE = "pseudo-random numbers in double precision, standing for ideal Gaussian noise"
 _PRINTED_DIGITS = 6
 
+_BOUNDS = (
+    "per-record bounds that are public constants or follow from earlier answers, divisors that are public constants"
+)
+_UNLESS_SAID = ", where nothing else is said above"
 _ALL = "every answer, and all that is computed from the answers alone (so every iterate)"
 
 
@@ -76,9 +80,11 @@ def statement(
     if chosen:
         takes = f"{chosen}. Accounted for are: "
     subject_is = "release is" if steps == 1 and not chosen else "sequence of releases is"
-    fixed = "fixed in advance, or by earlier answers" if chosen else "fixed in advance"
     draws = list(dict.fromkeys(told for part, _ in parts if (told := part.resolved().draws(subject.relation))))
-    hidden = f"; that {CONDITION}" if any(isinstance(part, LastIterate) for part, _ in parts) else ""
+    last = any(isinstance(part, LastIterate) for part, _ in parts)
+    hidden = f"; that {CONDITION}" if last else ""
+    # an earlier answer may set the bound of a later release only where it is an answer that everybody may see
+    bounds = "bounds and divisors that are public constants" if last else _BOUNDS
     rates = any(getattr(part, "sample_rate", None) not in (None, 1) for part, _ in parts)
     if noise_drawn == IDEAL_NOISE and not all(isinstance(part.noise, Gaussian) for part, _ in parts):
         noise_drawn = IDEAL_NOISE.replace("ideal Gaussian", "the ideal")
@@ -88,8 +94,8 @@ def statement(
             f"The {subject_is} ({epsilon}, {delta})-differentially "
             f"private under {subject.relation} ({neighbours}): epsilon = {epsilon}, delta = {delta}.",
             f"{takes}{described}.",
-            f"The analysis assumes {', and '.join(draws) or 'no sampling'}, bounds and divisors that are public "
-            f"constants, and noise{' and rates' if rates else ''} {fixed}{hidden}.",
+            f"The analysis assumes {', and '.join(draws) or 'no sampling'}, {bounds}, and noise per unit of these "
+            f"bounds{' and rates' if rates else ''} fixed in advance{_UNLESS_SAID if chosen else ''}{hidden}.",
             *([] if plain else [_published([part for part, _ in parts])]),
             f"The noise drawn was: {noise_drawn}.",
             f"Protected: {protected} any single record, against whoever sees every release and knows all others.",

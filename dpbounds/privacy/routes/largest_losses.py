@@ -1,4 +1,4 @@
-"""Bounded losses at a tiny δ: ε(δ) is the sum of the largest losses, less what δ buys.
+"""Bounded losses at a tiny δ, or at an ε next to the sum of the largest losses: closed forms of ε(δ) and δ(ε).
 
 Let no finite loss of release i exceed M_i, and let it be M_i with P-mass p_i > 0. The sum M = Σ T_i M_i bounds the loss
 of the composition, which is M with P-mass π = Π p_i^(T_i). With a the probability of an infinite loss,
@@ -7,6 +7,13 @@ of the composition, which is M with P-mass π = Π p_i^(T_i). With a the probabi
 
 So ε(δ) lies between M + log(1 - (δ - a)/π) and M where a < δ < a + π. Any atoms in the place of the
 largest prove a lower end.
+
+From above, let ε = M - s with s > 0. As no other loss exceeds its M_j, Σ L_j > ε needs L_i > M_i - s of every release,
+so that
+
+    δ(ε)  <=  a + (1 - e^(-s)) Π P(M_i - s < L_i < ∞)^(T_i),
+
+which is as narrow as losses next to the largest are rare.
 """
 
 from __future__ import annotations
@@ -17,13 +24,13 @@ from flint import arb
 
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.working import working, working_bits
-from dpbounds.privacy.pairs.losses import LossAtom, LossDistribution, ball, law_at
+from dpbounds.privacy.pairs.losses import LossAtom, LossDistribution, ball, law_at, positive_part
 from dpbounds.privacy.pairs.pairs import Product, as_gaussian
 from dpbounds.privacy.proofs import Declined, Proof
 
 ROUTE = "largest losses"
 
-_PRECISION = 192
+_PRECISION, _FINE = 192, 4096  # the other where ε cannot be told from the sum of the largest losses
 
 
 def epsilon_by_largest_losses(product: Product, delta: Fraction) -> Proof:
@@ -52,6 +59,41 @@ def epsilon_by_largest_losses(product: Product, delta: Fraction) -> Proof:
             raise Declined(f"{ROUTE}: δ does not lie below the probability that all losses are the largest")
         low = (attained + (-share).log1p()).max(arb(0))
         return Proof(Enclosure.from_balls(low, largest.max(arb(0)), ROUTE, _PRECISION), ROUTE)
+
+
+def delta_by_largest_losses(product: Product, epsilon: Fraction) -> Proof:
+    """Prove an enclosure of δ(ε), narrow where ε lies little below the sum of the largest losses, or above it.
+
+    Raises:
+        Declined: A loss is unbounded, or takes its largest value with no probability.
+    """
+    if as_gaussian(product) is not None:
+        raise Declined(f"{ROUTE}: Gaussian noise has no largest loss, or takes it with probability 0")
+    for precision in (_PRECISION, _FINE):
+        with working(precision):
+            laws = [(law_at(pair, working_bits()), count) for pair, count in product]
+            ends = [(law, *_ends(law), count) for law, count in laws]
+            infinite = -sum((count * (-law.infinite).log1p() for law, count in laws), arb(0)).expm1()
+            missing = sum((count * end for _, end, _, count in ends), arb(0)) - ball(epsilon)
+            if missing <= 0:
+                return Proof(Enclosure.from_balls(infinite, infinite, ROUTE, precision), ROUTE)
+            if precision == _PRECISION and not missing > 0:
+                continue
+            short = missing.max(arb(0))
+            above, attained, log_mass = arb(1), -ball(epsilon), arb(0)
+            for law, end, top, count in ends:
+                above *= _above(law, end - short) ** count
+                attained += count * top.loss
+                log_mass += count * top.p.log()
+            low = infinite + log_mass.exp() * positive_part(-(-attained).expm1())
+            high = infinite - above * (-short).expm1()
+    return Proof(Enclosure.from_balls(low, high.min(arb(1)), ROUTE, precision), ROUTE)
+
+
+def _above(law: LossDistribution, loss: arb) -> arb:
+    """P(the loss is finite and larger), or a little more: of atoms all that are not certainly smaller."""
+    tail, _ = law.tail(loss)
+    return sum((point.p for point in law.points if not point.loss <= loss), tail).min(arb(1))
 
 
 def _ends(law: LossDistribution) -> tuple[arb, LossAtom]:

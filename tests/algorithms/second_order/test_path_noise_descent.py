@@ -1,6 +1,7 @@
 import math
 from contextlib import nullcontext
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,11 +15,12 @@ from dpbounds.algorithms.oracles import PathGradientOracle
 from dpbounds.algorithms.oracles.watching import watched_by
 from dpbounds.algorithms.planning import PrivacyBudget
 from dpbounds.algorithms.problems import cauchy
+from dpbounds.algorithms.second_order.guarantees import demand_curvature
 from dpbounds.algorithms.second_order.negative_curvature_descent import NegativeCurvatureDescent
 from dpbounds.algorithms.second_order.path_noise_descent import PathNoiseDescent
 from dpbounds.algorithms.second_order.reserved import ReservedLedger
 from dpbounds.algorithms.verification.studies.second_order import double_well, saddle
-from dpbounds.errors import BudgetExceeded
+from dpbounds.errors import BudgetExceeded, InvalidValue
 from dpbounds.expressions import symbols
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.papers.ours import searches, second_order_path_noise as theorem
@@ -152,6 +154,26 @@ def test_the_smallest_stationarity_is_found():
         refused(match, attempt)
 
 
+def test_what_a_refusal_asks_for_is_enough():
+    problem = double_well(2)  # too few records, which is what is refused last
+    method = PathNoiseDescent.calibrated(problem, stationarity="1/10")
+    for name in ("path_length", "searches", "steps"):
+        with pytest.raises(InvalidValue) as refusal:
+            evolve(method, **{name: 1}).bound(problem)
+        needed = Fraction(refusal.value.allowed.removeprefix("at least "))
+        refused(
+            "records", evolve(method, **{name: needed if name == "path_length" else math.ceil(needed)}).bound, problem
+        )
+
+
+@pytest.mark.parametrize("bend", [Fraction(3, 7), Fraction(3, 11)])
+def test_the_largest_stationarity_that_is_named_is_allowed(bend):
+    problem = SimpleNamespace(smoothness=sympy.Integer(1), hessian_lipschitz=sympy.Rational(bend))
+    with pytest.raises(InvalidValue) as refusal:
+        demand_curvature(Fraction(100), problem)
+    demand_curvature(Fraction(refusal.value.allowed.rpartition(" ")[2]), problem)
+
+
 def test_each_repetition_has_a_count_of_its_own():
     streams = noise.streams(0, 2)
     ledger = ReservedLedger()
@@ -242,7 +264,8 @@ def test_a_statement_about_a_walk_that_chooses_says_how_many_releases_there_may_
     method = evolve(PathNoiseDescent(20, 400, 30, 2, Fraction(2), Fraction(3, 10)), budget=PrivacyBudget.of(5, "1e-6"))
     told = method.run(double_well(3000)).statement()
     assert f"{CHOSEN}33, 31 of them along a path, which is accounted for as one release" in told
-    assert "noise fixed in advance, or by earlier answers" in told
+    assert "along the path earlier answers say how much noise the next one has" in told
+    assert "bounds fixed in advance, where nothing else is said above" in told
     assert "It takes" not in told
     assert "Accounted for are: a single release on the full batch" in told
 

@@ -7,7 +7,7 @@ from dpbounds.algorithms.ledger import OpenLedger
 from dpbounds.algorithms.oracles import in_batches
 from dpbounds.algorithms.oracles.rows import Walk, of_rows
 from dpbounds.algorithms.problems.landscapes import WAVY, landscape
-from dpbounds.algorithms.spider.capped_queries import CappedQueries
+from dpbounds.algorithms.spider.capped_queries import CappedQueries, written_for_all, written_for_one
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import BudgetExceeded
 from dpbounds.privacy.mechanisms import Gaussian
@@ -45,6 +45,29 @@ def test_what_was_not_asked_is_written_as_planned():
     ledger = OpenLedger()
     CappedQueries(Gaussian(7), 4, 2, ledger).write()
     assert ledger.close().mechanism() == Gaussian(7) ** 4
+
+
+def kinds(ledger):
+    """Two kinds of queries, with caps of 5 and 4, of which one was asked with less noise than planned."""
+    first, second = CappedQueries(Gaussian(3), 5, 1, ledger), CappedQueries(Gaussian(7), 4, 1, ledger)
+    first.grant(np.array([True]))
+    first.gaussian(noise_stddev=Fraction(2), per_record_bound=Fraction(1))
+    return first, second
+
+
+def test_queries_about_all_records_are_written_at_their_caps_and_the_ledger_says_so():
+    ledger = OpenLedger()
+    assert ledger.chosen == ""
+    written_for_all(*kinds(ledger))
+    assert ledger.close().mechanism() == Gaussian(2) ** 5 @ Gaussian(7) ** 4
+    assert "how many, is chosen as the run goes: at most 9; the run is accounted for as if it had" in ledger.chosen
+
+
+def test_queries_of_which_a_record_takes_part_in_one_are_written_as_the_one_with_the_least_noise():
+    ledger = OpenLedger()
+    written_for_one(*kinds(ledger))
+    assert ledger.close().mechanism() == Gaussian(2) ** 1
+    assert "At most 9 releases are made, each about records of its own" in ledger.chosen
 
 
 def test_noise_is_counted_by_the_ledger():

@@ -147,6 +147,21 @@ def test_divisors_are_the_sizes_that_are_expected() -> None:
     assert {each: each.divisor(90) for each in expected} == expected
 
 
+def test_how_many_records_a_release_reads_is_known_of_sums_and_of_their_samples() -> None:
+    choice = m.ExponentialMechanism(1, relation=Relation.REPLACE_ONE)
+    expected = {
+        **dict.fromkeys((NOISE, m.Laplace(1), m.UniformBall(1, 2), choice, m.InParallel((NOISE, NOISE))), 90),
+        m.PoissonSampled(NOISE, "0.1"): 9,
+        m.TruncatedPoisson(NOISE, "0.1", 12, 90): 9,
+        m.TruncatedPoisson(NOISE, "0.1", 2, 90): 2,
+        m.SampledWithoutReplacement(NOISE, 7, 100): 7,
+        m.SampledWithReplacement(NOISE, 7, 100): 7,
+        m.ZCDP(1, relation=Relation.REPLACE_ONE): None,
+        m.Shuffled(NOISE, 7): None,
+    }
+    assert {each: each.records_read(90) for each in expected} == expected
+
+
 @pytest.mark.seconds
 def test_describing_mechanisms_loads_no_numerical_library() -> None:
     code = (

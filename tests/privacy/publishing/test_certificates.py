@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -179,6 +180,19 @@ def test_the_document_holds_what_the_format_promises(spent: Account) -> None:
     readme = Path(certificate.__code__.co_filename).with_name("certificate_format.md").read_text(encoding="utf-8")
     for name in {*document, *entry, *entry["claim"], *entry["mechanism"][0], *entry["proofs"][0]}:
         assert f"`{name}`" in readme, name
+
+
+@pytest.mark.parametrize("ways", [1, 2, 7, 50])
+def test_a_number_that_was_proven_in_many_ways_has_a_certificate(spent: Account, ways: int) -> None:
+    method = " and ".join(f"a way of some length, no {way}" for way in range(ways))
+    proofs = tuple(
+        (name, replace(proof, enclosure=replace(proof.enclosure, method=method))) for name, proof in spent.proofs
+    )
+    told = certificate(replace(spent, proofs=proofs))
+    standalone_checker.well_formed(json.loads(json.dumps(told)))
+    label = told["accounts"][0]["proofs"][0]["method"]
+    assert label.startswith("a way of some length, no 0")
+    assert label.endswith("and more" if ways > 2 else f"no {ways - 1}")
 
 
 def test_a_value_that_does_not_stand_in_the_mechanism_is_not_certified() -> None:

@@ -154,6 +154,15 @@ def test_numbers_are_rounded_so_that_what_is_said_spends_no_less() -> None:
     assert "Poisson sampling (each record enters each step's sample independently, and the samples stay secret)" in text
 
 
+def test_bounds_may_follow_from_earlier_answers_but_not_from_what_is_never_published() -> None:
+    constants = "divisors that are public constants, and noise per unit of these bounds"
+    follow = "per-record bounds that are public constants or follow from earlier answers, "
+    hidden = LastIterate(NOISE, batches=5, epochs=4, smoothness_step="0.1", order="shuffled")
+    assert follow + constants in told(NOISE @ NOISE)
+    assert f"bounds and {constants}" in told(hidden)
+    assert "earlier answers" not in told(hidden)
+
+
 def test_what_has_no_words_is_refused_with_a_reason() -> None:
     named = set(MECHANISMS) - set(NOISES) - {"matrix", "last-iterate"}
     assert named == {"exponential", "permute-and-flip", "above-threshold", "pure", "approximate", "zcdp", "renyi"}

@@ -2,14 +2,24 @@
 
 from fractions import Fraction
 
+import mpmath
 import pytest
 
 import dpbounds as dp
-from dpbounds.privacy.pairs.pairs import Direction, Draws, FourPoints, Responses, Sampled, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import (
+    Direction,
+    Draws,
+    FourPoints,
+    Responses,
+    Sampled,
+    ShiftedGaussians,
+    ShiftedLaplaces,
+)
 from dpbounds.privacy.proofs import Declined, planned_in_doubles
-from dpbounds.privacy.routes.largest_losses import ROUTE, epsilon_by_largest_losses
+from dpbounds.privacy.routes.largest_losses import ROUTE, delta_by_largest_losses, epsilon_by_largest_losses
 from dpbounds.privacy.routes.lattice import delta_bounds, epsilon_bounds
-from dpbounds.privacy.routes.outcomes import epsilon_by_outcomes
+from dpbounds.privacy.routes.outcomes import delta_by_outcomes, epsilon_by_outcomes
+from tests.privacy.products import products_of
 
 AR = "add-or-remove-one"
 TENTH = Fraction(1, 10)
@@ -107,3 +117,66 @@ def test_only_arithmetic_declines():
             planned_in_doubles(route)(kind)
     with pytest.raises(TypeError):
         planned_in_doubles(route)(TypeError)
+
+
+def two_laplaces(c, s):
+    """δ(2c - s) of two releases of Laplace noise, of which c is the largest loss, by an integral; s < 2c.
+
+    The loss of one is c with P-mass 1/2, and c - t with density e^(-t/2)/4 for t < 2c.
+    """
+
+    def expected(t):
+        """One loss is the largest, the other has t less; or both have less, t together."""
+        return (mpmath.mpf(1) / 4 + t / 16) * mpmath.exp(-t / 2) * -mpmath.expm1(t - s)
+
+    return -mpmath.expm1(-s) / 4 + mpmath.quad(expected, [0, s])
+
+
+@pytest.mark.parametrize("short", [Fraction(1, 4), Fraction(1, 100), Fraction(1, 10**9), Fraction(1, 10**40)])
+@pytest.mark.parametrize("scale", [2, 4])
+def test_delta_next_to_the_sum_of_the_largest_losses_is_the_integral(scale, short):
+    product, epsilon = ((ShiftedLaplaces(Fraction(1, scale)), 2),), Fraction(2, scale) - short
+    with mpmath.workdps(60):
+        exact = Fraction(str(two_laplaces(mpmath.mpf(1) / scale, mpmath.mpf(short.numerator) / short.denominator)))
+    found = delta_by_largest_losses(product, epsilon).enclosure
+    room = Fraction(1, 10**50)
+    assert found.exact_lower * (1 - room) <= exact <= found.exact_upper * (1 + room)
+    assert found.exact_upper <= found.exact_lower * (1 + 2 * short)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_delta_agrees_with_the_sum_over_all_outcomes(pair):
+    product = ((pair, 3), (Responses(Fraction(1, 3)), 1))
+    top = epsilon_by_largest_losses(product, Fraction(1, 10**11)).enclosure.exact_upper
+    for epsilon in (top / 2, top - Fraction(1, 10**3), top - Fraction(1, 10**9), top + 1):
+        found = delta_by_largest_losses(product, epsilon).enclosure
+        whole = delta_by_outcomes(product, epsilon, 1e-15).enclosure
+        assert found.exact_lower <= whole.exact_upper
+        assert whole.exact_lower <= found.exact_upper
+        assert epsilon < top - Fraction(1, 10**3) or found.exact_upper <= found.exact_lower * (1 + Fraction(1, 10**6))
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_delta_agrees_with_a_lattice(name):
+    mechanism, once = PURE[name]
+    for product in products_of(mechanism**3, dp.Relation.ADD_OR_REMOVE_ONE):
+        found = delta_by_largest_losses(product, 3 * once * Fraction(9, 10)).enclosure
+        whole = delta_bounds(product, 3 * once * Fraction(9, 10), tolerance=1e-3).enclosure
+        assert found.exact_lower <= whole.exact_upper
+        assert whole.exact_lower <= found.exact_upper
+
+
+@pytest.mark.parametrize("short", [0, Fraction(1, 10**12), Fraction(1, 10**100)])
+def test_delta_is_asked_there_first(short):
+    found = dp.delta(dp.Laplace(10) ** 100, 10 - short)
+    assert ROUTE in found.method
+    assert found.exact_upper - found.exact_lower <= short * found.exact_upper * 100 + Fraction(1, 10**1200)
+
+
+def test_at_the_sum_of_the_largest_losses_only_infinite_ones_are_left():
+    product = ((FourPoints(TENTH, Fraction(1, 10**12)), 2),)
+    for epsilon in (Fraction(1, 5), Fraction(3)):
+        found = delta_by_largest_losses(product, epsilon).enclosure
+        exact = 1 - (1 - Fraction(1, 10**12)) ** 2
+        assert found.exact_lower <= exact <= found.exact_upper
+        assert found.exact_upper - found.exact_lower <= Fraction(1, 10**40)

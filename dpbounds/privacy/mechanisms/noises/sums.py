@@ -32,6 +32,10 @@ class RealNoise(Mechanism):
         some = ON_SUMS if self.sensitivity is None else ON_SUMS - {Trait.PER_RECORD, Trait.PRESENCE}
         return some | self.own_traits
 
+    def records_read(self, records: int) -> Fraction | None:
+        """All of them."""
+        return Fraction(records)
+
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """The sum and the noise are as described."""
         return (IDEAL_NOISE,)

@@ -50,6 +50,15 @@ class _FixedSize(Sampling):
         """The size of a batch, b."""
         return Fraction(self.batch_size)
 
+    def records_read(self, records: int) -> Fraction | None:
+        """The size of a batch, b."""
+        return self.divisor(records)
+
+    @property
+    def known_records(self) -> int | None:
+        """N."""
+        return self.dataset_size
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class SampledWithoutReplacement(_FixedSize):

@@ -123,6 +123,10 @@ class PoissonSampled(Sampling):
         """The expected size of a sample, q n."""
         return self.sample_rate * records
 
+    def records_read(self, records: int) -> Fraction | None:
+        """The expected size of a sample, q n."""
+        return self.divisor(records)
+
 
 def _diluted(inner: Mechanism, rate: Fraction, order: Order) -> pairs.StepBound:
     """Whether the sample holds the record's place may be published; neighbours' samples have equally many records."""

@@ -105,6 +105,15 @@ class TruncatedPoisson(Sampling):
         """The expected size of a sample, q n."""
         return self.sample_rate * records
 
+    def records_read(self, records: int) -> Fraction | None:
+        """The expected size of a sample, q n, or that to which it is cut, where that is smaller."""
+        return min(self.divisor(records), Fraction(self.max_batch_size))
+
+    @property
+    def known_records(self) -> int | None:
+        """n, or the most that there may be."""
+        return self.dataset_size
+
 
 _Releases = Sequence[tuple[TruncatedPoisson, int]]
 

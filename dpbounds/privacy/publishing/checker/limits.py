@@ -7,6 +7,7 @@ from fractions import Fraction
 # what is read: bytes of the file, brackets in one another, characters of a JSON number, releases, repetitions of one
 BYTES, NESTING, JSON_DIGITS, RELEASES, COUNT = 16 * 2**20, 32, 1_000, 10_000, 10**30
 NUMBER_BITS = 13_000
+LABEL = 80  # characters of a word or a few
 
 
 # of matrices: steps, rows given entry by entry, digits of a common denominator; of last iterates: batches, epochs

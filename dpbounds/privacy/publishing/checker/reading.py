@@ -11,7 +11,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
-from dpbounds.privacy.publishing.checker.limits import BYTES, JSON_DIGITS, NESTING, NUMBER_BITS
+from dpbounds.privacy.publishing.checker.limits import BYTES, JSON_DIGITS, LABEL, NESTING, NUMBER_BITS
 from dpbounds.privacy.publishing.checker.verdicts import Malformed
 
 # exact numbers: p and q have at most 2000 digits, exponents four or five, and the number at most 13 000 bits either way
@@ -75,7 +75,7 @@ def quoted(value: object) -> str:
 
 def label(record: Any, name: str) -> None:
     """A word or a few."""
-    if re.fullmatch(r"[\w ,;()-]{0,80}", field(record, name, str)) is None:
+    if re.fullmatch(rf"[\w ,;()-]{{0,{LABEL}}}", field(record, name, str)) is None:
         raise Malformed(f"the field {name!r} is {quoted(record[name])}")
 
 
