@@ -14,8 +14,7 @@ from flint import acb, arb, arb_poly
 
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.working import working_bits
-from dpbounds.privacy.pairs.gaussian_sums import upper_tail
-from dpbounds.privacy.pairs.losses import ball
+from dpbounds.privacy.pairs.losses import ball, upper_tail
 from dpbounds.privacy.pairs.pairs import Direction, DrawnGaussians
 from dpbounds.privacy.renyi.integrals import Branch, density, draw_masses, integral, nats, need, up_to
 

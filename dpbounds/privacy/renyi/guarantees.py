@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache, lru_cache
 
@@ -17,28 +16,19 @@ from flint import arb, arb_series
 
 from dpbounds.errors import NotCertified, UnsupportedMechanism
 from dpbounds.expressions.working import working_bits
-from dpbounds.privacy.pairs.gaussian_sums import upper_tail
-from dpbounds.privacy.pairs.losses import ball, law_of, positive_part
+from dpbounds.privacy.pairs.losses import ball, law_of, positive_part, upper_tail
 from dpbounds.privacy.pairs.pairs import (
     BoundedRangeProfile,
     Combined,
-    CrowdedGaussians,
-    Diluted,
     Direction,
-    DrawnGaussians,
     Draws,
-    MixedGaussians,
-    OpposedGaussians,
     Pair,
     RenyiProfile,
     Responses,
     Sampled,
-    SampledGaussians,
     ShiftedGaussians,
     ShiftedLaplaces,
-    Tagged,
     TwoGuarantees,
-    TwoPoints,
     Zeroed,
     enlarged,
 )
@@ -99,34 +89,6 @@ def _at_integers(bound: AtInteger, order: Fraction, most_terms: float = _MOST_TE
     return _between(order, (Fraction(below), bound(below)), (Fraction(below + 1), bound(below + 1)))
 
 
-def mirrored(pair: Pair) -> Pair:
-    """The pair (Q, P), or one with the same profile."""
-    swap = {Direction.REMOVE: Direction.ADD, Direction.ADD: Direction.REMOVE, Direction.REPLACE: Direction.REPLACE}
-    match pair:
-        case (
-            SampledGaussians()
-            | MixedGaussians()
-            | Sampled()
-            | DrawnGaussians()
-            | Zeroed()
-            | OpposedGaussians()
-            | CrowdedGaussians()
-        ):
-            return replace(pair, direction=swap[pair.direction])
-        case Diluted(rate=rate, base=base):
-            return Diluted(rate, mirrored(base))
-        case TwoPoints(high=high, span=span):
-            return TwoPoints(span - high, span)
-        case Combined(product=product):
-            return Combined(tuple((mirrored(inner), count) for inner, count in product))
-        case Tagged(others=others):
-            swapped = tuple((second, mirrored(part)) for _, second, part in pair.weighed)
-            alike = None if pair.alike is None else mirrored(pair.alike)
-            assert alike is None or isinstance(alike, Tagged)
-            return Tagged(swapped, tuple(weight for weight, _ in pair.parts) if others else (), alike)
-    return pair
-
-
 def _least(candidates: Iterable[arb]) -> arb:
     """The smallest proven upper bound; ∞ where there is none."""
     best = INFINITY
@@ -160,7 +122,7 @@ def zeroed_guarantee(moment: Moment, pair: Zeroed, order: Fraction) -> arb:
     """
     candidates = []
     if pair.draws.slots == 1:
-        base = mirrored(pair.base) if pair.direction is Direction.ADD else pair.base
+        base = pair.base.mirrored() if pair.direction is Direction.ADD else pair.base
         candidates.append(_unamplified(ball(pair.draws.rate), moment(base, order)))
     try:
         twice = enlarged(pair.base, 2)
@@ -182,7 +144,7 @@ def _sampled_once(moment: Moment, direction: Direction, q: arb, base: Pair, orde
             candidates = [_from_second_moment(q, exponent, moments(2)), exponent * (-q).log1p()]
             if is_symmetric_pair(base):
                 candidates.append(_removed(q, moments, base, order))
-            return _least([_unamplified(q, moment(mirrored(base), order)), *candidates])
+            return _least([_unamplified(q, moment(base.mirrored(), order)), *candidates])
         case Direction.REPLACE:
             if _is_known_pair(base):
                 replaced = _from_positive_part(q, moments, order)
@@ -203,7 +165,7 @@ def _is_known_pair(base: Pair) -> bool:
 
 def is_symmetric_pair(base: Pair) -> bool:
     """Whether the base is a pair, not a class of pairs, and has the same profile in both orders."""
-    return _is_known_pair(base) and mirrored(base) == base
+    return _is_known_pair(base) and base.mirrored() == base
 
 
 def _holds_range(pair: Pair) -> bool:

@@ -16,8 +16,7 @@ from flint import acb, arb
 
 from dpbounds.errors import NotCertified, UnsupportedMechanism
 from dpbounds.expressions.working import working_bits
-from dpbounds.privacy.pairs.gaussian_sums import upper_tail
-from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_of
+from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_of, upper_tail
 from dpbounds.privacy.pairs.pairs import (
     BoundedRangeProfile,
     Direction,

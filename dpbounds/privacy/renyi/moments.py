@@ -50,7 +50,6 @@ from dpbounds.privacy.renyi.gaussians import drawn_gaussians, replaced_gaussians
 from dpbounds.privacy.renyi.guarantees import (
     from_curve,
     is_symmetric_pair,
-    mirrored,
     sampled_guarantee,
     two_guarantees,
     worst_two_points,
@@ -98,7 +97,7 @@ def log_moment(pair: Pair, order: ExactLike, accuracy_bits: int = 50) -> arb:
     True
     """
     number = above_one(order)
-    precision = accuracy_bits + _SPARE_BITS + _lost_bits(pair, number)
+    precision = accuracy_bits + _SPARE_BITS + pair.lost_bits(number)
     best: arb | None = None
     while precision <= _LARGEST_PRECISION:
         with working(precision):
@@ -130,26 +129,6 @@ def total_log_moment(product: Product, order: Fraction, accuracy_bits: int = 50)
                 return INFINITY
             total = total + count * value
         return total
-
-
-def _lost_bits(pair: Pair, order: Fraction) -> int:
-    """How many bits 1 + (E - 1) hides, where that is known beforehand: a hint, which proves nothing."""
-    rate, spread = Fraction(1), Fraction(1)
-    match pair:
-        case SampledGaussians(sample_rate=rate, variance=spread):
-            pass
-        case Sampled(draws=draws, base=base) | Zeroed(draws=draws, base=base):
-            rate = min(Fraction(1), draws.rate * draws.slots)
-            if isinstance(base, ShiftedGaussians):
-                spread = 1 / base.squared_shift
-            elif isinstance(base, RenyiProfile) and base.rho is not None:
-                spread = 1 / base.rho
-        case Tagged(parts=parts):
-            return max(_lost_bits(part, order) for _, part in parts)
-    small = (
-        math.log2(min(1.0, float(order) * float(order - 1))) + 2 * math.log2(rate) - math.log2(max(Fraction(1), spread))
-    )
-    return max(0, -math.floor(small))
 
 
 def has_exact_moments(pair: Pair) -> bool:
@@ -202,7 +181,7 @@ def add_spends_less(product: Product) -> bool:
                 return True
             case Sampled(direction=Direction.ADD, base=base):
                 return has_integral(base) and is_symmetric_pair(base)
-        return mirrored(pair) == pair
+        return pair.mirrored() == pair
 
     return all(less(pair) for pair, _ in product)
 
@@ -215,7 +194,7 @@ def _log_moment(pair: Pair, order: Fraction) -> arb:
     match pair:
         case Sampled(direction=way, draws=Draws(rate=rate, slots=slots), base=base) if rate == 1:
             whole = enlarged(base, slots)
-            return _log_moment(mirrored(whole) if way is Direction.ADD else whole, order)
+            return _log_moment(whole.mirrored() if way is Direction.ADD else whole, order)
         case DrawnGaussians(draws=Draws(rate=rate, slots=slots), squared_shift=squared) if rate == 1:
             return closed_form(ShiftedGaussians(slots**2 * squared), a)
         case _ if isinstance(pair, _CLOSED):
@@ -233,7 +212,7 @@ def _log_moment(pair: Pair, order: Fraction) -> arb:
         case ReplacedGaussians(draws=draws, squared_shift=squared):  # the same, the number of draws revealed
             return _log_moment(Sampled(Direction.REPLACE, draws, ShiftedGaussians(squared)), order)
         case ReplacedGroup():
-            return _log_moment(pair.revealed, order)
+            return _log_moment(pair.tagged, order)
         case Sampled(base=base) if has_integral(base):
             return _integrated(pair, a)
         case Sampled(direction=way, draws=draws, base=base):

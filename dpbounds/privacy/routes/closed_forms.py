@@ -17,23 +17,7 @@ from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import brief
 from dpbounds.expressions.working import working, working_bits
 from dpbounds.privacy.pairs.losses import ball, law_at
-from dpbounds.privacy.pairs.pairs import (
-    Allocated,
-    AllocatedTo,
-    Combined,
-    Diluted,
-    Direction,
-    Pair,
-    Product,
-    Sampled,
-    SampledGaussians,
-    ShiftedGaussians,
-    ShuffledBatches,
-    Tagged,
-    TaggedGaussians,
-    TwoGuarantees,
-    Zeroed,
-)
+from dpbounds.privacy.pairs.pairs import Direction, Pair, Product, SampledGaussians, ShiftedGaussians, TaggedGaussians
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.gaussian_profiles import gaussian_delta, shifted_delta, upper_bound_of_epsilon
 from dpbounds.privacy.routes.inversion import invert
@@ -60,20 +44,7 @@ _LARGEST_LAW_PRECISION = 1 << 11  # beyond that δ(ε) of a pair that is known b
 
 def has_closed_form(product: Product) -> bool:
     """Whether the product is a single pair taken once (merged Gaussians count as one) and its law is known."""
-    return len(product) == 1 and product[0][1] == 1 and not _holds_combination(product[0][0])
-
-
-def _holds_combination(pair: Pair) -> bool:
-    match pair:
-        case Combined() | ShuffledBatches() | Allocated() | AllocatedTo():
-            return True
-        case Sampled(base=base) | Zeroed(base=base) | Diluted(base=base):
-            return _holds_combination(base)
-        case TwoGuarantees(present=present, replaced=replaced):
-            return _holds_combination(present) or _holds_combination(replaced)
-        case Tagged(parts=parts):
-            return any(_holds_combination(part) for _, part in parts)
-    return False
+    return len(product) == 1 and product[0][1] == 1 and product[0][0].has_distribution
 
 
 def certainly_infinite(pair: Pair) -> arb:

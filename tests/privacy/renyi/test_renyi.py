@@ -42,12 +42,10 @@ from dpbounds.privacy.pairs.pairs import (
     TwoGuarantees,
     TwoPoints,
     UniformBalls,
-    enlarged,
 )
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.accountant import renyi_curve, renyi_delta, renyi_epsilon
 from dpbounds.privacy.renyi.concentrated_accounts import gdp_clt_epsilon, zcdp_epsilon, zcdp_rho
-from dpbounds.privacy.renyi.guarantees import mirrored
 from dpbounds.privacy.renyi.moments import has_exact_moments, log_moment
 from dpbounds.privacy.routes.closed_forms import closed_form_delta
 from tests.privacy.products import products_of
@@ -187,7 +185,7 @@ def test_several_draws_average_over_their_number(base: Pair, direction: Directio
     masses = [math.comb(3, k) * 0.1**k * 0.9 ** (3 - k) for k in range(4)]
     eta = F(1 - masses[0])
     for order in (F("1.5"), F(6)):
-        once = [log_moment(Sampled(direction, Draws(eta), enlarged(base, k)), order) for k in (1, 2, 3)]
+        once = [log_moment(Sampled(direction, Draws(eta), base.enlarged(k)), order) for k in (1, 2, 3)]
         mean = sum(mass * math.exp(value) for mass, value in zip(masses[1:], once, strict=True)) / float(eta)
         whole = log_moment(Sampled(direction, Draws(F(1, 10), 3), base), order)
         assert float(whole) == pytest.approx(math.log(mean), rel=1e-10)
@@ -436,7 +434,7 @@ def test_the_curve_is_convex_and_its_divergence_grows(pair: Pair) -> None:
         ]
         for curve in (moments, interpolated):
             assert curve[1] < (curve[0] + curve[2]) / 2
-    assert mirrored(mirrored(pair)) == pair
+    assert pair.mirrored().mirrored() == pair
 
 
 @pytest.mark.seconds

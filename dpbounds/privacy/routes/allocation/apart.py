@@ -12,8 +12,7 @@ from flint import arb
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.working import working
-from dpbounds.privacy.pairs.gaussian_sums import upper_tail
-from dpbounds.privacy.pairs.losses import ball
+from dpbounds.privacy.pairs.losses import ball, upper_tail
 from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Direction, Pair, Product, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined, Proof
 

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
-from dpbounds.privacy.pairs.gaussian_sums import upper_tail
-from dpbounds.privacy.pairs.losses import ball, law_of
+from dpbounds.privacy.pairs.losses import ball, law_of, upper_tail
 from dpbounds.privacy.pairs.pairs import Allocated, Direction, Discrete, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.allocation.rounding import LEAST_WEIGHT, UNIT, Floats, double_above

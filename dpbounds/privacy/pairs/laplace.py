@@ -1,0 +1,125 @@
+"""Pairs of Laplace releases: on the full batch, and on a Poisson sample under replace-one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb
+
+from dpbounds.privacy.pairs.core import Pair, Product, SymmetricPair, Writer
+from dpbounds.privacy.pairs.losses import (
+    LossAtom,
+    LossDistribution,
+    Masses,
+    ball,
+    mirrored_about_zero,
+    mirrored_tail,
+    rounded_up,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftedLaplaces(SymmetricPair):
+    """P = Lap(s, 1), Q = Lap(0, 1): one full-batch release with Laplace noise, s = l1 distance / scale.
+
+    Any dimension: an l1 step is a chain of steps along the axes, and for the Laplace law chains of shifts in one
+    direction are no worse than one shift (``pairs.md``, section 6). Attained by a step along one axis.
+    """
+
+    shift: Fraction
+
+    grows_with = ("shift",)
+
+    def in_words(self, write: Writer) -> str:
+        """The two laws."""
+        return f"Lap(s, 1) against Lap(0, 1), s = {write(self.shift)}"
+
+    @property
+    def proof(self) -> str:
+        """Where it is proven that the pair dominates."""
+        return "losses.md, section 2 (chains of shifts along the axes)"
+
+    def distribution(self) -> LossDistribution:
+        """Left of 0 the loss is -s, right of s it is s; between them it is 2x - s."""
+        shift = ball(self.shift)
+        edge = (-shift).exp() / 2
+
+        def tail(loss: arb) -> Masses:
+            if loss <= -shift:
+                return arb(1) / 2 - edge, arb(1) / 2 - edge
+            if loss >= shift:
+                return arb(0), arb(0)
+            inner = loss.min(shift).max(-shift)
+            return -((inner - shift) / 2).expm1() / 2, (-(shift + inner) / 2).exp() / 2 - edge
+
+        points = (LossAtom(shift, arb(1) / 2, edge), LossAtom(-shift, edge, arb(1) / 2))
+        return LossDistribution(tail, mirrored_tail(tail), -shift, shift, points)
+
+    def _enlarged(self, k: int) -> Pair:
+        return ShiftedLaplaces(k * self.shift)
+
+    def zcdp_rho(self) -> Fraction:
+        """S + e^-s - 1, the smallest."""
+        return rounded_up(lambda: ball(self.shift) + (-ball(self.shift)).expm1())
+
+
+@dataclass(frozen=True, slots=True)
+class SampledLaplaces(Pair):
+    """Scalar Laplace noise on a Poisson sample under replace-one: (1-q) f(x) + q f(x-s) against (1-q) f(x) + q f(x+s).
+
+    f is the density of Lap(0, 1), s = per-record bound / scale. Derived in ``sampling.md``, section 4 (dimension one
+    only). Attained.
+    """
+
+    sample_rate: Fraction
+    shift: Fraction
+
+    grows_with = ("sample_rate", "shift")
+
+    def in_words(self, write: Writer) -> str:
+        """The two laws."""
+        return (
+            f"(1-q) Lap(0) + q Lap(s) against (1-q) Lap(0) + q Lap(-s), q = {write(self.sample_rate)}, "
+            f"s = {write(self.shift)}"
+        )
+
+    @property
+    def proof(self) -> str:
+        """Where it is proven that the pair dominates."""
+        return "sampling.md, section 4 (derived there)"
+
+    def distribution(self) -> LossDistribution:
+        """For 0 <= x <= s: e^L = (1-q + q e^(2x-s)) / (1-q + q e^-s); beyond s it is constant."""
+        rate, shift = ball(self.sample_rate), ball(self.shift)
+        below = 1 - rate + rate * (-shift).exp()
+        largest = ((1 - rate + rate * shift.exp()) / below).log()
+        near, far = (-shift).exp() / 2, (-2 * shift).exp() / 2  # mass beyond s of the unmoved and of the opposite law
+
+        def above(loss: arb) -> Masses:
+            if loss >= largest:
+                return arb(0), arb(0)
+            x = (shift + ((loss.min(largest).exp() * below - (1 - rate)) / rate).log()) / 2
+            unmoved = (1 - rate) * ((-x).exp() / 2 - near)
+            return (
+                unmoved + rate * (arb(1) / 2 - (x - shift).exp() / 2),
+                unmoved + rate * ((-x - shift).exp() / 2 - far),
+            )
+
+        tail = mirrored_about_zero(above)
+        p, r = (1 - rate) * near + rate / 2, (1 - rate) * near + rate * far
+        return LossDistribution(
+            tail, mirrored_tail(tail), -largest, largest, (LossAtom(largest, p, r), LossAtom(-largest, r, p))
+        )
+
+    def mirrored(self) -> Pair:
+        """The pair itself: x and -x."""
+        return self
+
+    def revealed(self) -> Product | None:
+        """The full batch, where the contributions point away from each other."""
+        return ((ShiftedLaplaces(2 * self.shift), 1),)
+
+    def zcdp_rho(self) -> Fraction:
+        """That of the full batch."""
+        return ShiftedLaplaces(2 * self.shift).zcdp_rho()

@@ -1,0 +1,204 @@
+"""Pairs of several steps among which a record's place is drawn in secret: shuffled batches, allocated steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpbounds.errors import UnsupportedMechanism
+from dpbounds.privacy.pairs.core import Direction, Pair, Product, Writer
+from dpbounds.privacy.pairs.gaussian import ShiftedGaussians
+from dpbounds.privacy.pairs.losses import LossDistribution
+from dpbounds.privacy.pairs.revealed import along, dearest
+
+
+@dataclass(frozen=True, slots=True)
+class ShuffledBatches(Pair):
+    """One epoch over batches of one size, cut from a secret order that is drawn afresh for it.
+
+    With probability ``rest`` the record is in a further, smaller batch, and that is known. ``base`` dominates the batch
+    that holds the record, and so the whole epoch: that is the law of this pair's loss. What the secret order gains
+    depends on ε and δ, and is no profile: ``routes/shuffling`` proves it. Derived in ``shuffled.md``.
+
+    - replace: the record's content is replaced.
+    - remove: it contributes in the first data set alone (zero); add: in the second (restore).
+
+    Attributes:
+        centred: Replace only: a record at half the distance from all others exists, or could.
+    """
+
+    direction: Direction
+    base: ShiftedGaussians
+    batches: int
+    rest: Fraction = Fraction(0)
+    centred: bool = False
+
+    @property
+    def inside(self) -> tuple[Pair, ...]:
+        """The base."""
+        return (self.base,)
+
+    def with_inside(self, pairs: Sequence[Pair]) -> Pair:
+        """The same epoch of another Gaussian base."""
+        (base,) = pairs
+        assert isinstance(base, ShiftedGaussians)
+        return replace(self, base=base)
+
+    def in_words(self, write: Writer) -> str:
+        """The two laws."""
+        return f"[{self.base.in_words(write)}] in one of {self.batches} shuffled batches, which one being secret"
+
+    @property
+    def proof(self) -> str:
+        """Where it is proven that the pair dominates."""
+        return "shuffled.md (clones: Feldman, McMillan & Talwar 2021, derived there for adaptive Gaussian batches)"
+
+    def distribution(self) -> LossDistribution:
+        """That of the base, which dominates it."""
+        return self.base.distribution()
+
+    @property
+    def has_distribution(self) -> bool:
+        """It has one that dominates it."""
+        return False
+
+    def mirrored(self) -> Pair:
+        """The other direction."""
+        return replace(self, direction=self.direction.mirrored)
+
+    def revealed(self) -> Product | None:
+        """The batch that holds the record."""
+        return ((self.base, 1),)
+
+    def zcdp_rho(self) -> Fraction:
+        """That of the base."""
+        return self.base.zcdp_rho()
+
+
+@dataclass(frozen=True, slots=True)
+class Allocated(Pair):
+    """Of ``bins`` steps the record is in one, drawn uniformly and in secret.
+
+    ``shares`` says how many of the steps have which pair (P: the record is in it; Q: it is not); steps that are in none
+    of them are not run. With X_i independent copies of their likelihood ratios and f steps run, the ratio of the whole
+    is R = (bins - f + X_1 + ... + X_f) / bins under Q. Remove: (R Q, Q); add: the same two, swapped. Its law has no
+    closed form; ``routes/allocation`` encloses it. Derived in ``allocation.md``. Attained where the bases are.
+
+    Replace: Gaussian bases alone. With (N(μ), N(0)) the pair of a step: the mean of N(μ e_i) against that of N(-μ e_i);
+    the record moves one step, the record in its place moves one the other way. ``allocation.md``, section 6.
+    """
+
+    direction: Direction
+    bins: int
+    shares: Product
+
+    @property
+    def inside(self) -> tuple[Pair, ...]:
+        """The pairs of the steps, each once."""
+        return tuple(pair for pair, _ in self.shares)
+
+    def with_inside(self, pairs: Sequence[Pair]) -> Pair:
+        """Other pairs, as often."""
+        return replace(self, shares=tuple((pair, count) for pair, (_, count) in zip(pairs, self.shares, strict=True)))
+
+    def resolved(self, as_one: Callable[[Product], Pair]) -> Pair:
+        """The pair itself: ``routes/allocation`` takes the steps apart."""
+        return self
+
+    def in_words(self, write: Writer) -> str:
+        """The two laws."""
+        alone = len(self.shares) == 1
+        steps = ", ".join(
+            f"each [{base.in_words(write)}]" if alone else f"{n} of them [{base.in_words(write)}]"
+            for base, n in self.shares
+        )
+        if self.direction is Direction.REPLACE:
+            return f"one of {self.bins} steps, at random, moved forth against one of them moved back, {steps}"
+        return f"one of {self.bins} steps, at random, with the record against none, {steps}"
+
+    @property
+    def proof(self) -> str:
+        """Where it is proven that the pair dominates."""
+        if self.direction is Direction.REPLACE:
+            return "allocation.md, section 6 (Gaussian comparison, pairs.md, section 5)"
+        return _ALLOCATION
+
+    def distribution(self) -> LossDistribution:
+        """Raise an error: it has no closed form."""
+        raise UnsupportedMechanism(_ENCLOSED)
+
+    @property
+    def has_distribution(self) -> bool:
+        """None in a closed form."""
+        return False
+
+    def mirrored(self) -> Pair:
+        """The other direction."""
+        return replace(self, direction=self.direction.mirrored)
+
+    def revealed(self) -> Product | None:
+        """The dearest step; where a record is replaced, it moves one step and the other record another."""
+        found = dearest([base.revealed() for base, _ in self.shares])
+        return along(found, 2 if self.direction is Direction.REPLACE else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class AllocatedTo(Pair):
+    """Of ``steps`` steps the record is in ``participations``, a uniformly random set: attained, an attack.
+
+    R = e_k(X_1, ..., X_t) / C(t, k), with e_k the elementary symmetric polynomial. Used from below only: what is proven
+    from above is a product of ``Allocated`` (``allocation.md``, section 4).
+    """
+
+    direction: Direction
+    steps: int
+    participations: int
+    base: Pair
+
+    @property
+    def inside(self) -> tuple[Pair, ...]:
+        """The base."""
+        return (self.base,)
+
+    def with_inside(self, pairs: Sequence[Pair]) -> Pair:
+        """As many steps of another base."""
+        (base,) = pairs
+        return replace(self, base=base)
+
+    def resolved(self, as_one: Callable[[Product], Pair]) -> Pair:
+        """The pair itself: ``routes/allocation`` takes the steps apart."""
+        return self
+
+    def in_words(self, write: Writer) -> str:
+        """The two laws."""
+        return (
+            f"{self.participations} of {self.steps} steps, at random, with the record against none, each "
+            f"[{self.base.in_words(write)}]"
+        )
+
+    @property
+    def proof(self) -> str:
+        """Where it is proven that the pair is attained."""
+        return _ALLOCATION
+
+    def distribution(self) -> LossDistribution:
+        """Raise an error: it has no closed form."""
+        raise UnsupportedMechanism(_ENCLOSED)
+
+    @property
+    def has_distribution(self) -> bool:
+        """None in a closed form."""
+        return False
+
+    def mirrored(self) -> Pair:
+        """The other direction."""
+        return replace(self, direction=self.direction.mirrored)
+
+    def revealed(self) -> Product | None:
+        """None is proven."""
+        return None
+
+
+_ALLOCATION = "allocation.md (any secret choice of steps, derived there)"
+_ENCLOSED = "the loss of steps that are allocated in secret is enclosed, and has no law in a closed form"
