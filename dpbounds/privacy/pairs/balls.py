@@ -7,12 +7,13 @@ from fractions import Fraction
 
 from flint import arb
 
+from dpbounds.privacy.pairs.atomic import AtomicPair
 from dpbounds.privacy.pairs.core import Pair, Product, SymmetricPair, Writer
 from dpbounds.privacy.pairs.losses import LossAtom, LossDistribution, ball, of_atoms
 
 
 @dataclass(frozen=True, slots=True)
-class UniformBalls(SymmetricPair):
+class UniformBalls(AtomicPair, SymmetricPair):
     """Uniform laws on two d-balls of radius 1 whose centres lie s apart, s² = ``squared_shift``.
 
     The likelihood ratio is 0, 1 or ∞: with τ the total variation, H_α = τ + (1-τ)(1-α)_+. Attained.
@@ -52,7 +53,7 @@ class UniformBalls(SymmetricPair):
 
 
 @dataclass(frozen=True, slots=True)
-class SampledBalls(Pair):
+class SampledBalls(AtomicPair):
     """Uniform noise on a ball, on a Poisson sample, under replace-one; s² = ``squared_shift`` for one record's bound.
 
     With τ1 = τ(s), τ2 = τ(2s): H_α = q τ1 + (τ2 - τ1)(1 - α(1-q))_+ for α >= 1, mirrored below. Derived in

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from enum import Flag, StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 
@@ -14,7 +14,10 @@ from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy.relations import Order
 
 if TYPE_CHECKING:
+    from flint import arb
+
     from dpbounds.privacy.pairs.losses import LossDistribution
+    from dpbounds.privacy.pairs.weighing import Weighing
 
 Writer = Callable[[Fraction], str]  # a number as text
 MOST_EXPONENT = 40.0  # of a rough variance
@@ -58,6 +61,17 @@ class Draws:
         """How often, in words."""
         rate = write(self.rate)
         return f"with chance {rate}" if self.slots == 1 else f"drawn {self.slots} times with chance {rate} each"
+
+
+class Moments(Flag):
+    """How much is claimed of a pair's Rényi divergences.
+
+    Where a class of pairs stands behind one profile, their divergences can be smaller than the profile's.
+    """
+
+    BOUND = 0  # upper bounds, which may be smaller than the pair's own
+    EXACT = 1  # the numbers themselves, of the pair or of the worst of a class of pairs
+    OWN = 2  # of this pair, or of one that spends no less: converting them never beats composing the pair
 
 
 class Pair(ABC):
@@ -175,6 +189,65 @@ class Pair(ABC):
         return math.prod((float(cost) for cost in self.costs() or ()), start=1.0) ** 2
 
     # --- its Rényi divergences
+
+    def log_moment(self, order: Fraction) -> arb:
+        """Log E_P e^((λ-1)L) = log E_Q (dP/dQ)^λ, or an upper bound (``moments``), for λ > 1 at the working precision.
+
+        ∞ where P has mass at infinite loss, or a curve says nothing.
+
+        Raises:
+            NotCertified: It is out of reach of the work allowed.
+            UnsupportedMechanism: No bound is proven.
+        """
+        from dpbounds.privacy.pairs.losses import ball
+
+        return self.closed_log_moment(ball(order))
+
+    def closed_log_moment(self, order: arb) -> arb:
+        """The same where it is a formula.
+
+        Raises:
+            UnsupportedMechanism: It is not.
+        """
+        raise UnsupportedMechanism(f"the Rényi divergence of {self} is not known")
+
+    def log_moment_on_samples(self, direction: Direction, draws: Draws, order: arb) -> arb | None:
+        """The same for the pair on a sample, where its own proof gives more than the general one; else None."""
+        return None
+
+    @property
+    def moments(self) -> Moments:
+        """How much is claimed of ``log_moment``."""
+        return Moments.EXACT | Moments.OWN
+
+    @property
+    def has_integral(self) -> bool:
+        """Whether ``expectation`` is known: the loss is known, not only a guarantee that it keeps."""
+        return False
+
+    def expectation(self, f: Weighing) -> arb:
+        """E_Q f(dP/dQ) for convex f, P-mass at infinite loss weighed by the slope of f and Q-mass at loss -∞ by f(0).
+
+        Raises:
+            UnsupportedMechanism: The pair is known by a guarantee only.
+            NotCertified: A record may be drawn so often that the sum is out of reach.
+        """
+        raise UnsupportedMechanism(f"{self} is known by its guarantee only: it has no integral")
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the moments are integrals over the pair itself, not over a class of pairs."""
+        return self.has_integral and Moments.OWN in self.moments
+
+    @property
+    def concentration(self) -> Fraction | None:
+        """ρ, where D_λ <= λρ is what is known; else None."""
+        return None
+
+    @property
+    def add_spends_less(self) -> bool:
+        """Whether no Rényi divergence exceeds that of the mirror image: by symmetry, or as ``renyi.md`` says."""
+        return self.mirrored() == self
 
     def zcdp_rho(self) -> Fraction:
         """A ρ with D_λ <= λρ for all λ > 1, rounded up (``renyi.md``).

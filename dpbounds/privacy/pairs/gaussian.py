@@ -6,18 +6,20 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from flint import arb
+from flint import acb, arb
 
 from dpbounds.privacy.pairs.core import (
     MOST_EXPONENT,
     Costs,
     Direction,
+    Draws,
     Pair,
     Product,
     SymmetricPair,
     Writer,
     hidden_bits,
 )
+from dpbounds.privacy.pairs.gaussian_moments import replaced_drawn_gaussians, sampled_gaussians
 from dpbounds.privacy.pairs.losses import (
     LossAtom,
     LossDistribution,
@@ -30,6 +32,7 @@ from dpbounds.privacy.pairs.losses import (
     swapped,
     upper_tail,
 )
+from dpbounds.privacy.pairs.weighing import Branch, Weighing, density, integral, nats, need, through_sample, up_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,42 @@ class ShiftedGaussians(SymmetricPair):
         """The variance at a shift of 1."""
         return 1 / self.squared_shift
 
+    def closed_log_moment(self, order: arb) -> arb:
+        """λ(λ-1) μ²/2."""
+        return order * (order - 1) * ball(self.squared_shift) / 2
+
+    def log_moment_on_samples(self, direction: Direction, draws: Draws, order: arb) -> arb | None:
+        """Under replace-one, a moment for each number of draws."""
+        if direction is not Direction.REPLACE:
+            return None
+        return replaced_drawn_gaussians(draws, ball(self.squared_shift), order)
+
+    @property
+    def has_integral(self) -> bool:
+        """Over one coordinate."""
+        return True
+
+    def expectation(self, f: Weighing) -> arb:
+        """An integral over x ~ N(0, 1)."""
+        squared = ball(self.squared_shift)
+        mu = squared.sqrt()
+
+        def weighed(branch: Branch) -> Branch:
+            return lambda x, analytic: density(x) * branch((mu * x - squared / 2).exp(), analytic)
+
+        room = nats() + max(0.0, float(f.scale.log().mid()))
+        left = arb(-math.ceil(math.sqrt(2 * room)) - 1)
+        moment = f.growth * (f.growth - 1) * squared / 2
+        centre = f.growth * mu
+        far = math.sqrt(2 * (room + max(0.0, float(moment.mid()))))
+        right = arb(math.ceil(float(centre.mid()) + far) + 1)
+        # left of its end r <= 1, so that f <= c; right of its end r^e is a shifted Gaussian
+        tails = f.scale * (upper_tail(-left) + moment.exp() * upper_tail(right - centre))
+        need(left < mu / 2, "the left end lies where r < 1")
+        need(right > mu / 2, "the right end lies where r > 1")
+        bulk = integral(weighed(f.below), left, mu / 2, moment) + integral(weighed(f.above), mu / 2, right, moment)
+        return bulk + up_to(tails)
+
 
 @dataclass(frozen=True, slots=True)
 class TaggedGaussians(SymmetricPair):
@@ -124,6 +163,12 @@ class TaggedGaussians(SymmetricPair):
     def zcdp_rho(self) -> Fraction:
         """That of the largest shift: the tag may always show it."""
         return self.atoms[-1][0] / 2
+
+    def closed_log_moment(self, order: arb) -> arb:
+        """Of the mean of the shifts' moments."""
+        k = order - 1
+        terms = (ball(weight) * (order * k * ball(squared) / 2).expm1() for squared, weight in self.atoms)
+        return sum(terms, arb(0)).log1p()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +258,58 @@ class SampledGaussians(Pair):
     def lost_bits(self, order: Fraction) -> int:
         """By the rate and the variance."""
         return hidden_bits(order, self.sample_rate, self.variance)
+
+    def log_moment(self, order: Fraction) -> arb:
+        """A trapezoidal sum."""
+        rate, variance = ball(self.sample_rate), ball(self.variance)
+        return sampled_gaussians(self.direction, rate, variance, ball(order)).log()
+
+    @property
+    def add_spends_less(self) -> bool:
+        """Also for add: the lemma on reversal."""
+        return self.direction is Direction.ADD or self.mirrored() == self
+
+    @property
+    def has_integral(self) -> bool:
+        """Over one coordinate."""
+        return True
+
+    def expectation(self, f: Weighing) -> arb:
+        """That of the full batch with another function, or (replace) an integral of its own."""
+        if self.direction is Direction.REPLACE:
+            return self._expectation_when_replaced(f)
+        base = ShiftedGaussians(1 / self.variance)
+        return base.expectation(through_sample(f, self.direction, ball(self.sample_rate)))
+
+    def _expectation_when_replaced(self, f: Weighing) -> arb:
+        """In t = x/z: Q-density φ A(-t), ratio A(t)/A(-t), A(t) = 1-q + q e^(t/z - 1/2z²); r = 1 at t = 0."""
+        q, v = ball(self.sample_rate), ball(self.variance)
+        z = v.sqrt()
+
+        def mixture(t: acb) -> acb:
+            return 1 - q + q * (t / z - 1 / (2 * v)).exp()
+
+        def weighed(branch: Branch) -> Branch:
+            def value(t: acb, analytic: bool) -> acb:
+                there = mixture(-t)
+                result: acb = density(t) * there * branch(mixture(t) / there, analytic)
+                return result
+
+            return value
+
+        need(q < 1, "the sample rate is below 1")
+        # right: r^e A(-t) <= A(t)^e (1-q)^(1-e) and A(t) <= e^(t/z) for t >= 0; left: f <= c
+        e = f.growth
+        scale = f.scale * (-(e - 1) * (1 - q).log()).exp()
+        room = nats() + max(0.0, float(scale.log().mid()))
+        left = arb(-math.ceil(math.sqrt(2 * room) + float((1 / z).mid())) - 1)
+        far = math.sqrt(2 * (room + float((e * e / (2 * v)).mid())))
+        right = arb(math.ceil(float((e / z).mid()) + far) + 1)
+        tails = f.scale * ((1 - q) * upper_tail(-left) + q * upper_tail(-left - 1 / z))
+        tails = tails + scale * (e * e / (2 * v)).exp() * upper_tail(right - e / z)
+        size = e * e / (2 * v)
+        bulk = integral(weighed(f.below), left, arb(0), size) + integral(weighed(f.above), arb(0), right, size)
+        return bulk + up_to(tails)
 
 
 def one_shift(direction: Direction, squared: Fraction) -> Product:

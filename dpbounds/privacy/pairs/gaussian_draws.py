@@ -11,8 +11,9 @@ from itertools import accumulate
 from flint import arb
 
 from dpbounds.expressions.working import working, working_bits
-from dpbounds.privacy.pairs.core import Costs, Direction, Draws, Pair, Product, Writer, rough_variance_of_draws
+from dpbounds.privacy.pairs.core import Costs, Direction, Draws, Moments, Pair, Product, Writer, rough_variance_of_draws
 from dpbounds.privacy.pairs.gaussian import ShiftedGaussians, TaggedGaussians
+from dpbounds.privacy.pairs.gaussian_moments import drawn_gaussians
 from dpbounds.privacy.pairs.losses import (
     LossDistribution,
     Masses,
@@ -24,6 +25,7 @@ from dpbounds.privacy.pairs.losses import (
     symmetrised,
     upper_tail,
 )
+from dpbounds.privacy.pairs.sampled import Sampled
 from dpbounds.privacy.proofs import Declined
 
 _SPARE_BITS = 24  # of the working precision, that a place need not have
@@ -126,6 +128,12 @@ class DrawnGaussians(Pair):
         """χ² of one release, about."""
         return rough_variance_of_draws(self.draws, float(self.squared_shift))
 
+    def log_moment(self, order: Fraction) -> arb:
+        """A trapezoidal sum."""
+        if self.draws.rate == 1:
+            return ShiftedGaussians(self.draws.slots**2 * self.squared_shift).log_moment(order)
+        return drawn_gaussians(self.direction, self.draws, ball(self.squared_shift), ball(order)).log()
+
 
 @dataclass(frozen=True, slots=True)
 class ReplacedGaussians(Pair):
@@ -176,6 +184,15 @@ class ReplacedGaussians(Pair):
         """χ² of one release, about."""
         return rough_variance_of_draws(self.draws, float(self.squared_shift))
 
+    def log_moment(self, order: Fraction) -> arb:
+        """As if the number of draws were revealed."""
+        return Sampled(Direction.REPLACE, self.draws, ShiftedGaussians(self.squared_shift)).log_moment(order)
+
+    @property
+    def moments(self) -> Moments:
+        """Of a pair that spends no less."""
+        return Moments.OWN
+
 
 @dataclass(frozen=True, slots=True)
 class ReplacedGroup(Pair):
@@ -218,6 +235,15 @@ class ReplacedGroup(Pair):
     def revealed(self) -> Product | None:
         """All of the group in the batch."""
         return ((ShiftedGaussians((len(self.chances) - 1) ** 2 * self.squared_shift), 1),)
+
+    def log_moment(self, order: Fraction) -> arb:
+        """As if it were known how many the batch holds."""
+        return self.tagged.log_moment(order)
+
+    @property
+    def moments(self) -> Moments:
+        """Of a pair that spends no less."""
+        return Moments.OWN
 
 
 def _replaced(absent: arb, weights: Sequence[arb], rest: arb, shift: arb) -> LossDistribution:

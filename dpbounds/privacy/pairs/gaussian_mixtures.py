@@ -11,7 +11,7 @@ from functools import reduce
 from flint import arb
 
 from dpbounds.expressions.working import working_bits
-from dpbounds.privacy.pairs.core import Direction, Pair, Product, Writer
+from dpbounds.privacy.pairs.core import Direction, Moments, Pair, Product, Writer
 from dpbounds.privacy.pairs.gaussian import ShiftedGaussians, one_shift
 from dpbounds.privacy.pairs.losses import LossDistribution, Masses, ball, mirrored_tail, swapped, upper_tail
 from dpbounds.privacy.proofs import Declined
@@ -96,6 +96,11 @@ class MixedGaussians(Pair):
         """That of the largest shift."""
         largest = max(squared for squared, _ in self.parts)
         return ShiftedGaussians(4 * largest if self.direction is Direction.REPLACE else largest).zcdp_rho()
+
+    @property
+    def moments(self) -> Moments:
+        """None are proven."""
+        return Moments.BOUND
 
 
 def _mixed_tail(shifts: Sequence[arb], chances: Sequence[arb], x: arb) -> arb:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import arb
+from flint import acb, arb
 
 from dpbounds.privacy.pairs.core import Pair, Product, SymmetricPair, Writer
 from dpbounds.privacy.pairs.losses import (
@@ -17,6 +17,7 @@ from dpbounds.privacy.pairs.losses import (
     mirrored_tail,
     rounded_up,
 )
+from dpbounds.privacy.pairs.weighing import Branch, Weighing, integrated, over_atoms, peaked
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,27 @@ class ShiftedLaplaces(SymmetricPair):
     def zcdp_rho(self) -> Fraction:
         """S + e^-s - 1, the smallest."""
         return rounded_up(lambda: ball(self.shift) + (-ball(self.shift)).expm1())
+
+    def closed_log_moment(self, order: arb) -> arb:
+        """Of (λ e^((λ-1)s) + (λ-1) e^(-λs)) / (2λ-1)."""
+        k, s = order - 1, ball(self.shift)
+        return ((order * (k * s).exp() + k * (-order * s).exp()) / (order + k)).log()
+
+    @property
+    def has_integral(self) -> bool:
+        """Over one coordinate."""
+        return True
+
+    def expectation(self, f: Weighing) -> arb:
+        """Both ends, and an integral over 0 < x < s, where L = 2x - s."""
+        shift = ball(self.shift)
+
+        def weighed(branch: Branch) -> Branch:
+            return lambda x, analytic: (-x).exp() / 2 * branch((2 * x - shift).exp(), analytic)
+
+        size = f.growth * shift
+        bulk = peaked(weighed(f.below), arb(0), shift / 2, size) + peaked(weighed(f.above), shift / 2, shift, size)
+        return over_atoms(self.distribution(), f) + bulk
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +145,27 @@ class SampledLaplaces(Pair):
     def zcdp_rho(self) -> Fraction:
         """That of the full batch."""
         return ShiftedLaplaces(2 * self.shift).zcdp_rho()
+
+    def log_moment(self, order: Fraction) -> arb:
+        """An integral."""
+        return integrated(self, ball(order))
+
+    @property
+    def has_integral(self) -> bool:
+        """Over one coordinate."""
+        return True
+
+    def expectation(self, f: Weighing) -> arb:
+        """Both ends, and an integral over 0 < |x| < s.
+
+        Right of 0 dP/dQ = (1-q + q e^(2x-s)) / c with c = 1-q + q e^-s, left of it its mirror.
+        """
+        rate, shift = ball(self.sample_rate), ball(self.shift)
+        c = 1 - rate + rate * (-shift).exp()
+
+        def right(x: acb, analytic: bool) -> acb:
+            grown = 1 - rate + rate * (2 * x - shift).exp()
+            value: acb = (-x).exp() / 2 * (c * f.above(grown / c, analytic) + grown * f.below(c / grown, analytic))
+            return value
+
+        return over_atoms(self.distribution(), f) + peaked(right, arb(0), shift, f.growth * shift)

@@ -18,7 +18,7 @@ The derivations are in ``pairs.md`` (composition, Gaussian noise, chains), ``los
 from __future__ import annotations
 
 from dpbounds.privacy.pairs.balls import SampledBalls, UniformBalls
-from dpbounds.privacy.pairs.core import Costs, Direction, Draws, Pair, Product, SymmetricPair
+from dpbounds.privacy.pairs.core import Costs, Direction, Draws, Moments, Pair, Product, SymmetricPair
 from dpbounds.privacy.pairs.gaussian import SampledGaussians, ShiftedGaussians, TaggedGaussians
 from dpbounds.privacy.pairs.gaussian_draws import DrawnGaussians, ReplacedGaussians, ReplacedGroup
 from dpbounds.privacy.pairs.gaussian_mixtures import MixedGaussians
@@ -52,6 +52,7 @@ __all__ = [
     "GaussianPair",
     "GaussianProduct",
     "MixedGaussians",
+    "Moments",
     "OpposedGaussians",
     "Other",
     "Pair",

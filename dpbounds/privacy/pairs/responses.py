@@ -10,12 +10,13 @@ from flint import arb, fmpq
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.working import working
+from dpbounds.privacy.pairs.atomic import AtomicPair
 from dpbounds.privacy.pairs.core import Pair, Product, SymmetricPair, Writer
 from dpbounds.privacy.pairs.losses import ROUNDING_PRECISION, LossAtom, LossDistribution, ball, of_atoms, rounded_up
 
 
 @dataclass(frozen=True, slots=True)
-class Responses(SymmetricPair):
+class Responses(AtomicPair, SymmetricPair):
     """Randomised response with k options: losses ε, -ε and (for k > 2) 0. Attained; k = 2 is the worst ε-DP pair."""
 
     epsilon: Fraction
@@ -56,7 +57,7 @@ class Responses(SymmetricPair):
 
 
 @dataclass(frozen=True, slots=True)
-class TwoResponses(SymmetricPair):
+class TwoResponses(AtomicPair, SymmetricPair):
     """Two ε-DP steps in a row, a record out and another one in: losses 2ε, 0 and -2ε.
 
     The P-mass at 2ε is 1/(1 + e^-ε), at -2ε that times e^-2ε. Less than a response with 2ε; derived in ``pairs.md``.
@@ -100,7 +101,7 @@ class TwoResponses(SymmetricPair):
 
 
 @dataclass(frozen=True, slots=True)
-class FourPoints(SymmetricPair):
+class FourPoints(AtomicPair, SymmetricPair):
     """The worst (ε, δ)-DP pair: δ at infinite loss, the rest a randomised response. Kairouz, Oh & Viswanath 2015."""
 
     epsilon: Fraction
@@ -140,7 +141,7 @@ class FourPoints(SymmetricPair):
 
 
 @dataclass(frozen=True, slots=True)
-class TwoPoints(Pair):
+class TwoPoints(AtomicPair):
     """Losses t and t - η only, 0 < t < η: what one exponential mechanism can attain. ``high`` is t, ``span`` is η.
 
     ``losses.md``, section 2.

@@ -6,11 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from flint import arb
+
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy.pairs.core import (
     Costs,
     Direction,
     Draws,
+    Moments,
     Pair,
     Product,
     Writer,
@@ -18,7 +21,7 @@ from dpbounds.privacy.pairs.core import (
     product_in_words,
     rough_variance_of_draws,
 )
-from dpbounds.privacy.pairs.gaussian import ShiftedGaussians
+from dpbounds.privacy.pairs.gaussian import SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.pairs.losses import (
     LossDistribution,
     ball,
@@ -30,6 +33,18 @@ from dpbounds.privacy.pairs.losses import (
     symmetrised,
 )
 from dpbounds.privacy.pairs.revealed import along, revealed
+from dpbounds.privacy.pairs.sampled_moments import sampled_guarantee
+from dpbounds.privacy.pairs.weighing import (
+    INFINITY,
+    Weighing,
+    draw_masses,
+    drawn_at_all,
+    integrated,
+    need,
+    through_sample,
+    up_to,
+    visible_terms,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +142,55 @@ class Sampled(Pair):
         """By the rate and the noise of the base."""
         return hidden_bits(order, min(Fraction(1), self.draws.rate * self.draws.slots), self.base.spread)
 
+    def log_moment(self, order: Fraction) -> arb:
+        """By the base's own proof for samples, by an integral, or by a bound from the base's moments."""
+        if self.draws.rate == 1:
+            whole = self.base.enlarged(self.draws.slots)
+            return (whole.mirrored() if self.direction is Direction.ADD else whole).log_moment(order)
+        known = self.base.log_moment_on_samples(self.direction, self.draws, ball(order))
+        if known is not None:
+            return known
+        if self.base.has_integral:
+            return integrated(self, ball(order))
+        return sampled_guarantee(self.direction, self.draws, self.base, order)
+
+    @property
+    def moments(self) -> Moments:
+        """Of the pair, or of the worst of a class of pairs, where the base has an integral."""
+        return self.base.moments | Moments.EXACT if self.base.has_integral else Moments.BOUND
+
+    @property
+    def add_spends_less(self) -> bool:
+        """Also for add, where the base is symmetric: the lemma on reversal."""
+        if self.direction is Direction.ADD:
+            return self.base.is_known and self.base.mirrored() == self.base
+        return self.mirrored() == self
+
+    @property
+    def has_integral(self) -> bool:
+        """That of the base, but for several draws of what is a sample itself."""
+        nested = isinstance(self.base, Sampled | SampledGaussians)
+        return self.base.has_integral and (self.draws.slots == 1 or not nested)
+
+    def expectation(self, f: Weighing) -> arb:
+        """Σ_k p_k/η E g over the base enlarged k times."""
+        draws, base = self.draws, self.base
+        need(draws.rate < 1, "the sample rate is below 1")
+        eta = drawn_at_all(draws)
+        g = through_sample(f, self.direction, eta)
+        if draws.slots == 1:
+            return base.expectation(g)
+        shares = [mass / eta for mass in draw_masses(draws)[1:]]
+
+        def at_most(k: int) -> arb:
+            """An upper bound on E g: g <= c max(1, r)^e <= c (1 + r^e)."""
+            grown = base.enlarged(k).closed_log_moment(g.growth) if g.growth > 1 else arb(0)
+            return g.scale * (1 + grown.exp())
+
+        seen, rest = visible_terms([share * at_most(k) for k, share in enumerate(shares, start=1)], arb(1))
+        parts = (shares[j] * base.enlarged(j + 1).expectation(g) for j in seen)
+        return sum(parts, arb(0)) + up_to(rest)
+
 
 @dataclass(frozen=True, slots=True)
 class Diluted(Pair):
@@ -188,6 +252,16 @@ class Diluted(Pair):
         """That of the base: nothing is gained at large orders."""
         return self.base.zcdp_rho()
 
+    def log_moment(self, order: Fraction) -> arb:
+        """A mean of the base's moment and 1."""
+        inner = self.base.log_moment(order)
+        return (ball(self.rate) * inner.expm1()).log1p() if inner.is_finite() else inner
+
+    @property
+    def moments(self) -> Moments:
+        """As those of the base."""
+        return self.base.moments if Moments.EXACT in self.base.moments else Moments.BOUND
+
 
 @dataclass(frozen=True, slots=True)
 class Combined(Pair):
@@ -241,3 +315,23 @@ class Combined(Pair):
     def zcdp_rho(self) -> Fraction:
         """The sum."""
         return sum((count * pair.zcdp_rho() for pair, count in self.product), Fraction(0))
+
+    def log_moment(self, order: Fraction) -> arb:
+        """The sum."""
+        total = arb(0)
+        for pair, count in self.product:
+            value = pair.log_moment(order)
+            if not value.is_finite():
+                return INFINITY if value == INFINITY else value
+            total = total + count * value
+        return total
+
+    @property
+    def moments(self) -> Moments:
+        """Upper bounds, on which converting may gain."""
+        return Moments.BOUND
+
+    @property
+    def is_known(self) -> bool:
+        """Where all its pairs are."""
+        return all(pair.is_known for pair, _ in self.product)

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from flint import arb
+
 from dpbounds.errors import UnsupportedMechanism
-from dpbounds.privacy.pairs.core import Direction, Pair, Product, Writer
+from dpbounds.privacy.pairs.core import Direction, Moments, Pair, Product, Writer
 from dpbounds.privacy.pairs.gaussian import ShiftedGaussians
 from dpbounds.privacy.pairs.losses import LossDistribution
 from dpbounds.privacy.pairs.revealed import along, dearest
@@ -74,6 +76,15 @@ class ShuffledBatches(Pair):
     def zcdp_rho(self) -> Fraction:
         """That of the base."""
         return self.base.zcdp_rho()
+
+    def log_moment(self, order: Fraction) -> arb:
+        """That of the base."""
+        return self.base.log_moment(order)
+
+    @property
+    def moments(self) -> Moments:
+        """Of a pair that spends no less."""
+        return Moments.OWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +153,10 @@ class Allocated(Pair):
         found = dearest([base.revealed() for base, _ in self.shares])
         return along(found, 2 if self.direction is Direction.REPLACE else 1)
 
+    def log_moment(self, order: Fraction) -> arb:
+        """Raise an error: none is proven."""
+        raise UnsupportedMechanism(_NO_MOMENTS)
+
 
 @dataclass(frozen=True, slots=True)
 class AllocatedTo(Pair):
@@ -199,6 +214,14 @@ class AllocatedTo(Pair):
         """None is proven."""
         return None
 
+    def log_moment(self, order: Fraction) -> arb:
+        """Raise an error: none is proven."""
+        raise UnsupportedMechanism(_NO_MOMENTS)
+
 
 _ALLOCATION = "allocation.md (any secret choice of steps, derived there)"
 _ENCLOSED = "the loss of steps that are allocated in secret is enclosed, and has no law in a closed form"
+_NO_MOMENTS = (
+    "no Rényi divergences are proven here for steps that are allocated in secret: ask for their certified ε or δ, "
+    "which need none"
+)

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
+from functools import reduce
+from operator import and_
 
 from flint import arb
 
 from dpbounds.expressions.exact import to_decimal
-from dpbounds.privacy.pairs.core import Direction, Pair, Product, Writer
+from dpbounds.privacy.pairs.core import Direction, Moments, Pair, Product, Writer
 from dpbounds.privacy.pairs.losses import (
     LossAtom,
     LossDistribution,
@@ -21,6 +23,7 @@ from dpbounds.privacy.pairs.losses import (
     tagged_apart,
 )
 from dpbounds.privacy.pairs.revealed import dearest
+from dpbounds.privacy.pairs.weighing import INFINITY
 
 _PROOF = "truncated.md (one tag for a cut sample, derived there)"
 
@@ -102,6 +105,28 @@ class Tagged(Pair):
     def lost_bits(self, order: Fraction) -> int:
         """The most that a part loses."""
         return max(part.lost_bits(order) for _, part in self.parts)
+
+    def log_moment(self, order: Fraction) -> arb:
+        """Of the mean of the parts' moments.
+
+        Where the weights differ, Σ w^λ v^(1-λ) e^moment - Σ v, as all v add up to 1.
+        """
+        moments = [part.log_moment(order) for _, part in self.parts]
+        if not all(moment.is_finite() for moment in moments):
+            return INFINITY
+        if self.others:
+            terms = [
+                ball(other) * (moment + ball(order) * (ball(weight) / ball(other)).log()).expm1()
+                for (weight, other, _), moment in zip(self.weighed, moments, strict=True)
+            ]
+            return sum(terms, arb(0)).log1p()
+        weighted = (ball(weight) * moment.expm1() for (weight, _), moment in zip(self.parts, moments, strict=True))
+        return sum(weighted, arb(0)).log1p()
+
+    @property
+    def moments(self) -> Moments:
+        """What is claimed of those of all parts."""
+        return reduce(and_, (part.moments for _, part in self.parts))
 
 
 class Other(StrEnum):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import arb
 
 from dpbounds.expressions.working import working_bits
+from dpbounds.privacy.pairs.atomic import AtomicPair
 from dpbounds.privacy.pairs.core import Pair, SymmetricPair, Writer
 from dpbounds.privacy.pairs.losses import NEGLIGIBLE_BITS, LossAtom, LossDistribution, ball, of_atoms
 from dpbounds.privacy.pairs.responses import Responses
+from dpbounds.privacy.pairs.weighing import up_to
 from dpbounds.privacy.proofs import Declined
 
 _MOST_WHOLE_NUMBERS = 5_000  # of which a law is made
@@ -18,7 +21,7 @@ _MOST_VISIBLE = 10_000  # beyond what is asked for, at any usual precision
 
 
 @dataclass(frozen=True, slots=True)
-class ShiftedDiscreteLaplaces(SymmetricPair):
+class ShiftedDiscreteLaplaces(AtomicPair, SymmetricPair):
     """P(x) proportional to e^(-a|x-D|), Q(x) to e^(-a|x|) on the whole numbers; a = ``parameter``, D = ``distance``.
 
     Any dimension, l1 distance D. Derived in ``whole_numbers.md``, section 2. Attained by a step along one axis.
@@ -112,6 +115,11 @@ class ShiftedDiscreteGaussians(SymmetricPair):
         """D²/2σ²."""
         return self.distance**2 / (2 * self.variance)
 
+    def closed_log_moment(self, order: arb) -> arb:
+        """Shifted by λD, a whole number or not, the weights sum to Z(λD) (``whole_numbers.md``, section 4)."""
+        variance, distance = ball(self.variance), self.distance
+        return order * (order - 1) * distance**2 / (2 * variance) + _log_theta(order * distance, variance)
+
 
 def discrete_gaussian_masses(variance: arb, further: int = 0) -> tuple[list[arb], arb]:
     """P(X = 0), ..., P(X = R) of the discrete Gaussian, as far as they matter and so much further; a bound on P(X > R).
@@ -144,3 +152,29 @@ def discrete_laplaces(parameter: Fraction, distance: int) -> Pair:
 def are_listed(variance: Fraction, distance: int) -> bool:
     """Whether the losses of a shifted discrete Gaussian, where they matter, are few enough to be listed."""
     return bool(80**2 * variance <= (_MOST_WHOLE_NUMBERS - distance) ** 2 and distance < _MOST_WHOLE_NUMBERS)
+
+
+def _log_theta(shift: arb, variance: arb) -> arb:
+    """Enclose log Z(s)/Z(0), Z(s) = Σ_x e^(-(x-s)²/2σ²): by Poisson's formula a ratio of series of cosines."""
+    pi = arb.pi()
+    base = (-2 * pi * pi * variance).exp()  # e^(-2π²σ²k²) cos(2πks), k = 1, 2, ...
+    if variance < ball(Fraction(1, 8)):
+        return (_weights_around(shift, variance) / _weights_around(arb(0), variance)).log()
+    cosines, ones, term, ratio = arb(0), arb(0), base, base**3
+    k = 1
+    while not term < arb(2) ** (-2 * working_bits()):
+        cosines, ones = cosines + term * (2 * pi * k * shift).cos(), ones + term
+        term, ratio, k = term * ratio, ratio * base * base, k + 1
+    rest = 2 * term  # the ratios fall, and are below 1/2
+    return ((1 + 2 * (cosines + (-rest).union(rest))) / (1 + 2 * (ones + up_to(rest)))).log()
+
+
+def _weights_around(shift: arb, variance: arb) -> arb:
+    """Z(s) for small σ: the whole numbers within some distance of s, and a bound on the others."""
+    middle = round(float(shift.mid()))
+    reach = 4 + math.ceil(math.sqrt(2 * working_bits()))
+    inside = sum(
+        ((-((x - shift) ** 2) / (2 * variance)).exp() for x in range(middle - reach, middle + reach + 1)), arb(0)
+    )
+    rest = 4 * (-(arb(reach - 1) ** 2) / (2 * variance)).exp()
+    return inside + up_to(rest)

@@ -10,11 +10,13 @@ from itertools import accumulate
 
 from flint import arb
 
+from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.core import (
     Costs,
     Direction,
     Draws,
+    Moments,
     Pair,
     Product,
     Writer,
@@ -37,6 +39,8 @@ from dpbounds.privacy.pairs.losses import (
     upper_tail,
 )
 from dpbounds.privacy.pairs.revealed import along
+from dpbounds.privacy.pairs.sampled import Sampled
+from dpbounds.privacy.pairs.sampled_moments import least, unamplified
 from dpbounds.privacy.proofs import Declined
 
 _SEARCHED, _FAR, _ROUGHLY = 28, 60.0, 64  # a search that decides how large a bound is, not whether it holds
@@ -120,6 +124,15 @@ class Zeroed(Pair):
     def lost_bits(self, order: Fraction) -> int:
         """By the rate and the noise of the base."""
         return hidden_bits(order, min(Fraction(1), self.draws.rate * self.draws.slots), self.base.spread)
+
+    def log_moment(self, order: Fraction) -> arb:
+        """The least of what two proofs give."""
+        return _log_moment(self, order)
+
+    @property
+    def moments(self) -> Moments:
+        """Upper bounds."""
+        return Moments.BOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,3 +342,21 @@ def _least_opposed(gamma: arb, s: arb) -> arb:
     """The least loss: where e^(2l) = 4 (1-γ)/γ (1 - e^l) e^(-s²)."""
     c = 2 * (1 - gamma) / gamma * (-(s * s)).exp()  # b² + 2cb - 2c = 0
     return (2 * c / (c + (c * c + 2 * c).sqrt())).log()
+
+
+def _log_moment(pair: Zeroed, order: Fraction) -> arb:
+    """Bound log E_Q r^λ of a batch in which a record is zeroed: by joint convexity, and by what replacing one costs.
+
+    The three laws (record there, zeroed, another one) lie within two links of each other (``zero_out.md``, section 6).
+    """
+    candidates = []
+    if pair.draws.slots == 1:
+        base = pair.base.mirrored() if pair.direction is Direction.ADD else pair.base
+        candidates.append(unamplified(ball(pair.draws.rate), base.log_moment(order)))
+    try:
+        twice = pair.base.enlarged(2)
+    except UnsupportedMechanism:
+        pass
+    else:
+        candidates.append(Sampled(Direction.REPLACE, pair.draws, twice).log_moment(order))
+    return least(candidates)

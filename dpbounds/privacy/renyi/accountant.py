@@ -25,10 +25,11 @@ from dpbounds.privacy.domination.composition import NeighbourClass, neighbour_cl
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import (
+    Moments,
     Product,
 )
 from dpbounds.privacy.relations import Relation, as_relation
-from dpbounds.privacy.renyi.moments import add_spends_less, has_exact_moments, total_log_moment
+from dpbounds.privacy.renyi.moments import add_spends_less, total_log_moment
 from dpbounds.privacy.values import Given, Target, above_one, at_least_zero, open_unit
 
 LogMoment = Callable[[Fraction, int], arb]  # (order, accuracy in bits) -> (λ-1) D_λ
@@ -165,7 +166,7 @@ def converted(mechanism: Mechanism, target: Target, relation: Relation) -> Conve
         conversion = _Conversion(target, partial(total_log_moment, neighbours.product))
         if top is not None and conversion.gives_no_more(top):
             continue
-        exact_ends = all(has_exact_moments(pair) for pair, _ in neighbours.product)
+        exact_ends = all(Moments.EXACT in pair.moments for pair, _ in neighbours.product)
         found = conversion.best(exact_ends, curve.orders_hint)
         if top is None or found[0].exact_upper > top[0].exact_upper:
             top, name = found, neighbours.name

@@ -1,4 +1,4 @@
-"""Rényi divergences where a mechanism is known by a guarantee only: a curve, a range, two profiles.
+"""Rényi divergences on a sample of what is known by a guarantee only.
 
 What a curve D_λ <= ε(λ) gives on a sample is derived from the curve itself, which is smaller than going through the
 pair that the curve allows. Everything here is an upper bound, but for the worst two-point pair. The derivations are in
@@ -10,61 +10,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache
 
 from flint import arb, arb_series
 
-from dpbounds.errors import NotCertified, UnsupportedMechanism
+from dpbounds.errors import NotCertified
 from dpbounds.expressions.working import working_bits
-from dpbounds.privacy.pairs.losses import ball, law_of, positive_part, upper_tail
-from dpbounds.privacy.pairs.pairs import (
-    BoundedRangeProfile,
-    Combined,
-    Direction,
-    Draws,
-    Pair,
-    RenyiProfile,
-    Responses,
-    Sampled,
-    ShiftedGaussians,
-    ShiftedLaplaces,
-    TwoGuarantees,
-    Zeroed,
-    enlarged,
-)
-from dpbounds.privacy.renyi.gaussians import sampled_gaussians
-from dpbounds.privacy.renyi.integrals import INFINITY, draw_masses, drawn_at_all, has_integral, up_to
+from dpbounds.privacy.pairs.core import Direction, Draws, Pair
+from dpbounds.privacy.pairs.gaussian_moments import sampled_gaussians
+from dpbounds.privacy.pairs.losses import ball
+from dpbounds.privacy.pairs.weighing import INFINITY, draw_masses, drawn_at_all, up_to
 
-Moment = Callable[[Pair, Fraction], arb]  # (pair, order) -> log E_Q r^order, or an upper bound, or infinity
-AtInteger = Callable[[int], arb]  # n -> the same for one pair
+AtInteger = Callable[[int], arb]  # n -> log E_Q r^n, or an upper bound, or infinity
 
 _MOST_TERMS = 2048  # of a sum over the integer orders of a curve; beyond that order, what sampling gains is not used
 _MOST_CELLS = 4_000
-_CHORDS = 1500
 
 
-# --- A curve -----------------------------------------------------------------------------------------------------
-
-
-def from_curve(curve: RenyiProfile, order: Fraction) -> arb:
-    """Bound (λ-1) D_λ: between given orders by convexity, below them by monotonicity; ∞ above the largest."""
-    if curve.rho is not None:
-        return ball(order * (order - 1) * curve.rho)
-    k = order - 1
-    points = [  # D_λ increases with λ: larger orders bound smaller ones
-        (given, min(value for _, value in curve.points[index:])) for index, (given, _) in enumerate(curve.points)
-    ]
-    above = next((index for index, (given, _) in enumerate(points) if given >= order), None)
-    if above is None:
-        return INFINITY
-    (right, high) = points[above]
-    if above == 0 or order == right:
-        return ball(k * high)
-    left, low = points[above - 1]
-    return _between(order, (left, ball((left - 1) * low)), (right, ball((right - 1) * high)))
-
-
-def _between(order: Fraction, left: tuple[Fraction, arb], right: tuple[Fraction, arb]) -> arb:
+def between(order: Fraction, left: tuple[Fraction, arb], right: tuple[Fraction, arb]) -> arb:
     """An upper bound on K(λ) = log E_Q r^λ from upper bounds at two orders around λ.
 
     K is convex, and so is log of (e^K - 1)/(λ(λ-1)): both chords are upper bounds (``renyi.md``).
@@ -76,7 +39,7 @@ def _between(order: Fraction, left: tuple[Fraction, arb], right: tuple[Fraction,
         starts = [(value.expm1() / ball(n * (n - 1))).log() for n, value in (left, right)]
         chord = (1 - weight) * starts[0] + weight * starts[1]
         candidates.append((ball(order * (order - 1)) * chord.exp()).log1p())
-    return _least(candidates)
+    return least(candidates)
 
 
 def _at_integers(bound: AtInteger, order: Fraction, most_terms: float = _MOST_TERMS) -> arb:
@@ -85,11 +48,11 @@ def _at_integers(bound: AtInteger, order: Fraction, most_terms: float = _MOST_TE
         return INFINITY
     below = math.floor(order)
     if below == order:
-        return _least([bound(below)])
-    return _between(order, (Fraction(below), bound(below)), (Fraction(below + 1), bound(below + 1)))
+        return least([bound(below)])
+    return between(order, (Fraction(below), bound(below)), (Fraction(below + 1), bound(below + 1)))
 
 
-def _least(candidates: Iterable[arb]) -> arb:
+def least(candidates: Iterable[arb]) -> arb:
     """The smallest proven upper bound; ∞ where there is none."""
     best = INFINITY
     for value in candidates:
@@ -101,78 +64,46 @@ def _least(candidates: Iterable[arb]) -> arb:
 # --- What a guarantee gives under sampling ----------------------------------------------------------------------------
 
 
-def sampled_guarantee(moment: Moment, direction: Direction, draws: Draws, base: Pair, order: Fraction) -> arb:
+def sampled_guarantee(direction: Direction, draws: Draws, base: Pair, order: Fraction) -> arb:
     """Σ_k p_k/η times the bound for at most one draw at rate η, by joint convexity (k draws: the base enlarged)."""
     eta = drawn_at_all(draws)
     if draws.slots == 1:
-        return _sampled_once(moment, direction, eta, base, order)
+        return _sampled_once(direction, eta, base, order)
     excess = arb(0)
     for k, mass in enumerate(draw_masses(draws)[1:], start=1):
-        value = _sampled_once(moment, direction, eta, enlarged(base, k), order)
+        value = _sampled_once(direction, eta, base.enlarged(k), order)
         if not value.is_finite():
             return INFINITY
         excess = excess + mass / eta * value.expm1()
     return arb(excess.log1p().upper())
 
 
-def zeroed_guarantee(moment: Moment, pair: Zeroed, order: Fraction) -> arb:
-    """Bound log E_Q r^λ of a batch in which a record is zeroed: by joint convexity, and by what replacing one costs.
-
-    The three laws (record there, zeroed, another one) lie within two links of each other (``zero_out.md``, section 6).
-    """
-    candidates = []
-    if pair.draws.slots == 1:
-        base = pair.base.mirrored() if pair.direction is Direction.ADD else pair.base
-        candidates.append(_unamplified(ball(pair.draws.rate), moment(base, order)))
-    try:
-        twice = enlarged(pair.base, 2)
-    except UnsupportedMechanism:
-        pass
-    else:
-        candidates.append(moment(Sampled(Direction.REPLACE, pair.draws, twice), order))
-    return _least(candidates)
-
-
-def _sampled_once(moment: Moment, direction: Direction, q: arb, base: Pair, order: Fraction) -> arb:
+def _sampled_once(direction: Direction, q: arb, base: Pair, order: Fraction) -> arb:
     """The least of joint convexity, E <= 1-q + q E', and what the direction allows besides."""
-    moments = _moments_of(moment, base)
+    moments = moments_of(base)
     match direction:
         case Direction.REMOVE:
-            return _least([_unamplified(q, moment(base, order)), _removed(q, moments, base, order)])
+            return least([unamplified(q, base.log_moment(order)), _removed(q, moments, base, order)])
         case Direction.ADD:  # E (1-q + qr)^(1-λ): also by its second moment, by its largest value
             exponent = ball(1 - order)
             candidates = [_from_second_moment(q, exponent, moments(2)), exponent * (-q).log1p()]
-            if is_symmetric_pair(base):
+            if base.is_known and base.mirrored() == base:
                 candidates.append(_removed(q, moments, base, order))
-            return _least([_unamplified(q, moment(base.mirrored(), order)), *candidates])
+            return least([unamplified(q, base.mirrored().log_moment(order)), *candidates])
         case Direction.REPLACE:
-            if _is_known_pair(base):
+            if base.is_known:
                 replaced = _from_positive_part(q, moments, order)
             else:
-                replaced = _from_integers(lambda n: _ternary_sum(q, moments, moments, n), order)
-            return _least([_unamplified(q, moment(base, order)), replaced])
+                replaced = from_integers(lambda n: ternary_sum(q, moments, moments, n), order)
+            return least([unamplified(q, base.log_moment(order)), replaced])
 
 
-def _moments_of(moment: Moment, base: Pair) -> AtInteger:
-    return cache(lambda n: moment(base, Fraction(n)) if n > 1 else arb(0))
+def moments_of(base: Pair) -> AtInteger:
+    """The moments of a pair at integer orders, remembered."""
+    return cache(lambda n: base.log_moment(Fraction(n)) if n > 1 else arb(0))
 
 
-def _is_known_pair(base: Pair) -> bool:
-    """Whether the moments computed are those of the dominating pair itself, not of a class of pairs."""
-    parts = [pair for pair, _ in base.product] if isinstance(base, Combined) else [base]
-    return all(has_integral(pair) and not _holds_range(pair) for pair in parts)
-
-
-def is_symmetric_pair(base: Pair) -> bool:
-    """Whether the base is a pair, not a class of pairs, and has the same profile in both orders."""
-    return _is_known_pair(base) and base.mirrored() == base
-
-
-def _holds_range(pair: Pair) -> bool:
-    return isinstance(pair, BoundedRangeProfile) or (isinstance(pair, Sampled) and _holds_range(pair.base))
-
-
-def _unamplified(q: arb, value: arb) -> arb:
+def unamplified(q: arb, value: arb) -> arb:
     """Joint convexity: E <= 1-q + q E', whatever the order."""
     return INFINITY if not value.is_finite() else (q * value.expm1()).log1p()
 
@@ -181,9 +112,9 @@ def _removed(q: arb, moments: AtInteger, base: Pair, order: Fraction) -> arb:
     """E (1-q + qr)^λ <= Σ_k C(λ,k) (1-q)^(λ-k) q^k e^((k-1) ε(k)) at integers."""
     if order <= 2:
         return _from_second_moment(q, ball(order), moments(2))
-    if isinstance(base, RenyiProfile) and base.rho is not None:
+    if base.concentration is not None:
         # e^(k(k-1)ρ) are the moments of a pair of Gaussians: the sum is theirs
-        variance = 1 / (2 * ball(base.rho))
+        variance = 1 / (2 * ball(base.concentration))
 
         def of_gaussians(n: int) -> arb:
             return sampled_gaussians(Direction.REMOVE, q, variance, arb(n)).log()
@@ -226,10 +157,10 @@ def _from_positive_part(q: arb, moments: AtInteger, order: Fraction) -> arb:
 
     if not moments(2).is_finite():
         return INFINITY
-    return _least([bound(order)]) if order <= 2 else _at_integers(lambda n: bound(Fraction(n)), order)
+    return least([bound(order)]) if order <= 2 else _at_integers(lambda n: bound(Fraction(n)), order)
 
 
-def _ternary_sum(q: arb, present: AtInteger, replaced: AtInteger, n: int) -> arb:
+def ternary_sum(q: arb, present: AtInteger, replaced: AtInteger, n: int) -> arb:
     """Wang, Balle & Kasiviswanathan 2019, Theorem 9, with the two kinds of third law told apart."""
     absent, total = 1 - q, arb(0)
     weight = arb(1)
@@ -248,23 +179,9 @@ def _ternary_sum(q: arb, present: AtInteger, replaced: AtInteger, n: int) -> arb
     return total.log1p()
 
 
-def _from_integers(bound: AtInteger, order: Fraction) -> arb:
+def from_integers(bound: AtInteger, order: Fraction) -> arb:
     """As ``_at_integers``, and below 2 by D_λ <= D_2."""
-    return _least([ball(order - 1) * bound(2)]) if order <= 2 else _at_integers(bound, order)
-
-
-def two_guarantees(moment: Moment, pair: TwoGuarantees, order: Fraction) -> arb:
-    """Bound log E_Q r^λ for a Poisson sample under replace-one, from what presence and what replacement costs."""
-    q = ball(pair.sample_rate)
-    candidates = [_unamplified(q, moment(pair.replaced, order))]
-    bases = (pair.present, pair.replaced)
-    bounded = all(isinstance(base, ShiftedLaplaces | Responses | BoundedRangeProfile) for base in bases)
-    if bounded or all(isinstance(base, ShiftedGaussians) for base in bases):
-        candidates.append(_from_two_profiles(pair, ball(order)))
-    else:
-        present, replaced = _moments_of(moment, pair.present), _moments_of(moment, pair.replaced)
-        candidates.append(_from_integers(lambda n: _ternary_sum(q, present, replaced, n), order))
-    return _least(candidates)
+    return least([ball(order - 1) * bound(2)]) if order <= 2 else _at_integers(bound, order)
 
 
 # --- The worst two-point pair of a bounded range ----------------------------------------------------------------------
@@ -335,61 +252,3 @@ def _summit(around: Callable[[arb], arb_series], hull: arb) -> arb | None:
             return None
     here = around(at)
     return here[0] + up_to(here[1].abs_upper() * (hull - at).abs_upper())
-
-
-# --- Profiles bounded at finitely many points -------------------------------------------------------------------------
-
-
-def _from_two_profiles(pair: TwoGuarantees, order: arb) -> arb:
-    """Upper bound on log E_Q r^λ from upper bounds on the (symmetric, convex) profile: the integral over its chords."""
-    points, tail_from = _profile_points(pair, working_bits())
-    total = arb(0)
-    k = order - 1
-    (a0, l0, h0) = points[0]
-    up0, down0 = (k * l0).exp(), (-order * l0).exp()
-    for a1, l1, h1 in points[1:]:
-        up1, down1 = (k * l1).exp(), (-order * l1).exp()
-        # ∫ (a^(λ-2) + a^(-λ-1)) (c + m a) da over [a0, a1]
-        m = (h1 - h0) / (a1 - a0)
-        c = h0 - m * a0
-        total = total + c * ((up1 - up0) / k - (down1 - down0) / order)
-        total = total + m * ((a1 * up1 - a0 * up0) / order - (a1 * down1 - a0 * down0) / k)
-        a0, l0, h0, up0, down0 = a1, l1, h1, up1, down1
-    if tail_from is not None:
-        q = ball(pair.sample_rate)
-        e = order.max(arb(2))
-        for base in (pair.present, pair.replaced):
-            assert isinstance(base, ShiftedGaussians)
-            squared = ball(base.squared_shift)
-            mu = squared.sqrt()
-            moment = (e * (e - 1) * squared / 2).exp() * upper_tail(tail_from / mu + mu / 2 - e * mu)
-            total = total + 2 * q * q * moment
-    return arb((order * k * total).log1p().upper())
-
-
-@lru_cache(maxsize=16)
-def _profile_points(pair: TwoGuarantees, precision: int) -> tuple[list[tuple[arb, arb, arb]], arb | None]:
-    """(α, log α, bound on H_α) from α = 1 on; and log α'' beyond which the profile is not bounded by the last chord."""
-    present, replaced = law_of(pair.present), law_of(pair.replaced)
-    q = ball(pair.sample_rate)
-    tops = [top for law in (present, replaced) if (top := law.largest_loss()) is not None]
-    if len(tops) == 2:
-        inner, tail = max(tops, key=lambda top: float(top.mid())).max(tops[0]).max(tops[1]), None
-    else:
-        assert isinstance(pair.present, ShiftedGaussians)
-        assert isinstance(pair.replaced, ShiftedGaussians)
-        squared = max(float(pair.present.squared_shift), float(pair.replaced.squared_shift))
-        inner = tail = arb(squared / 2 + math.sqrt(1600 * squared))
-    reach = (q * inner.expm1()).log1p().upper()
-    points = []
-    for j in range(_CHORDS):
-        loss = (reach * j * j / _CHORDS**2).mid()
-        beyond = (loss.expm1() / q).log1p()
-        share = (loss - beyond).exp()
-        value = q * (1 - share) * positive_part(present.delta(beyond)) + q * share * positive_part(
-            replaced.delta(beyond)
-        )
-        points.append((loss.exp(), loss, value.upper().min(arb(1))))
-    last = arb(0) if tail is None else points[-1][2]  # H falls; where losses end it is 0
-    points.append((reach.exp(), reach, last))
-    return points, tail
