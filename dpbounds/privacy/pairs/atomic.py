@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flint import arb
 
-from dpbounds.privacy.pairs.core import Pair
+from dpbounds.privacy.pairs.core import Moments, Pair
 from dpbounds.privacy.pairs.weighing import INFINITY, Weighing, over_atoms
 
 
@@ -12,6 +12,7 @@ class AtomicPair(Pair):
     """A pair whose loss has atoms only, listed by ``distribution``."""
 
     __slots__ = ()
+    claims = Moments.EXACT_AND_OWN
 
     def closed_log_moment(self, order: arb) -> arb:
         """A sum over the atoms."""

@@ -24,6 +24,8 @@ class UniformBalls(AtomicPair, SymmetricPair):
     dimension: int
 
     grows_with = ("squared_shift",)
+    enlarges_exactly = True
+    gathers = True
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""

@@ -72,6 +72,7 @@ class Moments(Flag):
     BOUND = 0  # upper bounds, which may be smaller than the pair's own
     EXACT = 1  # the numbers themselves, of the pair or of the worst of a class of pairs
     OWN = 2  # of this pair, or of one that spends no less: converting them never beats composing the pair
+    EXACT_AND_OWN = 3
 
 
 class Pair(ABC):
@@ -82,11 +83,18 @@ class Pair(ABC):
 
     Attributes:
         grows_with: The fields of which the pair spends more, the larger they are (``pairs.md``, section 7).
+        claims: How much is claimed of ``log_moment``, where that does not depend on the fields.
+        gathers: Whether, of equal blocks, one that holds all records of a group is the dearest: proven in ``pairs.md``,
+            section 6.
+        enlarges_exactly: Whether what is proven for several records is attained.
     """
 
     __slots__ = ()
 
     grows_with: ClassVar[tuple[str, ...]] = ()
+    claims: ClassVar[Moments] = Moments.BOUND
+    gathers: ClassVar[bool] = False
+    enlarges_exactly: ClassVar[bool] = False
 
     # --- in words
 
@@ -137,6 +145,23 @@ class Pair(ABC):
         """Whether ``distribution`` is that of the pair itself, and known."""
         return all(each.has_distribution for each in self.inside)
 
+    def closed_delta(self, epsilon: Fraction) -> arb | None:
+        """δ(ε) = H_{e^ε}(P ‖ Q) for ε >= 0 by a sum of accurate terms, at the working precision; None: there is none.
+
+        NaN where it is undecided at that precision.
+        """
+        return None
+
+    @property
+    def dominating_shift(self) -> Fraction | None:
+        """μ² of a shift of Gaussians that spends no less and is near enough to begin a search with; else None."""
+        return None
+
+    @property
+    def participation(self) -> Draws:
+        """How often the record takes part."""
+        return Draws(Fraction(1))
+
     @property
     def atom_count(self) -> int | None:
         """About how many losses there are, where there are finitely many and they may be listed; else None."""
@@ -172,6 +197,10 @@ class Pair(ABC):
     @abstractmethod
     def revealed(self) -> Product | None:
         """Symmetric pairs without secret draws that dominate it together; None where none are proven."""
+
+    def attack(self, direction: Direction) -> Pair | None:
+        """What a replaced record attains where all others act like those in their places; None: the same."""
+        return None
 
     # --- its costs
 
@@ -218,7 +247,7 @@ class Pair(ABC):
     @property
     def moments(self) -> Moments:
         """How much is claimed of ``log_moment``."""
-        return Moments.EXACT | Moments.OWN
+        return self.claims
 
     @property
     def has_integral(self) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -13,6 +15,7 @@ from dpbounds.privacy.pairs.core import (
     Costs,
     Direction,
     Draws,
+    Moments,
     Pair,
     Product,
     SymmetricPair,
@@ -20,6 +23,7 @@ from dpbounds.privacy.pairs.core import (
     hidden_bits,
 )
 from dpbounds.privacy.pairs.gaussian_moments import replaced_drawn_gaussians, sampled_gaussians
+from dpbounds.privacy.pairs.gaussian_profiles import delta_at, sampled_delta
 from dpbounds.privacy.pairs.losses import (
     LossAtom,
     LossDistribution,
@@ -46,6 +50,9 @@ class ShiftedGaussians(SymmetricPair):
     squared_shift: Fraction
 
     grows_with = ("squared_shift",)
+    claims = Moments.EXACT_AND_OWN
+    enlarges_exactly = True
+    gathers = True
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -117,6 +124,15 @@ class ShiftedGaussians(SymmetricPair):
         bulk = integral(weighed(f.below), left, mu / 2, moment) + integral(weighed(f.above), mu / 2, right, moment)
         return bulk + up_to(tails)
 
+    def closed_delta(self, epsilon: Fraction) -> arb:
+        """Balle & Wang 2018."""
+        return delta_at(self.squared_shift, epsilon)
+
+    @property
+    def dominating_shift(self) -> Fraction:
+        """The shift itself."""
+        return self.squared_shift
+
 
 @dataclass(frozen=True, slots=True)
 class TaggedGaussians(SymmetricPair):
@@ -128,6 +144,8 @@ class TaggedGaussians(SymmetricPair):
     """
 
     atoms: tuple[tuple[Fraction, Fraction], ...]
+
+    claims = Moments.EXACT_AND_OWN
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -170,6 +188,16 @@ class TaggedGaussians(SymmetricPair):
         terms = (ball(weight) * (order * k * ball(squared) / 2).expm1() for squared, weight in self.atoms)
         return sum(terms, arb(0)).log1p()
 
+    def closed_delta(self, epsilon: Fraction) -> arb:
+        """The mean of those of its shifts."""
+        moving = ((weight, squared) for squared, weight in self.atoms if squared > 0)
+        return sum((ball(weight) * delta_at(squared, epsilon) for weight, squared in moving), arb(0))
+
+    @property
+    def dominating_shift(self) -> Fraction:
+        """The largest shift."""
+        return self.atoms[-1][0]
+
 
 @dataclass(frozen=True, slots=True)
 class SampledGaussians(Pair):
@@ -187,6 +215,10 @@ class SampledGaussians(Pair):
     direction: Direction
     sample_rate: Fraction
     variance: Fraction
+
+    claims = Moments.EXACT_AND_OWN
+    enlarges_exactly = True
+    gathers = True
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -311,7 +343,31 @@ class SampledGaussians(Pair):
         bulk = integral(weighed(f.below), left, arb(0), size) + integral(weighed(f.above), arb(0), right, size)
         return bulk + up_to(tails)
 
+    def closed_delta(self, epsilon: Fraction) -> arb:
+        """By the threshold on x (``pairs.md``, section 5)."""
+        if self.sample_rate == 1:
+            return delta_at(self.dominating_shift, epsilon)
+        return sampled_delta(self.direction, self.sample_rate, self.variance, epsilon)
+
+    @property
+    def dominating_shift(self) -> Fraction:
+        """The full batch; where a record is replaced, the two contributions point away from each other."""
+        return (4 if self.direction is Direction.REPLACE else 1) / self.variance
+
 
 def one_shift(direction: Direction, squared: Fraction) -> Product:
     """One shift; where a record is replaced, the two contributions point away from each other."""
     return ((ShiftedGaussians(4 * squared if direction is Direction.REPLACE else squared), 1),)
+
+
+def together(pairs: Iterable[tuple[Pair, int]]) -> Product:
+    """Independent pairs as a product: full-batch Gaussians are one shift, equal pairs are counted together."""
+    squared_shift = Fraction(0)
+    counts: Counter[Pair] = Counter()
+    for pair, count in pairs:
+        if isinstance(pair, ShiftedGaussians):
+            squared_shift += count * pair.squared_shift
+        else:
+            counts[pair] += count
+    merged: Product = ((ShiftedGaussians(squared_shift), 1),) if squared_shift else ()
+    return merged + tuple(counts.items())

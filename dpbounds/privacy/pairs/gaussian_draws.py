@@ -13,6 +13,7 @@ from flint import arb
 from dpbounds.expressions.working import working, working_bits
 from dpbounds.privacy.pairs.core import Costs, Direction, Draws, Moments, Pair, Product, Writer, rough_variance_of_draws
 from dpbounds.privacy.pairs.gaussian import ShiftedGaussians, TaggedGaussians
+from dpbounds.privacy.pairs.gaussian_mixtures import mixed
 from dpbounds.privacy.pairs.gaussian_moments import drawn_gaussians
 from dpbounds.privacy.pairs.losses import (
     LossDistribution,
@@ -45,6 +46,10 @@ class DrawnGaussians(Pair):
     direction: Direction
     draws: Draws
     squared_shift: Fraction
+
+    claims = Moments.EXACT_AND_OWN
+    enlarges_exactly = True
+    gathers = True
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -134,6 +139,11 @@ class DrawnGaussians(Pair):
             return ShiftedGaussians(self.draws.slots**2 * self.squared_shift).log_moment(order)
         return drawn_gaussians(self.direction, self.draws, ball(self.squared_shift), ball(order)).log()
 
+    @property
+    def participation(self) -> Draws:
+        """As often as it is drawn."""
+        return self.draws
+
 
 @dataclass(frozen=True, slots=True)
 class ReplacedGaussians(Pair):
@@ -145,6 +155,8 @@ class ReplacedGaussians(Pair):
 
     draws: Draws
     squared_shift: Fraction
+
+    claims = Moments.OWN
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -189,9 +201,13 @@ class ReplacedGaussians(Pair):
         return Sampled(Direction.REPLACE, self.draws, ShiftedGaussians(self.squared_shift)).log_moment(order)
 
     @property
-    def moments(self) -> Moments:
-        """Of a pair that spends no less."""
-        return Moments.OWN
+    def participation(self) -> Draws:
+        """As often as it is drawn."""
+        return self.draws
+
+    def attack(self, direction: Direction) -> Pair:
+        """The record in the batch as often, against none."""
+        return DrawnGaussians(direction, self.draws, self.squared_shift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +221,7 @@ class ReplacedGroup(Pair):
     squared_shift: Fraction
 
     grows_with = ("squared_shift",)
+    claims = Moments.OWN
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -240,10 +257,9 @@ class ReplacedGroup(Pair):
         """As if it were known how many the batch holds."""
         return self.tagged.log_moment(order)
 
-    @property
-    def moments(self) -> Moments:
-        """Of a pair that spends no less."""
-        return Moments.OWN
+    def attack(self, direction: Direction) -> Pair:
+        """As many of the group in the batch, against none."""
+        return mixed(direction, self.chances, self.squared_shift)
 
 
 def _replaced(absent: arb, weights: Sequence[arb], rest: arb, shift: arb) -> LossDistribution:

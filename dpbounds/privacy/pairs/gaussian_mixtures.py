@@ -11,8 +11,8 @@ from functools import reduce
 from flint import arb
 
 from dpbounds.expressions.working import working_bits
-from dpbounds.privacy.pairs.core import Direction, Moments, Pair, Product, Writer
-from dpbounds.privacy.pairs.gaussian import ShiftedGaussians, one_shift
+from dpbounds.privacy.pairs.core import Direction, Pair, Product, Writer
+from dpbounds.privacy.pairs.gaussian import SampledGaussians, ShiftedGaussians, one_shift
 from dpbounds.privacy.pairs.losses import LossDistribution, Masses, ball, mirrored_tail, swapped, upper_tail
 from dpbounds.privacy.proofs import Declined
 
@@ -29,6 +29,9 @@ class MixedGaussians(Pair):
 
     direction: Direction
     parts: tuple[tuple[Fraction, Fraction], ...]
+
+    enlarges_exactly = True
+    gathers = True
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -97,10 +100,12 @@ class MixedGaussians(Pair):
         largest = max(squared for squared, _ in self.parts)
         return ShiftedGaussians(4 * largest if self.direction is Direction.REPLACE else largest).zcdp_rho()
 
-    @property
-    def moments(self) -> Moments:
-        """None are proven."""
-        return Moments.BOUND
+
+def mixed(direction: Direction, chances: Sequence[Fraction], squared_shift: Fraction) -> Pair:
+    """With the j-th chance j of a group's records take part, and move the sum by j shifts."""
+    if len(chances) == 2:
+        return SampledGaussians(direction, chances[1], 1 / squared_shift)
+    return MixedGaussians(direction, tuple((j**2 * squared_shift, chance) for j, chance in enumerate(chances)))
 
 
 def _mixed_tail(shifts: Sequence[arb], chances: Sequence[arb], x: arb) -> arb:

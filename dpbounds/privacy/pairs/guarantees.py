@@ -61,6 +61,7 @@ class BoundedRangeProfile(SymmetricPair):
     span: Fraction
 
     grows_with = ("span",)
+    claims = Moments.EXACT
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -108,11 +109,6 @@ class BoundedRangeProfile(SymmetricPair):
         for k, mass in enumerate(draw_masses(draws)[1:], start=1):
             total = total + mass / eta * worst_two_points(ball(k * self.span), eta, exponent)
         return total.log1p()
-
-    @property
-    def moments(self) -> Moments:
-        """Of the worst pair with that range at each order."""
-        return Moments.EXACT
 
     @property
     def has_integral(self) -> bool:
@@ -192,11 +188,6 @@ class RenyiProfile(SymmetricPair):
         return order * (order - 1) * ball(self.rho)
 
     @property
-    def moments(self) -> Moments:
-        """Of a class of pairs."""
-        return Moments.BOUND
-
-    @property
     def concentration(self) -> Fraction | None:
         """ρ, where it is given."""
         return self.rho
@@ -257,11 +248,6 @@ class TwoGuarantees(Pair):
     def log_moment(self, order: Fraction) -> arb:
         """The least of what each of several proofs gives."""
         return _moment_of_two_guarantees(self, order)
-
-    @property
-    def moments(self) -> Moments:
-        """Of a class of pairs."""
-        return Moments.BOUND
 
 
 def _renyi_profile(points: Sequence[tuple[Fraction, Fraction]], rho: Fraction | None) -> ProfileBound:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import acb, arb
 
-from dpbounds.privacy.pairs.core import Pair, Product, SymmetricPair, Writer
+from dpbounds.privacy.pairs.core import Moments, Pair, Product, SymmetricPair, Writer
 from dpbounds.privacy.pairs.losses import (
     LossAtom,
     LossDistribution,
@@ -31,6 +31,9 @@ class ShiftedLaplaces(SymmetricPair):
     shift: Fraction
 
     grows_with = ("shift",)
+    claims = Moments.EXACT_AND_OWN
+    enlarges_exactly = True
+    gathers = True
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -98,6 +101,7 @@ class SampledLaplaces(Pair):
     shift: Fraction
 
     grows_with = ("sample_rate", "shift")
+    claims = Moments.EXACT_AND_OWN
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""

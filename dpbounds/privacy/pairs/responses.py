@@ -11,7 +11,7 @@ from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.atomic import AtomicPair
-from dpbounds.privacy.pairs.core import Pair, Product, SymmetricPair, Writer
+from dpbounds.privacy.pairs.core import Moments, Pair, Product, SymmetricPair, Writer
 from dpbounds.privacy.pairs.losses import ROUNDING_PRECISION, LossAtom, LossDistribution, ball, of_atoms, rounded_up
 
 
@@ -23,6 +23,7 @@ class Responses(AtomicPair, SymmetricPair):
     options: int = 2
 
     grows_with = ("epsilon",)
+    gathers = True
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -67,6 +68,7 @@ class TwoResponses(AtomicPair, SymmetricPair):
     epsilon: Fraction
 
     grows_with = ("epsilon",)
+    gathers = True
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -108,6 +110,7 @@ class FourPoints(AtomicPair, SymmetricPair):
     delta: Fraction
 
     grows_with = ("epsilon", "delta")
+    gathers = True
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -190,6 +193,8 @@ class Discrete(Pair):
 
     points: tuple[tuple[Fraction, Fraction], ...]
     infinite: Fraction
+
+    claims = Moments.EXACT_AND_OWN
 
     def __hash__(self) -> int:
         """Of few points: there may be thousands, and every look into a cache asks."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy.pairs.core import Pair, Product
-from dpbounds.privacy.pairs.gaussian import ShiftedGaussians
+from dpbounds.privacy.pairs.gaussian import ShiftedGaussians, together
 from dpbounds.privacy.pairs.laplace import ShiftedLaplaces
 
 
@@ -21,19 +20,13 @@ def revealed(product: Product) -> Product | None:
     >>> revealed(((SampledGaussians(Direction.REMOVE, Fraction(1, 100), Fraction(4)), 1000),))
     ((ShiftedGaussians(squared_shift=Fraction(250, 1)), 1),)
     """
-    squared_shift = Fraction(0)
-    counts: Counter[Pair] = Counter()
+    every: list[tuple[Pair, int]] = []
     for pair, count in product:
         found = pair.revealed()
         if found is None:
             return None
-        for each, times in found:
-            if isinstance(each, ShiftedGaussians):
-                squared_shift += count * times * each.squared_shift
-            else:
-                counts[each] += count * times
-    merged: Product = ((ShiftedGaussians(squared_shift), 1),) if squared_shift else ()
-    return merged + tuple(counts.items())
+        every += [(each, count * times) for each, times in found]
+    return together(every)
 
 
 def along(product: Product | None, links: int) -> Product | None:

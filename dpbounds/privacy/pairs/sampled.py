@@ -191,6 +191,11 @@ class Sampled(Pair):
         parts = (shares[j] * base.enlarged(j + 1).expectation(g) for j in seen)
         return sum(parts, arb(0)) + up_to(rest)
 
+    @property
+    def participation(self) -> Draws:
+        """As often as it is drawn."""
+        return self.draws
+
 
 @dataclass(frozen=True, slots=True)
 class Diluted(Pair):
@@ -325,11 +330,6 @@ class Combined(Pair):
                 return INFINITY if value == INFINITY else value
             total = total + count * value
         return total
-
-    @property
-    def moments(self) -> Moments:
-        """Upper bounds, on which converting may gain."""
-        return Moments.BOUND
 
     @property
     def is_known(self) -> bool:

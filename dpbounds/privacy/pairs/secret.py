@@ -36,6 +36,8 @@ class ShuffledBatches(Pair):
     rest: Fraction = Fraction(0)
     centred: bool = False
 
+    claims = Moments.OWN
+
     @property
     def inside(self) -> tuple[Pair, ...]:
         """The base."""
@@ -81,11 +83,6 @@ class ShuffledBatches(Pair):
         """That of the base."""
         return self.base.log_moment(order)
 
-    @property
-    def moments(self) -> Moments:
-        """Of a pair that spends no less."""
-        return Moments.OWN
-
 
 @dataclass(frozen=True, slots=True)
 class Allocated(Pair):
@@ -103,6 +100,8 @@ class Allocated(Pair):
     direction: Direction
     bins: int
     shares: Product
+
+    claims = Moments.EXACT_AND_OWN
 
     @property
     def inside(self) -> tuple[Pair, ...]:
@@ -170,6 +169,8 @@ class AllocatedTo(Pair):
     steps: int
     participations: int
     base: Pair
+
+    claims = Moments.EXACT_AND_OWN
 
     @property
     def inside(self) -> tuple[Pair, ...]:

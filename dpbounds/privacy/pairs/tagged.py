@@ -154,6 +154,8 @@ class CrowdedGaussians(Pair):
     lean: Fraction
     other: Other
 
+    claims = Moments.EXACT_AND_OWN
+
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return f"a record that leans by {write(self.lean)} against {self.size - 1} equal ones, cut to {self.most}"

@@ -10,7 +10,7 @@ from flint import arb
 
 from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.pairs.atomic import AtomicPair
-from dpbounds.privacy.pairs.core import Pair, SymmetricPair, Writer
+from dpbounds.privacy.pairs.core import Moments, Pair, SymmetricPair, Writer
 from dpbounds.privacy.pairs.losses import NEGLIGIBLE_BITS, LossAtom, LossDistribution, ball, of_atoms
 from dpbounds.privacy.pairs.responses import Responses
 from dpbounds.privacy.pairs.weighing import up_to
@@ -78,6 +78,8 @@ class ShiftedDiscreteGaussians(SymmetricPair):
     variance: Fraction
     distance: int
     scalar: bool = True
+
+    claims = Moments.EXACT_AND_OWN
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""

@@ -130,9 +130,9 @@ class Zeroed(Pair):
         return _log_moment(self, order)
 
     @property
-    def moments(self) -> Moments:
-        """Upper bounds."""
-        return Moments.BOUND
+    def participation(self) -> Draws:
+        """As often as it is drawn."""
+        return self.draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +146,8 @@ class OpposedGaussians(Pair):
     direction: Direction
     rate: Fraction
     squared_shift: Fraction
+
+    claims = Moments.EXACT_AND_OWN
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -171,6 +173,11 @@ class OpposedGaussians(Pair):
     def revealed(self) -> Product | None:
         """None is proven."""
         return None
+
+    @property
+    def participation(self) -> Draws:
+        """As often as it is drawn."""
+        return Draws(self.rate)
 
 
 _THREE_LAWS = "zero_out.md, sections 4 and 5 (three laws, derived there)"
