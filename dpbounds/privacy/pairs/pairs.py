@@ -26,7 +26,7 @@ from dpbounds.privacy.pairs.guarantees import BoundedRangeProfile, RenyiProfile,
 from dpbounds.privacy.pairs.laplace import SampledLaplaces, ShiftedLaplaces
 from dpbounds.privacy.pairs.responses import Discrete, FourPoints, Responses, TwoPoints, TwoResponses
 from dpbounds.privacy.pairs.sampled import Combined, Diluted, Sampled
-from dpbounds.privacy.pairs.secret import Allocated, AllocatedTo, ShuffledBatches
+from dpbounds.privacy.pairs.secret import Allocated, AllocatedTo, SecretSteps, ShuffledBatches
 from dpbounds.privacy.pairs.tagged import CrowdedGaussians, Other, Tagged
 from dpbounds.privacy.pairs.whole_numbers import (
     ShiftedDiscreteGaussians,
@@ -65,6 +65,7 @@ __all__ = [
     "SampledBalls",
     "SampledGaussians",
     "SampledLaplaces",
+    "SecretSteps",
     "ShiftedDiscreteGaussians",
     "ShiftedDiscreteLaplaces",
     "ShiftedGaussians",
@@ -84,6 +85,7 @@ __all__ = [
     "enlarged",
     "holds_allocation",
     "holds_shuffling",
+    "is_attack",
 ]
 
 GaussianPair = ShiftedGaussians | SampledGaussians  # those whose loss has an analytic density
@@ -103,7 +105,12 @@ def as_gaussian(product: Product) -> GaussianProduct | None:
 
 def holds_allocation(product: Product) -> bool:
     """Whether any of the pairs stands for steps that are allocated in secret."""
-    return any(isinstance(pair, Allocated | AllocatedTo) for pair, _ in product)
+    return any(isinstance(pair, SecretSteps) for pair, _ in product)
+
+
+def is_attack(product: Product) -> bool:
+    """Whether of any of the pairs nothing is proven from above."""
+    return any(isinstance(pair, SecretSteps) and pair.attained_only for pair, _ in product)
 
 
 def enlarged(pair: Pair, k: int) -> Pair:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
 from flint import arb
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy.pairs.core import Direction, Moments, Pair, Product, Writer
-from dpbounds.privacy.pairs.gaussian import ShiftedGaussians
+from dpbounds.privacy.pairs.gaussian import SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.pairs.losses import LossDistribution
 from dpbounds.privacy.pairs.revealed import along, dearest
 
@@ -84,8 +86,67 @@ class ShuffledBatches(Pair):
         return self.base.log_moment(order)
 
 
+class SecretSteps(Pair):
+    """Steps of which the record is in some, drawn in secret. ``routes/allocation`` encloses what they spend.
+
+    Attributes:
+        attained_only: Whether it is an attack, of which nothing is proven from above.
+    """
+
+    __slots__ = ()
+
+    attained_only: ClassVar[bool] = False
+    claims = Moments.EXACT_AND_OWN
+    direction: Direction
+
+    @property
+    @abstractmethod
+    def places(self) -> int:
+        """How many steps a record may be in."""
+
+    @property
+    @abstractmethod
+    def times(self) -> int:
+        """How many of them it is in."""
+
+    @property
+    @abstractmethod
+    def run(self) -> Product:
+        """The steps that are run, by their pairs."""
+
+    @abstractmethod
+    def bin_published(self) -> Pair | None:
+        """What dominates as if the record's step were published; None where nothing is proven (``proof.md``, 9)."""
+
+    @abstractmethod
+    def one_step_seen(self) -> Pair | None:
+        """What whoever looks at one of the dearest steps alone sees, where noise is Gaussian; else None."""
+
+    def resolved(self, as_one: Callable[[Product], Pair]) -> Pair:
+        """The pair itself: combinations are steps of their own kind in ``routes/allocation``."""
+        return self
+
+    def distribution(self) -> LossDistribution:
+        """Raise an error: it has no closed form."""
+        raise UnsupportedMechanism(
+            "the loss of steps that are allocated in secret is enclosed, and has no law in a closed form"
+        )
+
+    @property
+    def has_distribution(self) -> bool:
+        """None in a closed form."""
+        return False
+
+    def log_moment(self, order: Fraction) -> arb:
+        """Raise an error: none is proven."""
+        raise UnsupportedMechanism(
+            "no Rényi divergences are proven here for steps that are allocated in secret: ask for their certified ε or "
+            "δ, which need none"
+        )
+
+
 @dataclass(frozen=True, slots=True)
-class Allocated(Pair):
+class Allocated(SecretSteps):
     """Of ``bins`` steps the record is in one, drawn uniformly and in secret.
 
     ``shares`` says how many of the steps have which pair (P: the record is in it; Q: it is not); steps that are in none
@@ -101,8 +162,6 @@ class Allocated(Pair):
     bins: int
     shares: Product
 
-    claims = Moments.EXACT_AND_OWN
-
     @property
     def inside(self) -> tuple[Pair, ...]:
         """The pairs of the steps, each once."""
@@ -111,10 +170,6 @@ class Allocated(Pair):
     def with_inside(self, pairs: Sequence[Pair]) -> Pair:
         """Other pairs, as often."""
         return replace(self, shares=tuple((pair, count) for pair, (_, count) in zip(pairs, self.shares, strict=True)))
-
-    def resolved(self, as_one: Callable[[Product], Pair]) -> Pair:
-        """The pair itself: ``routes/allocation`` takes the steps apart."""
-        return self
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -134,15 +189,6 @@ class Allocated(Pair):
             return "allocation.md, section 6 (Gaussian comparison, pairs.md, section 5)"
         return _ALLOCATION
 
-    def distribution(self) -> LossDistribution:
-        """Raise an error: it has no closed form."""
-        raise UnsupportedMechanism(_ENCLOSED)
-
-    @property
-    def has_distribution(self) -> bool:
-        """None in a closed form."""
-        return False
-
     def mirrored(self) -> Pair:
         """The other direction."""
         return replace(self, direction=self.direction.mirrored)
@@ -152,13 +198,44 @@ class Allocated(Pair):
         found = dearest([base.revealed() for base, _ in self.shares])
         return along(found, 2 if self.direction is Direction.REPLACE else 1)
 
-    def log_moment(self, order: Fraction) -> arb:
-        """Raise an error: none is proven."""
-        raise UnsupportedMechanism(_NO_MOMENTS)
+    @property
+    def places(self) -> int:
+        """All bins."""
+        return self.bins
+
+    @property
+    def shifts(self) -> tuple[tuple[Fraction, int], ...]:
+        """The squared shift of each kind of step, and how many there are; empty where noise is not Gaussian."""
+        found = tuple((base.squared_shift, n) for base, n in self.shares if isinstance(base, ShiftedGaussians))
+        return found if len(found) == len(self.shares) else ()
+
+    def bin_published(self) -> Pair | None:
+        """The dearest step; where a record is replaced, two of them that are alike, or one in which both may be."""
+        if not self.shifts:
+            return None
+        in_two = self.direction is Direction.REPLACE
+        return ShiftedGaussians(max(squared * (1 if not in_two else 2 if n > 1 else 4) for squared, n in self.shifts))
+
+    def one_step_seen(self) -> Pair | None:
+        """One of the dearest steps, in which the record is seldom."""
+        if not self.shifts:
+            return None
+        largest = max(squared for squared, _ in self.shifts)
+        return SampledGaussians(self.direction, Fraction(1, self.bins), 1 / largest)
+
+    @property
+    def times(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def run(self) -> Product:
+        """All but those that are not run."""
+        return self.shares
 
 
 @dataclass(frozen=True, slots=True)
-class AllocatedTo(Pair):
+class AllocatedTo(SecretSteps):
     """Of ``steps`` steps the record is in ``participations``, a uniformly random set: attained, an attack.
 
     R = e_k(X_1, ..., X_t) / C(t, k), with e_k the elementary symmetric polynomial. Used from below only: what is proven
@@ -170,7 +247,7 @@ class AllocatedTo(Pair):
     participations: int
     base: Pair
 
-    claims = Moments.EXACT_AND_OWN
+    attained_only = True
 
     @property
     def inside(self) -> tuple[Pair, ...]:
@@ -181,10 +258,6 @@ class AllocatedTo(Pair):
         """As many steps of another base."""
         (base,) = pairs
         return replace(self, base=base)
-
-    def resolved(self, as_one: Callable[[Product], Pair]) -> Pair:
-        """The pair itself: ``routes/allocation`` takes the steps apart."""
-        return self
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -198,15 +271,6 @@ class AllocatedTo(Pair):
         """Where it is proven that the pair is attained."""
         return _ALLOCATION
 
-    def distribution(self) -> LossDistribution:
-        """Raise an error: it has no closed form."""
-        raise UnsupportedMechanism(_ENCLOSED)
-
-    @property
-    def has_distribution(self) -> bool:
-        """None in a closed form."""
-        return False
-
     def mirrored(self) -> Pair:
         """The other direction."""
         return replace(self, direction=self.direction.mirrored)
@@ -215,14 +279,31 @@ class AllocatedTo(Pair):
         """None is proven."""
         return None
 
-    def log_moment(self, order: Fraction) -> arb:
-        """Raise an error: none is proven."""
-        raise UnsupportedMechanism(_NO_MOMENTS)
+    @property
+    def places(self) -> int:
+        """All steps."""
+        return self.steps
+
+    def bin_published(self) -> Pair | None:
+        """None is proven."""
+        return None
+
+    def one_step_seen(self) -> Pair | None:
+        """One of the steps, in which the record is seldom."""
+        if not isinstance(self.base, ShiftedGaussians):
+            return None
+        chance = Fraction(self.participations, self.steps)
+        return SampledGaussians(self.direction, chance, 1 / self.base.squared_shift)
+
+    @property
+    def times(self) -> int:
+        """As many as it takes part in."""
+        return self.participations
+
+    @property
+    def run(self) -> Product:
+        """All of them, of one kind."""
+        return ((self.base, self.steps),)
 
 
 _ALLOCATION = "allocation.md (any secret choice of steps, derived there)"
-_ENCLOSED = "the loss of steps that are allocated in secret is enclosed, and has no law in a closed form"
-_NO_MOMENTS = (
-    "no Rényi divergences are proven here for steps that are allocated in secret: ask for their certified ε or δ, "
-    "which need none"
-)

@@ -1,0 +1,146 @@
+"""What each pair says of itself, against the distribution of its loss."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from flint import arb
+
+from dpbounds.errors import UnsupportedMechanism
+from dpbounds.expressions.working import working
+from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_at
+from dpbounds.privacy.pairs.pairs import (
+    AllocatedTo,
+    Combined,
+    CrowdedGaussians,
+    Direction,
+    Discrete,
+    Draws,
+    Moments,
+    Pair,
+    Responses,
+    Sampled,
+    SampledGaussians,
+    SecretSteps,
+    ShiftedGaussians,
+    ShiftedLaplaces,
+    ShuffledBatches,
+    Tagged,
+    TwoGuarantees,
+    TwoPoints,
+    Zeroed,
+)
+from dpbounds.privacy.renyi.moments import log_moment
+from tests.privacy.products import EVERY_PAIR
+from tests.privacy.routes.test_grouping import ALONE, GROUPED
+
+HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
+UNLIKE = Tagged(((HALF, TwoPoints(THIRD, HALF)), (HALF, ShiftedLaplaces(HALF))), (THIRD, 1 - THIRD))
+PAIRS: list[Pair] = [
+    *GROUPED,
+    *ALONE,
+    UNLIKE,
+    *(SampledGaussians(direction, Fraction(1), HALF) for direction in Direction),
+    *(Sampled(direction, Draws(THIRD), TwoPoints(THIRD, HALF)) for direction in (Direction.REMOVE, Direction.ADD)),
+]
+KNOWN = [pair for pair in PAIRS if pair.has_distribution]
+ENVELOPE = Zeroed(Direction.REMOVE, Draws(THIRD, 2), Responses(HALF))
+SLOW = (Zeroed, CrowdedGaussians)
+MIRRORED = [
+    pytest.param(pair, marks=pytest.mark.seconds if isinstance(pair, SLOW) else ())
+    for pair in (*KNOWN, ENVELOPE)
+    if not isinstance(pair, Discrete)  # which has no mirror image of that kind
+]
+LOSSES = ["-1.1", "-0.3", "0.04", "0.7"]
+
+
+def _distribution(pair: Pair) -> LossDistribution:
+    return law_at(pair, 160)
+
+
+def test_there_is_one_of_each() -> None:
+    assert {type(pair) for pair in PAIRS} == set(EVERY_PAIR)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=str)
+def test_a_pair_is_made_of_what_is_inside_it(pair: Pair) -> None:
+    assert pair.with_inside(pair.inside) == pair
+    assert next(iter(pair.nested())) == pair
+    if not isinstance(pair, SecretSteps | ShuffledBatches | Combined):
+        assert pair.has_distribution == all(each.has_distribution for each in pair.inside)
+    assert hash(pair) == hash(pair.with_inside(pair.inside))
+    assert pair.in_words(str)
+    assert ".md" in pair.proof
+
+
+@pytest.mark.parametrize("pair", MIRRORED, ids=str)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_mirror_image_has_the_laws_exchanged(pair: Pair, loss: str) -> None:
+    """H_α(Q ‖ P) = 1 - α + α H_{1/α}(P ‖ Q)."""
+    with working(160):
+        alpha = arb(loss).exp()
+        other = 1 - alpha + alpha * _distribution(pair).delta(-arb(loss))
+        assert abs(_distribution(pair.mirrored()).delta(arb(loss)) - other) < 1e-25
+
+
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if not pair.has_distribution], ids=str)
+def test_the_mirror_image_of_what_has_no_distribution(pair: Pair) -> None:
+    assert pair.mirrored().mirrored() == pair
+    assert getattr(pair.mirrored(), "direction", None) != Direction.REMOVE
+    with pytest.raises(UnsupportedMechanism):
+        Discrete(((Fraction(0), HALF),), HALF).mirrored()
+
+
+@pytest.mark.parametrize("pair", KNOWN, ids=str)
+def test_a_closed_form_is_read_off_the_distribution_as_well(pair: Pair) -> None:
+    with working(160):
+        for epsilon in (Fraction(0), Fraction(1, 20), HALF, Fraction(2)):
+            closed = pair.closed_delta(epsilon)
+            if closed is not None:
+                assert abs(closed - _distribution(pair).delta(ball(epsilon))) < 1e-35
+    assert (pair.closed_delta(HALF) is None) == (pair.dominating_shift is None)
+
+
+@pytest.mark.parametrize("pair", KNOWN, ids=str)
+def test_atoms_are_as_many_as_are_said(pair: Pair) -> None:
+    if pair.atom_count is not None and not isinstance(pair, Sampled):
+        points = {str(point.loss.mid()) for point in _distribution(pair).points}
+        assert len(points) <= pair.atom_count + 1  # one for what is not drawn
+        assert _distribution(pair).discrete
+    elif _distribution(pair).discrete and pair.inside == ():
+        assert pair.atom_count is None  # an envelope, or cells
+
+
+@pytest.mark.parametrize("pair", KNOWN, ids=str)
+def test_moments_that_are_the_pairs_own_are_integrals_over_its_profile(pair: Pair) -> None:
+    """E_Q r^λ = λ(λ-1) ∫ e^((λ-1)l) H(e^l) dl: its sums over the two sides of a cell enclose it, as H falls."""
+    order = Fraction(3, 2)
+    if Moments.EXACT_AND_OWN not in pair.moments:
+        return
+    try:
+        claimed = float(log_moment(pair, order).exp())
+    except UnsupportedMechanism:
+        return
+    law = _distribution(pair)
+    if law.infinite > 0:
+        assert claimed == float("inf")
+        return
+    step, first, last = 1 / 32, -16, 28
+    with working(96):
+        profile = [float(law.delta(arb(first + k * step)).mid()) for k in range(round((last - first) / step) + 1)]
+    k = float(order) - 1
+    weights = [arb(k * (first + (j + 1) * step)).exp() - arb(k * (first + j * step)).exp() for j in range(len(profile))]
+    low = float(order) * sum(float(w) * h for w, h in zip(weights, profile[1:], strict=False))
+    left = math.exp(k * first)  # H <= 1
+    high = float(order) * (left + sum(float(w) * h for w, h in zip(weights, profile[:-1], strict=False)))
+    assert low <= claimed * (1 + 1e-9)
+    assert claimed <= high * (1 + 1e-6)
+
+
+def test_what_an_attack_says_is_no_bound() -> None:
+    attack = AllocatedTo(Direction.REMOVE, 3, 2, ShiftedGaussians(HALF))
+    assert attack.attained_only
+    assert attack.bin_published() is None
+    assert TwoGuarantees(THIRD, ShiftedLaplaces(HALF), ShiftedLaplaces(HALF)).moments == Moments.BOUND
