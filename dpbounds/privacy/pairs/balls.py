@@ -8,12 +8,12 @@ from fractions import Fraction
 from flint import arb
 
 from dpbounds.privacy.pairs.atomic import AtomicPair
-from dpbounds.privacy.pairs.core import Pair, Product, SymmetricPair, Writer
+from dpbounds.privacy.pairs.core import Pair, Product, PublicPair, SymmetricPair, Writer
 from dpbounds.privacy.pairs.losses import LossAtom, LossDistribution, ball, of_atoms
 
 
 @dataclass(frozen=True, slots=True)
-class UniformBalls(AtomicPair, SymmetricPair):
+class UniformBalls(AtomicPair, PublicPair):
     """Uniform laws on two d-balls of radius 1 whose centres lie s apart, s² = ``squared_shift``.
 
     The likelihood ratio is 0, 1 or ∞: with τ the total variation, H_α = τ + (1-τ)(1-α)_+. Attained.
@@ -55,7 +55,7 @@ class UniformBalls(AtomicPair, SymmetricPair):
 
 
 @dataclass(frozen=True, slots=True)
-class SampledBalls(AtomicPair):
+class SampledBalls(AtomicPair, SymmetricPair):
     """Uniform noise on a ball, on a Poisson sample, under replace-one; s² = ``squared_shift`` for one record's bound.
 
     With τ1 = τ(s), τ2 = τ(2s): H_α = q τ1 + (τ2 - τ1)(1 - α(1-q))_+ for α >= 1, mirrored below. Derived in
@@ -98,10 +98,6 @@ class SampledBalls(AtomicPair):
     def atom_count(self) -> int | None:
         """Three finite losses."""
         return 3
-
-    def mirrored(self) -> Pair:
-        """The pair itself: x and -x."""
-        return self
 
     def revealed(self) -> Product | None:
         """The full batch, where the contributions point away from each other."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Flag, StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, assert_never
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, assert_never
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy.relations import Order
@@ -73,6 +73,9 @@ class Moments(Flag):
     EXACT = 1  # the numbers themselves, of the pair or of the worst of a class of pairs
     OWN = 2  # of this pair, or of one that spends no less: converting them never beats composing the pair
     EXACT_AND_OWN = 3
+
+
+_P = TypeVar("_P", bound="Pair")
 
 
 class Pair(ABC):
@@ -210,8 +213,7 @@ class Pair(ABC):
 
     def with_costs(self, costs: Costs) -> Pair:
         """The pair of the same family with other costs: ``pair.with_costs(pair.costs()) == pair``."""
-        changes: dict[str, Any] = dict(zip(self.grows_with, costs, strict=True))
-        return replace(self, **changes)  # type: ignore[type-var]
+        return changed(self, **dict(zip(self.grows_with, costs, strict=True)))
 
     def rough_variance(self) -> float:
         """Roughly the variance of the loss, or what grows with it; in floating point, decides nothing."""
@@ -307,8 +309,20 @@ class Pair(ABC):
 Product = tuple[tuple[Pair, int], ...]  # independent pairs with multiplicities
 
 
+class DirectedPair(Pair):
+    """A pair whose laws change places with its direction."""
+
+    __slots__ = ()
+
+    direction: Direction
+
+    def mirrored(self) -> Pair:
+        """The other direction."""
+        return changed(self, direction=self.direction.mirrored)
+
+
 class SymmetricPair(Pair):
-    """A pair with (P, Q) and (Q, P) of one profile, and without secret draws."""
+    """A pair with (P, Q) and (Q, P) of one profile."""
 
     __slots__ = ()
 
@@ -316,9 +330,22 @@ class SymmetricPair(Pair):
         """The pair itself."""
         return self
 
+
+class PublicPair(SymmetricPair):
+    """A symmetric pair of releases in which nothing is drawn in secret."""
+
+    __slots__ = ()
+
     def revealed(self) -> Product | None:
         """The pair itself."""
         return ((self, 1),)
+
+
+def changed(pair: _P, **fields: object) -> _P:
+    """The pair with other values of some fields."""
+    record: Any = pair
+    found: _P = replace(record, **fields)
+    return found
 
 
 def hidden_bits(order: Fraction, rate: Fraction, spread: Fraction) -> int:

@@ -13,11 +13,13 @@ from flint import acb, arb
 from dpbounds.privacy.pairs.core import (
     MOST_EXPONENT,
     Costs,
+    DirectedPair,
     Direction,
     Draws,
     Moments,
     Pair,
     Product,
+    PublicPair,
     SymmetricPair,
     Writer,
     hidden_bits,
@@ -40,7 +42,7 @@ from dpbounds.privacy.pairs.weighing import Branch, Weighing, density, integral,
 
 
 @dataclass(frozen=True, slots=True)
-class ShiftedGaussians(SymmetricPair):
+class ShiftedGaussians(PublicPair):
     """P = N(μ, 1), Q = N(0, 1) with μ² = ``squared_shift``: one or many full-batch Gaussian releases.
 
     The same curve in both orders. Balle & Wang 2018 (single release, any dimension); μ² adds up under adaptive
@@ -200,7 +202,7 @@ class TaggedGaussians(SymmetricPair):
 
 
 @dataclass(frozen=True, slots=True)
-class SampledGaussians(Pair):
+class SampledGaussians(DirectedPair):
     """One Gaussian release on a Poisson sample; lengths in units of the per-record bound, variance z².
 
     With N(m) = N(m, z²) and q the sample rate:
@@ -261,10 +263,6 @@ class SampledGaussians(Pair):
             return without + q * upper_tail((x - 1) / z), without + q * upper_tail((x + 1) / z)
 
         return LossDistribution(tail, mirrored_tail(tail), None, None)
-
-    def mirrored(self) -> Pair:
-        """The other direction."""
-        return replace(self, direction=self.direction.mirrored)
 
     def revealed(self) -> Product | None:
         """The full batch."""

@@ -11,7 +11,19 @@ from itertools import accumulate
 from flint import arb
 
 from dpbounds.expressions.working import working, working_bits
-from dpbounds.privacy.pairs.core import Costs, Direction, Draws, Moments, Pair, Product, Writer, rough_variance_of_draws
+from dpbounds.privacy.pairs.core import (
+    Costs,
+    DirectedPair,
+    Direction,
+    Draws,
+    Moments,
+    Pair,
+    Product,
+    SymmetricPair,
+    Writer,
+    changed,
+    rough_variance_of_draws,
+)
 from dpbounds.privacy.pairs.gaussian import ShiftedGaussians, TaggedGaussians
 from dpbounds.privacy.pairs.gaussian_mixtures import mixed
 from dpbounds.privacy.pairs.gaussian_moments import drawn_gaussians
@@ -35,8 +47,39 @@ _TERM_BITS = 48  # of a term, beyond what its weight makes visible
 _MOST_LOG = 600.0
 
 
+class GaussianDraws(Pair):
+    """Gaussian noise on a sum in which the record is as often as it is drawn."""
+
+    __slots__ = ()
+
+    draws: Draws
+    squared_shift: Fraction
+
+    def revealed(self) -> Product | None:
+        """Drawn every time."""
+        return ((ShiftedGaussians(self.draws.slots**2 * self.squared_shift), 1),)
+
+    def costs(self) -> Costs:
+        """The rate and the shift."""
+        return self.draws.rate, self.squared_shift
+
+    def with_costs(self, costs: Costs) -> Pair:
+        """As often drawn at another rate, with another shift."""
+        rate, squared = costs
+        return changed(self, draws=replace(self.draws, rate=rate), squared_shift=squared)
+
+    def rough_variance(self) -> float:
+        """χ² of one release, about."""
+        return rough_variance_of_draws(self.draws, float(self.squared_shift))
+
+    @property
+    def participation(self) -> Draws:
+        """As often as it is drawn."""
+        return self.draws
+
+
 @dataclass(frozen=True, slots=True)
-class DrawnGaussians(Pair):
+class DrawnGaussians(GaussianDraws, DirectedPair):
     """Gaussian noise, the record drawn k ~ ``draws`` times: Σ_k p_k N(ks, 1) against N(0, 1), s² = ``squared_shift``.
 
     Remove; add is the same pair, swapped. Derived in ``sampling.md``, section 6, by the Gaussian comparison; for one
@@ -112,41 +155,15 @@ class DrawnGaussians(Pair):
         law = LossDistribution(tail, head, absent.log(), None, infinite=infinite, symmetric=False)
         return law if direction is Direction.REMOVE else swapped(law)
 
-    def mirrored(self) -> Pair:
-        """The other direction."""
-        return replace(self, direction=self.direction.mirrored)
-
-    def revealed(self) -> Product | None:
-        """Drawn every time."""
-        return ((ShiftedGaussians(self.draws.slots**2 * self.squared_shift), 1),)
-
-    def costs(self) -> Costs:
-        """The rate and the shift."""
-        return self.draws.rate, self.squared_shift
-
-    def with_costs(self, costs: Costs) -> Pair:
-        """As often drawn at another rate, with another shift."""
-        rate, squared = costs
-        return replace(self, draws=replace(self.draws, rate=rate), squared_shift=squared)
-
-    def rough_variance(self) -> float:
-        """χ² of one release, about."""
-        return rough_variance_of_draws(self.draws, float(self.squared_shift))
-
     def log_moment(self, order: Fraction) -> arb:
         """A trapezoidal sum."""
         if self.draws.rate == 1:
             return ShiftedGaussians(self.draws.slots**2 * self.squared_shift).log_moment(order)
         return drawn_gaussians(self.direction, self.draws, ball(self.squared_shift), ball(order)).log()
 
-    @property
-    def participation(self) -> Draws:
-        """As often as it is drawn."""
-        return self.draws
-
 
 @dataclass(frozen=True, slots=True)
-class ReplacedGaussians(Pair):
+class ReplacedGaussians(GaussianDraws, SymmetricPair):
     """Gaussian noise, a record that is drawn k ~ ``draws`` times is replaced; s² = ``squared_shift`` for one link.
 
     With F̄ the tail of N(0, 1): H_α = sup_t Σ_k p_k max_{t-ks<=y<=t} (F̄(y) - α F̄(y+ks)) for α >= 1, mirrored below. How
@@ -175,35 +192,9 @@ class ReplacedGaussians(Pair):
         absent = (self.draws.slots * (-ball(self.draws.rate)).log1p()).exp()
         return _replaced(absent, *counts_of(self.draws), ball(self.squared_shift).sqrt())
 
-    def mirrored(self) -> Pair:
-        """The pair itself: either record may stand in the first data set."""
-        return self
-
-    def revealed(self) -> Product | None:
-        """Drawn every time."""
-        return ((ShiftedGaussians(self.draws.slots**2 * self.squared_shift), 1),)
-
-    def costs(self) -> Costs:
-        """The rate and the shift."""
-        return self.draws.rate, self.squared_shift
-
-    def with_costs(self, costs: Costs) -> Pair:
-        """As often drawn at another rate, with another shift."""
-        rate, squared = costs
-        return replace(self, draws=replace(self.draws, rate=rate), squared_shift=squared)
-
-    def rough_variance(self) -> float:
-        """χ² of one release, about."""
-        return rough_variance_of_draws(self.draws, float(self.squared_shift))
-
     def log_moment(self, order: Fraction) -> arb:
         """As if the number of draws were revealed."""
         return Sampled(Direction.REPLACE, self.draws, ShiftedGaussians(self.squared_shift)).log_moment(order)
-
-    @property
-    def participation(self) -> Draws:
-        """As often as it is drawn."""
-        return self.draws
 
     def attack(self, direction: Direction) -> Pair:
         """The record in the batch as often, against none."""
@@ -211,7 +202,7 @@ class ReplacedGaussians(Pair):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplacedGroup(Pair):
+class ReplacedGroup(SymmetricPair):
     """The same for a group in a batch of a fixed size, which holds j of it with the j-th of ``chances``.
 
     They sum to 1. Derived in ``groups.md``.
@@ -239,10 +230,6 @@ class ReplacedGroup(Pair):
         """By the t of the supremum."""
         absent, *weights = map(ball, self.chances)
         return _replaced(absent, weights, arb(0), ball(self.squared_shift).sqrt())
-
-    def mirrored(self) -> Pair:
-        """The pair itself: either group may stand in the first data set."""
-        return self
 
     @property
     def tagged(self) -> TaggedGaussians:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 
 from flint import arb
 
 from dpbounds.expressions.working import working_bits
-from dpbounds.privacy.pairs.core import Direction, Pair, Product, Writer
+from dpbounds.privacy.pairs.core import DirectedPair, Direction, Pair, Product, Writer
 from dpbounds.privacy.pairs.gaussian import SampledGaussians, ShiftedGaussians, one_shift
 from dpbounds.privacy.pairs.losses import LossDistribution, Masses, ball, mirrored_tail, swapped, upper_tail
 from dpbounds.privacy.proofs import Declined
@@ -20,7 +20,7 @@ _MOST_STEPS, _ROOT_BITS, _ROUGH_STEPS = 400, 12, 100  # of Newton's method
 
 
 @dataclass(frozen=True, slots=True)
-class MixedGaussians(Pair):
+class MixedGaussians(DirectedPair):
     """Σ_i p_i N(c_i, 1) against N(0, 1), the same swapped (add), or against Σ_i p_i N(-c_i, 1) (replace).
 
     ``parts``: the pairs (c_i², p_i), c_i >= 0 in units of the noise, p_i that sum to 1. Derived in ``mixtures.md``, by
@@ -86,10 +86,6 @@ class MixedGaussians(Pair):
         lowest = None if absent.is_zero() else absent.log()
         law = LossDistribution(above, below, lowest, None, symmetric=False)
         return law if direction is Direction.REMOVE else swapped(law)
-
-    def mirrored(self) -> Pair:
-        """The other direction."""
-        return replace(self, direction=self.direction.mirrored)
 
     def revealed(self) -> Product | None:
         """The largest shift."""

@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from dpbounds.expressions.working import working_bits
-from dpbounds.privacy.pairs.core import Costs, Direction, Draws, Moments, Pair, Product, SymmetricPair, Writer
+from dpbounds.privacy.pairs.core import (
+    Costs,
+    Direction,
+    Draws,
+    Moments,
+    Pair,
+    Product,
+    PublicPair,
+    SymmetricPair,
+    Writer,
+)
 from dpbounds.privacy.pairs.gaussian import ShiftedGaussians
 from dpbounds.privacy.pairs.laplace import ShiftedLaplaces
 from dpbounds.privacy.pairs.losses import (
@@ -50,7 +60,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedRangeProfile(SymmetricPair):
+class BoundedRangeProfile(PublicPair):
     """The least upper bound of all two-point pairs with losses t and t - η, 0 <= t <= η (exponential mechanism).
 
     H at α = e^ε is (1 - e^((ε-η)/2))² / (1 - e^(-η)) for |ε| <= η. Derived in ``losses.md``, section 2; attained at
@@ -128,7 +138,7 @@ class BoundedRangeProfile(SymmetricPair):
 
 
 @dataclass(frozen=True, slots=True)
-class RenyiProfile(SymmetricPair):
+class RenyiProfile(PublicPair):
     """The profile that D_λ <= ε(λ) allows, at finitely many orders λ or (``rho``) D_λ <= λρ at all λ > 1.
 
     H_α <= inf_λ e^((λ-1)(ε(λ) - log α)) λ^(-1) (1 - 1/λ)^(λ-1) for α >= 1 (Canonne, Kamath & Steinke 2020), mirrored
@@ -165,7 +175,7 @@ class RenyiProfile(SymmetricPair):
 
     def zcdp_rho(self) -> Fraction:
         """ρ, where it is given."""
-        return SymmetricPair.zcdp_rho(self) if self.rho is None else self.rho
+        return Pair.zcdp_rho(self) if self.rho is None else self.rho
 
     @property
     def given_orders(self) -> tuple[Fraction, ...]:
@@ -184,7 +194,7 @@ class RenyiProfile(SymmetricPair):
     def closed_log_moment(self, order: arb) -> arb:
         """λ(λ-1)ρ, where nothing else is known."""
         if self.rho is None or self.points:
-            return SymmetricPair.closed_log_moment(self, order)
+            return Pair.closed_log_moment(self, order)
         return order * (order - 1) * ball(self.rho)
 
     @property
@@ -194,7 +204,7 @@ class RenyiProfile(SymmetricPair):
 
 
 @dataclass(frozen=True, slots=True)
-class TwoGuarantees(Pair):
+class TwoGuarantees(SymmetricPair):
     """A mechanism on a Poisson sample under replace-one, known by what presence and what replacement costs.
 
     With h1 the profile of ``present`` (with the record against without), h2 that of ``replaced``, α'' = 1 + (α-1)/q and
@@ -232,10 +242,6 @@ class TwoGuarantees(Pair):
         """The envelope of the profile at many losses."""
         rate, present, replaced = ball(self.sample_rate), self.present.distribution(), self.replaced.distribution()
         return envelope_law(_two_guarantees(rate, present, replaced))
-
-    def mirrored(self) -> Pair:
-        """The pair itself: its profile is made symmetric."""
-        return self
 
     def revealed(self) -> Product | None:
         """The full batch."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import acb, arb
 
-from dpbounds.privacy.pairs.core import Moments, Pair, Product, SymmetricPair, Writer
+from dpbounds.privacy.pairs.core import Moments, Pair, Product, PublicPair, SymmetricPair, Writer
 from dpbounds.privacy.pairs.losses import (
     LossAtom,
     LossDistribution,
@@ -21,7 +21,7 @@ from dpbounds.privacy.pairs.weighing import Branch, Weighing, integrated, over_a
 
 
 @dataclass(frozen=True, slots=True)
-class ShiftedLaplaces(SymmetricPair):
+class ShiftedLaplaces(PublicPair):
     """P = Lap(s, 1), Q = Lap(0, 1): one full-batch release with Laplace noise, s = l1 distance / scale.
 
     Any dimension: an l1 step is a chain of steps along the axes, and for the Laplace law chains of shifts in one
@@ -90,7 +90,7 @@ class ShiftedLaplaces(SymmetricPair):
 
 
 @dataclass(frozen=True, slots=True)
-class SampledLaplaces(Pair):
+class SampledLaplaces(SymmetricPair):
     """Scalar Laplace noise on a Poisson sample under replace-one: (1-q) f(x) + q f(x-s) against (1-q) f(x) + q f(x+s).
 
     f is the density of Lap(0, 1), s = per-record bound / scale. Derived in ``sampling.md``, section 4 (dimension one
@@ -137,10 +137,6 @@ class SampledLaplaces(Pair):
         return LossDistribution(
             tail, mirrored_tail(tail), -largest, largest, (LossAtom(largest, p, r), LossAtom(-largest, r, p))
         )
-
-    def mirrored(self) -> Pair:
-        """The pair itself: x and -x."""
-        return self
 
     def revealed(self) -> Product | None:
         """The full batch, where the contributions point away from each other."""

@@ -11,12 +11,12 @@ from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.atomic import AtomicPair
-from dpbounds.privacy.pairs.core import Moments, Pair, Product, SymmetricPair, Writer
+from dpbounds.privacy.pairs.core import Moments, Pair, Product, PublicPair, Writer
 from dpbounds.privacy.pairs.losses import ROUNDING_PRECISION, LossAtom, LossDistribution, ball, of_atoms, rounded_up
 
 
 @dataclass(frozen=True, slots=True)
-class Responses(AtomicPair, SymmetricPair):
+class Responses(AtomicPair, PublicPair):
     """Randomised response with k options: losses ε, -ε and (for k > 2) 0. Attained; k = 2 is the worst ε-DP pair."""
 
     epsilon: Fraction
@@ -58,7 +58,7 @@ class Responses(AtomicPair, SymmetricPair):
 
 
 @dataclass(frozen=True, slots=True)
-class TwoResponses(AtomicPair, SymmetricPair):
+class TwoResponses(AtomicPair, PublicPair):
     """Two ε-DP steps in a row, a record out and another one in: losses 2ε, 0 and -2ε.
 
     The P-mass at 2ε is 1/(1 + e^-ε), at -2ε that times e^-2ε. Less than a response with 2ε; derived in ``pairs.md``.
@@ -103,7 +103,7 @@ class TwoResponses(AtomicPair, SymmetricPair):
 
 
 @dataclass(frozen=True, slots=True)
-class FourPoints(AtomicPair, SymmetricPair):
+class FourPoints(AtomicPair, PublicPair):
     """The worst (ε, δ)-DP pair: δ at infinite loss, the rest a randomised response. Kairouz, Oh & Viswanath 2015."""
 
     epsilon: Fraction
@@ -140,7 +140,7 @@ class FourPoints(AtomicPair, SymmetricPair):
 
     def zcdp_rho(self) -> Fraction:
         """That of a randomised response at δ = 0; else none."""
-        return Responses(self.epsilon).zcdp_rho() if self.delta == 0 else SymmetricPair.zcdp_rho(self)
+        return Responses(self.epsilon).zcdp_rho() if self.delta == 0 else Pair.zcdp_rho(self)
 
 
 @dataclass(frozen=True, slots=True)

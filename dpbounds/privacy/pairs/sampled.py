@@ -11,12 +11,14 @@ from flint import arb
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy.pairs.core import (
     Costs,
+    DirectedPair,
     Direction,
     Draws,
     Moments,
     Pair,
     Product,
     Writer,
+    changed,
     hidden_bits,
     product_in_words,
     rough_variance_of_draws,
@@ -47,8 +49,60 @@ from dpbounds.privacy.pairs.weighing import (
 )
 
 
+class OnDraws(DirectedPair):
+    """A base that is seen as often as a record is drawn."""
+
+    __slots__ = ()
+
+    draws: Draws
+    base: Pair
+
+    @property
+    def inside(self) -> tuple[Pair, ...]:
+        """The base."""
+        return (self.base,)
+
+    def with_inside(self, pairs: Sequence[Pair]) -> Pair:
+        """The same draws of another base."""
+        (base,) = pairs
+        return changed(self, base=base)
+
+    def revealed(self) -> Product | None:
+        """Drawn every time."""
+        return along(self.base.revealed(), self.draws.slots)
+
+    def costs(self) -> Costs:
+        """The rate, and what the base costs."""
+        return self.draws.rate, *(self.base.costs() or ())
+
+    def with_costs(self, costs: Costs) -> Pair:
+        """As often drawn at another rate, and the base at other costs."""
+        rate, *others = costs
+        base = self.base.with_costs(tuple(others)) if others else self.base
+        return changed(self, draws=replace(self.draws, rate=rate), base=base)
+
+    def rough_variance(self) -> float:
+        """χ² of one release, about."""
+        return rough_variance_of_draws(self.draws, self.base.rough_variance())
+
+    def zcdp_rho(self) -> Fraction:
+        """That of the base, for at most one draw: a sample gains nothing at large orders."""
+        if self.draws.slots > 1:
+            return Pair.zcdp_rho(self)
+        return (self.base.mirrored() if self.direction is Direction.ADD else self.base).zcdp_rho()
+
+    def lost_bits(self, order: Fraction) -> int:
+        """By the rate and the noise of the base."""
+        return hidden_bits(order, min(Fraction(1), self.draws.rate * self.draws.slots), self.base.spread)
+
+    @property
+    def participation(self) -> Draws:
+        """As often as it is drawn."""
+        return self.draws
+
+
 @dataclass(frozen=True, slots=True)
-class Sampled(Pair):
+class Sampled(OnDraws):
     """A mechanism that sees the record k times with probability p_k, k ~ ``draws``; seeing it k times costs ``base`` k.
 
     With η = 1 - p_0 and h_k the profile of the base enlarged k times (``enlarged``):
@@ -65,16 +119,6 @@ class Sampled(Pair):
     direction: Direction
     draws: Draws
     base: Pair
-
-    @property
-    def inside(self) -> tuple[Pair, ...]:
-        """The base."""
-        return (self.base,)
-
-    def with_inside(self, pairs: Sequence[Pair]) -> Pair:
-        """The same draws of another base."""
-        (base,) = pairs
-        return replace(self, base=base)
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -109,38 +153,6 @@ class Sampled(Pair):
     def atom_count(self) -> int | None:
         """As many as the base has."""
         return self.base.atom_count
-
-    def mirrored(self) -> Pair:
-        """The other direction."""
-        return replace(self, direction=self.direction.mirrored)
-
-    def revealed(self) -> Product | None:
-        """Drawn every time."""
-        return along(self.base.revealed(), self.draws.slots)
-
-    def costs(self) -> Costs:
-        """The rate, and what the base costs."""
-        return self.draws.rate, *(self.base.costs() or ())
-
-    def with_costs(self, costs: Costs) -> Pair:
-        """As often drawn at another rate, and the base at other costs."""
-        rate, *others = costs
-        base = self.base.with_costs(tuple(others)) if others else self.base
-        return replace(self, draws=replace(self.draws, rate=rate), base=base)
-
-    def rough_variance(self) -> float:
-        """χ² of one release, about."""
-        return rough_variance_of_draws(self.draws, self.base.rough_variance())
-
-    def zcdp_rho(self) -> Fraction:
-        """That of the base, for at most one draw: a sample gains nothing at large orders."""
-        if self.draws.slots > 1:
-            return Pair.zcdp_rho(self)
-        return (self.base.mirrored() if self.direction is Direction.ADD else self.base).zcdp_rho()
-
-    def lost_bits(self, order: Fraction) -> int:
-        """By the rate and the noise of the base."""
-        return hidden_bits(order, min(Fraction(1), self.draws.rate * self.draws.slots), self.base.spread)
 
     def log_moment(self, order: Fraction) -> arb:
         """By the base's own proof for samples, by an integral, or by a bound from the base's moments."""
@@ -190,11 +202,6 @@ class Sampled(Pair):
         seen, rest = visible_terms([share * at_most(k) for k, share in enumerate(shares, start=1)], arb(1))
         parts = (shares[j] * base.enlarged(j + 1).expectation(g) for j in seen)
         return sum(parts, arb(0)) + up_to(rest)
-
-    @property
-    def participation(self) -> Draws:
-        """As often as it is drawn."""
-        return self.draws
 
 
 @dataclass(frozen=True, slots=True)

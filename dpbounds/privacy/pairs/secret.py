@@ -11,14 +11,14 @@ from typing import ClassVar
 from flint import arb
 
 from dpbounds.errors import UnsupportedMechanism
-from dpbounds.privacy.pairs.core import Direction, Moments, Pair, Product, Writer
+from dpbounds.privacy.pairs.core import DirectedPair, Direction, Moments, Pair, Product, Writer
 from dpbounds.privacy.pairs.gaussian import SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.pairs.losses import LossDistribution
 from dpbounds.privacy.pairs.revealed import along, dearest
 
 
 @dataclass(frozen=True, slots=True)
-class ShuffledBatches(Pair):
+class ShuffledBatches(DirectedPair):
     """One epoch over batches of one size, cut from a secret order that is drawn afresh for it.
 
     With probability ``rest`` the record is in a further, smaller batch, and that is known. ``base`` dominates the batch
@@ -69,10 +69,6 @@ class ShuffledBatches(Pair):
         """It has one that dominates it."""
         return False
 
-    def mirrored(self) -> Pair:
-        """The other direction."""
-        return replace(self, direction=self.direction.mirrored)
-
     def revealed(self) -> Product | None:
         """The batch that holds the record."""
         return ((self.base, 1),)
@@ -86,7 +82,7 @@ class ShuffledBatches(Pair):
         return self.base.log_moment(order)
 
 
-class SecretSteps(Pair):
+class SecretSteps(DirectedPair):
     """Steps of which the record is in some, drawn in secret. ``routes/allocation`` encloses what they spend.
 
     Attributes:
@@ -97,7 +93,6 @@ class SecretSteps(Pair):
 
     attained_only: ClassVar[bool] = False
     claims = Moments.EXACT_AND_OWN
-    direction: Direction
 
     @property
     @abstractmethod
@@ -189,10 +184,6 @@ class Allocated(SecretSteps):
             return "allocation.md, section 6 (Gaussian comparison, pairs.md, section 5)"
         return _ALLOCATION
 
-    def mirrored(self) -> Pair:
-        """The other direction."""
-        return replace(self, direction=self.direction.mirrored)
-
     def revealed(self) -> Product | None:
         """The dearest step; where a record is replaced, it moves one step and the other record another."""
         found = dearest([base.revealed() for base, _ in self.shares])
@@ -270,10 +261,6 @@ class AllocatedTo(SecretSteps):
     def proof(self) -> str:
         """Where it is proven that the pair is attained."""
         return _ALLOCATION
-
-    def mirrored(self) -> Pair:
-        """The other direction."""
-        return replace(self, direction=self.direction.mirrored)
 
     def revealed(self) -> Product | None:
         """None is proven."""

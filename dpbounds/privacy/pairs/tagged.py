@@ -12,7 +12,7 @@ from operator import and_
 from flint import arb
 
 from dpbounds.expressions.exact import to_decimal
-from dpbounds.privacy.pairs.core import Direction, Moments, Pair, Product, Writer
+from dpbounds.privacy.pairs.core import DirectedPair, Direction, Moments, Pair, Product, Writer
 from dpbounds.privacy.pairs.losses import (
     LossAtom,
     LossDistribution,
@@ -138,7 +138,7 @@ class Other(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CrowdedGaussians(Pair):
+class CrowdedGaussians(DirectedPair):
     """Truncated Poisson samples of a crowd of equal unit vectors u and one record that leans against them.
 
     The n - 1 others have u; the record x has ⟨x, u⟩ = -lean, its other part lies across. Seen are cells of the two
@@ -171,10 +171,6 @@ class CrowdedGaussians(Pair):
 
         law = of_atoms([LossAtom((p / q).log(), p, q) for p, q in crowded_masses(self)], arb(0), symmetric=False)
         return swapped(law) if self.direction is Direction.ADD else law
-
-    def mirrored(self) -> Pair:
-        """The other direction."""
-        return replace(self, direction=self.direction.mirrored)
 
     def revealed(self) -> Product | None:
         """None is proven."""

@@ -10,7 +10,7 @@ from flint import arb
 
 from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.pairs.atomic import AtomicPair
-from dpbounds.privacy.pairs.core import Moments, Pair, SymmetricPair, Writer
+from dpbounds.privacy.pairs.core import Moments, Pair, PublicPair, Writer
 from dpbounds.privacy.pairs.losses import NEGLIGIBLE_BITS, LossAtom, LossDistribution, ball, of_atoms
 from dpbounds.privacy.pairs.responses import Responses
 from dpbounds.privacy.pairs.weighing import up_to
@@ -21,7 +21,7 @@ _MOST_VISIBLE = 10_000  # beyond what is asked for, at any usual precision
 
 
 @dataclass(frozen=True, slots=True)
-class ShiftedDiscreteLaplaces(AtomicPair, SymmetricPair):
+class ShiftedDiscreteLaplaces(AtomicPair, PublicPair):
     """P(x) proportional to e^(-a|x-D|), Q(x) to e^(-a|x|) on the whole numbers; a = ``parameter``, D = ``distance``.
 
     Any dimension, l1 distance D. Derived in ``whole_numbers.md``, section 2. Attained by a step along one axis.
@@ -68,7 +68,7 @@ class ShiftedDiscreteLaplaces(AtomicPair, SymmetricPair):
 
 
 @dataclass(frozen=True, slots=True)
-class ShiftedDiscreteGaussians(SymmetricPair):
+class ShiftedDiscreteGaussians(PublicPair):
     """P(x) proportional to e^(-(x-D)²/2σ²), Q(x) to e^(-x²/2σ²) on the whole numbers; σ² = ``variance``.
 
     One coordinate moves, by at most D. Derived in ``whole_numbers.md``, section 3. Attained. ``scalar``: the answer has

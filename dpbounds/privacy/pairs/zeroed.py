@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 
@@ -12,17 +12,7 @@ from flint import arb
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.working import working
-from dpbounds.privacy.pairs.core import (
-    Costs,
-    Direction,
-    Draws,
-    Moments,
-    Pair,
-    Product,
-    Writer,
-    hidden_bits,
-    rough_variance_of_draws,
-)
+from dpbounds.privacy.pairs.core import DirectedPair, Direction, Draws, Moments, Pair, Product, Writer
 from dpbounds.privacy.pairs.gaussian import ShiftedGaussians
 from dpbounds.privacy.pairs.losses import (
     LossAtom,
@@ -38,8 +28,7 @@ from dpbounds.privacy.pairs.losses import (
     tagged,
     upper_tail,
 )
-from dpbounds.privacy.pairs.revealed import along
-from dpbounds.privacy.pairs.sampled import Sampled
+from dpbounds.privacy.pairs.sampled import OnDraws, Sampled
 from dpbounds.privacy.pairs.sampled_moments import least, unamplified
 from dpbounds.privacy.proofs import Declined
 
@@ -47,7 +36,7 @@ _SEARCHED, _FAR, _ROUGHLY = 28, 60.0, 64  # a search that decides how large a bo
 
 
 @dataclass(frozen=True, slots=True)
-class Zeroed(Pair):
+class Zeroed(OnDraws):
     """A batch of fixed size in which a record is zeroed: the batch that holds it lacks some other record.
 
     With η = 1 - p_0, h_k the profile of the base (first law: the record contributes) enlarged k times, g_k that of its
@@ -66,16 +55,6 @@ class Zeroed(Pair):
     draws: Draws
     base: Pair
 
-    @property
-    def inside(self) -> tuple[Pair, ...]:
-        """The base."""
-        return (self.base,)
-
-    def with_inside(self, pairs: Sequence[Pair]) -> Pair:
-        """The same draws of another base."""
-        (base,) = pairs
-        return replace(self, base=base)
-
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return (
@@ -93,50 +72,13 @@ class Zeroed(Pair):
         law = _zeroed(self.draws, self.base)
         return swapped(law) if self.direction is Direction.ADD else law
 
-    def mirrored(self) -> Pair:
-        """The other direction."""
-        return replace(self, direction=self.direction.mirrored)
-
-    def revealed(self) -> Product | None:
-        """Drawn every time."""
-        return along(self.base.revealed(), self.draws.slots)
-
-    def costs(self) -> Costs:
-        """The rate, and what the base costs."""
-        return self.draws.rate, *(self.base.costs() or ())
-
-    def with_costs(self, costs: Costs) -> Pair:
-        """As often drawn at another rate, and the base at other costs."""
-        rate, *others = costs
-        base = self.base.with_costs(tuple(others)) if others else self.base
-        return replace(self, draws=replace(self.draws, rate=rate), base=base)
-
-    def rough_variance(self) -> float:
-        """χ² of one release, about."""
-        return rough_variance_of_draws(self.draws, self.base.rough_variance())
-
-    def zcdp_rho(self) -> Fraction:
-        """That of the base, for at most one draw."""
-        if self.draws.slots > 1:
-            return Pair.zcdp_rho(self)
-        return (self.base.mirrored() if self.direction is Direction.ADD else self.base).zcdp_rho()
-
-    def lost_bits(self, order: Fraction) -> int:
-        """By the rate and the noise of the base."""
-        return hidden_bits(order, min(Fraction(1), self.draws.rate * self.draws.slots), self.base.spread)
-
     def log_moment(self, order: Fraction) -> arb:
         """The least of what two proofs give."""
         return _log_moment(self, order)
 
-    @property
-    def participation(self) -> Draws:
-        """As often as it is drawn."""
-        return self.draws
-
 
 @dataclass(frozen=True, slots=True)
-class OpposedGaussians(Pair):
+class OpposedGaussians(DirectedPair):
     """(1-γ) N(0, 1) + γ N(2s, 1) against (1-γ) N(0, 1) + γ N(s, 1), s² = ``squared_shift``, or (add) swapped.
 
     A batch of fixed size in which a record is zeroed while all others pull the other way. Attained; dominates nothing
@@ -165,10 +107,6 @@ class OpposedGaussians(Pair):
         """The loss falls from 0 to its least value, and then grows without end, as x does."""
         law = _opposed_gaussians(ball(self.rate), ball(self.squared_shift).sqrt())
         return swapped(law) if self.direction is Direction.ADD else law
-
-    def mirrored(self) -> Pair:
-        """The other direction."""
-        return replace(self, direction=self.direction.mirrored)
 
     def revealed(self) -> Product | None:
         """None is proven."""

@@ -106,6 +106,7 @@ def test_a_closed_form_is_read_off_the_distribution_as_well(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("pair", KNOWN, ids=str)
+@pytest.mark.seconds
 def test_atoms_are_as_many_as_are_said(pair: Pair) -> None:
     if pair.atom_count is not None and not isinstance(pair, Sampled):
         points = {str(point.loss.mid()) for point in _distribution(pair).points}
