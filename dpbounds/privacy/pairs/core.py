@@ -277,11 +277,11 @@ class Pair(ABC):
 
     @property
     def add_spends_less(self) -> bool:
-        """Whether no Rényi divergence exceeds that of the mirror image: by symmetry, or as ``renyi.md`` says."""
+        """Whether no Rényi divergence exceeds that of the mirror image: by symmetry, or as ``renyi/renyi.md`` says."""
         return self.mirrored() == self
 
     def zcdp_rho(self) -> Fraction:
-        """A ρ with D_λ <= λρ for all λ > 1, rounded up (``renyi.md``).
+        """A ρ with D_λ <= λρ for all λ > 1, rounded up (``renyi/renyi.md``).
 
         Raises:
             UnsupportedMechanism: None is proven.

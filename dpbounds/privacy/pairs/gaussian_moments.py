@@ -2,7 +2,7 @@
 
 The integrands are positive on the real line and analytic in a strip around it, on whose edges they are at most a known
 multiple of their values on the line: the trapezoidal rule then errs by a known share of the value itself. Derivations:
-``renyi.md``. Everything happens at the working precision.
+``renyi/renyi.md``. Everything happens at the working precision.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def sampled_gaussians(direction: Direction, q: arb, v: arb, order: arb) -> arb:
 
     With A(t) = 1-q + q e^(t/z - 1/2z²): ∫ φ(t) A(t)^a A(-t)^-b dt with (a, b) = (λ, 0), (0, λ-1), (λ, λ-1) for remove,
     add, replace. The integrand is analytic for |Im t| < πz, and on the line Im t = d at most
-    e^(d²/2) cos(d/2z)^-b times its value on the real line (``renyi.md``).
+    e^(d²/2) cos(d/2z)^-b times its value on the real line (``renyi/renyi.md``).
 
     Raises:
         NotCertified: There would be too many nodes.

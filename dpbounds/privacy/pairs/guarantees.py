@@ -103,7 +103,7 @@ class BoundedRangeProfile(PublicPair):
         return self.span**2 / 8
 
     def closed_log_moment(self, order: arb) -> arb:
-        """The largest over all two-point pairs, attained at e^t = y (``renyi.md``)."""
+        """The largest over all two-point pairs, attained at e^t = y (``renyi/renyi.md``)."""
         k, eta = order - 1, ball(self.span)
         one, whole, part = (-eta).expm1(), (-order * eta).expm1(), (-k * eta).expm1()
         y = k * whole * eta.exp() / (order * part)

@@ -2,7 +2,7 @@
 
 What a curve D_λ <= ε(λ) gives on a sample is derived from the curve itself, which is smaller than going through the
 pair that the curve allows. Everything here is an upper bound, but for the worst two-point pair. The derivations are in
-``renyi.md``; everything happens at the working precision.
+``renyi/renyi.md``; everything happens at the working precision.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_CELLS = 4_000
 def between(order: Fraction, left: tuple[Fraction, arb], right: tuple[Fraction, arb]) -> arb:
     """An upper bound on K(λ) = log E_Q r^λ from upper bounds at two orders around λ.
 
-    K is convex, and so is log of (e^K - 1)/(λ(λ-1)): both chords are upper bounds (``renyi.md``).
+    K is convex, and so is log of (e^K - 1)/(λ(λ-1)): both chords are upper bounds (``renyi/renyi.md``).
     """
     (below, low), (above, high) = left, right
     weight = ball((order - below) / (above - below))

@@ -2,7 +2,7 @@
 
 A sample changes dP/dQ by an affine map or by a reflection, so every sampled pair is its base seen through another
 convex function (``Weighing``). What is left to integrate is one analytic function per base, over a range whose ends
-are proven not to matter. The derivations are in ``renyi.md``; everything happens at the working precision.
+are proven not to matter. The derivations are in ``renyi/renyi.md``; everything happens at the working precision.
 """
 
 from __future__ import annotations

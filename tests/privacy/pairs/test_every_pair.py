@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
@@ -10,7 +11,9 @@ from flint import arb
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.working import working
-from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_at
+from dpbounds.privacy.accountants.certified import prove_delta
+from dpbounds.privacy.pairs.core import Writer
+from dpbounds.privacy.pairs.losses import LossAtom, LossDistribution, ball, law_at, of_atoms
 from dpbounds.privacy.pairs.pairs import (
     Allocated,
     AllocatedTo,
@@ -21,6 +24,7 @@ from dpbounds.privacy.pairs.pairs import (
     Draws,
     Moments,
     Pair,
+    Product,
     Responses,
     Sampled,
     SampledGaussians,
@@ -146,3 +150,53 @@ def test_what_an_attack_says_is_no_bound() -> None:
     assert not is_attack(((ShiftedGaussians(HALF), 1), (Allocated(Direction.REMOVE, 3, ((attack.base, 3),)), 1)))
     assert attack.bin_published() is None
     assert TwoGuarantees(THIRD, ShiftedLaplaces(HALF), ShiftedLaplaces(HALF)).moments == Moments.BOUND
+
+
+@dataclass(frozen=True, slots=True)
+class _Coins(Pair):
+    """A new pair that says as little as a class may: losses log 3 and -log 3 or, with P-mass 1/10, ∞."""
+
+    def in_words(self, write: Writer) -> str:
+        return f"coins of {write(HALF)}"
+
+    @property
+    def proof(self) -> str:
+        return "coins.md"
+
+    def distribution(self) -> LossDistribution:
+        loss, rest = arb(3).log(), arb(1) / 10
+        return of_atoms(
+            [LossAtom(loss, 27 * rest / 4, 9 * rest / 4), LossAtom(-loss, 9 * rest / 4, 27 * rest / 4)], rest
+        )
+
+    def mirrored(self) -> Pair:
+        return self
+
+    def revealed(self) -> Product | None:
+        return None
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("count", [1, 20])
+def test_a_new_pair_is_composed_by_its_distribution(count: int) -> None:
+    expected = 1 - 0.9**count
+    for k in range(count + 1):
+        loss = (2 * k - count) * math.log(3)
+        mass = math.comb(count, k) * 0.675**k * 0.225 ** (count - k)
+        expected += mass * max(0.0, -math.expm1(1 - loss))
+    found = prove_delta(((_Coins(), count),), Fraction(1), 1e-6).enclosure
+    assert float(found.exact_lower) == pytest.approx(expected, rel=1e-6)
+    assert float(found.exact_upper) == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_new_pair_claims_nothing_else() -> None:
+    new = _Coins()
+    assert new.moments == Moments.BOUND
+    assert new.costs() is new.atom_count is new.attack(Direction.ADD) is new.closed_delta(HALF) is None
+    assert [new.gathers, new.enlarges_exactly, new.is_known] == [False] * 3
+    with pytest.raises(UnsupportedMechanism, match="what 2 records cost"):
+        new.enlarged(2)
+    with pytest.raises(UnsupportedMechanism, match="no ρ is proven"):
+        new.zcdp_rho()
+    with pytest.raises(UnsupportedMechanism, match="divergence of _Coins"):
+        log_moment(new, 2)
