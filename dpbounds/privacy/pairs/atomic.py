@@ -13,6 +13,7 @@ class AtomicPair(Pair):
 
     __slots__ = ()
     claims = Moments.EXACT_AND_OWN
+    has_integral = True
 
     def closed_log_moment(self, order: arb) -> arb:
         """A sum over the atoms."""
@@ -20,11 +21,6 @@ class AtomicPair(Pair):
         if not law.infinite.is_zero():
             return INFINITY
         return sum((point.r * (order * point.loss).exp() for point in law.points), arb(0)).log()
-
-    @property
-    def has_integral(self) -> bool:
-        """A sum."""
-        return True
 
     def expectation(self, f: Weighing) -> arb:
         """A sum over the atoms."""

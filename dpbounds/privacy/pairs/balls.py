@@ -26,25 +26,17 @@ class UniformBalls(AtomicPair, PublicPair):
     grows_with = ("squared_shift",)
     enlarges_exactly = True
     gathers = True
+    proof = "losses.md, section 2 (Tholeti & Kalyani 2020, equation 6)"
+    atom_count = 1
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return f"two unit balls in {self.dimension} dimensions, centres s apart, s² = {write(self.squared_shift)}"
 
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "losses.md, section 2 (Tholeti & Kalyani 2020, equation 6)"
-
     def distribution(self) -> LossDistribution:
         """Losses 0 and ∞."""
         tau = overlap_lost(self.squared_shift, self.dimension)
         return of_atoms([LossAtom(arb(0), 1 - tau, 1 - tau)], tau)
-
-    @property
-    def atom_count(self) -> int | None:
-        """One finite loss."""
-        return 1
 
     def _enlarged(self, k: int) -> Pair:
         return UniformBalls(k**2 * self.squared_shift, self.dimension)
@@ -67,6 +59,8 @@ class SampledBalls(AtomicPair, SymmetricPair):
     dimension: int
 
     grows_with = ("sample_rate", "squared_shift")
+    proof = "sampling.md, section 4 (derived there)"
+    atom_count = 3
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -74,11 +68,6 @@ class SampledBalls(AtomicPair, SymmetricPair):
             f"balls at 0 and s against balls at 0 and -s in {self.dimension} dimensions, mixed at rate "
             f"{write(self.sample_rate)}, s² = {write(self.squared_shift)}"
         )
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "sampling.md, section 4 (derived there)"
 
     def distribution(self) -> LossDistribution:
         """Losses 0, ±log 1/(1-q) and ∞."""
@@ -93,11 +82,6 @@ class SampledBalls(AtomicPair, SymmetricPair):
             LossAtom(-edge, (1 - rate) * gap, gap),
         )
         return of_atoms(points, rate * one)
-
-    @property
-    def atom_count(self) -> int | None:
-        """Three finite losses."""
-        return 3
 
     def revealed(self) -> Product | None:
         """The full batch, where the contributions point away from each other."""

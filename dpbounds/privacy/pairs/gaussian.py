@@ -55,15 +55,12 @@ class ShiftedGaussians(PublicPair):
     claims = Moments.EXACT_AND_OWN
     enlarges_exactly = True
     gathers = True
+    proof = "pairs.md, section 4 (Balle & Wang 2018; Dong, Roth & Su 2022)"
+    has_integral = True
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return f"N(m, 1) against N(0, 1), m² = {write(self.squared_shift)}"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "pairs.md, section 4 (Balle & Wang 2018; Dong, Roth & Su 2022)"
 
     def distribution(self) -> LossDistribution:
         """L ~ N(μ²/2, μ²) under P and N(-μ²/2, μ²) under Q."""
@@ -99,11 +96,6 @@ class ShiftedGaussians(PublicPair):
         if direction is not Direction.REPLACE:
             return None
         return replaced_drawn_gaussians(draws, ball(self.squared_shift), order)
-
-    @property
-    def has_integral(self) -> bool:
-        """Over one coordinate."""
-        return True
 
     def expectation(self, f: Weighing) -> arb:
         """An integral over x ~ N(0, 1)."""
@@ -148,16 +140,12 @@ class TaggedGaussians(SymmetricPair):
     atoms: tuple[tuple[Fraction, Fraction], ...]
 
     claims = Moments.EXACT_AND_OWN
+    proof = "last_iterate.md, section 4 (derived there)"
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         least, most = write(self.atoms[0][0]), write(self.atoms[-1][0])
         return f"N(m, 1) against N(0, 1), m² drawn in public, {len(self.atoms)} values from {least} to {most}"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "last_iterate.md, section 4 (derived there)"
 
     def distribution(self) -> LossDistribution:
         """The mean of those of its shifts."""
@@ -221,6 +209,7 @@ class SampledGaussians(DirectedPair):
     claims = Moments.EXACT_AND_OWN
     enlarges_exactly = True
     gathers = True
+    has_integral = True
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -298,11 +287,6 @@ class SampledGaussians(DirectedPair):
     def add_spends_less(self) -> bool:
         """Also for add: the lemma on reversal."""
         return self.direction is Direction.ADD or self.mirrored() == self
-
-    @property
-    def has_integral(self) -> bool:
-        """Over one coordinate."""
-        return True
 
     def expectation(self, f: Weighing) -> arb:
         """That of the full batch with another function, or (replace) an integral of its own."""

@@ -93,6 +93,7 @@ class DrawnGaussians(GaussianDraws, DirectedPair):
     claims = Moments.EXACT_AND_OWN
     enlarges_exactly = True
     gathers = True
+    proof = "sampling.md, section 6 (Gaussian comparison, derived there)"
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -102,11 +103,6 @@ class DrawnGaussians(GaussianDraws, DirectedPair):
             f"{first} against {second}, s² = {write(self.squared_shift)}, k the draws of a record "
             f"{self.draws.in_words(write)}"
         )
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "sampling.md, section 6 (Gaussian comparison, derived there)"
 
     def distribution(self) -> LossDistribution:
         """By the x at which the loss takes a value: it increases in x."""
@@ -174,6 +170,7 @@ class ReplacedGaussians(GaussianDraws, SymmetricPair):
     squared_shift: Fraction
 
     claims = Moments.OWN
+    proof = "sampling.md, section 6 (three laws, the number of draws hidden, derived there)"
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -181,11 +178,6 @@ class ReplacedGaussians(GaussianDraws, SymmetricPair):
             f"three Gaussian laws, each ks from the others at most, s² = {write(self.squared_shift)}, k the draws of a "
             f"record {self.draws.in_words(write)}"
         )
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "sampling.md, section 6 (three laws, the number of draws hidden, derived there)"
 
     def distribution(self) -> LossDistribution:
         """By the t of the supremum."""
@@ -213,6 +205,7 @@ class ReplacedGroup(SymmetricPair):
 
     grows_with = ("squared_shift",)
     claims = Moments.OWN
+    proof = "groups.md (three laws, how many of the group are in the batch hidden, derived there)"
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -220,11 +213,6 @@ class ReplacedGroup(SymmetricPair):
             f"three Gaussian laws, each js from the others at most, s² = {write(self.squared_shift)}, j of 0 to "
             f"{len(self.chances) - 1} the number of a group's records in a batch"
         )
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "groups.md (three laws, how many of the group are in the batch hidden, derived there)"
 
     def distribution(self) -> LossDistribution:
         """By the t of the supremum."""

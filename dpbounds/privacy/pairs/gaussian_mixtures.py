@@ -32,6 +32,7 @@ class MixedGaussians(DirectedPair):
 
     enlarges_exactly = True
     gathers = True
+    proof = "mixtures.md (Gaussian comparison, pairs.md, section 5)"
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -41,11 +42,6 @@ class MixedGaussians(DirectedPair):
         )
         first, second = laws[::-1] if self.direction is Direction.ADD else laws
         return f"{first} against {second}"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "mixtures.md (Gaussian comparison, pairs.md, section 5)"
 
     def distribution(self) -> LossDistribution:
         """By the x at which the loss takes a value: it increases in x."""

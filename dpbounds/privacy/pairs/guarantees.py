@@ -72,15 +72,12 @@ class BoundedRangeProfile(PublicPair):
 
     grows_with = ("span",)
     claims = Moments.EXACT
+    proof = "losses.md, section 2 (the least upper bound of all two-point pairs)"
+    has_integral = True
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return f"the worst losses within a range of {write(self.span)}"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "losses.md, section 2 (the least upper bound of all two-point pairs)"
 
     def distribution(self) -> LossDistribution:
         """P-density e^((l-η)/2) / (2 (1 - e^-η)) on [-η, η]."""
@@ -120,11 +117,6 @@ class BoundedRangeProfile(PublicPair):
             total = total + mass / eta * worst_two_points(ball(k * self.span), eta, exponent)
         return total.log1p()
 
-    @property
-    def has_integral(self) -> bool:
-        """Over the loss of the envelope."""
-        return True
-
     def expectation(self, f: Weighing) -> arb:
         """Over the Q-density e^(-(l+η)/2) / (2 (1 - e^-η)) of the loss on [-η, η]."""
         span = ball(self.span)
@@ -148,14 +140,11 @@ class RenyiProfile(PublicPair):
     points: tuple[tuple[Fraction, Fraction], ...]
     rho: Fraction | None = None
 
+    proof = "losses.md, section 2 (Canonne, Kamath & Steinke 2020)"
+
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return "the largest profile that the Rényi divergences allow"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "losses.md, section 2 (Canonne, Kamath & Steinke 2020)"
 
     def distribution(self) -> LossDistribution:
         """The envelope of the profile at many losses."""
@@ -216,6 +205,8 @@ class TwoGuarantees(SymmetricPair):
     present: Pair
     replaced: Pair
 
+    proof = "sampling.md (Balle, Barthe & Gaboardi 2018, advanced joint convexity)"
+
     @property
     def inside(self) -> tuple[Pair, ...]:
         """Presence, then replacement."""
@@ -232,11 +223,6 @@ class TwoGuarantees(SymmetricPair):
             f"[{self.present.in_words(write)}] for presence and [{self.replaced.in_words(write)}] for replacement, on "
             f"samples at rate {write(self.sample_rate)}"
         )
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "sampling.md (Balle, Barthe & Gaboardi 2018, advanced joint convexity)"
 
     def distribution(self) -> LossDistribution:
         """The envelope of the profile at many losses."""

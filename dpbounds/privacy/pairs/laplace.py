@@ -34,15 +34,12 @@ class ShiftedLaplaces(PublicPair):
     claims = Moments.EXACT_AND_OWN
     enlarges_exactly = True
     gathers = True
+    proof = "losses.md, section 2 (chains of shifts along the axes)"
+    has_integral = True
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return f"Lap(s, 1) against Lap(0, 1), s = {write(self.shift)}"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "losses.md, section 2 (chains of shifts along the axes)"
 
     def distribution(self) -> LossDistribution:
         """Left of 0 the loss is -s, right of s it is s; between them it is 2x - s."""
@@ -72,11 +69,6 @@ class ShiftedLaplaces(PublicPair):
         k, s = order - 1, ball(self.shift)
         return ((order * (k * s).exp() + k * (-order * s).exp()) / (order + k)).log()
 
-    @property
-    def has_integral(self) -> bool:
-        """Over one coordinate."""
-        return True
-
     def expectation(self, f: Weighing) -> arb:
         """Both ends, and an integral over 0 < x < s, where L = 2x - s."""
         shift = ball(self.shift)
@@ -102,6 +94,8 @@ class SampledLaplaces(SymmetricPair):
 
     grows_with = ("sample_rate", "shift")
     claims = Moments.EXACT_AND_OWN
+    proof = "sampling.md, section 4 (derived there)"
+    has_integral = True
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -109,11 +103,6 @@ class SampledLaplaces(SymmetricPair):
             f"(1-q) Lap(0) + q Lap(s) against (1-q) Lap(0) + q Lap(-s), q = {write(self.sample_rate)}, "
             f"s = {write(self.shift)}"
         )
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "sampling.md, section 4 (derived there)"
 
     def distribution(self) -> LossDistribution:
         """For 0 <= x <= s: e^L = (1-q + q e^(2x-s)) / (1-q + q e^-s); beyond s it is constant."""
@@ -149,11 +138,6 @@ class SampledLaplaces(SymmetricPair):
     def log_moment(self, order: Fraction) -> arb:
         """An integral."""
         return integrated(self, ball(order))
-
-    @property
-    def has_integral(self) -> bool:
-        """Over one coordinate."""
-        return True
 
     def expectation(self, f: Weighing) -> arb:
         """Both ends, and an integral over 0 < |x| < s.

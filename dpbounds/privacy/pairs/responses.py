@@ -14,6 +14,8 @@ from dpbounds.privacy.pairs.atomic import AtomicPair
 from dpbounds.privacy.pairs.core import Moments, Pair, Product, PublicPair, Writer
 from dpbounds.privacy.pairs.losses import ROUNDING_PRECISION, LossAtom, LossDistribution, ball, of_atoms, rounded_up
 
+_KAIROUZ = "losses.md, section 2 (Kairouz, Oh & Viswanath 2015)"
+
 
 @dataclass(frozen=True, slots=True)
 class Responses(AtomicPair, PublicPair):
@@ -24,15 +26,12 @@ class Responses(AtomicPair, PublicPair):
 
     grows_with = ("epsilon",)
     gathers = True
+    proof = _KAIROUZ
+    atom_count = 3
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return f"randomised response of {self.options} options, epsilon {write(self.epsilon)}"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return _KAIROUZ
 
     def distribution(self) -> LossDistribution:
         """Losses ε, 0 and -ε."""
@@ -43,11 +42,6 @@ class Responses(AtomicPair, PublicPair):
         return of_atoms(
             [LossAtom(epsilon, true, other), LossAtom(arb(0), rest, rest), LossAtom(-epsilon, other, true)], arb(0)
         )
-
-    @property
-    def atom_count(self) -> int | None:
-        """Three losses."""
-        return 3
 
     def _enlarged(self, k: int) -> Pair | None:
         return Responses(k * self.epsilon) if self.options == 2 else None
@@ -69,15 +63,12 @@ class TwoResponses(AtomicPair, PublicPair):
 
     grows_with = ("epsilon",)
     gathers = True
+    proof = _KAIROUZ
+    atom_count = 3
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return f"two steps of randomised response, epsilon {write(self.epsilon)} each"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return _KAIROUZ
 
     def distribution(self) -> LossDistribution:
         """Losses 2ε, 0 and -2ε."""
@@ -88,11 +79,6 @@ class TwoResponses(AtomicPair, PublicPair):
         return of_atoms(
             [LossAtom(2 * epsilon, high, low), LossAtom(arb(0), rest, rest), LossAtom(-2 * epsilon, low, high)], arb(0)
         )
-
-    @property
-    def atom_count(self) -> int | None:
-        """Three losses."""
-        return 3
 
     def _enlarged(self, k: int) -> Pair:
         return Responses(2 * k * self.epsilon)
@@ -111,15 +97,12 @@ class FourPoints(AtomicPair, PublicPair):
 
     grows_with = ("epsilon", "delta")
     gathers = True
+    proof = _KAIROUZ
+    atom_count = 2
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return f"the worst (epsilon, delta)-private pair, epsilon {write(self.epsilon)}, delta {write(self.delta)}"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return _KAIROUZ
 
     def distribution(self) -> LossDistribution:
         """Losses ε, -ε and ∞."""
@@ -129,11 +112,6 @@ class FourPoints(AtomicPair, PublicPair):
         odds = epsilon.exp()
         high, low = (1 - delta) * odds / (1 + odds), (1 - delta) / (1 + odds)
         return of_atoms([LossAtom(epsilon, high, low), LossAtom(-epsilon, low, high)], delta)
-
-    @property
-    def atom_count(self) -> int | None:
-        """Two finite losses."""
-        return 2
 
     def _enlarged(self, k: int) -> Pair:
         return FourPoints(k * self.epsilon, min(Fraction(1), _grown(self.delta, self.epsilon, k)))
@@ -153,14 +131,12 @@ class TwoPoints(AtomicPair):
     high: Fraction
     span: Fraction
 
+    proof = "losses.md, section 2 (the least upper bound of all two-point pairs)"
+    atom_count = 2
+
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return f"two losses, {write(self.high)} and {write(self.high - self.span)}"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "losses.md, section 2 (the least upper bound of all two-point pairs)"
 
     def distribution(self) -> LossDistribution:
         """P-masses u, 1-u with Q-masses u e^-high, (1-u) e^-low that add up to 1."""
@@ -168,11 +144,6 @@ class TwoPoints(AtomicPair):
         share = (-low).expm1() / ((-low).exp() - (-high).exp())
         points = (LossAtom(high, share, share * (-high).exp()), LossAtom(low, 1 - share, (1 - share) * (-low).exp()))
         return of_atoms(points, arb(0), symmetric=False)
-
-    @property
-    def atom_count(self) -> int | None:
-        """Two losses."""
-        return 2
 
     def mirrored(self) -> Pair:
         """Losses η - t and -t."""
@@ -195,6 +166,7 @@ class Discrete(Pair):
     infinite: Fraction
 
     claims = Moments.EXACT_AND_OWN
+    proof = "sampling.md"
 
     def __hash__(self) -> int:
         """Of few points: there may be thousands, and every look into a cache asks."""
@@ -203,11 +175,6 @@ class Discrete(Pair):
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return "finitely many losses"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates: it takes the place of several."""
-        return "sampling.md"
 
     def distribution(self) -> LossDistribution:
         """The losses that are listed, and what is left of Q at loss -∞."""
@@ -228,9 +195,6 @@ class Discrete(Pair):
     def revealed(self) -> Product | None:
         """None: it is not symmetric."""
         return None
-
-
-_KAIROUZ = "losses.md, section 2 (Kairouz, Oh & Viswanath 2015)"
 
 
 def _grown(delta: Fraction, epsilon: Fraction, k: int) -> Fraction:

@@ -215,6 +215,8 @@ class Diluted(Pair):
     rate: Fraction
     base: Pair
 
+    proof = "sampling.md, section 4 (the sample's size may be published)"
+
     @property
     def inside(self) -> tuple[Pair, ...]:
         """The base."""
@@ -228,11 +230,6 @@ class Diluted(Pair):
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return f"[{self.base.in_words(write)}] with chance {write(self.rate)}, else nothing; which of the two is known"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "sampling.md, section 4 (the sample's size may be published)"
 
     def distribution(self) -> LossDistribution:
         """That of the base with all masses times the rate, and the rest of both laws at loss 0."""
@@ -285,6 +282,9 @@ class Combined(Pair):
 
     product: Product
 
+    proof = "sampling.md"
+    has_distribution = False
+
     @property
     def inside(self) -> tuple[Pair, ...]:
         """The pairs of the product, each once."""
@@ -302,19 +302,9 @@ class Combined(Pair):
         """The two laws."""
         return f"[{product_in_words(self.product, write)}] on one sample"
 
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "sampling.md"
-
     def distribution(self) -> LossDistribution:
         """Raise an error: it has no closed form."""
         raise UnsupportedMechanism(f"the law of several pairs taken as one has no closed form: {self}")
-
-    @property
-    def has_distribution(self) -> bool:
-        """None in a closed form."""
-        return False
 
     def mirrored(self) -> Pair:
         """Each pair mirrored."""

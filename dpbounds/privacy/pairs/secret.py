@@ -16,6 +16,8 @@ from dpbounds.privacy.pairs.gaussian import SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.pairs.losses import LossDistribution
 from dpbounds.privacy.pairs.revealed import along, dearest
 
+_ALLOCATION = "allocation.md (any secret choice of steps, derived there)"
+
 
 @dataclass(frozen=True, slots=True)
 class ShuffledBatches(DirectedPair):
@@ -39,6 +41,8 @@ class ShuffledBatches(DirectedPair):
     centred: bool = False
 
     claims = Moments.OWN
+    proof = "shuffled.md (clones: Feldman, McMillan & Talwar 2021, derived there for adaptive Gaussian batches)"
+    has_distribution = False
 
     @property
     def inside(self) -> tuple[Pair, ...]:
@@ -55,19 +59,9 @@ class ShuffledBatches(DirectedPair):
         """The two laws."""
         return f"[{self.base.in_words(write)}] in one of {self.batches} shuffled batches, which one being secret"
 
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "shuffled.md (clones: Feldman, McMillan & Talwar 2021, derived there for adaptive Gaussian batches)"
-
     def distribution(self) -> LossDistribution:
         """That of the base, which dominates it."""
         return self.base.distribution()
-
-    @property
-    def has_distribution(self) -> bool:
-        """It has one that dominates it."""
-        return False
 
     def revealed(self) -> Product | None:
         """The batch that holds the record."""
@@ -93,6 +87,7 @@ class SecretSteps(DirectedPair):
 
     attained_only: ClassVar[bool] = False
     claims = Moments.EXACT_AND_OWN
+    has_distribution = False
 
     @property
     @abstractmethod
@@ -126,11 +121,6 @@ class SecretSteps(DirectedPair):
         raise UnsupportedMechanism(
             "the loss of steps that are allocated in secret is enclosed, and has no law in a closed form"
         )
-
-    @property
-    def has_distribution(self) -> bool:
-        """None in a closed form."""
-        return False
 
     def log_moment(self, order: Fraction) -> arb:
         """Raise an error: none is proven."""
@@ -239,6 +229,7 @@ class AllocatedTo(SecretSteps):
     base: Pair
 
     attained_only = True
+    proof = _ALLOCATION
 
     @property
     def inside(self) -> tuple[Pair, ...]:
@@ -256,11 +247,6 @@ class AllocatedTo(SecretSteps):
             f"{self.participations} of {self.steps} steps, at random, with the record against none, each "
             f"[{self.base.in_words(write)}]"
         )
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair is attained."""
-        return _ALLOCATION
 
     def revealed(self) -> Product | None:
         """None is proven."""
@@ -291,6 +277,3 @@ class AllocatedTo(SecretSteps):
     def run(self) -> Product:
         """All of them, of one kind."""
         return ((self.base, self.steps),)
-
-
-_ALLOCATION = "allocation.md (any secret choice of steps, derived there)"

@@ -45,6 +45,8 @@ class Tagged(Pair):
     others: tuple[Fraction, ...] = ()
     alike: Tagged | None = None
 
+    proof = _PROOF
+
     @property
     def weighed(self) -> tuple[tuple[Fraction, Fraction, Pair], ...]:
         """Both weights and the pair of each part."""
@@ -68,11 +70,6 @@ class Tagged(Pair):
             for weight, other, part in self.weighed
         )
         return f"one of these, drawn and revealed: {each}"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return _PROOF
 
     def distribution(self) -> LossDistribution:
         """The weighted sum of those of the parts, moved where the weights differ."""
@@ -155,15 +152,11 @@ class CrowdedGaussians(DirectedPair):
     other: Other
 
     claims = Moments.EXACT_AND_OWN
+    proof = _PROOF
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return f"a record that leans by {write(self.lean)} against {self.size - 1} equal ones, cut to {self.most}"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair is attained."""
-        return _PROOF
 
     def distribution(self) -> LossDistribution:
         """One loss for each group of cells."""

@@ -31,15 +31,11 @@ class ShiftedDiscreteLaplaces(AtomicPair, PublicPair):
     distance: int
 
     grows_with = ("parameter",)
+    proof = "whole_numbers.md (derived there)"
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return f"discrete Laplace laws, e^(-a|x|), {self.distance} apart, a = {write(self.parameter)}"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "whole_numbers.md (derived there)"
 
     def distribution(self) -> LossDistribution:
         """Left of 0 the loss is -aD, right of D it is aD; between them a(2j - D) at j = 1, ..., D - 1."""
@@ -80,15 +76,11 @@ class ShiftedDiscreteGaussians(PublicPair):
     scalar: bool = True
 
     claims = Moments.EXACT_AND_OWN
+    proof = "whole_numbers.md (derived there)"
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return f"discrete Gaussian laws, e^(-x²/2s), {self.distance} apart, s = {write(self.variance)}"
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return "whole_numbers.md (derived there)"
 
     def distribution(self) -> LossDistribution:
         """The loss at x is (2xD - D²)/2σ².

@@ -35,6 +35,9 @@ from dpbounds.privacy.proofs import Declined
 _SEARCHED, _FAR, _ROUGHLY = 28, 60.0, 64  # a search that decides how large a bound is, not whether it holds
 
 
+_THREE_LAWS = "zero_out.md, sections 4 and 5 (three laws, derived there)"
+
+
 @dataclass(frozen=True, slots=True)
 class Zeroed(OnDraws):
     """A batch of fixed size in which a record is zeroed: the batch that holds it lacks some other record.
@@ -55,17 +58,14 @@ class Zeroed(OnDraws):
     draws: Draws
     base: Pair
 
+    proof = _THREE_LAWS
+
     def in_words(self, write: Writer) -> str:
         """The two laws."""
         return (
             f"[{self.base.in_words(write)}] zeroed for a record {self.draws.in_words(write)}, in whose place another "
             "stands else"
         )
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
-        return _THREE_LAWS
 
     def distribution(self) -> LossDistribution:
         """The envelope of the profile at many losses; for Gaussian noise two mixtures."""
@@ -90,6 +90,7 @@ class OpposedGaussians(DirectedPair):
     squared_shift: Fraction
 
     claims = Moments.EXACT_AND_OWN
+    proof = _THREE_LAWS
 
     def in_words(self, write: Writer) -> str:
         """The two laws."""
@@ -97,11 +98,6 @@ class OpposedGaussians(DirectedPair):
             f"N(0, 1) and N(2s, 1) against N(0, 1) and N(s, 1), mixed at rate {write(self.rate)}, "
             f"s² = {write(self.squared_shift)}"
         )
-
-    @property
-    def proof(self) -> str:
-        """Where it is proven that the pair is attained."""
-        return _THREE_LAWS
 
     def distribution(self) -> LossDistribution:
         """The loss falls from 0 to its least value, and then grows without end, as x does."""
@@ -116,9 +112,6 @@ class OpposedGaussians(DirectedPair):
     def participation(self) -> Draws:
         """As often as it is drawn."""
         return Draws(self.rate)
-
-
-_THREE_LAWS = "zero_out.md, sections 4 and 5 (three laws, derived there)"
 
 
 def _zeroed(draws: Draws, base: Pair) -> LossDistribution:
