@@ -19,6 +19,7 @@ from dp_accounting import pld, rdp
 
 import dpbounds as dp
 from dpbounds.privacy.pairs import losses as laws
+from dpbounds.privacy.pairs.gaussian_sums import sums_over_draws
 from dpbounds.privacy.pairs.pairs import Direction, Draws, Sampled, ShiftedGaussians
 from dpbounds.privacy.routes.contour import growing
 from dpbounds.privacy.routes.lattice import bounds
@@ -228,9 +229,9 @@ def test_sums_over_draws_against_all_terms() -> None:
     pair, losses = Sampled(Direction.REMOVE, draws, ShiftedGaussians(squared_shift)), range(-100, 400)
     with flint.ctx.workprec(192):
         places = [laws.ball(Fraction(loss, 250)) for loss in losses]
-        weights, _ = laws._counts(draws)
-        plain = laws._plain_sums(weights, [laws.law_of(laws.enlarged(pair.base, k + 1)) for k in range(len(weights))])
-        ours = laws._gaussian_sums(weights, laws.ball(squared_shift).sqrt())
+        weights, _ = laws.counts_of(draws)
+        plain = laws.plain_sums(weights, [pair.base.enlarged(k + 1).distribution() for k in range(len(weights))])
+        ours = sums_over_draws(weights, laws.ball(squared_shift).sqrt())
         short, _ = _median(lambda: float(sum(ours.tail(place)[0] for place in places)))
         long, _ = _median(lambda: float(sum(plain.tail(place)[0] for place in places)))
         assert all(

@@ -8,10 +8,12 @@ from scipy import stats
 
 import dpbounds as dp
 from dpbounds.cli import main
-from dpbounds.cli.printing.wording import described, product_in_words, source_of
+from dpbounds.cli.printing.output import plain
+from dpbounds.cli.printing.wording import described
 from dpbounds.expressions.exact import exact
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.pairs import pairs
+from dpbounds.privacy.pairs.core import product_in_words
 
 RUN = ["--noise-multiplier", "1", "--sample-rate", "0.01", "--steps", "1000"]
 BOTH = ("add-or-remove-one", "replace-one")
@@ -134,15 +136,15 @@ def test_every_pair_has_words_and_a_source(relation):
             for each in classes.every():
                 for product in (each.product, *each.attacks):
                     seen |= {type(pair) for pair, _ in product}
-                    assert "finitely many" not in product_in_words(product)
-                    assert all(source_of(pair) for pair, _ in product)
-                    assert "(" not in "".join(source_of(pair) for pair, _ in product)[:1]
+                    assert "finitely many" not in product_in_words(product, plain)
+                    assert all(pair.proof for pair, _ in product)
+                    assert "(" not in "".join(pair.proof for pair, _ in product)[:1]
     assert len(seen) >= 10
 
 
 def test_words_for_what_only_proofs_use():
-    assert product_in_words(((pairs.Discrete((), Fraction(1)), 1),)) == "finitely many losses"
-    assert source_of(pairs.Discrete((), Fraction(1))) == "sampling.md"
+    assert pairs.Discrete((), Fraction(1)).in_words(plain) == "finitely many losses"
+    assert pairs.Discrete((), Fraction(1)).proof == "sampling.md"
 
 
 def test_the_trade_off_is_below_the_exact_one(tmp_path, capsys, rows):

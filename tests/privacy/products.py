@@ -1,15 +1,21 @@
 """What dominates a mechanism, for tests that look at each pair; and mechanisms on the samples of the oracle."""
 
+import inspect
+
 import numpy as np
 from flint import arb, ctx
 
 import dpbounds.privacy.mechanisms as dp
 from dpbounds.privacy.domination.composition import NeighbourClass, neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
+from dpbounds.privacy.pairs import pairs
 from dpbounds.privacy.pairs.losses import law_of
 from dpbounds.privacy.pairs.pairs import Pair, Product
 from dpbounds.privacy.relations import Order, Relation
 from tests.privacy.oracle import samplings
+
+PAIRS = [each for name in pairs.__all__ if isinstance(each := getattr(pairs, name), type) and issubclass(each, Pair)]
+EVERY_PAIR = [each for each in PAIRS if not inspect.isabstract(each)]
 
 
 def products_of(mechanism: Mechanism, relation: Relation) -> tuple[Product, ...]:

@@ -24,7 +24,6 @@ from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGau
 from dpbounds.privacy.relations import as_relation
 from dpbounds.privacy.routes.contour import contour_delta, contour_epsilon
 from dpbounds.privacy.routes.drawn_steps import _more_than, delta_at_most, epsilon_at_most
-from dpbounds.privacy.routes.gaussian_profiles import gaussian_delta
 from dpbounds.privacy.routes.lattice import LARGEST_WORK, Work
 from tests.privacy.products import products_of
 
@@ -272,7 +271,7 @@ def test_profiles_without_cancellation_are_the_textbook_ones():
             [ShiftedGaussians(1 / v), *(SampledGaussians(direction, rate, v) for direction in Direction)]
         )
         with mp.workdps(400), working(200):
-            expected, found = textbook(pair, epsilon), gaussian_delta(pair, epsilon)
+            expected, found = textbook(pair, epsilon), pair.closed_delta(epsilon)
             low, high = (mp.mpf(end.str(60, radius=False)) for end in (found.lower(), found.upper()))
             slack = abs(expected) * mp.mpf(10) ** -50
             assert low - slack <= expected <= high + slack, (pair, epsilon)

@@ -10,7 +10,7 @@ import click
 
 from dpbounds.cli.answers.assumptions import assumptions
 from dpbounds.cli.answers.methods import Answer, Question
-from dpbounds.cli.printing.wording import product_in_words, source_of
+from dpbounds.cli.printing.output import plain
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import to_float
 from dpbounds.privacy.accountants.certified import Account
@@ -30,6 +30,7 @@ from dpbounds.privacy.mechanisms import (
     parts_of,
 )
 from dpbounds.privacy.pairs import pairs
+from dpbounds.privacy.pairs.core import product_in_words
 from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.relations import Relation
 
@@ -95,12 +96,12 @@ def _of_group(question: Question, answer: Answer) -> Iterator[tuple[str, str]]:
 
 
 def _of_account(question: Question, answer: Answer, found: Account) -> Iterator[tuple[str, str]]:
-    plain = neighbour_classes(found.mechanism, found.relation)
-    classes = classes_with_gaussian_choices(plain)
+    one_by_one = neighbour_classes(found.mechanism, found.relation)
+    classes = classes_with_gaussian_choices(one_by_one)
     for each, (name, proof) in zip(classes.every(), found.proofs, strict=True):
-        yield name, f"neighbours are no easier to tell apart than {product_in_words(each.product)}"
+        yield name, f"neighbours are no easier to tell apart than {product_in_words(each.product, plain)}"
         hidden = any(isinstance(part, LastIterate) for part, _ in parts_of(found.mechanism))
-        choices = ["many_choices.md"] if each.product not in [one.product for one in plain.every()] else []
+        choices = ["many_choices.md"] if each.product not in [one.product for one in one_by_one.every()] else []
         yield "", f"because: {'; '.join([*_sources(each), *choices, *(['last_iterate.md'] if hidden else [])])}"
         yield "", _proved(proof)
     if found.moments is not None:
@@ -123,7 +124,7 @@ def _listed(name: str, texts: Iterable[str], otherwise: str = "") -> Iterator[tu
 
 
 def _sources(each: NeighbourClass) -> list[str]:
-    found = list(dict.fromkeys(source_of(pair) for pair, _ in each.product))
+    found = list(dict.fromkeys(pair.proof for pair, _ in each.product))
     return [*found, *(["composed: pairs.md, section 2"] if sum(count for _, count in each.product) > 1 else [])]
 
 

@@ -35,7 +35,7 @@ from dpbounds.privacy.domination.composition import NeighbourClasses, neighbour_
 from dpbounds.privacy.domination.many_choices import classes_with_gaussian_choices
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.mechanisms.core import listed
-from dpbounds.privacy.pairs.pairs import Product, holds_allocation, holds_shuffling
+from dpbounds.privacy.pairs.pairs import Moments, Product, holds_allocation, holds_shuffling
 from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.routes.closed_forms import has_closed_form
@@ -267,9 +267,7 @@ def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclo
     Converted, the divergences of a pair promise no less than the pair itself spends (``renyi.md``, section 1): where
     they are all that is known, at most the width of the pairs' own proof could be gained.
     """
-    from dpbounds.privacy.renyi.moments import has_moments_of_its_own
-
-    if not all(has_moments_of_its_own(pair) for each in classes.every() for pair, _ in each.product):
+    if not all(Moments.OWN in pair.moments for each in classes.every() for pair, _ in each.product):
         return True
     if any(holds_shuffling(each.product) for each in classes.every()):
         return False

@@ -44,25 +44,21 @@ from dpbounds.privacy.mechanisms.bounds import blocks_of, grouped
 from dpbounds.privacy.mechanisms.core import Trait
 from dpbounds.privacy.mechanisms.demands import has
 from dpbounds.privacy.notions.group_privacy import Chain, Link
+from dpbounds.privacy.pairs.gaussian import together
+from dpbounds.privacy.pairs.gaussian_mixtures import mixed
 from dpbounds.privacy.pairs.pairs import (
     Direction,
     DrawnGaussians,
     Draws,
-    FourPoints,
-    MixedGaussians,
     Pair,
     Product,
     ReplacedGaussians,
     ReplacedGroup,
-    Responses,
     Sampled,
     SampledGaussians,
     ShiftedGaussians,
     ShiftedLaplaces,
-    TwoResponses,
-    UniformBalls,
     as_gaussian,
-    enlarged,
     holds_allocation,
 )
 from dpbounds.privacy.relations import Order, Relation, as_relation
@@ -172,20 +168,7 @@ def _grown(mechanism: Mechanism, order: Order, k: int) -> tuple[Product, ...]:
             options.append(_shared_out(blocks_of(key, members), order, k))
         else:
             options += [(((_grown_part(part, order, k), count),),) for part, count in members]
-    return _dearest(_together(choice) for choice in itertools.product(*options))
-
-
-def _together(products: Iterable[Product]) -> Product:
-    """Independent products as one: full-batch Gaussians are one shift, equal pairs are counted together."""
-    squared_shift = Fraction(0)
-    counts: Counter[Pair] = Counter()
-    for pair, count in itertools.chain.from_iterable(products):
-        if isinstance(pair, ShiftedGaussians):
-            squared_shift += count * pair.squared_shift
-        else:
-            counts[pair] += count
-    merged: Product = ((ShiftedGaussians(squared_shift), 1),) if squared_shift else ()
-    return merged + tuple(counts.items())
+    return _dearest(together(itertools.chain.from_iterable(choice)) for choice in itertools.product(*options))
 
 
 def _shared_out(partition: InParallel, order: Order, k: int) -> tuple[Product, ...]:
@@ -208,7 +191,7 @@ def _shared_out(partition: InParallel, order: Order, k: int) -> tuple[Product, .
         grown = [_grown(block, order, j) for j in range(k + 1)]
         reached = [
             _dearest(
-                _together((before, more))
+                together(before + more)
                 for j in range(used + 1)
                 for before, more in itertools.product(reached[used - j], grown[j])
             )
@@ -220,11 +203,7 @@ def _shared_out(partition: InParallel, order: Order, k: int) -> tuple[Product, .
 def _gathers(products: Sequence[Product]) -> bool:
     """Whether, of equal blocks, one that holds all the records is the dearest: proven for these pairs."""
     bases = [pair.base if isinstance(pair, Sampled) else pair for product in products for pair, _ in product]
-    gathering = (
-        *(ShiftedGaussians, ShiftedLaplaces, UniformBalls, DrawnGaussians, MixedGaussians, SampledGaussians),
-        *(Responses, TwoResponses, FourPoints),
-    )
-    return all(isinstance(base, gathering) for base in bases)
+    return all(base.gathers for base in bases)
 
 
 def _dearest(products: Iterable[Product]) -> tuple[Product, ...]:
@@ -273,19 +252,19 @@ def _grown_part(part: Mechanism, order: Order, k: int) -> Pair:
                 f"groups of more than {_LARGEST_GROUP} records on Poisson samples are not summed here; the full batch "
                 "spends no less: ask for it"
             )
-        enlarged(base, k)  # refuses what has no proven pair for several records
+        base.enlarged(k)  # refuses what has no proven pair for several records
         if isinstance(base, ShiftedGaussians):
             return DrawnGaussians(direction, Draws(part.sample_rate, k), base.squared_shift)
         return Sampled(direction, Draws(part.sample_rate, k), base)
     if isinstance(part, PoissonSampled) and order is Order.REPLACE:
         pair = _single(part, order)
         if isinstance(pair, SampledGaussians) and pair.sample_rate < 1:  # not where a record shows by being drawn
-            return _mixed(Direction.REPLACE, _binomial(k, pair.sample_rate), 1 / pair.variance)
+            return mixed(Direction.REPLACE, _binomial(k, pair.sample_rate), 1 / pair.variance)
     if isinstance(part, SampledWithReplacement | SampledWithoutReplacement):
         drawn = _on_a_batch(part, order, k)
         if drawn is not None:
             return drawn
-    return enlarged(_single(part, order), k)
+    return _single(part, order).enlarged(k)
 
 
 def _on_a_batch(part: SampledWithReplacement | SampledWithoutReplacement, order: Order, k: int) -> Pair | None:
@@ -301,17 +280,10 @@ def _on_a_batch(part: SampledWithReplacement | SampledWithoutReplacement, order:
     if order.counts_records:
         if one_by_one and b > 1:
             return DrawnGaussians(Direction.of(order), Draws(Fraction(k, n), b), base.squared_shift)
-        return _mixed(Direction.of(order), _hypergeometric(n, k, b), base.squared_shift)
+        return mixed(Direction.of(order), _hypergeometric(n, k, b), base.squared_shift)
     if order is Order.REPLACE and one_by_one and b > 1:
         return ReplacedGaussians(Draws(Fraction(k, n), b), base.squared_shift)
     return ReplacedGroup(tuple(_hypergeometric(n, k, b)), base.squared_shift) if order is Order.REPLACE else None
-
-
-def _mixed(direction: Direction, chances: Sequence[Fraction], squared_shift: Fraction) -> Pair:
-    """With the j-th chance j of the group's records take part, and move the sum by j shifts."""
-    if len(chances) == 2:
-        return SampledGaussians(direction, chances[1], 1 / squared_shift)
-    return MixedGaussians(direction, tuple((j**2 * squared_shift, chance) for j, chance in enumerate(chances)))
 
 
 def _binomial(slots: int, rate: Fraction) -> list[Fraction]:
@@ -345,8 +317,7 @@ def _single(mechanism: Mechanism, order: Order) -> Pair:
 
 def _is_exact(product: Product) -> bool:
     """Whether the enlarged pairs are attained: Gaussian, Laplace and ball noise."""
-    exact = ShiftedGaussians | ShiftedLaplaces | UniformBalls | DrawnGaussians | MixedGaussians | SampledGaussians
-    return all(isinstance(pair, exact) for pair, _ in product)
+    return all(pair.enlarges_exactly for pair, _ in product)
 
 
 def _attacks(mechanism: Mechanism, ways: Iterable[Product]) -> tuple[Product, ...]:
@@ -355,19 +326,11 @@ def _attacks(mechanism: Mechanism, ways: Iterable[Product]) -> tuple[Product, ..
     if not all(isinstance(part, drawn) for part, _ in parts_of(mechanism)):
         return ()
 
-    def attained(pair: Pair, way: Direction) -> Pair:
-        match pair:
-            case ReplacedGaussians(draws=draws, squared_shift=squared):
-                return DrawnGaussians(way, draws, squared)
-            case ReplacedGroup(chances=chances, squared_shift=squared):
-                return _mixed(way, chances, squared)
-        return pair
-
     return tuple(
-        tuple((attained(pair, way), count) for pair, count in product)
+        tuple((pair.attack(way) or pair, count) for pair, count in product)
         for product in ways
-        if any(isinstance(pair, ReplacedGaussians | ReplacedGroup) for pair, _ in product)
         for way in (Direction.REMOVE, Direction.ADD)
+        if any(pair.attack(way) is not None for pair, _ in product)
     )
 
 

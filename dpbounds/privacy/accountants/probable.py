@@ -28,7 +28,7 @@ from dpbounds.privacy.mechanisms import MatrixMechanism, Mechanism, RandomlyAllo
 from dpbounds.privacy.mechanisms.core import parts_of
 from dpbounds.privacy.mechanisms.schemes.bins import summed_columns
 from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree
-from dpbounds.privacy.pairs.pairs import Allocated, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Allocated
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.routes.closed_forms import ball
 from dpbounds.privacy.values import Given, Target, demand_fields
@@ -519,10 +519,10 @@ def _largest_shift(once: RandomlyAllocated, relation: Relation) -> Fraction | No
     """The largest squared shift of a release, over all classes of neighbours; None where one is not of Gaussians."""
     found = []
     for each in neighbour_classes(once, relation).every():
-        bases = [share[0] for pair, _ in each.product if isinstance(pair, Allocated) for share in pair.shares]
-        if len(bases) != len(each.product) or not all(isinstance(base, ShiftedGaussians) for base in bases):
+        shifts = [squared for pair, _ in each.product if isinstance(pair, Allocated) for squared, _ in pair.shifts]
+        if len(shifts) != len(each.product):
             return None
-        found += [base.squared_shift for base in bases if isinstance(base, ShiftedGaussians)]
+        found += shifts
     return max(found, default=None)
 
 

@@ -22,7 +22,7 @@ from dpbounds.expressions.enclosure import Enclosure, End, ball_end
 from dpbounds.expressions.exact import brief
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.questions import CLOSED_FORM_PRECISION, epsilon_by_closed_form
-from dpbounds.privacy.pairs.pairs import Product, SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Moments, Product, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined, Proof, planned_in_doubles
 from dpbounds.privacy.routes.closed_forms import certainly_infinite, closed_form_delta, has_closed_form
 from dpbounds.privacy.values import Target
@@ -131,9 +131,8 @@ def of_moments(product: Product, target: Target) -> Proof:
         NotCertified: The divergences are out of reach at every order tried.
     """
     from dpbounds.privacy.renyi.accountant import spent_at_most
-    from dpbounds.privacy.renyi.moments import has_moments_of_its_own
 
-    if not all(has_moments_of_its_own(pair) for pair, _ in product):
+    if not all(Moments.OWN in pair.moments for pair, _ in product):
         raise Declined("the divergences known are not those of the pairs")
     try:
         high = spent_at_most(product, target)

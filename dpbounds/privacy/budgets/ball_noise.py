@@ -30,7 +30,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, positive_integer, to_float
 from dpbounds.expressions.working import working
 from dpbounds.privacy.mechanisms import Mechanism, SampledWithoutReplacement, UniformBall
-from dpbounds.privacy.pairs.losses import overlap_lost
+from dpbounds.privacy.pairs.balls import overlap_lost
 from dpbounds.privacy.routes.closed_forms import ball
 from dpbounds.privacy.values import open_unit, positive
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr
 from scipy.stats import binom
 
-from dpbounds.privacy.pairs.gaussian_sums import upper_tail
+from dpbounds.privacy.pairs.losses import upper_tail
 from dpbounds.privacy.pairs.pairs import CrowdedGaussians, Other
 
 Floats = NDArray[np.float64]

@@ -17,6 +17,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from dpbounds.expressions.working import working, working_bits
+from dpbounds.privacy.pairs.losses import Sums, upper_tail
 
 Floats = NDArray[np.float64]
 
@@ -25,11 +26,6 @@ _GRAIN = 32  # bits by which precisions of terms differ
 _NEWTON_STEPS, _ROUGH_BITS = 12, 40
 _ROOT_TWO = math.sqrt(2)
 _LEAST_LOG, _FARTHEST = -1e300, 1e140  # of no mass; as a place: what is squared stays finite
-
-
-def upper_tail(x: arb) -> arb:
-    """P(N(0, 1) > x)."""
-    return (x / arb(2).sqrt()).erfc() / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,3 +207,28 @@ class RatioSum:
 def _up_to_either_side(error: arb) -> arb:
     largest = arb(error.abs_upper())
     return (-largest).union(largest)
+
+
+def sums_over_draws(masses: Sequence[arb], mu: arb) -> Sums:
+    """The sums of ``plain_sums`` for N(kμ, 1) against N(0, 1), k = 1, 2, ..., evaluated only as far as they matter.
+
+    They are tails at l/(kμ) ∓ kμ/2, monotone in k from some k on.
+    """
+    weights = Weights.of(masses)
+    counts = np.arange(1, len(masses) + 1, dtype=np.float64)
+    shift = float(mu)
+
+    def places(loss: arb, sign: int, side: int) -> Places:
+        """Side · (l/(kμ) + sign · kμ/2): monotone in real k where k²μ² >= 2|l|."""
+        near, half, bound = loss / mu, mu / 2, 2 * abs(loss) / (mu * mu)
+        rough = side * (float(loss) / (counts * shift) + sign * counts * shift / 2)
+
+        def at(j: int) -> arb:
+            return side * (near / (j + 1) + sign * (j + 1) * half)
+
+        return Places.near(at, rough, lambda j: bool((j + 1) ** 2 >= bound))
+
+    return Sums(
+        lambda loss: (tails_growing(weights, places(loss, -1, 1)), tails_shrinking(weights, places(loss, 1, 1))),
+        lambda loss: (tails_shrinking(weights, places(loss, -1, -1)), tails_growing(weights, places(loss, 1, -1))),
+    )

@@ -25,19 +25,11 @@ from dpbounds.privacy.domination.composition import NeighbourClass, neighbour_cl
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import (
-    Combined,
-    Diluted,
-    Pair,
+    Moments,
     Product,
-    RenyiProfile,
-    Sampled,
-    Tagged,
-    TwoGuarantees,
-    Zeroed,
 )
 from dpbounds.privacy.relations import Relation, as_relation
-from dpbounds.privacy.renyi.guarantees import mirrored
-from dpbounds.privacy.renyi.moments import add_spends_less, has_exact_moments, total_log_moment
+from dpbounds.privacy.renyi.moments import add_spends_less, total_log_moment
 from dpbounds.privacy.values import Given, Target, above_one, at_least_zero, open_unit
 
 LogMoment = Callable[[Fraction, int], arb]  # (order, accuracy in bits) -> (λ-1) D_λ
@@ -96,27 +88,13 @@ def renyi_curve(mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR
     products = {neighbours.product for neighbours in every}
 
     def is_left_out(product: Product) -> bool:
-        mirror = tuple((mirrored(pair), count) for pair, count in product)
+        mirror = tuple((pair.mirrored(), count) for pair, count in product)
         return mirror != product and mirror in products and add_spends_less(product)
 
     kept = tuple(neighbours for neighbours in every if not is_left_out(neighbours.product))
-    hints = {order for neighbours in kept for pair, _ in neighbours.product for order in _given_orders(pair)}
+    pairs = [inner for neighbours in kept for pair, _ in neighbours.product for inner in pair.nested()]
+    hints = {order for pair in pairs for order in pair.given_orders}
     return DivergenceCurve(kept, tuple(sorted(hints)))
-
-
-def _given_orders(pair: Pair) -> tuple[Fraction, ...]:
-    match pair:
-        case RenyiProfile(points=points):
-            return tuple(order for order, _ in points)
-        case Sampled(base=base) | Zeroed(base=base) | Diluted(base=base):
-            return _given_orders(base)
-        case TwoGuarantees(present=present, replaced=replaced):
-            return _given_orders(present) + _given_orders(replaced)
-        case Tagged(parts=parts):
-            return tuple(order for _, part in parts for order in _given_orders(part))
-        case Combined(product=product):
-            return tuple(order for inner, _ in product for order in _given_orders(inner))
-    return ()
 
 
 # --- From the curve to (ε, δ) -----------------------------------------------------------------------------------------
@@ -188,7 +166,7 @@ def converted(mechanism: Mechanism, target: Target, relation: Relation) -> Conve
         conversion = _Conversion(target, partial(total_log_moment, neighbours.product))
         if top is not None and conversion.gives_no_more(top):
             continue
-        exact_ends = all(has_exact_moments(pair) for pair, _ in neighbours.product)
+        exact_ends = all(Moments.EXACT in pair.moments for pair, _ in neighbours.product)
         found = conversion.best(exact_ends, curve.orders_hint)
         if top is None or found[0].exact_upper > top[0].exact_upper:
             top, name = found, neighbours.name

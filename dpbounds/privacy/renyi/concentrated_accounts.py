@@ -7,49 +7,20 @@ limit approximation of Gaussian differential privacy is here to be compared with
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, get_args
 
-from flint import arb
-
 from dpbounds.errors import UnsupportedMechanism, demand_one_of
-from dpbounds.expressions.enclosure import Enclosure, ball_end
+from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.expressions.working import working
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import (
-    BoundedRangeProfile,
-    Combined,
-    Diluted,
-    Direction,
-    Draws,
-    FourPoints,
-    MixedGaussians,
-    Pair,
-    RenyiProfile,
-    Responses,
-    Sampled,
-    SampledGaussians,
-    SampledLaplaces,
-    ShiftedDiscreteGaussians,
-    ShiftedDiscreteLaplaces,
-    ShiftedGaussians,
-    ShiftedLaplaces,
-    ShuffledBatches,
-    Tagged,
-    TaggedGaussians,
-    TwoGuarantees,
-    TwoPoints,
-    TwoResponses,
-    Zeroed,
-)
+from dpbounds.privacy.pairs.pairs import Direction, Pair, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import best_epsilon
-from dpbounds.privacy.renyi.guarantees import mirrored
 from dpbounds.privacy.routes.closed_forms import closed_form_delta
 from dpbounds.privacy.values import open_unit
 
@@ -72,62 +43,8 @@ def zcdp_rho(mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR_RE
     Fraction(1, 2)
     """
     return neighbour_classes(mechanism, as_relation(relation)).largest(
-        lambda product: sum((count * _rho(pair) for pair, count in product), Fraction(0))
+        lambda product: sum((count * pair.zcdp_rho() for pair, count in product), Fraction(0))
     )
-
-
-def _rho(pair: Pair) -> Fraction:
-    match pair:
-        case ShiftedGaussians(squared_shift=squared):
-            return squared / 2
-        case TaggedGaussians(atoms=atoms):
-            return atoms[-1][0] / 2
-        case ShiftedLaplaces(shift=shift):
-            return _rounded_up(lambda: ball(shift) + (-ball(shift)).expm1())
-        case ShiftedDiscreteLaplaces(parameter=parameter, distance=distance):
-            return _rho(Responses(parameter * distance))  # which dominates it
-        case ShiftedDiscreteGaussians(variance=variance, distance=distance):
-            return distance**2 / (2 * variance)
-        case MixedGaussians(direction=direction, parts=parts):
-            largest = max(squared for squared, _ in parts)
-            return _rho(ShiftedGaussians(4 * largest if direction is Direction.REPLACE else largest))
-        case Responses(epsilon=epsilon) | FourPoints(epsilon=epsilon, delta=Fraction(numerator=0)):
-            return _rounded_up(lambda: ball(epsilon) * (ball(epsilon) / 2).tanh())
-        case TwoResponses(epsilon=epsilon):
-            return _rho(Responses(2 * epsilon))  # which dominates it
-        case BoundedRangeProfile(span=span) | TwoPoints(span=span):
-            return span**2 / 8
-        case RenyiProfile(rho=rho) if rho is not None:
-            return rho
-        case SampledGaussians(direction=direction, variance=variance):
-            return (4 if direction is Direction.REPLACE else 1) / (2 * variance)
-        case SampledLaplaces(shift=shift):
-            return _rho(ShiftedLaplaces(2 * shift))
-        case (
-            Sampled(direction=Direction.ADD, draws=Draws(slots=1), base=base)
-            | Zeroed(direction=Direction.ADD, draws=Draws(slots=1), base=base)
-        ):
-            return _rho(mirrored(base))
-        case Sampled(draws=Draws(slots=1), base=base) | Zeroed(draws=Draws(slots=1), base=base):
-            return _rho(base)
-        case TwoGuarantees(replaced=replaced):
-            return _rho(replaced)
-        case Tagged(parts=parts, others=()):  # E e^((λ-1)L) is a mean of theirs
-            return max(_rho(part) for _, part in parts)
-        case Tagged(alike=Tagged() as alike):
-            return _rho(alike)
-        case ShuffledBatches(base=base) | Diluted(base=base):
-            return _rho(base)
-        case Combined(product=product):
-            return sum((count * _rho(inner) for inner, count in product), Fraction(0))
-    raise UnsupportedMechanism(
-        f"no ρ is proven here with which {pair} is ρ-zCDP: ask for its Rényi divergences (renyi_curve), or for ε at a δ"
-    )
-
-
-def _rounded_up(value: Callable[[], arb]) -> Fraction:
-    with working(_ROUNDING_PRECISION):
-        return ball_end(value(), "up")
 
 
 def zcdp_epsilon(

@@ -16,7 +16,7 @@ from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import Direction
 from dpbounds.expressions.working import working
-from dpbounds.privacy.pairs.pairs import Allocated, Direction as Pairing, Product, ShiftedGaussians, as_gaussian
+from dpbounds.privacy.pairs.pairs import Allocated, Direction as Pairing, Product, as_gaussian
 from dpbounds.privacy.pairs.revealed import revealed
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta, has_closed_form
@@ -62,11 +62,10 @@ def _single(product: Product, epsilon: Fraction, side: Direction) -> Fraction:
 
 def _allocated(pair: Allocated, epsilon: Fraction) -> Fraction:
     """An upper bound on δ(ε) by the variance of the likelihood ratio."""
-    squares = [(base.squared_shift, count) for base, count in pair.shares if isinstance(base, ShiftedGaussians)]
-    if len(squares) < len(pair.shares) or epsilon == 0 or max(squared for squared, _ in squares) > _LARGEST_SHIFT:
+    if not pair.shifts or epsilon == 0 or max(squared for squared, _ in pair.shifts) > _LARGEST_SHIFT:
         return Fraction(1)
     with working(_PRECISION):
-        terms = (count * ball(squared).expm1() for squared, count in squares)
+        terms = (count * ball(squared).expm1() for squared, count in pair.shifts)
         variance = sum(terms, arb(0)) / ball(Fraction(pair.bins) ** 2)
         remove = variance / (4 * ball(epsilon).expm1())
         bound = remove

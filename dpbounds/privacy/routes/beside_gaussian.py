@@ -26,10 +26,11 @@ from flint import arb
 
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.working import working, working_bits
+from dpbounds.privacy.pairs.gaussian_profiles import shifted_delta
 from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_at
 from dpbounds.privacy.pairs.pairs import Pair, Product, ShiftedGaussians, as_gaussian
 from dpbounds.privacy.proofs import Declined, Proof
-from dpbounds.privacy.routes.closed_forms import has_closed_form, shifted_delta
+from dpbounds.privacy.routes.closed_forms import has_closed_form
 from dpbounds.privacy.routes.inversion import invert
 
 ROUTE = "one law beside a Gaussian"
@@ -61,7 +62,7 @@ class _Beside:
         at = ball(epsilon)
         atoms = self.law.infinite
         for point in self.law.points:
-            atoms = atoms + point.p * shifted_delta(self.gaussian, at - point.loss)
+            atoms = atoms + point.p * shifted_delta(self.gaussian.squared_shift, at - point.loss)
         low = high = atoms
         if self.cells:
             h_a = self._h(at, self.cells[0].u_a)
@@ -76,7 +77,7 @@ class _Beside:
         return low, high
 
     def _h(self, epsilon: arb, u: arb) -> arb:
-        return shifted_delta(self.gaussian, epsilon + u.log())
+        return shifted_delta(self.gaussian.squared_shift, epsilon + u.log())
 
     def estimate(self) -> Callable[[Fraction], arb]:
         """ε -> δ(ε) in floating point, for the search: one point per cell, and the atoms."""

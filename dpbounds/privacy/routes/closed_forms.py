@@ -1,8 +1,8 @@
 """Closed forms of the privacy profile δ(ε) = H_{e^ε}(P ‖ Q) of a single pair, in ball arithmetic.
 
 For Gaussian pairs (any number of full-batch releases, or a single one on a Poisson sample) the loss is monotone in the
-observation x, so that the best test is a threshold on x (``gaussian_profiles.py``). For any other pair δ(ε) is read off
-the law of its loss.
+observation x, so that the best test is a threshold on x (``pairs/gaussian_profiles.py``). For any other pair δ(ε) is
+read off the law of its loss.
 """
 
 from __future__ import annotations
@@ -16,26 +16,10 @@ from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import brief
 from dpbounds.expressions.working import working, working_bits
+from dpbounds.privacy.pairs.gaussian_profiles import upper_bound_of_epsilon
 from dpbounds.privacy.pairs.losses import ball, law_at
-from dpbounds.privacy.pairs.pairs import (
-    Allocated,
-    AllocatedTo,
-    Combined,
-    Diluted,
-    Direction,
-    Pair,
-    Product,
-    Sampled,
-    SampledGaussians,
-    ShiftedGaussians,
-    ShuffledBatches,
-    Tagged,
-    TaggedGaussians,
-    TwoGuarantees,
-    Zeroed,
-)
+from dpbounds.privacy.pairs.pairs import Direction, Pair, Product, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.gaussian_profiles import gaussian_delta, shifted_delta, upper_bound_of_epsilon
 from dpbounds.privacy.routes.inversion import invert
 from dpbounds.privacy.routes.searching import log_tail
 
@@ -46,11 +30,9 @@ __all__ = [
     "closed_form_epsilon",
     "has_closed_form",
     "losses_stay_below",
-    "shifted_delta",
     "squared_shift_of",
 ]
 
-_GAUSSIAN = ShiftedGaussians | TaggedGaussians | SampledGaussians  # whose δ is a sum of accurate terms
 _START_PRECISION = 96
 _NEWTON_STEPS = 30
 _LARGEST_PRECISION = 1 << 17
@@ -60,25 +42,12 @@ _LARGEST_LAW_PRECISION = 1 << 11  # beyond that δ(ε) of a pair that is known b
 
 def has_closed_form(product: Product) -> bool:
     """Whether the product is a single pair taken once (merged Gaussians count as one) and its law is known."""
-    return len(product) == 1 and product[0][1] == 1 and not _holds_combination(product[0][0])
-
-
-def _holds_combination(pair: Pair) -> bool:
-    match pair:
-        case Combined() | ShuffledBatches() | Allocated() | AllocatedTo():
-            return True
-        case Sampled(base=base) | Zeroed(base=base) | Diluted(base=base):
-            return _holds_combination(base)
-        case TwoGuarantees(present=present, replaced=replaced):
-            return _holds_combination(present) or _holds_combination(replaced)
-        case Tagged(parts=parts):
-            return any(_holds_combination(part) for _, part in parts)
-    return False
+    return len(product) == 1 and product[0][1] == 1 and product[0][0].has_distribution
 
 
 def certainly_infinite(pair: Pair) -> arb:
     """P(L = ∞) as a ball at the working precision: δ(ε) is at least that for every ε."""
-    return arb(0) if isinstance(pair, _GAUSSIAN) else law_at(pair, working_bits()).infinite
+    return law_at(pair, working_bits()).infinite
 
 
 def squared_shift_of(product: Product) -> Fraction:
@@ -120,11 +89,11 @@ def closed_form_delta(pair: Pair, epsilon: Fraction, accuracy_bits: int = 64) ->
     in ``pairs.md``.
     """
     precision = max(_START_PRECISION, 2 * accuracy_bits)
-    if not isinstance(pair, _GAUSSIAN):
-        return _delta_by_law(pair, epsilon, accuracy_bits, precision)
     while precision <= _LARGEST_PRECISION:
         with working(precision):
-            value = gaussian_delta(pair, epsilon)
+            value = pair.closed_delta(epsilon)
+            if value is None:
+                return _delta_by_law(pair, epsilon, accuracy_bits, precision)
             if value.is_finite():
                 if value.is_zero() or (value > 0 and value.rel_accuracy_bits() >= accuracy_bits):
                     return value, precision
@@ -197,16 +166,9 @@ def _from_above(pair: ShiftedGaussians, delta: Fraction, above: Fraction) -> tup
 
 def _largest_epsilon(pair: Pair, delta: Fraction) -> Fraction:
     """Where to look first: of Gaussian pairs the full batch's, which is an upper bound; else where losses end."""
-    if isinstance(pair, ShiftedGaussians):
-        bound = upper_bound_of_epsilon(pair.squared_shift, delta)
-    elif isinstance(pair, TaggedGaussians):
-        bound = upper_bound_of_epsilon(pair.atoms[-1][0], delta)
-    elif isinstance(pair, SampledGaussians):
-        factor = 4 if pair.direction is Direction.REPLACE else 1
-        bound = upper_bound_of_epsilon(factor / pair.variance, delta)
-    else:
-        highest = law_at(pair, working_bits()).largest_loss()
-        if highest is None:
-            return Fraction(1)
-        bound = highest.min(arb(1)) if highest > 0 else arb(1)
-    return ball_end(bound, "up")
+    if pair.dominating_shift is not None:
+        return ball_end(upper_bound_of_epsilon(pair.dominating_shift, delta), "up")
+    highest = law_at(pair, working_bits()).largest_loss()
+    if highest is None:
+        return Fraction(1)
+    return ball_end(highest.min(arb(1)) if highest > 0 else arb(1), "up")

@@ -14,6 +14,7 @@ from flint import arb
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
+from dpbounds.privacy.pairs.gaussian_profiles import upper_bound_of_epsilon
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Direction, GaussianProduct, Pair, Product, SampledGaussians, ShiftedGaussians
 from dpbounds.privacy.routes.closed_forms import (
@@ -22,7 +23,6 @@ from dpbounds.privacy.routes.closed_forms import (
     losses_stay_below,
     squared_shift_of,
 )
-from dpbounds.privacy.routes.gaussian_profiles import upper_bound_of_epsilon
 
 METHOD = "drawn steps"
 

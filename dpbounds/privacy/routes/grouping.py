@@ -12,41 +12,14 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.privacy.pairs.pairs import (
-    BoundedRangeProfile,
-    Diluted,
-    DrawnGaussians,
-    FourPoints,
-    Pair,
-    Product,
-    RenyiProfile,
-    ReplacedGaussians,
-    ReplacedGroup,
-    Responses,
-    Sampled,
-    SampledBalls,
-    SampledGaussians,
-    SampledLaplaces,
-    ShiftedDiscreteLaplaces,
-    ShiftedGaussians,
-    ShiftedLaplaces,
-    TwoResponses,
-    UniformBalls,
-    Zeroed,
-)
+from dpbounds.privacy.pairs.pairs import Costs, Pair, Product
 from dpbounds.privacy.proofs import Proof
-
-_MOST_EXPONENT = 40.0
-
-Costs = tuple[Fraction, ...]  # of a pair: whoever has more of each spends at least as much
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,57 +28,6 @@ class Between:
 
     cheaper: Product
     dearer: Product
-
-
-# The fields of which a pair spends more the larger they are (``pairs.md``, section 7); four families have more to say.
-_FIELDS: dict[type[Pair], tuple[str, ...]] = {
-    SampledLaplaces: ("sample_rate", "shift"),
-    SampledBalls: ("sample_rate", "squared_shift"),
-    ShiftedGaussians: ("squared_shift",),
-    UniformBalls: ("squared_shift",),
-    ShiftedLaplaces: ("shift",),
-    ShiftedDiscreteLaplaces: ("parameter",),
-    BoundedRangeProfile: ("span",),
-    Responses: ("epsilon",),
-    TwoResponses: ("epsilon",),
-    FourPoints: ("epsilon", "delta"),
-    ReplacedGroup: ("squared_shift",),
-    RenyiProfile: ("rho",),
-}
-
-
-def costs_of(pair: Pair) -> Costs | None:
-    """What the pair costs: its profile grows with each cost while the rest stays. None: nothing is claimed."""
-    match pair:
-        case SampledGaussians(sample_rate=rate, variance=variance):
-            return rate, 1 / variance
-        case Sampled(draws=draws, base=base) | Zeroed(draws=draws, base=base):
-            return draws.rate, *(costs_of(base) or ())
-        case DrawnGaussians(draws=draws, squared_shift=squared) | ReplacedGaussians(draws=draws, squared_shift=squared):
-            return draws.rate, squared
-        case Diluted(rate=rate, base=base):
-            return rate, *(costs_of(base) or ())
-        case RenyiProfile(points=points, rho=rho) if points or rho is None:
-            return None
-    fields = _FIELDS.get(type(pair))
-    return None if fields is None else tuple(getattr(pair, field) for field in fields)
-
-
-def with_costs(pair: Pair, costs: Costs) -> Pair:
-    """The pair of the same family with other costs: ``with_costs(pair, costs_of(pair)) == pair``."""
-    if not costs:
-        return pair
-    match pair:
-        case SampledGaussians():
-            return replace(pair, sample_rate=costs[0], variance=1 / costs[1])
-        case Sampled(draws=draws, base=base) | Zeroed(draws=draws, base=base):
-            return replace(pair, draws=replace(draws, rate=costs[0]), base=with_costs(base, costs[1:]))
-        case Diluted(base=base):
-            return Diluted(costs[0], with_costs(base, costs[1:]))
-        case DrawnGaussians(draws=draws) | ReplacedGaussians(draws=draws):
-            return replace(pair, draws=replace(draws, rate=costs[0]), squared_shift=costs[1])
-    changes: dict[str, Any] = dict(zip(_FIELDS[type(pair)], costs, strict=True))
-    return replace(pair, **changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +48,9 @@ class _Group:
     def widths(self) -> list[float]:
         """How far rounding in each cost alone may move what the group spends; in floating point, decides nothing."""
         (low, high), (pair, _, _), count = self.box, self.members[0], self.count
-        top = _weight(with_costs(pair, high))
+        top = pair.with_costs(high).rough_variance()
         return [
-            count * (top - _weight(with_costs(pair, (*high[:index], low[index], *high[index + 1 :]))))
+            count * (top - pair.with_costs((*high[:index], low[index], *high[index + 1 :])).rough_variance())
             if low[index] < high[index]
             else -1.0
             for index in range(len(high))
@@ -144,21 +66,6 @@ class _Group:
         return _Group(below), _Group(above)
 
 
-def _weight(pair: Pair) -> float:
-    """Roughly the variance of the loss."""
-    match pair:
-        case SampledGaussians(sample_rate=rate, variance=variance):
-            return float(rate) ** 2 * math.expm1(min(1 / float(variance), _MOST_EXPONENT))
-        case DrawnGaussians(draws=draws, squared_shift=squared) | ReplacedGaussians(draws=draws, squared_shift=squared):
-            return (float(draws.rate) * draws.slots) ** 2 * math.expm1(min(float(squared), _MOST_EXPONENT))
-        case Sampled(draws=draws, base=base) | Zeroed(draws=draws, base=base):
-            return (float(draws.rate) * draws.slots) ** 2 * math.expm1(min(_weight(base), _MOST_EXPONENT))
-        case ShiftedGaussians(squared_shift=squared) | UniformBalls(squared_shift=squared):
-            return float(squared)
-    costs = costs_of(pair)
-    return math.prod(float(cost) for cost in costs) ** 2 if costs else 1.0
-
-
 def between(product: Product, most: int) -> Between:
     """Round a product's pairs both ways, so that each of the two products has about ``most`` distinct pairs at most.
 
@@ -168,6 +75,7 @@ def between(product: Product, most: int) -> Between:
             least; there may be more than ``most`` for either reason.
 
     >>> from fractions import Fraction
+    >>> from dpbounds.privacy.pairs.pairs import SampledLaplaces
     >>> some = tuple((SampledLaplaces(Fraction(1, 10), Fraction(k)), 1) for k in (4, 5, 9))
     >>> [count for _, count in between(some, 2).dearer]
     [2, 1]
@@ -175,11 +83,11 @@ def between(product: Product, most: int) -> Between:
     families: dict[Hashable, list[tuple[Pair, Costs, int]]] = {}
     kept: list[tuple[Pair, int]] = []
     for pair, count in product:
-        costs = costs_of(pair)
+        costs = pair.costs()
         if costs is None:
             kept.append((pair, count))
         else:
-            family = with_costs(pair, (Fraction(1),) * len(costs))
+            family = pair.with_costs((Fraction(1),) * len(costs))
             families.setdefault(family, []).append((pair, costs, count))
     whole = [_Group(tuple(members)) for members in families.values()]
     waiting = [(-max(group.widths()), number, group) for number, group in enumerate(whole)]
@@ -203,7 +111,7 @@ def by_groups(product: Product, most: int, prove: Callable[[Product], Proof]) ->
 def _rounded(groups: Sequence[_Group], kept: Sequence[tuple[Pair, int]], end: int) -> Product:
     found: Counter[Pair] = Counter()
     for group in groups:
-        found[with_costs(group.members[0][0], group.box[end])] += group.count
+        found[group.members[0][0].with_costs(group.box[end])] += group.count
     for pair, count in kept:
         found[pair] += count
     return tuple(found.items())

@@ -20,20 +20,7 @@ from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working, working_bits
 from dpbounds.privacy.pairs.losses import LossAtom, ball, law_at, positive_part
-from dpbounds.privacy.pairs.pairs import (
-    Diluted,
-    Discrete,
-    FourPoints,
-    Pair,
-    Product,
-    Responses,
-    Sampled,
-    SampledBalls,
-    ShiftedDiscreteLaplaces,
-    TwoPoints,
-    TwoResponses,
-    UniformBalls,
-)
+from dpbounds.privacy.pairs.pairs import Product
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.inversion import invert
 
@@ -102,18 +89,7 @@ class _Outcomes:
 
 def has_few_outcomes(product: Product) -> bool:
     """Whether all pairs have few atoms and no continuous losses; their outcomes may still be too many."""
-    return all(_atomic(pair) for pair, _ in product)
-
-
-def _atomic(pair: Pair) -> bool:
-    match pair:
-        case Sampled(base=base) | Diluted(base=base):
-            return _atomic(base)
-        case Discrete(points=points):
-            return len(points) <= _MOST
-        case ShiftedDiscreteLaplaces(distance=distance):
-            return distance < _MOST
-    return isinstance(pair, Responses | TwoResponses | FourPoints | TwoPoints | UniformBalls | SampledBalls)
+    return all(pair.atom_count is not None and pair.atom_count <= _MOST for pair, _ in product)
 
 
 def delta_by_outcomes(product: Product, epsilon: Fraction, tolerance: float) -> Proof:

@@ -18,7 +18,7 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants import groups
 from dpbounds.privacy.accountants.groups import group_products, is_attained
 from dpbounds.privacy.domination.composition import neighbour_classes
-from dpbounds.privacy.pairs import losses
+from dpbounds.privacy.pairs import gaussian_mixtures, losses
 from dpbounds.privacy.pairs.pairs import (
     Direction,
     DrawnGaussians,
@@ -231,13 +231,13 @@ def test_opposite_mixtures_of_rare_records_are_inverted_in_few_steps(
     """Newton's method from 0, which rounding never stopped, took 400 steps."""
     chances = (Fraction(9999, 10000), Fraction(99, 10**6), Fraction(1, 10**6))
     pair = MixedGaussians(Direction.REPLACE, tuple((Fraction(j**2, 4), chance) for j, chance in enumerate(chances)))
-    evaluate, done = losses._LogRatio._log_and_slope, []
+    evaluate, done = gaussian_mixtures._LogRatio._log_and_slope, []
 
-    def counted(self: losses._LogRatio, x: arb) -> tuple[arb, arb]:
+    def counted(self: gaussian_mixtures._LogRatio, x: arb) -> tuple[arb, arb]:
         done.append(x)
         return evaluate(self, x)
 
-    monkeypatch.setattr(losses._LogRatio, "_log_and_slope", counted)
+    monkeypatch.setattr(gaussian_mixtures._LogRatio, "_log_and_slope", counted)
     with working(200):
         p, q = losses.law_of(pair).tail(arb(loss))
         assert p.rad() < p.mid() * arb("1e-40")

@@ -120,7 +120,7 @@ def test_calibration_takes_the_smaller_noise():
 NAME = BoundedRangeProfile.__name__
 MAKERS = {
     "mechanisms/guarantees.py": "an exponential mechanism, whose loss lies in such an interval",
-    "pairs/pairs.py": "k of these intervals on top of each other: a group of k records",
+    "pairs/guarantees.py": "k of these intervals on top of each other: a group of k records",
 }
 
 

@@ -37,7 +37,6 @@ from dpbounds.privacy.pairs.pairs import (
 )
 from dpbounds.privacy.pairs.truncation import Cut, cut_of, least_rate, size_ranges
 from dpbounds.privacy.renyi import concentrated_accounts
-from dpbounds.privacy.renyi.guarantees import mirrored
 from dpbounds.privacy.renyi.moments import log_moment
 from dpbounds.privacy.routes.combined import resolved
 from tests.privacy.oracle import twins
@@ -276,20 +275,20 @@ def test_rho_is_read_off_a_pair_with_one_law_of_the_tag() -> None:
     found = [pair for each in neighbour_classes(mechanism, AR).every() for pair, _ in each.product]
     cut = [pair for pair in found if isinstance(pair, Tagged) and pair.others]
     assert cut
-    for pair in (*cut, *map(mirrored, cut)):
+    for pair in (*cut, *(pair.mirrored() for pair in cut)):
         assert isinstance(pair, Tagged)
         assert isinstance(pair.alike, Tagged)
         assert not pair.alike.others
-        rho = concentrated_accounts._rho(pair)
-        assert rho == concentrated_accounts._rho(pair.alike) <= concentrated_accounts.zcdp_rho(mechanism)
+        rho = pair.zcdp_rho()
+        assert rho == pair.alike.zcdp_rho() <= concentrated_accounts.zcdp_rho(mechanism)
         assert all(log_moment(pair.alike, order) <= order * (order - 1) * float(rho) for order in (2, 20))
         with pytest.raises(UnsupportedMechanism, match="no ρ is proven"):
-            concentrated_accounts._rho(replace(pair, alike=None))
+            replace(pair, alike=None).zcdp_rho()
     nothing = ShiftedGaussians(Fraction(0))
     told = Tagged(tuple((Fraction(1, 2), nothing) for _ in range(2)), (Fraction(1, 4), Fraction(3, 4)))
     assert log_moment(told, 2) > 0
     with pytest.raises(UnsupportedMechanism, match="no ρ is proven"):
-        concentrated_accounts._rho(told)
+        told.zcdp_rho()
 
 
 @pytest.mark.parametrize("order", [2, 4, Fraction(7, 2)])
@@ -308,7 +307,7 @@ def test_weights_that_differ_are_seen_by_all_that_read_a_tagged_pair(order: Frac
 
     with working(128):
         assert float(log_moment(pair, order)) == pytest.approx(moment(firsts, seconds))
-        assert float(log_moment(mirrored(pair), order)) == pytest.approx(moment(seconds, firsts))
+        assert float(log_moment(pair.mirrored(), order)) == pytest.approx(moment(seconds, firsts))
     y = np.linspace(-12, 16, 56_001)
     density = lambda mean: np.exp(-((y - mean) ** 2) / 2) / math.sqrt(2 * math.pi)  # noqa: E731
     for epsilon, found in zip(EPSILONS, law_at(pair, EPSILONS), strict=True):

@@ -17,8 +17,8 @@ from hypothesis import given, settings, strategies as st
 from mpmath import mp, mpf
 
 import dpbounds.privacy.mechanisms as dp
-import dpbounds.privacy.renyi.gaussians as gaussians
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.privacy.pairs import gaussian_moments as numerics
 from dpbounds.privacy.pairs.losses import ball, law_of
 from dpbounds.privacy.pairs.pairs import (
     BoundedRangeProfile,
@@ -28,6 +28,7 @@ from dpbounds.privacy.pairs.pairs import (
     DrawnGaussians,
     Draws,
     FourPoints,
+    Moments,
     Pair,
     RenyiProfile,
     Responses,
@@ -42,13 +43,11 @@ from dpbounds.privacy.pairs.pairs import (
     TwoGuarantees,
     TwoPoints,
     UniformBalls,
-    enlarged,
 )
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.accountant import renyi_curve, renyi_delta, renyi_epsilon
 from dpbounds.privacy.renyi.concentrated_accounts import gdp_clt_epsilon, zcdp_epsilon, zcdp_rho
-from dpbounds.privacy.renyi.guarantees import mirrored
-from dpbounds.privacy.renyi.moments import has_exact_moments, log_moment
+from dpbounds.privacy.renyi.moments import log_moment
 from dpbounds.privacy.routes.closed_forms import closed_form_delta
 from tests.privacy.products import products_of
 from tests.privacy.small_laws import divergence, m, swapped
@@ -187,7 +186,7 @@ def test_several_draws_average_over_their_number(base: Pair, direction: Directio
     masses = [math.comb(3, k) * 0.1**k * 0.9 ** (3 - k) for k in range(4)]
     eta = F(1 - masses[0])
     for order in (F("1.5"), F(6)):
-        once = [log_moment(Sampled(direction, Draws(eta), enlarged(base, k)), order) for k in (1, 2, 3)]
+        once = [log_moment(Sampled(direction, Draws(eta), base.enlarged(k)), order) for k in (1, 2, 3)]
         mean = sum(mass * math.exp(value) for mass, value in zip(masses[1:], once, strict=True)) / float(eta)
         whole = log_moment(Sampled(direction, Draws(F(1, 10), 3), base), order)
         assert float(whole) == pytest.approx(math.log(mean), rel=1e-10)
@@ -426,7 +425,7 @@ def test_the_moment_of_a_tagged_pair_is_the_mean_of_its_parts() -> None:
 
 @pytest.mark.parametrize("pair", EVERY_PAIR)
 def test_the_curve_is_convex_and_its_divergence_grows(pair: Pair) -> None:
-    assert has_exact_moments(pair)
+    assert Moments.EXACT in pair.moments
     for orders in ([F("1.25"), F("1.5"), F("1.75")], [F(3), F(5), F(7)]):
         moments = [log_moment(pair, order) for order in orders]
         rates = [value / ball(order - 1) for order, value in zip(orders, moments, strict=True)]
@@ -436,7 +435,7 @@ def test_the_curve_is_convex_and_its_divergence_grows(pair: Pair) -> None:
         ]
         for curve in (moments, interpolated):
             assert curve[1] < (curve[0] + curve[2]) / 2
-    assert mirrored(mirrored(pair)) == pair
+    assert pair.mirrored().mirrored() == pair
 
 
 @pytest.mark.seconds
@@ -457,16 +456,16 @@ def test_too_wide_a_step_is_paid_for_or_refused(monkeypatch: pytest.MonkeyPatch)
     """The error bound must cover a bad choice of the free parameters, whatever it is."""
     pair = SampledGaussians(Direction.REMOVE, F(1, 10), F(1, 4))
     true = log_moment(pair, F("3.5"), 100)
-    chosen = gaussians._step
+    chosen = numerics._step
     for factor in (2, 4, 8, 40):
-        monkeypatch.setattr(gaussians, "_step", lambda z, b, factor=factor: (chosen(z, b)[0] * factor, chosen(z, b)[1]))
+        monkeypatch.setattr(numerics, "_step", lambda z, b, factor=factor: (chosen(z, b)[0] * factor, chosen(z, b)[1]))
         try:
             found = log_moment(pair, F("3.5"))
         except NotCertified:
             assert factor == 40
         else:
             assert found.overlaps(true)
-    monkeypatch.setattr(gaussians, "_step", lambda z, b: (chosen(z, b)[0], 4.0 * z))  # beyond the branch points
+    monkeypatch.setattr(numerics, "_step", lambda z, b: (chosen(z, b)[0], 4.0 * z))  # beyond the branch points
     with pytest.raises(NotCertified):
         log_moment(pair, F("3.5"))
 

@@ -52,7 +52,8 @@ from dpbounds.privacy.pairs.pairs import (
     Zeroed,
 )
 from dpbounds.privacy.routes import grouping
-from dpbounds.privacy.routes.grouping import between, costs_of, with_costs
+from dpbounds.privacy.routes.grouping import between
+from tests.privacy.products import EVERY_PAIR
 
 HALF, TENTH = Fraction(1, 2), Fraction(1, 10)
 DELTA = Fraction(1, 10**5)
@@ -109,23 +110,23 @@ def _profile(pair):
 
 
 def test_every_pair_is_grouped_or_left_alone():
-    assert {type(pair) for pair in GROUPED + ALONE} == set(typing.get_args(Pair))
-    assert all(costs_of(pair) is None for pair in ALONE)
+    assert {type(pair) for pair in GROUPED + ALONE} == set(EVERY_PAIR)
+    assert all(pair.costs() is None for pair in ALONE)
     for pair in GROUPED:
-        costs = costs_of(pair)
+        costs = pair.costs()
         assert costs
-        assert with_costs(pair, costs) == pair
-        higher = with_costs(pair, tuple(2 * cost for cost in costs))
-        assert costs_of(higher) == tuple(2 * cost for cost in costs)
+        assert pair.with_costs(costs) == pair
+        higher = pair.with_costs(tuple(2 * cost for cost in costs))
+        assert higher.costs() == tuple(2 * cost for cost in costs)
 
 
 @pytest.mark.parametrize("pair", GROUPED, ids=str)
 def test_whoever_has_more_of_a_cost_spends_more_at_every_threshold(pair):
-    costs = costs_of(pair)
+    costs = pair.costs()
     assert costs is not None
     least = _profile(pair)
     for index in range(len(costs)):
-        raised = with_costs(pair, (*costs[:index], costs[index] * Fraction(6, 5), *costs[index + 1 :]))
+        raised = pair.with_costs((*costs[:index], costs[index] * Fraction(6, 5), *costs[index + 1 :]))
         dearer = _profile(raised)
         assert not any(one > other for one, other in zip(least, dearer, strict=True))
         assert any(one < other for one, other in zip(least, dearer, strict=True))  # and not by rounding alone
@@ -182,7 +183,7 @@ def test_more_groups_refine_fewer(name):
 
 
 def _size(pair):
-    return sum(costs_of(pair) or (), Fraction(0))
+    return sum(pair.costs() or (), Fraction(0))
 
 
 def _order_of(pair):
@@ -264,7 +265,7 @@ def test_thousands_of_levels_need_few_pairs():
     )
     ends = between(levels, 100)
     assert max(len(ends.cheaper), len(ends.dearer)) <= 100
-    costs = [costs_of(pair) for pair, _ in levels]
+    costs = [pair.costs() for pair, _ in levels]
     for end, sign in ((ends.cheaper, 1), (ends.dearer, -1)):
         total = math.fsum(count * float(_size(pair)) for pair, count in end)
         assert sign * (math.fsum(float(sum(each)) for each in costs if each) - total) > 0

@@ -12,9 +12,17 @@ from flint import arb
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.working import working
-from dpbounds.privacy.pairs.gaussian_sums import upper_tail
-from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Direction, Pair, Product, ShiftedGaussians
+from dpbounds.privacy.pairs.losses import ball, upper_tail
+from dpbounds.privacy.pairs.pairs import (
+    Allocated,
+    AllocatedTo,
+    Direction,
+    Pair,
+    Product,
+    SecretSteps,
+    ShiftedGaussians,
+    is_attack,
+)
 from dpbounds.privacy.proofs import Declined, Proof
 
 _PRECISION, _SHARE = 128, 1e-5  # what may be given up, of δ
@@ -84,7 +92,7 @@ def told_apart(
             if any(_added(steps, at) > delta for at, delta in zip(epsilons, deltas, strict=True)):
                 return None
             return [(Fraction(0), low) for low in lows]  # the other order spends that much at least
-        attacked = any(isinstance(pair, AllocatedTo) for pair, _ in product)
+        attacked = is_attack(product)
         slack, rare = _reach(steps, _SELDOM if attacked else _SHARE * max(min(map(float, deltas)), 1e-300))
         if slack > width * float(min(epsilons)) and (not however_low if attacked else for_epsilon):
             return None
@@ -179,7 +187,7 @@ def _steps(product: Product) -> tuple[list[_Step], Direction, Fraction] | None:
         match pair:
             case ShiftedGaussians(squared_shift=squared):
                 plain += count * squared
-            case Allocated() | AllocatedTo():
+            case SecretSteps():
                 step = _step(pair, count)
                 if step is None:
                     return None

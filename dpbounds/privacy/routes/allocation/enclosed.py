@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,17 +16,17 @@ from flint import arb
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.enclosure import Enclosure, End, ball_end
 from dpbounds.expressions.working import working
+from dpbounds.privacy.pairs.gaussian import together
 from dpbounds.privacy.pairs.losses import LossDistribution, ball, law_at
 from dpbounds.privacy.pairs.pairs import (
     Allocated,
-    AllocatedTo,
     Combined,
     Direction,
     Discrete,
     Pair,
     Product,
-    SampledGaussians,
-    ShiftedGaussians,
+    SecretSteps,
+    is_attack,
 )
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.allocation import above, below, replaced, shared, signed
@@ -92,10 +91,10 @@ class Grid:
     by_threshold: bool = False
     signed: signed.Fineness | None = None
 
-    def looks_at_thresholds(self, pair: Allocated | AllocatedTo) -> bool:
+    def looks_at_thresholds(self, pair: SecretSteps) -> bool:
         """Whether a pair is enclosed at thresholds, not on this grid."""
         return isinstance(pair, Allocated) and (
-            pair.direction is Direction.REPLACE or (self.by_threshold and _is_gaussian(pair))
+            pair.direction is Direction.REPLACE or (self.by_threshold and bool(pair.shifts))
         )
 
     def for_terms(self, few: int, all_: int) -> Fraction:
@@ -107,23 +106,20 @@ class Grid:
         return self.spacing * (1 << int(_COARSENING * (doublings + max(0.0, doublings - _DECISIVE))))
 
 
-def _is_gaussian(pair: Pair) -> bool:
-    return isinstance(pair, Allocated) and all(isinstance(base, ShiftedGaussians) for base, _ in pair.shares)
-
-
-def _is_crowded(pair: Pair) -> bool:
+def _is_crowded(pair: SecretSteps) -> bool:
     """Whether a grid for the sum would be too fine: very many bins, none of which decides alone."""
     return (
         isinstance(pair, Allocated)
         and pair.direction is not Direction.REPLACE
         and pair.bins >= _VERY_MANY
-        and all(isinstance(base, ShiftedGaussians) and base.squared_shift <= _MILD for base, _ in pair.shares)
+        and bool(pair.shifts)
+        and all(squared <= _MILD for squared, _ in pair.shifts)
     )
 
 
 def _loudest(pair: Allocated) -> Fraction:
     """The largest squared shift of a step with Gaussian noise."""
-    return max((base.squared_shift for base, _ in pair.shares if isinstance(base, ShiftedGaussians)), default=_NOTHING)
+    return max((squared for squared, _ in pair.shifts), default=_NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,20 +185,17 @@ def _marks(base: Pair, spacing: Fraction, negligible: float) -> tuple[int, int]:
     return first, last
 
 
-def first_spacing(pair: Allocated | AllocatedTo, width: float) -> float:
+def first_spacing(pair: SecretSteps, width: float) -> float:
     """A spacing that should do: a choice."""
-    bins, bases = (
-        (pair.bins, [base for base, _ in pair.shares]) if isinstance(pair, Allocated) else (pair.steps, [pair.base])
-    )
     found = []
-    for base in bases:
+    for base in pair.inside:
         square, mean_square, count = 0.0, 0.0, 0
         for inner, times in _parts(base):
             low, high = _ends(inner, 1e-12)
             with working(_LOOK):
                 one, loss = _moments(law_at(inner, _LOOK), low, high)
             square, mean_square, count = square + times * math.log1p(one), mean_square + times * loss, count + times
-        relative = math.expm1(min(square, 300.0)) / bins
+        relative = math.expm1(min(square, 300.0)) / pair.places
         fine, coarse = math.sqrt(_FINENESS * width * min(relative, 1.0)), _COARSEST * math.sqrt(mean_square)
         found.append(min(fine, coarse) / math.sqrt(count))
     return min(found)
@@ -313,16 +306,13 @@ def _at_thresholds(pair: Allocated, grid: Grid) -> tuple[Discrete, Discrete]:
     return replaced.between(pair, grid.fineness, grid.least)
 
 
-def attained(pair: Allocated | AllocatedTo, grid: Grid) -> Discrete:
+def attained(pair: SecretSteps, grid: Grid) -> Discrete:
     """What an observer of the attained run sees who tells outcomes apart coarsely; a few outcomes may be missing."""
     if isinstance(pair, Allocated) and grid.looks_at_thresholds(pair):
         return _at_thresholds(pair, grid)[1]
-    if isinstance(pair, Allocated):
-        most, choices, found = 1, pair.bins, _sum_below(pair.shares, 1, grid)
-        idle = pair.bins - sum(count for _, count in pair.shares)
-    else:
-        most, choices, idle = pair.participations, math.comb(pair.steps, pair.participations), 0
-        found = _sum_below(((pair.base, pair.steps),), most, grid)
+    most, choices = pair.times, math.comb(pair.places, pair.times)
+    idle = pair.places - sum(count for _, count in pair.run)
+    found = _sum_below(pair.run, most, grid)
     points: dict[Fraction, Fraction] = {}
     infinite = Fraction(0)
     with working(_PRECISION):
@@ -373,7 +363,7 @@ def enclosed(
             where bins are published is returned then.
     """
     found = _enclosed(product, targets, for_epsilon, width, prove)
-    if not any(isinstance(pair, AllocatedTo) for pair, _ in product):
+    if not is_attack(product):
         return found
     told = told_apart(product, targets, for_epsilon, width, prove, however_low=True)  # which a grid may not see
     ends = [low for low, _ in told] if told else [Fraction(0)] * len(found)
@@ -386,7 +376,7 @@ def enclosed(
 def _enclosed(
     product: Product, targets: Sequence[Fraction], for_epsilon: bool, width: float, prove: Prove
 ) -> list[Proof]:
-    allocated = [pair for pair, _ in product if isinstance(pair, Allocated | AllocatedTo)]
+    allocated = [pair for pair, _ in product if isinstance(pair, SecretSteps)]
     count = sum(count for _, count in product)
     spaced = [pair for pair in allocated if pair.direction is not Direction.REPLACE]
     if (apart := _apart(product, targets, for_epsilon, width, prove)) is not None:
@@ -409,7 +399,7 @@ def _enclosed(
     fineness = next(each for least, each in _FINENESSES if width >= least)
     if max((pair.bins for pair in replaced_ones), default=0) >= _CROWDS:
         fineness = replace(fineness, bits=fineness.bits + 1)
-    attacked = any(isinstance(pair, AllocatedTo) for pair in allocated)
+    attacked = is_attack(product)
     small = float(min(targets)) if for_epsilon else 1e-12
     found = _apart_in_place(product, targets, for_epsilon, aim, prove) if loud else {}
     if found and all(_miss(proof, for_epsilon, aim) <= 1 for proof in found.values()):
@@ -434,7 +424,7 @@ def _enclosed(
                 continue
             if found:
                 break
-            if by_threshold or not any(map(_is_gaussian, spaced)):
+            if by_threshold or not any(isinstance(pair, Allocated) and pair.shifts for pair in spaced):
                 shown = _published(product, targets, for_epsilon, width, prove)
                 if shown is None:
                     raise
@@ -477,8 +467,8 @@ def _apart(
     ends = told_apart(product, targets, for_epsilon, width, prove)
     if ends is None:
         return None
-    secret = [pair for pair, _ in product if isinstance(pair, Allocated | AllocatedTo)]
-    attacked = any(isinstance(pair, AllocatedTo) for pair in secret)
+    secret = [pair for pair, _ in product if isinstance(pair, SecretSteps)]
+    attacked = is_attack(product)
     added = secret[0].direction is Direction.ADD
     most: End = math.inf if for_epsilon else Fraction(1)
     found = [
@@ -550,65 +540,30 @@ def _published(
 
     None where noise is not Gaussian, or where that is not proven either.
     """
-    attacked = any(isinstance(pair, AllocatedTo) for pair, _ in product)
-    below_, above_ = ([(shown(pair), count) for pair, count in product] for shown in (_one_step_seen, _bin_published))
-    seen, revealed = ([(pair, n) for pair, n in each if pair is not None] for each in (below_, above_))
+    attacked = is_attack(product)
+    seen, revealed = list[tuple[Pair, int]](), list[tuple[Pair, int]]()
+    for pair, count in product:
+        below_: Pair | None = pair
+        above_: Pair | None = pair
+        if isinstance(pair, SecretSteps):
+            below_, above_ = pair.one_step_seen(), pair.bin_published()
+        seen += [] if below_ is None else [(below_, count)]
+        revealed += [] if above_ is None else [(above_, count)]
     if len(seen) < len(product) or (len(revealed) < len(product) and not attacked):
         return None
     lows: Sequence[End] = [Fraction(0)] * len(targets)
     highs: Sequence[End] = [math.inf if for_epsilon else Fraction(1)] * len(targets)
     with contextlib.suppress(Declined, NotCertified):
-        lows = [each.enclosure.exact_lower for each in prove(_gathered(seen), targets, width)]
+        lows = [each.enclosure.exact_lower for each in prove(together(seen), targets, width)]
     if not attacked:  # of an attack nothing is proven from above
         try:
-            highs = [each.enclosure.exact_upper for each in prove(_gathered(revealed), targets, width)]
+            highs = [each.enclosure.exact_upper for each in prove(together(revealed), targets, width)]
         except (Declined, NotCertified):
             return None
     return [
         Proof(Enclosure(min(low, high), high, ROUTE, _PRECISION), ROUTE, {"bins": "published"})
         for low, high in zip(lows, highs, strict=True)
     ]
-
-
-def _bin_published(pair: Pair) -> Pair | None:
-    """What dominates one step in secret where noise is Gaussian, if anything is known to."""
-    if not isinstance(pair, Allocated):
-        return None if isinstance(pair, AllocatedTo) else pair
-    if not _is_gaussian(pair):
-        return None
-    in_two = pair.direction is Direction.REPLACE  # records: in two bins that are alike, or in one
-    return ShiftedGaussians(
-        max(
-            base.squared_shift * (1 if not in_two else 2 if alike > 1 else 4)
-            for base, alike in pair.shares
-            if isinstance(base, ShiftedGaussians)
-        )
-    )
-
-
-def _one_step_seen(pair: Pair) -> Pair | None:
-    """What whoever looks at one of the dearest steps alone sees, where noise is Gaussian."""
-    match pair:
-        case Allocated() if _is_gaussian(pair):
-            chance = Fraction(1, pair.bins)
-            largest = max(base.squared_shift for base, _ in pair.shares if isinstance(base, ShiftedGaussians))
-        case AllocatedTo(base=ShiftedGaussians(squared_shift=largest)):
-            chance = Fraction(pair.participations, pair.steps)
-        case Allocated() | AllocatedTo():
-            return None
-        case _:
-            return pair
-    return SampledGaussians(pair.direction, chance, 1 / largest)
-
-
-def _gathered(product: Sequence[tuple[Pair, int]]) -> Product:
-    """Gaussians as one, equal pairs counted together."""
-    squared = sum((n * pair.squared_shift for pair, n in product if isinstance(pair, ShiftedGaussians)), Fraction(0))
-    others: Counter[Pair] = Counter()
-    for pair, count in product:
-        if not isinstance(pair, ShiftedGaussians):
-            others[pair] += count
-    return (((ShiftedGaussians(squared), 1),) if squared else ()) + tuple(others.items())
 
 
 def _log(number: Fraction | float) -> float:
@@ -641,11 +596,9 @@ def _between(
     prove: Callable[[Product, Sequence[Fraction]], Sequence[Proof]],
 ) -> list[Proof]:
     parameters = {"spacing": float(grid.spacing), "beyond the grid": grid.negligible}
-    lower = tuple(
-        (attained(pair, grid) if isinstance(pair, Allocated | AllocatedTo) else pair, count) for pair, count in product
-    )
+    lower = tuple((attained(pair, grid) if isinstance(pair, SecretSteps) else pair, count) for pair, count in product)
     lows = [each.enclosure.exact_lower for each in prove(lower, targets)]
-    if any(isinstance(pair, AllocatedTo) for pair, _ in product):  # an attack: nothing is proven from above
+    if is_attack(product):  # an attack: nothing is proven from above
         end: End = math.inf if for_epsilon else Fraction(1)
         return [Proof(Enclosure(low, end, ROUTE, _PRECISION), ROUTE, parameters) for low in lows]
     exponent, upper = arb(0), list[tuple[Pair, int]]()
@@ -679,19 +632,20 @@ def rough(product: Product) -> Product:
     """A product with discrete pairs in place of the allocated ones, for estimates: it proves nothing."""
     found: list[tuple[Pair, int]] = []
     for pair, count in product:
-        if isinstance(pair, Allocated | AllocatedTo):
+        if isinstance(pair, SecretSteps):
             try:
-                pair = _roughly(pair)
+                found.append((_roughly(pair), count))
             except Declined:
-                shown = _bin_published(pair) or _one_step_seen(pair)
+                shown = pair.bin_published() or pair.one_step_seen()
                 if shown is None:
                     raise
-                pair = shown
-        found.append((pair, count))
-    return _gathered(found)
+                found.append((shown, count))
+        else:
+            found.append((pair, count))
+    return together(found)
 
 
-def _roughly(pair: Allocated | AllocatedTo) -> Pair:
+def _roughly(pair: SecretSteps) -> Pair:
     known = pair.direction is Direction.REPLACE
     spacing = Fraction(1) if known else _dyadic(first_spacing(pair, _ROUGH))
     grid = Grid(spacing, _ROUGHLY_NEGLIGIBLE, _ROUGHLY_REPLACED, _ROUGHLY_LEAST)

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
-from dpbounds.privacy.pairs.gaussian_sums import upper_tail
-from dpbounds.privacy.pairs.losses import ball, law_of
+from dpbounds.privacy.pairs.losses import ball, law_of, upper_tail
 from dpbounds.privacy.pairs.pairs import Allocated, Direction, Discrete, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.allocation.rounding import LEAST_WEIGHT, UNIT, Floats, double_above
@@ -273,9 +272,9 @@ def point(pair: Allocated, alpha: float, fineness: Fineness) -> Point:
     if not alpha >= 1:
         raise ValueError("for thresholds of at least 1: the others are those of the other direction, mirrored")
     kinds = []
-    for base, count in pair.shares:
-        assert isinstance(base, ShiftedGaussians)  # the pair of ``pairs.md``, section 5, holds for no other noise
-        kinds.append((cells_of(base.squared_shift, fineness.cells, pair.direction), count))
+    assert pair.shifts  # the pair of ``pairs.md``, section 5, holds for no other noise
+    for squared, count in pair.shifts:
+        kinds.append((cells_of(squared, fineness.cells, pair.direction), count))
     resting = pair.bins - sum(count for _, count in pair.shares)
     ends = [_ends(cells, alpha, pair.bins, fineness.reach) for cells, _ in kinds]
     window = window_of(kinds, ends, resting * (1 - alpha), alpha, fineness.bits)
@@ -314,10 +313,10 @@ def revealed(pair: Allocated, alpha: float) -> Fraction:
     """
     with working(_PRECISION):
         value, loss = arb(0), ball(Fraction(alpha)).log()
-        for base, count in pair.shares:
-            assert isinstance(base, ShiftedGaussians)
+        assert pair.shifts
+        for squared, count in pair.shifts:
             apart = 1 if pair.direction is not Direction.REPLACE else 4 if count == 1 else 2  # (2μ)², or μ² in two bins
-            value = value + count * law_of(ShiftedGaussians(apart * base.squared_shift)).delta(loss)
+            value = value + count * law_of(ShiftedGaussians(apart * squared)).delta(loss)
         return ball_end(value / pair.bins, "up")
 
 
@@ -604,7 +603,7 @@ def _points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[
 
 def published(pair: Allocated, loss: float, least: Fraction, negligible: float) -> Iterator[Point]:
     """Thresholds from a loss on where the bin may as well be published: a known bound on the profile is ``least``."""
-    reach = max(float(base.squared_shift) for base, _ in pair.shares if isinstance(base, ShiftedGaussians))
+    reach = max(float(squared) for squared, _ in pair.shifts)
     while loss < _LARGEST_LOSS + 4 * reach:
         alpha = math.exp(loss)
         bound = revealed(pair, alpha)
@@ -626,7 +625,7 @@ def _neighbours(fineness: Fineness, most: int) -> Iterator[Fineness]:
 
 def deviation_of(pair: Allocated) -> float:
     """Roughly that of log P/Q: of Σ (u_i - w_i) / m, or of one bin alone."""
-    shifts = [(float(base.squared_shift), n) for base, n in pair.shares if isinstance(base, ShiftedGaussians)]
+    shifts = [(float(squared), n) for squared, n in pair.shifts]
     grown, ways = (lambda s: 4 * math.sinh(s), 4) if pair.direction is Direction.REPLACE else (math.expm1, 1)
     shared = sum(n * grown(min(s, _LARGEST_SHIFT)) for s, n in shifts) / pair.bins**2
     return math.sqrt(min(shared, ways * max(s for s, _ in shifts)))

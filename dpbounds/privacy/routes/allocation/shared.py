@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from dpbounds.expressions.time_limit import checkpoint
-from dpbounds.privacy.pairs.pairs import Allocated, Direction, Discrete, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Allocated, Direction, Discrete
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.allocation import replaced
 from dpbounds.privacy.routes.allocation.replaced import Bin, Cells, Point, Sum
@@ -48,9 +48,9 @@ class Run:
     def of(cls, pair: Allocated, cells: int) -> Run:
         """The bins of a pair, whichever its direction."""
         kinds = []
-        for base, count in pair.shares:
-            assert isinstance(base, ShiftedGaussians)
-            kinds.append((replaced.cells_of(base.squared_shift, cells, Direction.REMOVE), count))
+        assert pair.shifts
+        for squared, count in pair.shifts:
+            kinds.append((replaced.cells_of(squared, cells, Direction.REMOVE), count))
         return cls(tuple(kinds), pair.bins - sum(count for _, count in pair.shares), pair.bins)
 
     @property

@@ -20,7 +20,7 @@ from flint import arb
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import Allocated, Discrete, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import Allocated, Discrete
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.allocation import replaced
 from dpbounds.privacy.routes.allocation.replaced import Cells, Point
@@ -497,15 +497,15 @@ def first_spacing(pair: Allocated, width: float, count: int) -> float:
 
 def _cells(pair: Allocated, spacing: float) -> list[Cells]:
     found = []
-    for base, _ in pair.shares:
-        assert isinstance(base, ShiftedGaussians)  # the pair of ``pairs.md``, section 5, holds for no other noise
-        per_unit = max(_FEWEST_CELLS, math.ceil(_CELLS * math.sqrt(base.squared_shift) / spacing))
-        found.append(replaced.cells_of(base.squared_shift, per_unit, pair.direction, LARGEST_SHIFT))
+    assert pair.shifts  # the pair of ``pairs.md``, section 5, holds for no other noise
+    for squared, _ in pair.shifts:
+        per_unit = max(_FEWEST_CELLS, math.ceil(_CELLS * math.sqrt(squared) / spacing))
+        found.append(replaced.cells_of(squared, per_unit, pair.direction, LARGEST_SHIFT))
     return found
 
 
 def _shifts(pair: Allocated) -> list[float]:
-    return [float(base.squared_shift) for base, _ in pair.shares if isinstance(base, ShiftedGaussians)]
+    return [float(squared) for squared, _ in pair.shifts]
 
 
 def _span(pair: Allocated, mu: float, loss: float, spacing: float, negligible: float) -> tuple[float, float]:

@@ -22,14 +22,11 @@ from dpbounds.privacy.pairs.pairs import (
     Direction,
     DrawnGaussians,
     Draws,
-    OpposedGaussians,
     Pair,
-    ReplacedGaussians,
     Sampled,
     SampledGaussians,
     ShiftedGaussians,
     Tagged,
-    Zeroed,
 )
 from dpbounds.privacy.proofs import Declined
 
@@ -259,17 +256,7 @@ class LossStep:
     @property
     def draws(self) -> Draws:
         """How often the record takes part."""
-        match self.pair:
-            case (
-                Sampled(draws=draws)
-                | DrawnGaussians(draws=draws)
-                | ReplacedGaussians(draws=draws)
-                | Zeroed(draws=draws)
-            ):
-                return draws
-            case OpposedGaussians(rate=rate):
-                return Draws(rate)
-        return Draws(Fraction(1))
+        return self.pair.participation
 
     def largest_loss(self) -> arb | None:
         """The least upper bound of the finite losses, or None."""

@@ -2,7 +2,7 @@
 
 The integrands are positive on the real line and analytic in a strip around it, on whose edges they are at most a known
 multiple of their values on the line: the trapezoidal rule then errs by a known share of the value itself. Derivations:
-``renyi.md``. Everything happens at the working precision.
+``renyi/renyi.md``. Everything happens at the working precision.
 """
 
 from __future__ import annotations
@@ -14,10 +14,19 @@ from flint import acb, arb, arb_poly
 
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.working import working_bits
-from dpbounds.privacy.pairs.gaussian_sums import upper_tail
-from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import Direction, DrawnGaussians
-from dpbounds.privacy.renyi.integrals import Branch, density, draw_masses, integral, nats, need, up_to
+from dpbounds.privacy.pairs.core import Direction, Draws
+from dpbounds.privacy.pairs.losses import upper_tail
+from dpbounds.privacy.pairs.weighing import (
+    Branch,
+    density,
+    draw_masses,
+    drawn_at_all,
+    integral,
+    nats,
+    need,
+    up_to,
+    visible_terms,
+)
 
 _MOST_NODES_PER_BIT = 1_000  # of precision
 
@@ -30,7 +39,7 @@ def sampled_gaussians(direction: Direction, q: arb, v: arb, order: arb) -> arb:
 
     With A(t) = 1-q + q e^(t/z - 1/2z²): ∫ φ(t) A(t)^a A(-t)^-b dt with (a, b) = (λ, 0), (0, λ-1), (λ, λ-1) for remove,
     add, replace. The integrand is analytic for |Im t| < πz, and on the line Im t = d at most
-    e^(d²/2) cos(d/2z)^-b times its value on the real line (``renyi.md``).
+    e^(d²/2) cos(d/2z)^-b times its value on the real line (``renyi/renyi.md``).
 
     Raises:
         NotCertified: There would be too many nodes.
@@ -123,7 +132,7 @@ def _nodes(q: float, z: float, a: float, b: float, step: float) -> tuple[int, in
 # --- Gaussians, the record drawn several times ------------------------------------------------------------------------
 
 
-def drawn_gaussians(pair: DrawnGaussians, order: arb) -> arb:
+def drawn_gaussians(direction: Direction, draws: Draws, squared: arb, order: arb) -> arb:
     """E (dP/dQ)^λ with dP/dQ = A(x) = Σ p_k e^(ksx - k²s²/2): E A^λ (remove) or E A^(1-λ) (add) over x ~ N(0, 1).
 
     A is a polynomial in e^(sx) whose roots are all negative (``renyi.md``), so that A^λ is analytic for |Im x| < π/s:
@@ -132,10 +141,9 @@ def drawn_gaussians(pair: DrawnGaussians, order: arb) -> arb:
     Raises:
         NotCertified: There would be too many nodes, or there are too many slots.
     """
-    squared = ball(pair.squared_shift)
     s = squared.sqrt()
-    masses = draw_masses(pair.draws)
-    removed = pair.direction is Direction.REMOVE
+    masses = draw_masses(draws)
+    removed = direction is Direction.REMOVE
     if removed:
         norms = [mass * ((order - 1) * k * k * squared / 2).exp() for k, mass in enumerate(masses)]
         known = _from_norms(norms, order)
@@ -144,7 +152,7 @@ def drawn_gaussians(pair: DrawnGaussians, order: arb) -> arb:
     mixture = arb_poly([mass * (-squared * k * k / 2).exp() for k, mass in enumerate(masses)])
     exponent = order if removed else 1 - order
     side = 1 if removed else -1  # the integrand is φ(t) A(±t)^exponent, its second factor increasing
-    turns = arb(0) if removed else (order - 1) * pair.draws.slots
+    turns = arb(0) if removed else (order - 1) * draws.slots
     step, strip = _step(float((1 / s).mid()), float(turns.mid()))
     h, d = arb(step), arb(strip)
     lost = -(order - 1) * masses[0].log()  # A >= p_0
@@ -209,3 +217,22 @@ def replaced_gaussians(eta: arb, squared: arb, order: arb) -> arb:
     # E[a; r > 1] and Q(r < 1)
     drawn = (1 - eta) * upper_tail(mu / 2) + eta * upper_tail(-mu / 2)
     return whole - below + above - drawn + upper_tail(-mu / 2)
+
+
+def replaced_drawn_gaussians(draws: Draws, squared: arb, order: arb) -> arb:
+    """Log of Σ_k p_k/η times the moment for k draws.
+
+    Each lies between (η ‖r_k‖)^λ and (1-η + η ‖r_k‖)^λ + 2; the smallest are bounded only.
+    """
+    eta = drawn_at_all(draws)
+    shares = [mass / eta for mass in draw_masses(draws)[1:]]
+    norms = [((order - 1) * k * k * squared / 2).exp() for k in range(1, draws.slots + 1)]
+    at_most = [
+        share * ((order * (eta * (norm - 1)).log1p()).exp() + 2) for share, norm in zip(shares, norms, strict=True)
+    ]
+    scale = arb(1)
+    for share, norm in zip(shares, norms, strict=True):
+        scale = scale.max(share * (order * (eta * norm).log()).exp())
+    seen, rest = visible_terms(at_most, arb(scale.lower()))
+    parts = (shares[j] * replaced_gaussians(eta, (j + 1) ** 2 * squared, order) for j in seen)
+    return (sum(parts, arb(0)) + up_to(rest)).log()

@@ -28,37 +28,33 @@ from fractions import Fraction
 from flint import arb
 
 from dpbounds.expressions.working import working_bits
+from dpbounds.privacy.pairs.core import Direction
 from dpbounds.privacy.pairs.losses import ball
-from dpbounds.privacy.pairs.pairs import Direction, SampledGaussians, ShiftedGaussians, TaggedGaussians
 
 _MOST_TERMS = 1 << 14
 
 
-def shifted_delta(pair: ShiftedGaussians, epsilon: arb) -> arb:
-    """δ at any real ε, itself a ball: about as accurate as ε/μ - μ/2 is, absolutely."""
-    mu = ball(pair.squared_shift).sqrt()
-    return moved((epsilon - ball(pair.squared_shift) / 2) / mu, mu)
+def shifted_delta(squared_shift: Fraction, epsilon: arb) -> arb:
+    """δ of a shift at any real ε, itself a ball: about as accurate as ε/μ - μ/2 is, absolutely."""
+    mu = ball(squared_shift).sqrt()
+    return moved((epsilon - ball(squared_shift) / 2) / mu, mu)
 
 
-def gaussian_delta(pair: ShiftedGaussians | TaggedGaussians | SampledGaussians, epsilon: Fraction) -> arb:
-    """δ at an exact ε >= 0, as a ball at the working precision."""
-    if isinstance(pair, TaggedGaussians):
-        moving = ((weight, ShiftedGaussians(squared)) for squared, weight in pair.atoms if squared > 0)
-        return sum((ball(weight) * gaussian_delta(each, epsilon) for weight, each in moving), arb(0))
-    if isinstance(pair, ShiftedGaussians):
-        mu = ball(pair.squared_shift).sqrt()
-        return moved(ball(epsilon - pair.squared_shift / 2) / mu, mu)
-    if pair.sample_rate == 1:
-        return gaussian_delta(
-            ShiftedGaussians((4 if pair.direction is Direction.REPLACE else 1) / pair.variance), epsilon
-        )
-    match pair.direction:
+def delta_at(squared_shift: Fraction, epsilon: Fraction) -> arb:
+    """δ of a shift at an exact ε >= 0, as a ball at the working precision."""
+    mu = ball(squared_shift).sqrt()
+    return moved(ball(epsilon - squared_shift / 2) / mu, mu)
+
+
+def sampled_delta(direction: Direction, rate: Fraction, variance: Fraction, epsilon: Fraction) -> arb:
+    """δ at an exact ε >= 0 of one release on a Poisson sample, as a ball at the working precision."""
+    match direction:
         case Direction.REMOVE:
-            return _remove(pair, epsilon)
+            return _remove(rate, variance, epsilon)
         case Direction.ADD:
-            return _add(pair, epsilon)
+            return _add(rate, variance, epsilon)
         case Direction.REPLACE:
-            return _replace(pair, epsilon)
+            return _replace(rate, variance, epsilon)
 
 
 def upper_bound_of_epsilon(squared_shift: Fraction, delta: Fraction) -> arb:
@@ -67,17 +63,17 @@ def upper_bound_of_epsilon(squared_shift: Fraction, delta: Fraction) -> arb:
     return ball(squared_shift) / 2 + (-2 * ball(squared_shift) * log_delta).sqrt()
 
 
-def _remove(pair: SampledGaussians, epsilon: Fraction) -> arb:
-    q, mu = ball(pair.sample_rate), (1 / ball(pair.variance)).sqrt()
+def _remove(rate: Fraction, variance: Fraction, epsilon: Fraction) -> arb:
+    q, mu = ball(rate), (1 / ball(variance)).sqrt()
     e = ball(epsilon)
     if epsilon <= 1:
         return q * moved(((e.expm1() / q).log1p() - mu * mu / 2) / mu, mu)
-    beyond = (-ball(1 - pair.sample_rate) * (-e).exp()).log1p() - q.log()
-    return q * moved((ball(epsilon - 1 / (2 * pair.variance)) + beyond) / mu, mu)
+    beyond = (-ball(1 - rate) * (-e).exp()).log1p() - q.log()
+    return q * moved((ball(epsilon - 1 / (2 * variance)) + beyond) / mu, mu)
 
 
-def _add(pair: SampledGaussians, epsilon: Fraction) -> arb:
-    q, mu = ball(pair.sample_rate), (1 / ball(pair.variance)).sqrt()
+def _add(rate: Fraction, variance: Fraction, epsilon: Fraction) -> arb:
+    q, mu = ball(rate), (1 / ball(variance)).sqrt()
     lost = -(-ball(epsilon)).expm1()  # 1 - 1/α
     room = q - lost
     if room <= 0:
@@ -87,14 +83,14 @@ def _add(pair: SampledGaussians, epsilon: Fraction) -> arb:
     return room * ball(epsilon).exp() * moved(((lost / room).log1p() - mu * mu / 2) / mu, mu)
 
 
-def _replace(pair: SampledGaussians, epsilon: Fraction) -> arb:
+def _replace(rate: Fraction, variance: Fraction, epsilon: Fraction) -> arb:
     if epsilon == 0:
-        half = Fraction(1, 2 * pair.variance.numerator) * pair.variance.denominator
+        half = Fraction(1, 2 * variance.numerator) * variance.denominator
         mu = ball(2 * half).sqrt()
-        return ball(pair.sample_rate) * (moved(-mu, mu) + (-ball(half)).exp() * moved(arb(0), mu))
-    q, v, e = ball(pair.sample_rate), pair.variance, ball(epsilon)
+        return ball(rate) * (moved(-mu, mu) + (-ball(half)).exp() * moved(arb(0), mu))
+    q, v, e = ball(rate), variance, ball(epsilon)
     mu = (1 / ball(v)).sqrt()
-    rest = (ball(1 - pair.sample_rate) / q * -(-e).expm1()).log()  # log(2s) = ε/2 + 1/(2v) + rest
+    rest = (ball(1 - rate) / q * -(-e).expm1()).log()  # log(2s) = ε/2 + 1/(2v) + rest
     log_twice = ball(epsilon / 2 + 1 / (2 * v)) + rest
     if log_twice > working_bits():  # asinh s - log(2s) lies between 0 and 1/(4s²)
         small = arb(0).union((-2 * log_twice).exp())

@@ -1,0 +1,368 @@
+"""What every pair is, what is asked of it, and which of its two laws is the mixture."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Flag, StrEnum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, assert_never
+
+from dpbounds.errors import UnsupportedMechanism
+from dpbounds.privacy.relations import Order
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from dpbounds.privacy.pairs.losses import LossDistribution
+    from dpbounds.privacy.pairs.weighing import Weighing
+
+Writer = Callable[[Fraction], str]  # a number as text
+MOST_EXPONENT = 40.0  # of a rough variance
+Costs = tuple[Fraction, ...]  # of a pair: whoever has more of each spends at least as much
+
+
+class Direction(StrEnum):
+    """Which of the two laws of a sampled pair is the mixture."""
+
+    REMOVE = "remove"  # the first: the record's contribution is in it
+    ADD = "add"  # the second
+    REPLACE = "replace"  # both, with different contributions
+
+    @classmethod
+    def of(cls, order: Order) -> Direction:
+        """The direction of a pair that stands for such neighbours."""
+        match order:
+            case Order.REMOVE | Order.ZERO:
+                return cls.REMOVE
+            case Order.ADD | Order.RESTORE:
+                return cls.ADD
+            case Order.REPLACE:
+                return cls.REPLACE
+        assert_never(order)
+
+    @property
+    def mirrored(self) -> Direction:
+        """The direction of the same pair with its laws exchanged."""
+        swap = {Direction.REMOVE: Direction.ADD, Direction.ADD: Direction.REMOVE}
+        return swap.get(self, self)
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """How often the record takes part: Binomial(slots, rate) times, so at most once where there is one slot."""
+
+    rate: Fraction
+    slots: int = 1
+
+    def in_words(self, write: Writer) -> str:
+        """How often, in words."""
+        rate = write(self.rate)
+        return f"with chance {rate}" if self.slots == 1 else f"drawn {self.slots} times with chance {rate} each"
+
+
+class Moments(Flag):
+    """How much is claimed of a pair's Rényi divergences.
+
+    Where a class of pairs stands behind one profile, their divergences can be smaller than the profile's.
+    """
+
+    BOUND = 0  # upper bounds, which may be smaller than the pair's own
+    EXACT = 1  # the numbers themselves, of the pair or of the worst of a class of pairs
+    OWN = 2  # of this pair, or of one that spends no less: converting them never beats composing the pair
+    EXACT_AND_OWN = 3
+
+
+_P = TypeVar("_P", bound="Pair")
+
+
+class Pair(ABC):
+    """Two distributions P and Q that stand for any two neighbouring data sets.
+
+    What a pair says of itself is abstract wherever a default would be a guess. A default claims nothing: no part, no
+    cost, no pair for several records.
+
+    Attributes:
+        grows_with: The fields of which the pair spends more, the larger they are (``pairs.md``, section 7).
+        claims: How much is claimed of ``log_moment``, where that does not depend on the fields.
+        gathers: Whether, of equal blocks, one that holds all records of a group is the dearest: proven in ``pairs.md``,
+            section 6.
+        enlarges_exactly: Whether what is proven for several records is attained.
+    """
+
+    __slots__ = ()
+
+    grows_with: ClassVar[tuple[str, ...]] = ()
+    claims: ClassVar[Moments] = Moments.BOUND
+    gathers: ClassVar[bool] = False
+    enlarges_exactly: ClassVar[bool] = False
+
+    # --- in words
+
+    @abstractmethod
+    def in_words(self, write: Writer) -> str:
+        """The two laws."""
+
+    @property
+    @abstractmethod
+    def proof(self) -> str:
+        """Where it is proven that the pair dominates."""
+
+    # --- its parts
+
+    @property
+    def inside(self) -> tuple[Pair, ...]:
+        """The pairs that this one is made of."""
+        return ()
+
+    def with_inside(self, pairs: Sequence[Pair]) -> Pair:
+        """The same pair, made of others, in the order of ``inside``."""
+        if pairs:
+            raise ValueError(f"{type(self).__name__} is made of no pairs")
+        return self
+
+    def nested(self) -> Iterator[Pair]:
+        """Yield this pair and all that are inside it."""
+        yield self
+        for each in self.inside:
+            yield from each.nested()
+
+    def resolved(self, as_one: Callable[[Product], Pair]) -> Pair:
+        """The pair with every combination in it made one pair by a function."""
+        return self.with_inside([each.resolved(as_one) for each in self.inside])
+
+    # --- its loss
+
+    @abstractmethod
+    def distribution(self) -> LossDistribution:
+        """The distribution of the loss, at the working precision.
+
+        Raises:
+            UnsupportedMechanism: It has no closed form.
+        """
+
+    @property
+    def has_distribution(self) -> bool:
+        """Whether ``distribution`` is that of the pair itself, and known."""
+        return all(each.has_distribution for each in self.inside)
+
+    def closed_delta(self, epsilon: Fraction) -> arb | None:
+        """δ(ε) = H_{e^ε}(P ‖ Q) for ε >= 0 by a sum of accurate terms, at the working precision; None: there is none.
+
+        NaN where it is undecided at that precision.
+        """
+        return None
+
+    @property
+    def dominating_shift(self) -> Fraction | None:
+        """μ² of a shift of Gaussians that spends no less and is near enough to begin a search with; else None."""
+        return None
+
+    @property
+    def participation(self) -> Draws:
+        """How often the record takes part."""
+        return Draws(Fraction(1))
+
+    @property
+    def atom_count(self) -> int | None:
+        """About how many losses there are, where there are finitely many and they may be listed; else None."""
+        return None
+
+    # --- pairs that dominate it, or more than it
+
+    @abstractmethod
+    def mirrored(self) -> Pair:
+        """The pair (Q, P), or one with the same profile."""
+
+    def enlarged(self, k: int) -> Pair:
+        """A pair that dominates for any two data sets that are k steps of one relation apart.
+
+        Shifts grow k-fold; a pure ε, a range η and (for zCDP) sqrt(ρ), too; (ε, δ) becomes (kε, δ (e^(kε)-1)/(e^ε-1)),
+        rounded up. Dwork & Roth 2014 (group privacy), Bun & Steinke 2016, Proposition 1.9; ``pairs.md``, section 6.
+
+        Raises:
+            UnsupportedMechanism: No such pair is proven here.
+        """
+        found = self if k == 1 else self._enlarged(k)
+        if found is None:
+            raise UnsupportedMechanism(
+                f"what {k} records cost together is not proven here for {self}: sample single releases, and compose "
+                "afterwards"
+            )
+        return found
+
+    def _enlarged(self, k: int) -> Pair | None:
+        """The same for k > 1; None where no such pair is proven."""
+        return None
+
+    @abstractmethod
+    def revealed(self) -> Product | None:
+        """Symmetric pairs without secret draws that dominate it together; None where none are proven."""
+
+    def attack(self, direction: Direction) -> Pair | None:
+        """What a replaced record attains where all others act like those in their places; None: the same."""
+        return None
+
+    # --- its costs
+
+    def costs(self) -> Costs | None:
+        """What the pair costs: its profile grows with each cost while the rest stays. None: nothing is claimed."""
+        return tuple(getattr(self, name) for name in self.grows_with) or None
+
+    def with_costs(self, costs: Costs) -> Pair:
+        """The pair of the same family with other costs: ``pair.with_costs(pair.costs()) == pair``."""
+        return changed(self, **dict(zip(self.grows_with, costs, strict=True)))
+
+    def rough_variance(self) -> float:
+        """Roughly the variance of the loss, or what grows with it; in floating point, decides nothing."""
+        return math.prod((float(cost) for cost in self.costs() or ()), start=1.0) ** 2
+
+    # --- its Rényi divergences
+
+    def log_moment(self, order: Fraction) -> arb:
+        """Log E_P e^((λ-1)L) = log E_Q (dP/dQ)^λ, or an upper bound (``moments``), for λ > 1 at the working precision.
+
+        ∞ where P has mass at infinite loss, or a curve says nothing.
+
+        Raises:
+            NotCertified: It is out of reach of the work allowed.
+            UnsupportedMechanism: No bound is proven.
+        """
+        from dpbounds.privacy.pairs.losses import ball
+
+        return self.closed_log_moment(ball(order))
+
+    def closed_log_moment(self, order: arb) -> arb:
+        """The same where it is a formula.
+
+        Raises:
+            UnsupportedMechanism: It is not.
+        """
+        raise UnsupportedMechanism(f"the Rényi divergence of {self} is not known")
+
+    def log_moment_on_samples(self, direction: Direction, draws: Draws, order: arb) -> arb | None:
+        """The same for the pair on a sample, where its own proof gives more than the general one; else None."""
+        return None
+
+    @property
+    def moments(self) -> Moments:
+        """How much is claimed of ``log_moment``."""
+        return self.claims
+
+    @property
+    def has_integral(self) -> bool:
+        """Whether ``expectation`` is known: the loss is known, not only a guarantee that it keeps."""
+        return False
+
+    def expectation(self, f: Weighing) -> arb:
+        """E_Q f(dP/dQ) for convex f, P-mass at infinite loss weighed by the slope of f and Q-mass at loss -∞ by f(0).
+
+        Raises:
+            UnsupportedMechanism: The pair is known by a guarantee only.
+            NotCertified: A record may be drawn so often that the sum is out of reach.
+        """
+        raise UnsupportedMechanism(f"{self} is known by its guarantee only: it has no integral")
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the moments are integrals over the pair itself, not over a class of pairs."""
+        return self.has_integral and Moments.OWN in self.moments
+
+    @property
+    def concentration(self) -> Fraction | None:
+        """ρ, where D_λ <= λρ is what is known; else None."""
+        return None
+
+    @property
+    def add_spends_less(self) -> bool:
+        """Whether no Rényi divergence exceeds that of the mirror image: by symmetry, or as ``renyi/renyi.md`` says."""
+        return self.mirrored() == self
+
+    def zcdp_rho(self) -> Fraction:
+        """A ρ with D_λ <= λρ for all λ > 1, rounded up (``renyi/renyi.md``).
+
+        Raises:
+            UnsupportedMechanism: None is proven.
+        """
+        raise UnsupportedMechanism(
+            f"no ρ is proven here with which {self} is ρ-zCDP: ask for its Rényi divergences (renyi_curve), or for ε "
+            "at a δ"
+        )
+
+    @property
+    def given_orders(self) -> tuple[Fraction, ...]:
+        """The orders at which the Rényi divergences are given; those of pairs inside it not counted."""
+        return ()
+
+    @property
+    def spread(self) -> Fraction:
+        """About the variance of the noise where a record moves a sum by 1; a hint, which proves nothing."""
+        return Fraction(1)
+
+    def lost_bits(self, order: Fraction) -> int:
+        """How many bits E_Q (dP/dQ)^λ hides next to 1, where that is known beforehand; a hint, which proves nothing."""
+        return hidden_bits(order, Fraction(1), Fraction(1))
+
+
+Product = tuple[tuple[Pair, int], ...]  # independent pairs with multiplicities
+
+
+class DirectedPair(Pair):
+    """A pair whose laws change places with its direction."""
+
+    __slots__ = ()
+
+    direction: Direction
+
+    def mirrored(self) -> Pair:
+        """The other direction."""
+        return changed(self, direction=self.direction.mirrored)
+
+
+class SymmetricPair(Pair):
+    """A pair with (P, Q) and (Q, P) of one profile."""
+
+    __slots__ = ()
+
+    def mirrored(self) -> Pair:
+        """The pair itself."""
+        return self
+
+
+class PublicPair(SymmetricPair):
+    """A symmetric pair of releases in which nothing is drawn in secret."""
+
+    __slots__ = ()
+
+    def revealed(self) -> Product | None:
+        """The pair itself."""
+        return ((self, 1),)
+
+
+def changed(pair: _P, **fields: object) -> _P:
+    """The pair with other values of some fields."""
+    record: Any = pair
+    found: _P = replace(record, **fields)
+    return found
+
+
+def hidden_bits(order: Fraction, rate: Fraction, spread: Fraction) -> int:
+    """About -log2 of λ(λ-1) q²/z², as far as that is below 1."""
+    small = (
+        math.log2(min(1.0, float(order) * float(order - 1))) + 2 * math.log2(rate) - math.log2(max(Fraction(1), spread))
+    )
+    return max(0, -math.floor(small))
+
+
+def rough_variance_of_draws(draws: Draws, squared: float) -> float:
+    """χ² of a release that sees the record so often, about, where the noise alone has ``squared``."""
+    return (float(draws.rate) * draws.slots) ** 2 * math.expm1(min(squared, MOST_EXPONENT))
+
+
+def product_in_words(product: Product, write: Writer) -> str:
+    """Independent pairs, each with its count."""
+    return "; and ".join(
+        pair.in_words(write) if count == 1 else f"{count} x {pair.in_words(write)}" for pair, count in product
+    )

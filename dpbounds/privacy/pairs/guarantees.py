@@ -1,0 +1,381 @@
+"""Pairs of guarantees: the worst that a range, a Rényi curve or two profiles allow.
+
+Mechanisms that keep such a guarantee have Rényi divergences that can be smaller than those of the pair.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+from flint import arb
+
+from dpbounds.expressions.working import working_bits
+from dpbounds.privacy.pairs.core import (
+    Costs,
+    Direction,
+    Draws,
+    Moments,
+    Pair,
+    Product,
+    PublicPair,
+    SymmetricPair,
+    Writer,
+)
+from dpbounds.privacy.pairs.gaussian import ShiftedGaussians
+from dpbounds.privacy.pairs.laplace import ShiftedLaplaces
+from dpbounds.privacy.pairs.losses import (
+    NEGLIGIBLE_LOG,
+    LossDistribution,
+    Masses,
+    ProfileBound,
+    ball,
+    envelope_law,
+    mirrored_tail,
+    positive_part,
+    reach_of,
+    upper_tail,
+)
+from dpbounds.privacy.pairs.responses import Responses
+from dpbounds.privacy.pairs.sampled_moments import (
+    between,
+    from_integers,
+    least,
+    moments_of,
+    ternary_sum,
+    unamplified,
+    worst_two_points,
+)
+from dpbounds.privacy.pairs.weighing import INFINITY, Branch, Weighing, draw_masses, drawn_at_all, peaked
+
+_CHORDS = 1500
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedRangeProfile(PublicPair):
+    """The least upper bound of all two-point pairs with losses t and t - η, 0 <= t <= η (exponential mechanism).
+
+    H at α = e^ε is (1 - e^((ε-η)/2))² / (1 - e^(-η)) for |ε| <= η. Derived in ``losses.md``, section 2; attained at
+    each ε by one of the two-point pairs, not by one pair for all ε. It stands for releases whose loss lies in such a
+    range, which is more than that it dominates them (``many_choices.md``).
+    """
+
+    span: Fraction
+
+    grows_with = ("span",)
+    claims = Moments.EXACT
+    proof = "losses.md, section 2 (the least upper bound of all two-point pairs)"
+    has_integral = True
+
+    def in_words(self, write: Writer) -> str:
+        """The two laws."""
+        return f"the worst losses within a range of {write(self.span)}"
+
+    def distribution(self) -> LossDistribution:
+        """P-density e^((l-η)/2) / (2 (1 - e^-η)) on [-η, η]."""
+        span = ball(self.span)
+        norm = -(-span).expm1()
+
+        def tail(loss: arb) -> Masses:
+            if loss >= span:
+                return arb(0), arb(0)
+            inner = loss.min(span).max(-span)
+            return -((inner - span) / 2).expm1() / norm, ((-(inner + span) / 2).exp() - (-span).exp()) / norm
+
+        return LossDistribution(tail, mirrored_tail(tail), -span, span)
+
+    def _enlarged(self, k: int) -> Pair:
+        return BoundedRangeProfile(k * self.span)
+
+    def zcdp_rho(self) -> Fraction:
+        """η²/8 (Hoeffding's lemma), of every pair with such a range."""
+        return self.span**2 / 8
+
+    def closed_log_moment(self, order: arb) -> arb:
+        """The largest over all two-point pairs, attained at e^t = y (``renyi/renyi.md``)."""
+        k, eta = order - 1, ball(self.span)
+        one, whole, part = (-eta).expm1(), (-order * eta).expm1(), (-k * eta).expm1()
+        y = k * whole * eta.exp() / (order * part)
+        return (whole / (order * one)).log() + k * y.log()
+
+    def log_moment_on_samples(self, direction: Direction, draws: Draws, order: arb) -> arb | None:
+        """Where a record comes or goes, each number of draws at its own worst two-point pair."""
+        if direction is Direction.REPLACE:
+            return None
+        eta = drawn_at_all(draws)
+        exponent = order if direction is Direction.REMOVE else 1 - order
+        total = arb(0)
+        for k, mass in enumerate(draw_masses(draws)[1:], start=1):
+            total = total + mass / eta * worst_two_points(ball(k * self.span), eta, exponent)
+        return total.log1p()
+
+    def expectation(self, f: Weighing) -> arb:
+        """Over the Q-density e^(-(l+η)/2) / (2 (1 - e^-η)) of the loss on [-η, η]."""
+        span = ball(self.span)
+        norm = -2 * (-span).expm1()
+
+        def weighed(branch: Branch) -> Branch:
+            return lambda loss, analytic: (-(loss + span) / 2).exp() / norm * branch(loss.exp(), analytic)
+
+        size = f.growth * span
+        return peaked(weighed(f.below), -span, arb(0), size) + peaked(weighed(f.above), arb(0), span, size)
+
+
+@dataclass(frozen=True, slots=True)
+class RenyiProfile(PublicPair):
+    """The profile that D_λ <= ε(λ) allows, at finitely many orders λ or (``rho``) D_λ <= λρ at all λ > 1.
+
+    H_α <= inf_λ e^((λ-1)(ε(λ) - log α)) λ^(-1) (1 - 1/λ)^(λ-1) for α >= 1 (Canonne, Kamath & Steinke 2020), mirrored
+    for α < 1. Not attained: composing it is sound, and looser than adding up the Rényi divergences. ``losses.md``.
+    """
+
+    points: tuple[tuple[Fraction, Fraction], ...]
+    rho: Fraction | None = None
+
+    proof = "losses.md, section 2 (Canonne, Kamath & Steinke 2020)"
+
+    def in_words(self, write: Writer) -> str:
+        """The two laws."""
+        return "the largest profile that the Rényi divergences allow"
+
+    def distribution(self) -> LossDistribution:
+        """The envelope of the profile at many losses."""
+        return envelope_law(_renyi_profile(self.points, self.rho))
+
+    def _enlarged(self, k: int) -> Pair | None:
+        return RenyiProfile((), k**2 * self.rho) if self.rho is not None and not self.points else None
+
+    def costs(self) -> Costs | None:
+        """ρ, where nothing else is known."""
+        return None if self.points or self.rho is None else (self.rho,)
+
+    def with_costs(self, costs: Costs) -> Pair:
+        """Another ρ."""
+        (rho,) = costs
+        return RenyiProfile((), rho)
+
+    def zcdp_rho(self) -> Fraction:
+        """ρ, where it is given."""
+        return Pair.zcdp_rho(self) if self.rho is None else self.rho
+
+    @property
+    def given_orders(self) -> tuple[Fraction, ...]:
+        """Those of the curve."""
+        return tuple(order for order, _ in self.points)
+
+    @property
+    def spread(self) -> Fraction:
+        """1/ρ."""
+        return Fraction(1) if self.rho is None else 1 / self.rho
+
+    def log_moment(self, order: Fraction) -> arb:
+        """That of the curve, which is smaller than that of the profile."""
+        return _from_curve(self, order)
+
+    def closed_log_moment(self, order: arb) -> arb:
+        """λ(λ-1)ρ, where nothing else is known."""
+        if self.rho is None or self.points:
+            return Pair.closed_log_moment(self, order)
+        return order * (order - 1) * ball(self.rho)
+
+    @property
+    def concentration(self) -> Fraction | None:
+        """ρ, where it is given."""
+        return self.rho
+
+
+@dataclass(frozen=True, slots=True)
+class TwoGuarantees(SymmetricPair):
+    """A mechanism on a Poisson sample under replace-one, known by what presence and what replacement costs.
+
+    With h1 the profile of ``present`` (with the record against without), h2 that of ``replaced``, α'' = 1 + (α-1)/q and
+    β = α/α'': H_α <= q ((1-β) h1(α'') + β h2(α'')) for α >= 1 (Balle, Barthe & Gaboardi 2018), mirrored below, and the
+    convex envelope of that. Sound, not attained in general. ``sampling.md``, section 4.
+    """
+
+    sample_rate: Fraction
+    present: Pair
+    replaced: Pair
+
+    proof = "sampling.md (Balle, Barthe & Gaboardi 2018, advanced joint convexity)"
+
+    @property
+    def inside(self) -> tuple[Pair, ...]:
+        """Presence, then replacement."""
+        return self.present, self.replaced
+
+    def with_inside(self, pairs: Sequence[Pair]) -> Pair:
+        """The same rate with other guarantees."""
+        present, replaced = pairs
+        return TwoGuarantees(self.sample_rate, present, replaced)
+
+    def in_words(self, write: Writer) -> str:
+        """The two laws."""
+        return (
+            f"[{self.present.in_words(write)}] for presence and [{self.replaced.in_words(write)}] for replacement, on "
+            f"samples at rate {write(self.sample_rate)}"
+        )
+
+    def distribution(self) -> LossDistribution:
+        """The envelope of the profile at many losses."""
+        rate, present, replaced = ball(self.sample_rate), self.present.distribution(), self.replaced.distribution()
+        return envelope_law(_two_guarantees(rate, present, replaced))
+
+    def revealed(self) -> Product | None:
+        """The full batch."""
+        return self.replaced.revealed()
+
+    def zcdp_rho(self) -> Fraction:
+        """That of the full batch."""
+        return self.replaced.zcdp_rho()
+
+    def log_moment(self, order: Fraction) -> arb:
+        """The least of what each of several proofs gives."""
+        return _moment_of_two_guarantees(self, order)
+
+
+def _renyi_profile(points: Sequence[tuple[Fraction, Fraction]], rho: Fraction | None) -> ProfileBound:
+    """H_α <= e^((λ-1)(ε(λ) - log α)) λ^-1 (1-1/λ)^(λ-1) at the best λ (Canonne, Kamath & Steinke 2020, Prop. 12)."""
+
+    def at(order: arb, value: arb, loss: arb) -> arb:
+        return ((order - 1) * (value - loss)).exp() / order * ((order - 1) * (1 - 1 / order).log()).exp()
+
+    if rho is None:
+        curve = [(ball(order), ball(value)) for order, value in points]
+
+        def value(loss: arb) -> arb:
+            best = arb(1)
+            for order, level in curve:
+                best = best.min(at(order, level, loss))
+            return best
+
+        largest, level = curve[-1]
+        return ProfileBound(value, level + (-NEGLIGIBLE_LOG) / (largest - 1))
+    concentrated = ball(rho)
+
+    import numpy as np
+
+    def tight(loss: arb) -> arb:
+        # any order is sound; a good one is found in floating point
+        u, reached = _excess_orders(), float(loss)
+        exponents = u * ((1 + u) * float(concentrated) - reached) - np.log1p(u) - u * np.log1p(1 / u)
+        order = 1 + arb(float(u[int(np.argmin(exponents))]))
+        return at(order, order * concentrated, loss).min(arb(1))
+
+    return ProfileBound(tight, concentrated + 2 * (-NEGLIGIBLE_LOG * concentrated).sqrt())
+
+
+@cache
+def _excess_orders() -> NDArray[np.float64]:
+    """λ - 1, to choose from."""
+    import numpy as np
+
+    return np.geomspace(1e-5, 1e7, 1500)
+
+
+def _two_guarantees(rate: arb, present: LossDistribution, replaced: LossDistribution) -> ProfileBound:
+    def value(loss: arb) -> arb:
+        inner = (loss.expm1() / rate).log1p()  # α'' = 1 + (α-1)/q
+        share = (loss - inner).exp()
+        return rate * ((1 - share) * present.delta(inner) + share * replaced.delta(inner))
+
+    top = reach_of(replaced)
+    return ProfileBound(value, (rate * top.expm1()).log1p())
+
+
+# --- Rényi divergences of guarantees ----------------------------------------------------------------------------------
+
+
+def _from_curve(curve: RenyiProfile, order: Fraction) -> arb:
+    """Bound (λ-1) D_λ: between given orders by convexity, below them by monotonicity; ∞ above the largest."""
+    if curve.rho is not None:
+        return ball(order * (order - 1) * curve.rho)
+    k = order - 1
+    points = [  # D_λ increases with λ: larger orders bound smaller ones
+        (given, min(value for _, value in curve.points[index:])) for index, (given, _) in enumerate(curve.points)
+    ]
+    above = next((index for index, (given, _) in enumerate(points) if given >= order), None)
+    if above is None:
+        return INFINITY
+    (right, high) = points[above]
+    if above == 0 or order == right:
+        return ball(k * high)
+    left, low = points[above - 1]
+    return between(order, (left, ball((left - 1) * low)), (right, ball((right - 1) * high)))
+
+
+def _moment_of_two_guarantees(pair: TwoGuarantees, order: Fraction) -> arb:
+    """Bound log E_Q r^λ for a Poisson sample under replace-one, from what presence and what replacement costs."""
+    q = ball(pair.sample_rate)
+    candidates = [unamplified(q, pair.replaced.log_moment(order))]
+    bases = (pair.present, pair.replaced)
+    bounded = all(isinstance(base, ShiftedLaplaces | Responses | BoundedRangeProfile) for base in bases)
+    if bounded or all(isinstance(base, ShiftedGaussians) for base in bases):
+        candidates.append(_from_two_profiles(pair, ball(order)))
+    else:
+        present, replaced = moments_of(pair.present), moments_of(pair.replaced)
+        candidates.append(from_integers(lambda n: ternary_sum(q, present, replaced, n), order))
+    return least(candidates)
+
+
+def _from_two_profiles(pair: TwoGuarantees, order: arb) -> arb:
+    """Upper bound on log E_Q r^λ from upper bounds on the (symmetric, convex) profile: the integral over its chords."""
+    points, tail_from = _profile_points(pair, working_bits())
+    total = arb(0)
+    k = order - 1
+    (a0, l0, h0) = points[0]
+    up0, down0 = (k * l0).exp(), (-order * l0).exp()
+    for a1, l1, h1 in points[1:]:
+        up1, down1 = (k * l1).exp(), (-order * l1).exp()
+        # ∫ (a^(λ-2) + a^(-λ-1)) (c + m a) da over [a0, a1]
+        m = (h1 - h0) / (a1 - a0)
+        c = h0 - m * a0
+        total = total + c * ((up1 - up0) / k - (down1 - down0) / order)
+        total = total + m * ((a1 * up1 - a0 * up0) / order - (a1 * down1 - a0 * down0) / k)
+        a0, l0, h0, up0, down0 = a1, l1, h1, up1, down1
+    if tail_from is not None:
+        q = ball(pair.sample_rate)
+        e = order.max(arb(2))
+        for base in (pair.present, pair.replaced):
+            assert isinstance(base, ShiftedGaussians)
+            squared = ball(base.squared_shift)
+            mu = squared.sqrt()
+            moment = (e * (e - 1) * squared / 2).exp() * upper_tail(tail_from / mu + mu / 2 - e * mu)
+            total = total + 2 * q * q * moment
+    return arb((order * k * total).log1p().upper())
+
+
+@lru_cache(maxsize=16)
+def _profile_points(pair: TwoGuarantees, precision: int) -> tuple[list[tuple[arb, arb, arb]], arb | None]:
+    """(α, log α, bound on H_α) from α = 1 on; and log α'' beyond which the profile is not bounded by the last chord."""
+    present, replaced = pair.present.distribution(), pair.replaced.distribution()
+    q = ball(pair.sample_rate)
+    tops = [top for law in (present, replaced) if (top := law.largest_loss()) is not None]
+    if len(tops) == 2:
+        inner, tail = max(tops, key=lambda top: float(top.mid())).max(tops[0]).max(tops[1]), None
+    else:
+        assert isinstance(pair.present, ShiftedGaussians)
+        assert isinstance(pair.replaced, ShiftedGaussians)
+        squared = max(float(pair.present.squared_shift), float(pair.replaced.squared_shift))
+        inner = tail = arb(squared / 2 + math.sqrt(1600 * squared))
+    reach = (q * inner.expm1()).log1p().upper()
+    points = []
+    for j in range(_CHORDS):
+        loss = (reach * j * j / _CHORDS**2).mid()
+        beyond = (loss.expm1() / q).log1p()
+        share = (loss - beyond).exp()
+        value = q * (1 - share) * positive_part(present.delta(beyond)) + q * share * positive_part(
+            replaced.delta(beyond)
+        )
+        points.append((loss.exp(), loss, value.upper().min(arb(1))))
+    last = arb(0) if tail is None else points[-1][2]  # H falls; where losses end it is 0
+    points.append((reach.exp(), reach, last))
+    return points, tail

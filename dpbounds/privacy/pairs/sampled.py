@@ -1,0 +1,334 @@
+"""Pairs of mechanisms that see a record as often as it is drawn, and of several mechanisms on one sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from flint import arb
+
+from dpbounds.errors import UnsupportedMechanism
+from dpbounds.privacy.pairs.core import (
+    Costs,
+    DirectedPair,
+    Direction,
+    Draws,
+    Moments,
+    Pair,
+    Product,
+    Writer,
+    changed,
+    hidden_bits,
+    product_in_words,
+    rough_variance_of_draws,
+)
+from dpbounds.privacy.pairs.gaussian import SampledGaussians, ShiftedGaussians
+from dpbounds.privacy.pairs.losses import (
+    LossDistribution,
+    ball,
+    counts_of,
+    diluted,
+    mixture,
+    plain_sums,
+    swapped,
+    symmetrised,
+)
+from dpbounds.privacy.pairs.revealed import along, revealed
+from dpbounds.privacy.pairs.sampled_moments import sampled_guarantee
+from dpbounds.privacy.pairs.weighing import (
+    INFINITY,
+    Weighing,
+    draw_masses,
+    drawn_at_all,
+    integrated,
+    need,
+    through_sample,
+    up_to,
+    visible_terms,
+)
+
+
+class OnDraws(DirectedPair):
+    """A base that is seen as often as a record is drawn."""
+
+    __slots__ = ()
+
+    draws: Draws
+    base: Pair
+
+    @property
+    def inside(self) -> tuple[Pair, ...]:
+        """The base."""
+        return (self.base,)
+
+    def with_inside(self, pairs: Sequence[Pair]) -> Pair:
+        """The same draws of another base."""
+        (base,) = pairs
+        return changed(self, base=base)
+
+    def revealed(self) -> Product | None:
+        """Drawn every time."""
+        return along(self.base.revealed(), self.draws.slots)
+
+    def costs(self) -> Costs:
+        """The rate, and what the base costs."""
+        return self.draws.rate, *(self.base.costs() or ())
+
+    def with_costs(self, costs: Costs) -> Pair:
+        """As often drawn at another rate, and the base at other costs."""
+        rate, *others = costs
+        base = self.base.with_costs(tuple(others)) if others else self.base
+        return changed(self, draws=replace(self.draws, rate=rate), base=base)
+
+    def rough_variance(self) -> float:
+        """χ² of one release, about."""
+        return rough_variance_of_draws(self.draws, self.base.rough_variance())
+
+    def zcdp_rho(self) -> Fraction:
+        """That of the base, for at most one draw: a sample gains nothing at large orders."""
+        if self.draws.slots > 1:
+            return Pair.zcdp_rho(self)
+        return (self.base.mirrored() if self.direction is Direction.ADD else self.base).zcdp_rho()
+
+    def lost_bits(self, order: Fraction) -> int:
+        """By the rate and the noise of the base."""
+        return hidden_bits(order, min(Fraction(1), self.draws.rate * self.draws.slots), self.base.spread)
+
+    @property
+    def participation(self) -> Draws:
+        """As often as it is drawn."""
+        return self.draws
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled(OnDraws):
+    """A mechanism that sees the record k times with probability p_k, k ~ ``draws``; seeing it k times costs ``base`` k.
+
+    With η = 1 - p_0 and h_k the profile of the base enlarged k times (``enlarged``):
+
+    - remove: H_α = Σ_{k>=1} p_k h_k((α-1+η)/η) for α > 1-η, else 1-α. Add: the same pair, swapped. For at most one
+      draw this is the mixture ((1-q)Q + qP, Q), an identity: Zhu, Dong & Wang 2022. For more it follows by convexity.
+    - replace: Σ_{k>=1} p_k h_k(1 + (α-1)/η) for α >= 1, mirrored for α < 1: Balle, Barthe & Gaboardi 2018 (advanced
+      joint convexity), Zhu, Dong & Wang 2022. Attained in a single step, by one of *two* pairs of data sets; composed,
+      it is sound under adaptivity, where the two composed separately are not. The base must be symmetric.
+
+    ``sampling.md``, sections 2, 5 and 6.
+    """
+
+    direction: Direction
+    draws: Draws
+    base: Pair
+
+    def in_words(self, write: Writer) -> str:
+        """The two laws."""
+        return f"[{self.base.in_words(write)}] seen by a record {self.draws.in_words(write)}"
+
+    @property
+    def proof(self) -> str:
+        """Where it is proven that the pair dominates."""
+        if self.direction is Direction.REPLACE:
+            return "sampling.md (Balle, Barthe & Gaboardi 2018, advanced joint convexity)"
+        return "sampling.md (Zhu, Dong & Wang 2022, mixture split)"
+
+    def distribution(self) -> LossDistribution:
+        """The mixture over the number of draws."""
+        weights, rest = counts_of(self.draws)
+        laws = [self.base.enlarged(k + 1).distribution() for k in range(len(weights))]
+        sums = plain_sums(weights, laws)
+        if isinstance(self.base, ShiftedGaussians) and self.draws.slots > 1:
+            from dpbounds.privacy.pairs.gaussian_sums import sums_over_draws
+
+            sums = sums_over_draws(weights, ball(self.base.squared_shift).sqrt())
+        law = mixture(weights, laws, sums, rest, ball(self.draws.rate), self.draws.slots)
+        match self.direction:
+            case Direction.REMOVE:
+                return law
+            case Direction.ADD:
+                return swapped(law)
+            case Direction.REPLACE:
+                return symmetrised(law)
+
+    @property
+    def atom_count(self) -> int | None:
+        """As many as the base has."""
+        return self.base.atom_count
+
+    def log_moment(self, order: Fraction) -> arb:
+        """By the base's own proof for samples, by an integral, or by a bound from the base's moments."""
+        if self.draws.rate == 1:
+            whole = self.base.enlarged(self.draws.slots)
+            return (whole.mirrored() if self.direction is Direction.ADD else whole).log_moment(order)
+        known = self.base.log_moment_on_samples(self.direction, self.draws, ball(order))
+        if known is not None:
+            return known
+        if self.base.has_integral:
+            return integrated(self, ball(order))
+        return sampled_guarantee(self.direction, self.draws, self.base, order)
+
+    @property
+    def moments(self) -> Moments:
+        """Of the pair, or of the worst of a class of pairs, where the base has an integral."""
+        return self.base.moments | Moments.EXACT if self.base.has_integral else Moments.BOUND
+
+    @property
+    def add_spends_less(self) -> bool:
+        """Also for add, where the base is symmetric: the lemma on reversal."""
+        if self.direction is Direction.ADD:
+            return self.base.is_known and self.base.mirrored() == self.base
+        return self.mirrored() == self
+
+    @property
+    def has_integral(self) -> bool:
+        """That of the base, but for several draws of what is a sample itself."""
+        nested = isinstance(self.base, Sampled | SampledGaussians)
+        return self.base.has_integral and (self.draws.slots == 1 or not nested)
+
+    def expectation(self, f: Weighing) -> arb:
+        """Σ_k p_k/η E g over the base enlarged k times."""
+        draws, base = self.draws, self.base
+        need(draws.rate < 1, "the sample rate is below 1")
+        eta = drawn_at_all(draws)
+        g = through_sample(f, self.direction, eta)
+        if draws.slots == 1:
+            return base.expectation(g)
+        shares = [mass / eta for mass in draw_masses(draws)[1:]]
+
+        def at_most(k: int) -> arb:
+            """An upper bound on E g: g <= c max(1, r)^e <= c (1 + r^e)."""
+            grown = base.enlarged(k).closed_log_moment(g.growth) if g.growth > 1 else arb(0)
+            return g.scale * (1 + grown.exp())
+
+        seen, rest = visible_terms([share * at_most(k) for k, share in enumerate(shares, start=1)], arb(1))
+        parts = (shares[j] * base.enlarged(j + 1).expectation(g) for j in seen)
+        return sum(parts, arb(0)) + up_to(rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Diluted(Pair):
+    """A pair met with probability ``rate``, else nothing; whether it was is published: H_α = (1-q) (1-α)_+ + q h(α).
+
+    A mechanism on a sample that may publish how many records it holds, neighbours having equally many: one that is
+    private when a record is replaced or zeroed, and only then. ``sampling.md``, section 4. Attained where ``base`` is.
+    """
+
+    rate: Fraction
+    base: Pair
+
+    proof = "sampling.md, section 4 (the sample's size may be published)"
+
+    @property
+    def inside(self) -> tuple[Pair, ...]:
+        """The base."""
+        return (self.base,)
+
+    def with_inside(self, pairs: Sequence[Pair]) -> Pair:
+        """The same chance of another base."""
+        (base,) = pairs
+        return Diluted(self.rate, base)
+
+    def in_words(self, write: Writer) -> str:
+        """The two laws."""
+        return f"[{self.base.in_words(write)}] with chance {write(self.rate)}, else nothing; which of the two is known"
+
+    def distribution(self) -> LossDistribution:
+        """That of the base with all masses times the rate, and the rest of both laws at loss 0."""
+        return diluted(ball(self.rate), self.base.distribution())
+
+    @property
+    def atom_count(self) -> int | None:
+        """As many as the base has."""
+        return self.base.atom_count
+
+    def mirrored(self) -> Pair:
+        """The base mirrored."""
+        return Diluted(self.rate, self.base.mirrored())
+
+    def revealed(self) -> Product | None:
+        """The base, always."""
+        return self.base.revealed()
+
+    def costs(self) -> Costs:
+        """The rate, and what the base costs."""
+        return self.rate, *(self.base.costs() or ())
+
+    def with_costs(self, costs: Costs) -> Pair:
+        """Another rate, and the base at other costs."""
+        rate, *others = costs
+        return Diluted(rate, self.base.with_costs(tuple(others)) if others else self.base)
+
+    def zcdp_rho(self) -> Fraction:
+        """That of the base: nothing is gained at large orders."""
+        return self.base.zcdp_rho()
+
+    def log_moment(self, order: Fraction) -> arb:
+        """A mean of the base's moment and 1."""
+        inner = self.base.log_moment(order)
+        return (ball(self.rate) * inner.expm1()).log1p() if inner.is_finite() else inner
+
+    @property
+    def moments(self) -> Moments:
+        """As those of the base."""
+        return self.base.moments if Moments.EXACT in self.base.moments else Moments.BOUND
+
+
+@dataclass(frozen=True, slots=True)
+class Combined(Pair):
+    """Several independent pairs taken as one: what runs on one sample.
+
+    Its law has no closed form; the accountants replace it by a ``Discrete`` pair that dominates it (``sampling.md``,
+    section 7).
+    """
+
+    product: Product
+
+    proof = "sampling.md"
+    has_distribution = False
+
+    @property
+    def inside(self) -> tuple[Pair, ...]:
+        """The pairs of the product, each once."""
+        return tuple(pair for pair, _ in self.product)
+
+    def with_inside(self, pairs: Sequence[Pair]) -> Pair:
+        """Other pairs, as often."""
+        return Combined(tuple((pair, count) for pair, (_, count) in zip(pairs, self.product, strict=True)))
+
+    def resolved(self, as_one: Callable[[Product], Pair]) -> Pair:
+        """The product made one pair."""
+        return as_one(self.product)
+
+    def in_words(self, write: Writer) -> str:
+        """The two laws."""
+        return f"[{product_in_words(self.product, write)}] on one sample"
+
+    def distribution(self) -> LossDistribution:
+        """Raise an error: it has no closed form."""
+        raise UnsupportedMechanism(f"the law of several pairs taken as one has no closed form: {self}")
+
+    def mirrored(self) -> Pair:
+        """Each pair mirrored."""
+        return Combined(tuple((pair.mirrored(), count) for pair, count in self.product))
+
+    def revealed(self) -> Product | None:
+        """All of its pairs together."""
+        return revealed(self.product)
+
+    def zcdp_rho(self) -> Fraction:
+        """The sum."""
+        return sum((count * pair.zcdp_rho() for pair, count in self.product), Fraction(0))
+
+    def log_moment(self, order: Fraction) -> arb:
+        """The sum."""
+        total = arb(0)
+        for pair, count in self.product:
+            value = pair.log_moment(order)
+            if not value.is_finite():
+                return INFINITY if value == INFINITY else value
+            total = total + count * value
+        return total
+
+    @property
+    def is_known(self) -> bool:
+        """Where all its pairs are."""
+        return all(pair.is_known for pair, _ in self.product)
