@@ -237,7 +237,9 @@ def _without_all_levels(product: Product, asked: Question) -> Proof | None:
     if _infinite_losses(product, asked.target.value if asked.target.for_epsilon else Fraction(1)):
         end = math.inf if asked.target.for_epsilon else Fraction(1)
         return Proof(Enclosure(end, end, "infinite losses"), "closed form")
-    found = _by_largest_losses(product, asked) or _summed(product, asked)
+    found = _by_largest_losses(product, asked, asked.tolerance) or _summed(product, asked)
+    if found is None and not asked.target.for_epsilon:
+        found = _by_largest_losses(product, asked, _LATTICE_AIM / 10)  # narrower than a lattice's, and at once
     if found is not None:
         return found
     if not asked.target.for_epsilon:
@@ -255,16 +257,16 @@ def _without_all_levels(product: Product, asked: Question) -> Proof | None:
     )
 
 
-def _by_largest_losses(product: Product, asked: Question) -> Proof | None:
+def _by_largest_losses(product: Product, asked: Question, tolerance: float) -> Proof | None:
     """From the largest losses: ε where δ buys next to nothing less than their sum, δ where ε is next to it."""
     by_largest_losses = epsilon_by_largest_losses if asked.target.for_epsilon else delta_by_largest_losses
     try:
         found = by_largest_losses(product, asked.target.value)
-    except Declined:
+    except (Declined, NotCertified):
         return None
     ends = found.enclosure
     at_the_edge = not asked.target.for_epsilon and ends.exact_upper - ends.exact_lower <= _NOTHING
-    return found if at_the_edge or relative_width(found) <= asked.tolerance else None
+    return found if at_the_edge or relative_width(found) <= tolerance else None
 
 
 def _summed(product: Product, asked: Question) -> Proof | None:

@@ -66,6 +66,7 @@ def delta_by_largest_losses(product: Product, epsilon: Fraction) -> Proof:
 
     Raises:
         Declined: A loss is unbounded, or takes its largest value with no probability.
+        NotCertified: A loss so far from its largest one cannot be computed.
     """
     if as_gaussian(product) is not None:
         raise Declined(f"{ROUTE}: Gaussian noise has no largest loss, or takes it with probability 0")
@@ -87,7 +88,7 @@ def delta_by_largest_losses(product: Product, epsilon: Fraction) -> Proof:
                 log_mass += count * top.p.log()
             low = infinite + log_mass.exp() * positive_part(-(-attained).expm1())
             high = infinite - above * (-short).expm1()
-    return Proof(Enclosure.from_balls(low, high.min(arb(1)), ROUTE, precision), ROUTE)
+    return Proof(Enclosure.from_balls(low.max(arb(0)), high.min(arb(1)), ROUTE, precision), ROUTE)
 
 
 def _above(law: LossDistribution, loss: arb) -> arb:

@@ -6,6 +6,7 @@ import mpmath
 import pytest
 
 import dpbounds as dp
+from dpbounds.errors import NotCertified
 from dpbounds.privacy.pairs.pairs import (
     Direction,
     Draws,
@@ -171,6 +172,21 @@ def test_delta_is_asked_there_first(short):
     found = dp.delta(dp.Laplace(10) ** 100, 10 - short)
     assert ROUTE in found.method
     assert found.exact_upper - found.exact_lower <= short * found.exact_upper * 100 + Fraction(1, 10**1200)
+
+
+def test_so_is_what_it_leaves_a_little_wide():
+    found = dp.delta(dp.Laplace(4) ** 2 @ dp.Laplace(3), Fraction(5, 6) - Fraction(1, 10**8))
+    assert ROUTE in found.method
+    assert Fraction(1, 10**9) < found.exact_upper / found.exact_lower - 1 < Fraction(1, 10**6)
+
+
+@pytest.mark.seconds
+def test_where_it_breaks_down_another_route_is_asked():
+    mechanism, far = dp.PoissonSampled(dp.DiscreteGaussian(2, 1), "0.01") ** 300, Fraction(1, 4)
+    _, added = products_of(mechanism, dp.Relation.ADD_OR_REMOVE_ONE)
+    with pytest.raises(NotCertified):
+        delta_by_largest_losses(added, far)
+    assert dp.delta(mechanism, far).exact_upper < Fraction(2, 10**4)
 
 
 def test_at_the_sum_of_the_largest_losses_only_infinite_ones_are_left():
