@@ -8,10 +8,9 @@ be one that every step shares: "the record is in the first data set" (remove) or
 curve is then the maximum over the classes, taken after the whole composition.
 
 A pair is known by its profile H_α alone, and every convex function of α that decreases from 1 at α = 0 and stays at or
-above (1-α)_+ is the profile of one (Blackwell; Dong, Roth & Su 2022). Each family of
-pairs has a file of its own here, which says all about it: its two laws, the distribution of its loss, what dominates it
-and what it costs (``core.py`` has the list). Which mechanism is dominated by which is said in
-``mechanisms``.
+above (1-α)_+ is the profile of one (Blackwell; Dong, Roth & Su 2022). Each family of pairs has a file of its own here,
+which says all about it: its two distributions, the distribution of its loss, what dominates it and what it costs
+(``core.py`` has the list). The class of a mechanism says which pair dominates it.
 The derivations are in ``pairs.md`` (composition, Gaussian noise, chains), ``losses.md`` (other noise, black boxes) and
 ``sampling.md``.
 """

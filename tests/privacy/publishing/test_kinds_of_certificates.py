@@ -50,6 +50,7 @@ AROUND: dict[type[Mechanism], Callable[[Gaussian], Mechanism]] = {
     mechanisms.SampledWithoutReplacement: lambda inner: mechanisms.SampledWithoutReplacement(inner, 1, 4),
     mechanisms.SampledWithReplacement: lambda inner: mechanisms.SampledWithReplacement(inner, 2, 4),
     mechanisms.TruncatedPoisson: lambda inner: mechanisms.TruncatedPoisson(inner, "0.5", 2, 4),
+    mechanisms.PoissonByUser: lambda inner: mechanisms.PoissonByUser(inner, "0.5"),
     mechanisms.Shuffled: lambda inner: mechanisms.Shuffled(inner, 4),
     mechanisms.RandomlyAllocated: lambda inner: mechanisms.RandomlyAllocated(inner, 3),
     mechanisms.BallsInBins: lambda inner: mechanisms.BallsInBins(inner, 2, 2, redraw=False),

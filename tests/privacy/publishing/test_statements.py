@@ -20,6 +20,7 @@ from dpbounds.privacy.mechanisms import (
     MatrixMechanism,
     Mechanism,
     MixtureOfGaussians,
+    PoissonByUser,
     PoissonSampled,
     RandomizedResponse,
     RandomlyAllocated,
@@ -58,6 +59,11 @@ DRAWN: dict[str, tuple[Mechanism, tuple[str, ...], str]] = {  # what is said, an
         SampledWithReplacement(NOISE, 10, 100) ** 7,
         ("7 releases on 10 records of 100 drawn with replacement", "with replacement, afresh in every step"),
         "which records were in which batch;",
+    ),
+    "poisson-by-user": (
+        PoissonByUser(NOISE, THIRD) ** 7,
+        ("7 releases on Poisson samples of users at rate at most 0.333333333334", "with all of their records"),
+        "which users were in which sample;",
     ),
     "truncated-poisson": (
         TruncatedPoisson(NOISE, THIRD, 50, 100),
