@@ -571,13 +571,11 @@ def test_random_boxes_with_impossible_outcomes() -> None:
 
 
 @pytest.mark.minutes
-@pytest.mark.parametrize("kind", list(MEASURES))
+@pytest.mark.parametrize("kind", [kind for kind in MEASURES if kind not in DEAR])
 def test_many_random_boxes(kind: str) -> None:
-    scatters = [(0.5, 1.0)] if kind in DEAR else itertools.product((0.0, 0.5, 2.0), (0.05, 0.3, 1.0, 3.0))
-    rounds = 1 if kind in DEAR else 60
-    for seed, (size, content) in enumerate(scatters):
+    for seed, (size, content) in enumerate(itertools.product((0.0, 0.5, 2.0), (0.05, 0.3, 1.0, 3.0))):
         scatter = Scatter(outcomes=2 + seed % 4, size=size, content=content)
-        assert excess_of_random_boxes(100 + seed, rounds, [kind], scatter) < ROUNDING
+        assert excess_of_random_boxes(100 + seed, 60, [kind], scatter) < ROUNDING
 
 
 @pytest.mark.parametrize("known", [Pure(0.8), Approximate(0.5, 0.05), Approximate(0.0, 0.2)], ids=str)
