@@ -295,6 +295,7 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "domination.composition.neighbour_classes": "makes the classes",
     "mechanisms.bounds.classes_of": "makes the classes",
     "mechanisms.bounds.base_of": "makes the pair of one class",
+    "mechanisms.bounds.single_pair": "makes the pair of one class",
     "mechanisms.bounds.classes_of_composition": "makes the classes",
     "mechanisms.bounds.classes_of_partition": "makes the classes",
     "mechanisms.bounds.grouped": "looks inside",

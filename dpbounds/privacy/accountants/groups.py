@@ -40,22 +40,14 @@ from dpbounds.privacy.mechanisms import (
     SampledWithReplacement,
     parts_of,
 )
-from dpbounds.privacy.mechanisms.bounds import blocks_of, grouped
-from dpbounds.privacy.mechanisms.core import Trait
-from dpbounds.privacy.mechanisms.demands import has
+from dpbounds.privacy.mechanisms.bounds import blocks_of, grouped, single_pair
 from dpbounds.privacy.notions.group_privacy import Chain, Link
 from dpbounds.privacy.pairs.gaussian import together
-from dpbounds.privacy.pairs.gaussian_mixtures import mixed
 from dpbounds.privacy.pairs.pairs import (
     Direction,
-    DrawnGaussians,
-    Draws,
     Pair,
     Product,
-    ReplacedGaussians,
-    ReplacedGroup,
     Sampled,
-    SampledGaussians,
     ShiftedGaussians,
     ShiftedLaplaces,
     as_gaussian,
@@ -71,8 +63,6 @@ from dpbounds.privacy.values import Target
 _MOST_WAYS = 64  # in which a group lies in blocks, each with an account of its own
 _POINTS = 28  # of a profile that are certified along one chain, at most
 _PRECISION = 160
-_LARGEST_GROUP = 1_000  # whose number of draws is summed over
-_MOST_NORMS = 64  # of a mixture: its law takes seconds then
 _TOLERANCE = 1e-2  # relative, of δ at a point, and of the lower end, what one record spends: a chain loses more
 _SEARCH_TOLERANCE = 1e-5  # relative, of ε along the chain
 _DEEPEST, _LEAST_LOG = -500.0, -700.0  # log δ that an estimate still sees; below that, it is 0
@@ -167,7 +157,10 @@ def _grown(mechanism: Mechanism, order: Order, k: int) -> tuple[Product, ...]:
         if isinstance(key, InParallel):
             options.append(_shared_out(blocks_of(key, members), order, k))
         else:
-            options += [(((_grown_part(part, order, k), count),),) for part, count in members]
+            options += [
+                (((part.group_pair(order, k) or single_pair(part, order).enlarged(k), count),),)
+                for part, count in members
+            ]
     return _dearest(together(itertools.chain.from_iterable(choice)) for choice in itertools.product(*options))
 
 
@@ -242,79 +235,6 @@ def _sorted_out(product: Product) -> tuple[Fraction, Counter[Fraction], dict[Pai
     return gaussian, laplace, rest
 
 
-def _grown_part(part: Mechanism, order: Order, k: int) -> Pair:
-    counted = order.counts_records or (order is not Order.REPLACE and has(Trait.BLIND, part))
-    if isinstance(part, PoissonSampled) and counted and part.sample_rate < 1:
-        # the records of the group are drawn independently: j of them with probability Binomial(k, q)(j)
-        base, direction = _single(part.mechanism, order), Direction.of(order)
-        if k > _LARGEST_GROUP:
-            raise NotCertified(
-                f"groups of more than {_LARGEST_GROUP} records on Poisson samples are not summed here; the full batch "
-                "spends no less: ask for it"
-            )
-        base.enlarged(k)  # refuses what has no proven pair for several records
-        if isinstance(base, ShiftedGaussians):
-            return DrawnGaussians(direction, Draws(part.sample_rate, k), base.squared_shift)
-        return Sampled(direction, Draws(part.sample_rate, k), base)
-    if isinstance(part, PoissonSampled) and order is Order.REPLACE:
-        pair = _single(part, order)
-        if isinstance(pair, SampledGaussians) and pair.sample_rate < 1:  # not where a record shows by being drawn
-            return mixed(Direction.REPLACE, _binomial(k, pair.sample_rate), 1 / pair.variance)
-    if isinstance(part, SampledWithReplacement | SampledWithoutReplacement):
-        drawn = _on_a_batch(part, order, k)
-        if drawn is not None:
-            return drawn
-    return _single(part, order).enlarged(k)
-
-
-def _on_a_batch(part: SampledWithReplacement | SampledWithoutReplacement, order: Order, k: int) -> Pair | None:
-    """Gaussian noise on a batch of fixed size, of n records in the larger data set; None where no pair is proven.
-
-    The smaller data set holds a whole batch, and where one is drawn with replacement, somebody.
-    """
-    b, n = part.batch_size, part.dataset_size
-    one_by_one = isinstance(part, SampledWithReplacement)
-    base = _single(part.mechanism, Order.REPLACE)  # of the batch, one record takes the place of another
-    if not isinstance(base, ShiftedGaussians) or n - k < (1 if one_by_one else b):
-        return None
-    if order.counts_records:
-        if one_by_one and b > 1:
-            return DrawnGaussians(Direction.of(order), Draws(Fraction(k, n), b), base.squared_shift)
-        return mixed(Direction.of(order), _hypergeometric(n, k, b), base.squared_shift)
-    if order is Order.REPLACE and one_by_one and b > 1:
-        return ReplacedGaussians(Draws(Fraction(k, n), b), base.squared_shift)
-    return ReplacedGroup(tuple(_hypergeometric(n, k, b)), base.squared_shift) if order is Order.REPLACE else None
-
-
-def _binomial(slots: int, rate: Fraction) -> list[Fraction]:
-    if slots > _MOST_NORMS:
-        raise UnsupportedMechanism(
-            f"groups of more than {_MOST_NORMS} records that are replaced are not summed over here"
-        )
-    return [math.comb(slots, j) * rate**j * (1 - rate) ** (slots - j) for j in range(slots + 1)]
-
-
-def _hypergeometric(records: int, group: int, batch: int) -> list[Fraction]:
-    """How likely it is that a batch holds 0, 1, ... of the group."""
-    few, many = sorted((group, batch))  # which is which does not matter
-    if few > _MOST_NORMS:
-        raise UnsupportedMechanism(f"more than {_MOST_NORMS} of a group in one batch are not summed over here")
-    choices = math.comb(records, few)
-    return [Fraction(math.comb(many, j) * math.comb(records - many, few - j), choices) for j in range(few + 1)]
-
-
-def _single(mechanism: Mechanism, order: Order) -> Pair:
-    """The one pair of a mechanism that is a single release on all it is given, the same in both orders."""
-    if any(isinstance(inner, InParallel) for inner in mechanism.nested()):
-        raise UnsupportedMechanism("records of a group that lie in different blocks of one sample are not one pair")
-    (relation,) = (each for each in Relation if order in each.orders)
-    products = [each.product for each in neighbour_classes(mechanism, relation).every()]
-    match products:
-        case [((pair, 1),)]:
-            return pair
-    raise UnsupportedMechanism(f"what {mechanism!r} spends on several records together is not known as one pair")
-
-
 def _is_exact(product: Product) -> bool:
     """Whether the enlarged pairs are attained: Gaussian, Laplace and ball noise."""
     return all(pair.enlarges_exactly for pair, _ in product)
@@ -358,18 +278,7 @@ def with_fewest(mechanism: Mechanism, relation: Relation, k: int) -> Mechanism:
     """
     if relation is not Relation.ADD_OR_REMOVE_ONE:
         return mechanism
-    parts: list[tuple[Mechanism, int]] = []
-    for part, count in parts_of(mechanism):
-        if isinstance(part, SampledWithReplacement | SampledWithoutReplacement):
-            b, n = part.batch_size, part.dataset_size
-            if n - k < (b if isinstance(part, SampledWithoutReplacement) else 1):
-                raise UnsupportedMechanism(
-                    f"without a group of {k}, {n - k} of dataset_size {n} records are left, and no batch of {b} can be "
-                    "drawn: ask for fewer records, smaller batches, or under replace-one"
-                )
-            part = type(part)(part.mechanism, b, n - k + 1)
-        parts.append((part, count))
-    return Composed(tuple(parts))
+    return Composed(tuple((part.at_last_removal(k), count) for part, count in parts_of(mechanism)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from dpbounds.privacy.mechanisms.demands import (
     demand_no_fixed_size,
     refuse_without_positions,
 )
-from dpbounds.privacy.relations import Order
+from dpbounds.privacy.relations import Order, Relation
 
 MOST_CLASSES = 64  # of ordered neighbours
 _MOST_NAMED = 3  # of blocks alike
@@ -56,6 +56,26 @@ def base_of(mechanism: Mechanism, order: Order) -> tuple[pairs.Pair, tuple[pairs
     # of an attained product each pair is attained, the others left out
     attained = [pair for attack in attacks_on(steps, product, on_its_own=False) for pair, _ in attack]
     return as_pair(product), tuple(dict.fromkeys(attained))
+
+
+def single_pair(mechanism: Mechanism, order: Order) -> pairs.Pair:
+    """The one pair of a mechanism that is a single release on all it is given, the same in both orders.
+
+    Raises:
+        UnsupportedMechanism: It has several.
+    """
+    if any(isinstance(part.group_key, InParallel) for part in mechanism.nested()):
+        raise UnsupportedMechanism("records of a group that lie in different blocks of one sample are not one pair")
+    (relation,) = (each for each in Relation if order in each.orders)
+    found = dict.fromkeys(
+        product_of((bound.pair, count) for bound, count in steps)
+        for each in relation.orders
+        for steps in classes_of(mechanism, each).values()
+    )
+    match [*found]:
+        case [((pair, 1),)]:
+            return pair
+    raise UnsupportedMechanism(f"what {mechanism!r} spends on several records together is not known as one pair")
 
 
 def mixture(direction: pairs.Direction, draws: pairs.Draws, base: pairs.Pair) -> pairs.Pair:

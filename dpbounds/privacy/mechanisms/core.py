@@ -20,7 +20,7 @@ from dpbounds.privacy.relations import Order, Relation
 
 if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms.bounds import Classes, Members
-    from dpbounds.privacy.pairs import StepBound
+    from dpbounds.privacy.pairs import Pair, StepBound
 
 Partition = Literal["record", "index"]
 Writer = Callable[[Fraction, Direction], str]  # a number as text, rounded to that side where it has to be
@@ -171,6 +171,18 @@ class Mechanism(Displayed):
     def in_block(self, index: int) -> Mechanism:
         """What it runs on that block, where its key is a partition."""
         raise NotImplementedError(f"{type(self).__name__} runs on no partition as a whole")
+
+    def group_pair(self, order: Order, k: int) -> Pair | None:
+        """A pair that dominates one release for k > 1 records at once; None where a chain of k neighbours has to do."""
+        return None
+
+    def at_last_removal(self, k: int) -> Mechanism:
+        """The same where k - 1 records have been removed, and one more is.
+
+        Raises:
+            UnsupportedMechanism: No batch can be drawn from what is left.
+        """
+        return self
 
     def poisson_replaced(self, rate: Fraction) -> StepBound | None:
         """A release on a Poisson sample, a record replaced, where more is known than two guarantees say; else None."""

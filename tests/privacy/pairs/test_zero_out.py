@@ -375,6 +375,7 @@ TWO_WAYS = {  # where one relation or order is singled out in code, and why all 
     "privacy/accountants/groups.py": "records of a group may change blocks, and are drawn twice, only when replaced",
     "privacy/mechanisms/bounds.py": "only a record that is replaced moves from one block to another",
     "privacy/mechanisms/schemes/poisson.py": "replacing is its own reversal, and has pairs of its own",
+    "privacy/mechanisms/schemes/by_user.py": "only a record that is replaced goes from one user to another",
     "privacy/mechanisms/schemes/fixed_size.py": "replacing is its own reversal, and has pairs of its own",
     "privacy/mechanisms/schemes/truncated.py": "adding reverses removing; and replacing has pairs of its own",
     "privacy/mechanisms/schemes/shuffled.py": "only two vectors can be opposite",

@@ -8,7 +8,7 @@ from fractions import Fraction
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import positive_integer
 from dpbounds.privacy import pairs
-from dpbounds.privacy.mechanisms.bounds import Classes, base_of, classes_of, mixture
+from dpbounds.privacy.mechanisms.bounds import Classes, base_of, classes_of, mixture, single_pair
 from dpbounds.privacy.mechanisms.core import LOADER, Assumption, Mechanism, Trait, Writer
 from dpbounds.privacy.mechanisms.demands import (
     demand_no_allocation,
@@ -18,6 +18,7 @@ from dpbounds.privacy.mechanisms.demands import (
     has,
 )
 from dpbounds.privacy.mechanisms.parameters import COUNT, parameter
+from dpbounds.privacy.mechanisms.schemes.group_draws import hypergeometric_chances
 from dpbounds.privacy.mechanisms.schemes.sampling import Sampling, demand_mechanism, records_in_words
 from dpbounds.privacy.relations import Order, Relation
 
@@ -49,6 +50,16 @@ class _FixedSize(Sampling):
     def divisor(self, records: int) -> Fraction:
         """The size of a batch, b."""
         return Fraction(self.batch_size)
+
+    def _left(self, k: int, least: int) -> int:
+        """How many records are left without a group of k, of which a batch needs at least so many."""
+        left = self.dataset_size - k
+        if left < least:
+            raise UnsupportedMechanism(
+                f"without a group of {k}, {left} of dataset_size {self.dataset_size} records are left, and no batch of "
+                f"{self.batch_size} can be drawn: ask for fewer records, smaller batches, or under replace-one"
+            )
+        return left
 
     def records_read(self, records: int) -> Fraction | None:
         """The size of a batch, b."""
@@ -124,6 +135,21 @@ class SampledWithoutReplacement(_FixedSize):
         attacks = tuple(mixture(direction, draws, pair) for pair in attained) if certain else ()
         return pairs.StepBound(mixture(direction, draws, base), attacks, size=n)
 
+    def group_pair(self, order: Order, k: int) -> pairs.Pair | None:
+        """Of k records a hypergeometric number is in the batch, for Gaussian noise (``pairs/groups.md``)."""
+        b, n = self.batch_size, self.dataset_size
+        base = single_pair(self.mechanism, Order.REPLACE)  # of the batch, one record takes the place of another
+        if not isinstance(base, pairs.ShiftedGaussians) or n - k < b or order.zeroes:
+            return None  # the smaller data set holds a whole batch
+        chances = hypergeometric_chances(n, k, b)
+        if order is Order.REPLACE:
+            return pairs.ReplacedGroup(chances, base.squared_shift)
+        return pairs.mixed(pairs.Direction.of(order), chances, base.squared_shift)
+
+    def at_last_removal(self, k: int) -> Mechanism:
+        """A batch of as many, from fewer records."""
+        return SampledWithoutReplacement(self.mechanism, self.batch_size, self._left(k, self.batch_size) + 1)
+
     def drawn_in_words(self, write: Writer) -> str:
         """The batches."""
         return f"{records_in_words(self.batch_size, self.dataset_size)} drawn without replacement"
@@ -186,6 +212,23 @@ class SampledWithReplacement(_FixedSize):
             attacks = tuple(pairs.DrawnGaussians(way, draws, base.squared_shift) for way in ways)
             return pairs.StepBound(pairs.ReplacedGaussians(draws, base.squared_shift), attacks, size=n)
         return pairs.StepBound(pairs.Sampled(direction, draws, base), (), size=n)
+
+    def group_pair(self, order: Order, k: int) -> pairs.Pair | None:
+        """Each of b draws is of the group with chance k/n, for Gaussian noise (``pairs/groups.md``)."""
+        b, n = self.batch_size, self.dataset_size
+        base = single_pair(self.mechanism, Order.REPLACE)  # of the batch, one record takes the place of another
+        if not isinstance(base, pairs.ShiftedGaussians) or n <= k or order.zeroes:
+            return None  # the smaller data set holds somebody
+        if b == 1:
+            return SampledWithoutReplacement(self.mechanism, 1, n).group_pair(order, k)
+        draws = pairs.Draws(Fraction(k, n), b)
+        if order is Order.REPLACE:
+            return pairs.ReplacedGaussians(draws, base.squared_shift)
+        return pairs.DrawnGaussians(pairs.Direction.of(order), draws, base.squared_shift)
+
+    def at_last_removal(self, k: int) -> Mechanism:
+        """As many draws, from fewer records."""
+        return SampledWithReplacement(self.mechanism, self.batch_size, self._left(k, 1) + 1)
 
     def drawn_in_words(self, write: Writer) -> str:
         """The batches."""

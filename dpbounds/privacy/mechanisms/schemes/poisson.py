@@ -6,12 +6,14 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from dpbounds.errors import NotCertified
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy import pairs
 from dpbounds.privacy.mechanisms.bounds import (
     base_of,
     mixture,
     product_of,
+    single_pair,
 )
 from dpbounds.privacy.mechanisms.core import (
     LOADER,
@@ -31,9 +33,12 @@ from dpbounds.privacy.mechanisms.demands import (
 )
 from dpbounds.privacy.mechanisms.noises.mixture import MixtureOfGaussians
 from dpbounds.privacy.mechanisms.parameters import NUMBER, parameter
+from dpbounds.privacy.mechanisms.schemes.group_draws import binomial_chances
 from dpbounds.privacy.mechanisms.schemes.sampling import Sampling, demand_mechanism
 from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.values import positive_rate
+
+_LARGEST_GROUP = 1_000  # whose number of draws is summed over
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -105,6 +110,28 @@ class PoissonSampled(Sampling):
         return pairs.StepBound(
             mixture(direction, draws, base), tuple(mixture(direction, draws, pair) for pair in attained)
         )
+
+    def group_pair(self, order: Order, k: int) -> pairs.Pair | None:
+        """Of k records, each drawn on its own, Binomial(k, q) take part (``pairs/groups.md``)."""
+        if order is Order.REPLACE:
+            pair = single_pair(self, order)
+            if isinstance(pair, pairs.SampledGaussians) and pair.sample_rate < 1:  # not where being drawn shows
+                chances = binomial_chances(k, pair.sample_rate)
+                return pairs.mixed(pairs.Direction.REPLACE, chances, 1 / pair.variance)
+            return None
+        if self.sample_rate == 1 or not (order.counts_records or has(Trait.BLIND, self)):
+            return None
+        base, direction = single_pair(self.mechanism, order), pairs.Direction.of(order)
+        if k > _LARGEST_GROUP:
+            raise NotCertified(
+                f"groups of more than {_LARGEST_GROUP} records on Poisson samples are not summed here; the full batch "
+                "spends no less: ask for it"
+            )
+        base.enlarged(k)  # refuses what has no proven pair for several records
+        draws = pairs.Draws(self.sample_rate, k)
+        if isinstance(base, pairs.ShiftedGaussians):
+            return pairs.DrawnGaussians(direction, draws, base.squared_shift)
+        return pairs.Sampled(direction, draws, base)
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """How samples are drawn."""
