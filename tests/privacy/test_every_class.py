@@ -30,6 +30,7 @@ from dpbounds.privacy.budgets import calibration, filters, remaining, targets
 from dpbounds.privacy.budgets.held import least_by_moments, proven_at_once
 from dpbounds.privacy.domination import composition as domination
 from dpbounds.privacy.mechanisms import Composed, InParallel, Mechanism, PoissonSampled
+from dpbounds.privacy.mechanisms.descriptions import SAMPLINGS
 from dpbounds.privacy.publishing import certificates
 from dpbounds.privacy.publishing.interoperability.events import from_dp_event, to_dp_event
 from dpbounds.privacy.relations import Relation
@@ -117,18 +118,7 @@ SHAPES: dict[str, Callable[[Mechanism, Mechanism], Case]] = {
         InParallel((weak, strong)) @ InParallel((strong, weak)), (strong @ strong, weak @ weak, weak @ strong)
     ),
 }
-COMBINED = {
-    InParallel,
-    PoissonSampled,
-    Composed,
-    mechanisms.SampledWithoutReplacement,
-    mechanisms.SampledWithReplacement,
-    mechanisms.TruncatedPoisson,
-    mechanisms.PoissonByUser,
-    mechanisms.Shuffled,
-    mechanisms.RandomlyAllocated,
-    mechanisms.BallsInBins,
-}
+COMBINED = {InParallel, Composed, *SAMPLINGS.values()}
 
 
 def _declared(shape: str, leaf: type[Mechanism], relation: Relation) -> Case:
