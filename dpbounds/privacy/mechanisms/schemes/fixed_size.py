@@ -67,7 +67,7 @@ class _FixedSize(Sampling):
 
     @property
     def known_records(self) -> int | None:
-        """N."""
+        """The size of the data set, n."""
         return self.dataset_size
 
 
