@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from dpbounds.privacy.accountants.groups import group_account
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms.core import Trait
 from dpbounds.privacy.mechanisms.descriptions import described
+from dpbounds.privacy.pairs.pairs import ShiftedGaussians
 from dpbounds.privacy.publishing.certificates import why_no_certificate
 from dpbounds.privacy.relations import Relation
 
@@ -92,6 +94,23 @@ def test_either_class_of_replaced_records_may_be_the_dearer() -> None:
     apart = {eps: 0.09 * normal_delta(2, eps) + 0.42 * normal_delta(1, eps) for eps in (0.0, 3.0)}
     assert apart[0.0] > 0.3 * normal_delta(2, 0.0)
     assert apart[3.0] < 0.3 * normal_delta(2, 3.0)
+
+
+def test_a_record_that_is_replaced_goes_to_another_user_in_all_releases_or_in_none() -> None:
+    """Unlike releases have the same two classes: none in which it stays with its user in some and leaves in others."""
+    one, other, full = (dp.PoissonByUser(dp.Gaussian(z), q) for z, q in ((1, "0.3"), (2, "0.9"), (3, 1)))
+    within, between = neighbour_classes(one**2 @ other @ full @ one, RE).every()
+    for found, place in ((within, "within one user"), (between, "from one user to another")):
+        expected = [
+            (pair, times * count)
+            for release, count in ((one, 3), (other, 1))
+            for each in neighbour_classes(release, RE).every()
+            if each.name == f"replace, {place}"
+            for pair, times in each.product
+        ]
+        assert found.name == f"replace, {place}"
+        assert dict(found.product) == dict(expected) | {ShiftedGaussians(Fraction(4, 9)): 1}
+    assert len([*neighbour_classes(one @ other, AR).every()]) == 1
 
 
 def test_a_record_of_a_user_spends_more_than_one_that_is_drawn_alone() -> None:

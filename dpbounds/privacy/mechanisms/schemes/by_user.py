@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy import pairs
-from dpbounds.privacy.mechanisms.bounds import Classes, base_of
+from dpbounds.privacy.mechanisms.bounds import Classes, Members, base_of
 from dpbounds.privacy.mechanisms.core import LOADER, Assumption, Mechanism, Trait, Writer
 from dpbounds.privacy.mechanisms.demands import (
     demand_no_allocation,
@@ -73,6 +74,21 @@ class PoissonByUser(Sampling):
         if order is not Order.REPLACE:
             return {(): of_one}
         return {("within one user",): of_one, ("from one user to another",): ((self._of_two(), 1),)}
+
+    @property
+    def group_key(self) -> Hashable:
+        """All samples of users, as the record stays with its user in every release, or in none."""
+        return self if self.sample_rate == 1 else PoissonByUser
+
+    def classes_together(self, members: Members, order: Order, room: int) -> list[Classes]:
+        """The same classes as for one release."""
+        several = [(member.classes(order), count) for member, count in members]
+        return [
+            {
+                place: tuple((bound, times * count) for found, count in several for bound, times in found[place])
+                for place in self.classes(order)
+            }
+        ]
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
         """Whether the record's user is drawn may show; if not, nothing does (``by_user.md``, section 1)."""
