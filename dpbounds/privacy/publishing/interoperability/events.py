@@ -185,6 +185,12 @@ def _events_of_dp_accounting() -> ModuleType:
     return module
 
 
+_NOISES: dict[str, type[mechanisms.Gaussian | mechanisms.Laplace]] = {
+    "GaussianDpEvent": mechanisms.Gaussian,
+    "LaplaceDpEvent": mechanisms.Laplace,
+}
+
+
 class _Reader:
     """One pass over an event tree; None stands for what releases nothing."""
 
@@ -204,10 +210,9 @@ class _Reader:
                 return None
             case "NonPrivateDpEvent":
                 return Unprotected(name)
-            case "GaussianDpEvent":
-                return _noisy(event, event.noise_multiplier == 0, lambda: mechanisms.Gaussian(event.noise_multiplier))
-            case "LaplaceDpEvent":
-                return _noisy(event, event.noise_multiplier == 0, lambda: mechanisms.Laplace(event.noise_multiplier))
+            case "GaussianDpEvent" | "LaplaceDpEvent":
+                kind = _NOISES[name]
+                return _noisy(event, event.noise_multiplier == 0, lambda: kind(event.noise_multiplier))
             case "RandomizedResponseDpEvent":
                 return self._randomized_response(event)
             case "ZCDpEvent":
