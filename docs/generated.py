@@ -4,6 +4,7 @@
 """
 
 import re
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from dpbounds.algorithms.verification.catalogue import all_examples
 from dpbounds.cli import _commands
 from dpbounds.privacy.domination.composition import neighbour_classes
 
-PAGES = sorted(Path(__file__).parent.rglob("*.md"))
+ROOT = Path(__file__).parent.parent
+PAGES = [*sorted(Path(__file__).parent.rglob("*.md")), ROOT / "CONTRIBUTING.md"]
 _PART = re.compile(r"(?<=<!-- generated: )(\w+)( -->\n).*?(?=^<!-- end -->)", re.DOTALL | re.MULTILINE)
 
 
@@ -106,7 +108,18 @@ def algorithms() -> str:
     )
 
 
-PARTS = {part.__name__: part for part in (verbs, mechanisms, algorithms)}
+def layers() -> str:
+    """The import contracts: each line imports only from the lines below it, and not from its own."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    blocks = []
+    for contract in settings:
+        if contract["type"] == "layers":
+            drawn = (layer.replace("dpbounds.algorithms.", "").replace("dpbounds.", "") for layer in contract["layers"])
+            blocks.append("\n".join((contract["name"], *(f"  {line}" for line in drawn))))
+    return "\n```\n" + "\n\n".join(blocks) + "\n```\n\n"
+
+
+PARTS = {part.__name__: part for part in (verbs, mechanisms, algorithms, layers)}
 
 
 def refreshed(text: str) -> str:
