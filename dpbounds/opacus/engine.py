@@ -154,7 +154,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         ghost = options.get("grad_sample_mode") == "ghost"
         if ghost and not options.get("batch_first", True):
             raise InvalidValue("batch_first", False, "True with grad_sample_mode='ghost'")
-        watch = Watch(self.accountant.generator_states, self.accountant.broken)
+        watch = Watch(self.accountant.generator_states, self.accountant.broken, self._account_step)
         self._making = sampling, watch
         try:
             made = super().make_private(**options)
@@ -170,7 +170,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         if ghost:
             FiniteGhost(module, model, watch)
         optimizer.module = module
-        optimizer.step_hook = self._account_step
+        optimizer.step_hook = None  # Opacus' own, which would account a second time, and at one rate
         return made
 
     def _account_step(self, optimizer: Any) -> None:

@@ -23,6 +23,7 @@ from torch.nn.modules.module import register_module_forward_hook
 from torch.utils._pytree import tree_leaves, tree_map
 
 from dpbounds.errors import UnsupportedMechanism
+from dpbounds.opacus.gradients import watch_gradients
 
 TESTED_FIRST = 2  # batches of a run whose independence is tested, beside later ones
 TESTED_LATER = 50  # of the later batches one in so many, chosen at random
@@ -117,6 +118,7 @@ class ForwardWatch:
         self._before: list[tuple[str, torch.Tensor, torch.Tensor]] = []
         self._losses: Any = None  # a hook on all modules, while a tested batch waits for its loss
         self._outputs: set[Any] = set()  # nodes of the graph that the loss of a tested batch comes from
+        watch_gradients(module.parameters())
         module.register_forward_pre_hook(Hook(self._begins), with_kwargs=True)
         module.register_forward_hook(Hook(self._ends), with_kwargs=True)
 
@@ -126,12 +128,15 @@ class ForwardWatch:
         return found
 
     def _trains(self) -> bool:
-        return self.module.training and torch.is_grad_enabled() and not ForwardWatch.testing
+        if ForwardWatch.testing or not torch.is_grad_enabled():
+            return False
+        return any(layer.training for layer in self.module.modules())  # the model as a whole may be evaluating
 
     def _begins(self, module: torch.nn.Module, args: Any, kwargs: Any) -> None:
         if not self._trains():
             return
         demand_independent_layers(module)
+        watch_gradients(module.parameters())  # some may be trained from now on
         self._before = [(name, buffer, buffer.clone()) for name, buffer in module.named_buffers()]
         self._inputs.append(Inputs(_tensors((args, kwargs))))
 

@@ -17,6 +17,7 @@ from opacus.optimizers.optimizer import _check_processed_flag
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.exact import exact
 from dpbounds.opacus.forward import Hook
+from dpbounds.opacus.gradients import noisy
 from dpbounds.opacus.watching import Watch
 
 LARGEST = 1e15  # of activations that ghost clipping multiplies: their squares still fit into single precision
@@ -27,7 +28,6 @@ class _Watched:
 
     watch: Watch
     divisor: int
-    step_hook: Any
     param_groups: Any
     params: Any
 
@@ -37,11 +37,14 @@ class _Watched:
         watch.optimizer = self
 
     def add_noise(self) -> None:
-        """As there, after the watch has let the step pass; each parameter that moves by its gradient gets noise."""
-        noisy = {id(parameter) for parameter in self.params}
+        """As there, after the watch has let the step pass and the accountant has written it down.
+
+        Each parameter that moves by its gradient gets noise.
+        """
+        with_noise = {id(parameter) for parameter in self.params}
         for group in self.param_groups:
             for parameter in group["params"]:
-                if parameter.grad is None or id(parameter) in noisy:
+                if parameter.grad is None or id(parameter) in with_noise:
                     continue
                 if parameter.grad.any():
                     raise UnsupportedMechanism(
@@ -50,17 +53,9 @@ class _Watched:
                     )
                 parameter.grad = None  # zeros, of a parameter that was frozen after optimizer.zero_grad()
         self.watch.close(self, self.divisor)
+        self.watch.account(self)
         super().add_noise()  # type: ignore[misc]
-
-    def attach_step_hook(self, fn: Any) -> None:
-        """Attach a hook beside those that are there: the first one accounts."""
-        before = self.step_hook
-
-        def both(optimizer: Any) -> None:
-            before(optimizer)
-            fn(optimizer)
-
-        self.step_hook = fn if before is None else both
+        noisy(self.params)
 
 
 class _WithGradients(_Watched):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -34,6 +34,7 @@ class Watch:
     Args:
         seen: Digests of the states in which generators drew samples or noise; shared with whoever keeps them.
         broken: Reasons for which the whole run has no guarantee; shared likewise.
+        account: What writes down a step of an optimiser, before its noise is added.
 
     Attributes:
         drawn: Sizes and rates of the batches that were drawn in this pass and not stepped on.
@@ -48,8 +49,8 @@ class Watch:
 
     forward: ForwardWatch
 
-    def __init__(self, seen: set[str], broken: list[str]) -> None:
-        self.seen, self.broken = seen, broken
+    def __init__(self, seen: set[str], broken: list[str], account: Callable[[Any], None]) -> None:
+        self.seen, self.broken, self.account = seen, broken, account
         self.drawn: deque[tuple[int, float]] = deque()
         self.rate, self.ahead, self.steps, self.stepped = 0.0, False, 0, False
         self.optimizer: Any = None
@@ -59,6 +60,10 @@ class Watch:
 
     def _forget(self) -> None:
         self.gathered, self.squared_bound = 0, Fraction(0)
+        self._sums: list[tuple[torch.Tensor, int]] = []  # of clipped gradients, each with the version of its content
+
+    def _summed(self) -> list[tuple[torch.Tensor, int]]:
+        return [(each.summed_grad, each.summed_grad._version) for each in self.optimizer.params]
 
     def refuse(self, reason: str) -> NoReturn:
         """Raise ``UnsupportedMechanism``, now and whenever this run is asked what it spent."""
@@ -111,6 +116,7 @@ class Watch:
                 f"parameters have gradients of {sorted(sizes)} records each: every record needs one of each parameter"
             )
         self.gathered += sizes.pop()
+        self._sums = self._summed()
         self.squared_bound = max(self.squared_bound, squared_bound)
 
     def close(self, optimizer: Any, divisor: int) -> None:
@@ -132,6 +138,12 @@ class Watch:
                 f"gradients were clipped to more than {optimizer.max_grad_norm}, for which the noise is drawn: change "
                 "the clipping norm only between batches, and not at all with clipping='per_layer' or "
                 "grad_sample_mode='ghost'"
+            )
+        pairs = zip(self._sums, self._summed(), strict=True)
+        if not all(mine is now and version == found for (mine, version), (now, found) in pairs):
+            raise UnsupportedMechanism(
+                "summed gradients were changed after clipping and before noise: change them after the step's noise, "
+                "by a rule that looks at nothing else"
             )
         if optimizer.expected_batch_size != divisor:
             raise InvalidValue(

@@ -720,6 +720,213 @@ def test_layers_may_be_frozen_between_passes() -> None:
     assert setting.history() == [(1.0, 1 / STEPS, 2 * STEPS)]
 
 
+def given_optimizer(setting: Setting) -> None:
+    for x, y in setting.loader:
+        setting.model.zero_grad()
+        setting.criterion(setting.model(x), y).backward()
+        setting.optimizer.original_optimizer.step()
+
+
+def given_optimizer_first(setting: Setting) -> None:
+    for x, y in setting.loader:
+        setting.backward(x, y)
+        setting.optimizer.original_optimizer.step()
+        setting.optimizer.step()
+
+
+def another_of_all_parameters(setting: Setting) -> None:
+    other = torch.optim.Adam(setting.plain.parameters())
+    for x, y in setting.loader:
+        setting.backward(x, y)
+        other.step()
+        setting.optimizer.step()
+
+
+def two_backward_passes(setting: Setting) -> None:
+    batches = iter(setting.loader)
+    setting.train([next(batches)])
+    x, y = next(batches)
+    for parameter in setting.plain.parameters():
+        parameter.grad_sample = None
+    setting.criterion(setting.model(x), y).backward()
+    setting.optimizer.original_optimizer.step()
+
+
+def closure(setting: Setting) -> None:
+    for x, y in setting.loader:
+
+        def loss(x: Any = x, y: Any = y) -> float:
+            setting.backward(x, y)
+            return 0.0
+
+        setting.optimizer.original_optimizer.step(loss)
+
+
+def frozen_as_a_whole(setting: Setting) -> None:
+    setting.backward(*next(iter(setting.loader)))
+    for parameter in setting.plain.parameters():
+        parameter.requires_grad = False
+    setting.optimizer.step()
+
+
+RAW = (
+    given_optimizer,
+    given_optimizer_first,
+    another_of_all_parameters,
+    two_backward_passes,
+    closure,
+    frozen_as_a_whole,
+)
+
+
+@pytest.mark.parametrize("misuse", RAW)
+@pytest.mark.parametrize("mode", ["hooks", "ghost"])
+def test_no_optimiser_steps_on_a_gradient_without_noise(misuse: Callable[[Setting], None], mode: str) -> None:
+    setting = Setting(deep(), mode=mode)
+    moved: list[torch.Tensor] = []
+
+    def run() -> None:
+        before = [each.detach().clone() for each in setting.plain.parameters()]
+        try:
+            misuse(setting)
+        finally:
+            moved.extend(after.detach() - each for after, each in zip(setting.plain.parameters(), before, strict=True))
+
+    with pytest.raises((DpboundsError, ValueError, IndexError)):
+        run()
+    if not setting.history():
+        assert not any(bool(each.any()) for each in moved)
+
+
+def test_a_second_optimiser_for_the_other_layers_is_refused() -> None:
+    """A plain one: those layers would be trained without noise."""
+    torch.manual_seed(1)
+    plain = nn.Sequential(nn.Linear(5, 4), nn.Linear(4, 2))
+    other = torch.optim.SGD(plain[0].parameters(), lr=0.1)
+    before = plain[0].weight.detach().clone()
+    model, optimizer, loader = PrivacyEngine(relation="zero-out-one").make_private(
+        module=plain,
+        optimizer=torch.optim.SGD(plain[1].parameters(), lr=0.1),
+        data_loader=DataLoader(TensorDataset(torch.randn(RECORDS, 5), torch.arange(RECORDS) % 2), batch_size=BATCH),
+        noise_multiplier=1.0,
+        max_grad_norm=C,
+    )
+    x, y = next(iter(loader))
+    model.zero_grad()
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(model(x), y).backward()
+    optimizer.step()
+    with pytest.raises(UnsupportedMechanism, match="step on gradients without noise"):
+        other.step()
+    assert torch.equal(plain[0].weight, before)
+
+
+def test_a_layer_that_is_trained_from_now_on_is_watched() -> None:
+    plain = deep()
+    frozen(plain[0])
+    setting = Setting(plain)
+    setting.train()
+    setting.optimizer.zero_grad()
+    for parameter in plain[0].parameters():
+        parameter.requires_grad = True
+    x, y = next(iter(setting.loader))
+    setting.criterion(setting.model(x), y).backward()
+    with pytest.raises(UnsupportedMechanism, match="step on gradients without noise"):
+        torch.optim.SGD(plain[0].parameters(), lr=0.1).step()
+
+
+def test_noisy_gradients_and_other_models_are_free() -> None:
+    """What noise was added to may be stepped on again; another model may be trained on public data."""
+    setting = Setting(deep())
+    for x, y in setting.loader:
+        setting.step(x, y)
+        setting.optimizer.original_optimizer.step()
+    public = deep()
+    public.load_state_dict(setting.plain.state_dict())
+    other = torch.optim.SGD(public.parameters(), lr=0.1)
+    public(torch.randn(3, 5)).sum().backward()
+    other.step()
+    assert setting.history() == [(1.0, 1 / STEPS, STEPS)]
+
+
+@pytest.mark.parametrize("mode", ["hooks", "ghost"])
+def test_a_loop_of_ones_own_is_accounted_where_noise_is_added(mode: str) -> None:
+    """Noisy gradients are there from then on, whether or not a step is taken on them."""
+    setting = Setting(mode=mode)
+    for x, y in setting.loader:
+        setting.backward(x, y)
+        setting.optimizer.accumulate() if mode == "ghost" else setting.optimizer.clip_and_accumulate()
+        setting.optimizer.add_noise()
+        assert len(setting.engine.accountant)
+        setting.optimizer.scale_grad()
+        setting.optimizer.original_optimizer.step()
+    assert setting.history() == [(1.0, 1 / STEPS, STEPS)]
+
+
+def test_a_hook_that_is_put_in_place_of_another_does_not_stop_the_accountant() -> None:
+    setting, seen = Setting(), []
+    setting.optimizer.step_hook = None
+    setting.train()
+    setting.optimizer.attach_step_hook(seen.append)
+    setting.train()
+    assert setting.history() == [(1.0, 1 / STEPS, 2 * STEPS)]
+    assert len(seen) == STEPS
+
+
+def scaled(parameter: Any) -> None:
+    parameter.summed_grad *= 100
+
+
+def exchanged(parameter: Any) -> None:
+    parameter.summed_grad = 100 * parameter.summed_grad
+
+
+@pytest.mark.parametrize("change", [scaled, exchanged])
+@pytest.mark.parametrize("mode", ["hooks", "ghost"])
+def test_a_sum_that_is_changed_before_its_noise_is_refused(change: Callable[[Any], None], mode: str) -> None:
+    setting = Setting(mode=mode)
+    setting.backward(*next(iter(setting.loader)))
+    setting.optimizer.accumulate() if mode == "ghost" else setting.optimizer.clip_and_accumulate()
+    for parameter in setting.optimizer.params:
+        change(parameter)
+    with pytest.raises(UnsupportedMechanism, match="changed after clipping"):
+        setting.optimizer.add_noise()
+    assert setting.history() == []
+
+
+# --- a model that evaluates, with layers that train ---------------------------------------------------------------
+
+
+def head_trains(setting: Setting) -> None:
+    """The usual fine-tuning: all in evaluation mode, and then some layers are trained."""
+    setting.plain.eval()
+    for layer in setting.plain.children():
+        layer.train()
+
+
+def test_layers_that_train_inside_a_model_that_evaluates_are_looked_at() -> None:
+    norm = frozen(nn.BatchNorm1d(4)).eval()
+    setting = Setting(nn.Sequential(nn.Linear(5, 4), norm, nn.Linear(4, 2)))
+    head_trains(setting)
+    with pytest.raises(UnsupportedMechanism, match="training mode mixes"):
+        setting.train()
+    setting = Setting(Mixing("mean"))
+    head_trains(setting)
+    with pytest.raises(UnsupportedMechanism, match="rest of its batch is left out"):
+        setting.train()
+    setting = Setting(deep(), sampling="shuffled")
+    head_trains(setting)
+    with pytest.raises(UnsupportedMechanism, match="stepped on before"):
+        reused(setting)
+
+
+def test_a_model_that_evaluates_is_not_looked_at() -> None:
+    setting = Setting(Mixing("mean"))
+    setting.plain.eval()
+    setting.model(torch.randn(BATCH, 5))
+    assert setting.history() == []
+
+
 def test_a_parameter_of_another_model_in_the_optimiser_is_refused() -> None:
     setting = Setting()
     other = nn.Linear(2, 2)
