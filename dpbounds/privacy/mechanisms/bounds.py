@@ -13,6 +13,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from dpbounds.errors import UnsupportedMechanism
@@ -158,7 +159,24 @@ def classes_of_composition(parts: Members, order: Order) -> Classes:
             times = sum(count for _, count in members)
             found = classes_of(members[0][0], order)
             options.append({place: tuple((bound, times * n) for bound, n in steps) for place, steps in found.items()})
+    bounded = any(inner.known_records is not None for part, _ in parts for inner in part.nested())
+    crowded = sum(any(bound.crowd for steps in some.values() for bound, _ in steps) for some in options)
+    if bounded or (crowded > 1 and order is Order.REPLACE):
+        options = [_without_crowds(some) for some in options]
     return _combined(options)
+
+
+def _without_crowds(classes: Classes) -> Classes:
+    """Without attacks by users of many records.
+
+    No data set attains them where another release bounds the number of records. Where users are drawn in blocks of a
+    partition and outside, there are combinations in which a record stays with its user in one of them and not in the
+    other (``by_user.md``, section 2).
+    """
+    return {
+        place: tuple((replace(bound, attacks=()) if bound.crowd else bound, count) for bound, count in steps)
+        for place, steps in classes.items()
+    }
 
 
 def grouped(parts: Members) -> dict[Hashable, list[tuple[Mechanism, int]]]:

@@ -136,6 +136,39 @@ def test_no_attack_is_claimed_where_other_records_may_be_hidden() -> None:
     assert neighbour_classes(dp.PoissonByUser(dp.Gaussian(1), "0.3"), RE).tight
 
 
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("sized", "relation"),
+    [
+        (dp.SampledWithoutReplacement(dp.Gaussian(10**6), 1, 3), RE),
+        (dp.SampledWithReplacement(dp.Gaussian(10**6), 1, 3), ZO),
+        (dp.TruncatedPoisson(dp.Gaussian(10**6), "0.5", 2, 3), AR),
+    ],
+)
+def test_no_attack_is_claimed_where_a_user_cannot_have_many_records(sized: dp.Mechanism, relation: Relation) -> None:
+    """Of three records no user has enough to show, beside noise 5, that their records were drawn."""
+    mechanism = dp.PoissonByUser(dp.Gaussian(5), "0.3")
+    alone, both = (dp.delta(each, "0.1", relation) for each in (mechanism, mechanism @ sized))
+    removed = [({"u": others + 1.0}, {"u": float(others)}) for others in (-2, -1, 0, 1, 2)]
+    replaced = [({"u": others + 1.0}, {"u": others - 1.0}) for others in (-2, -1, 0, 1, 2)]
+    attained = max(spent(*each, 0.3, 5, 0.1) for each in (replaced if relation is RE else removed))
+    assert attained < 0.8 * float(alone.lower)
+    assert float(both.lower) < attained
+    assert float(both.upper) == pytest.approx(float(alone.upper), rel=1e-2)
+
+
+@pytest.mark.seconds
+def test_users_drawn_in_blocks_and_outside_of_them() -> None:
+    """A partition of one block is none: what both ways to say it claim to be attained does not contradict."""
+    one, other = dp.PoissonByUser(dp.Gaussian(2), "0.1"), dp.PoissonByUser(dp.Gaussian("0.5"), "0.1")
+    block = dp.InParallel((one,), "index")
+    in_block, flat = dp.delta(block @ other, "0.3", RE), dp.delta(one @ other, "0.3", RE)
+    assert in_block.lower <= flat.upper <= in_block.upper
+    assert not neighbour_classes(block @ other, RE).tight
+    assert neighbour_classes(block @ other, ZO).tight
+    assert neighbour_classes(block @ dp.Gaussian(1), RE).tight
+
+
 def test_what_is_refused() -> None:
     final = dp.PoissonByUser(dp.Gaussian(noise_stddev=1, sensitivity=1), "0.3")
     assert dp.delta(final, 1, AR).upper == dp.delta(dp.PoissonByUser(dp.Gaussian(1), "0.3"), 1, AR).upper

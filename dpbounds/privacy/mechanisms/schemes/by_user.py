@@ -96,7 +96,7 @@ class PoissonByUser(Sampling):
         base, attained = base_of(self.mechanism, order)
         drawn = pairs.Diluted(self.sample_rate, base)
         attacks = tuple(pairs.Diluted(self.sample_rate, pair) for pair in attained)
-        return pairs.StepBound(drawn, attacks if has(Trait.NOISY_SUM, self.mechanism) else ())
+        return pairs.StepBound(drawn, attacks if has(Trait.NOISY_SUM, self.mechanism) else (), crowd=True)
 
     def _of_two(self) -> pairs.StepBound:
         """Two users, of whom one loses the record and the other gets one (``by_user.md``, section 2)."""
@@ -113,7 +113,7 @@ class PoissonByUser(Sampling):
         either = 1 - (1 - q) ** 2
         tagged = pairs.Tagged(tuple((chance / either, pair) for pair, chance in parts.items()))
         drawn = pairs.Diluted(either, tagged)
-        return pairs.StepBound(drawn, (drawn,) if has(Trait.ADDS_UP, self.mechanism) else ())
+        return pairs.StepBound(drawn, (drawn,) if has(Trait.ADDS_UP, self.mechanism) else (), crowd=True)
 
     def _demand(self) -> None:
         demand_no_fixed_size(self.mechanism, "a sample of users, whose size is random", "sample records")
