@@ -50,6 +50,14 @@ class Direction(StrEnum):
         return swap.get(self, self)
 
 
+class Other(StrEnum):
+    """What stands in the second data set where a record stands in the first."""
+
+    NOTHING = "nothing"  # one record less
+    NULL = "null"  # a record that contributes nothing
+    OPPOSITE = "opposite"  # the record with the opposite vector
+
+
 @dataclass(frozen=True, slots=True)
 class Draws:
     """How often the record takes part: Binomial(slots, rate) times, so at most once where there is one slot."""

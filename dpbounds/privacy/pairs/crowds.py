@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb, fmpq
@@ -19,8 +20,11 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr
 from scipy.stats import binom
 
+from dpbounds.privacy.pairs.core import Other
 from dpbounds.privacy.pairs.losses import upper_tail
-from dpbounds.privacy.pairs.pairs import CrowdedGaussians, Other
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.pairs.tagged import CrowdedGaussians
 
 Floats = NDArray[np.float64]
 Entry = tuple[int, Fraction, Fraction, int]  # others drawn; then a share, the place along the crowd, the side across

@@ -18,7 +18,7 @@ The derivations are in ``pairs.md`` (composition, Gaussian noise, chains), ``los
 from __future__ import annotations
 
 from dpbounds.privacy.pairs.balls import SampledBalls, UniformBalls
-from dpbounds.privacy.pairs.core import Costs, Direction, Draws, Moments, Pair, Product, SymmetricPair
+from dpbounds.privacy.pairs.core import Costs, Direction, Draws, Moments, Other, Pair, Product, SymmetricPair
 from dpbounds.privacy.pairs.gaussian import SampledGaussians, ShiftedGaussians, TaggedGaussians
 from dpbounds.privacy.pairs.gaussian_draws import DrawnGaussians, ReplacedGaussians, ReplacedGroup
 from dpbounds.privacy.pairs.gaussian_mixtures import MixedGaussians
@@ -27,7 +27,7 @@ from dpbounds.privacy.pairs.laplace import SampledLaplaces, ShiftedLaplaces
 from dpbounds.privacy.pairs.responses import Discrete, FourPoints, Responses, TwoPoints, TwoResponses
 from dpbounds.privacy.pairs.sampled import Combined, Diluted, Sampled
 from dpbounds.privacy.pairs.secret import Allocated, AllocatedTo, SecretSteps, ShuffledBatches
-from dpbounds.privacy.pairs.tagged import CrowdedGaussians, Other, Tagged
+from dpbounds.privacy.pairs.tagged import CrowdedGaussians, Tagged
 from dpbounds.privacy.pairs.whole_numbers import (
     ShiftedDiscreteGaussians,
     ShiftedDiscreteLaplaces,

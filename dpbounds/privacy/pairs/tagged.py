@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from fractions import Fraction
 from functools import reduce
 from operator import and_
@@ -12,7 +11,7 @@ from operator import and_
 from flint import arb
 
 from dpbounds.expressions.exact import to_decimal
-from dpbounds.privacy.pairs.core import DirectedPair, Direction, Moments, Pair, Product, Writer
+from dpbounds.privacy.pairs.core import DirectedPair, Direction, Moments, Other, Pair, Product, Writer
 from dpbounds.privacy.pairs.losses import (
     LossAtom,
     LossDistribution,
@@ -124,14 +123,6 @@ class Tagged(Pair):
     def moments(self) -> Moments:
         """What is claimed of those of all parts."""
         return reduce(and_, (part.moments for _, part in self.parts))
-
-
-class Other(StrEnum):
-    """What stands in the second data set where a record stands in the first."""
-
-    NOTHING = "nothing"  # one record less
-    NULL = "null"  # a record that contributes nothing
-    OPPOSITE = "opposite"  # the record with the opposite vector
 
 
 @dataclass(frozen=True, slots=True)
