@@ -6,7 +6,7 @@ import pytest
 from dpbounds.app.controls import command, controls, documents, typed, words
 from dpbounds.app.views import GROUPS, VIEWS, files, grouped
 from dpbounds.cli.questions.options import METHODS
-from dpbounds.cli.questions.training import SAMPLINGS
+from dpbounds.cli.questions.training import samplings
 from dpbounds.errors import InvalidValue
 
 VERBS = sorted({view.verb for view in VIEWS.values()})
@@ -79,7 +79,7 @@ def test_a_document_fits_into_an_address():
 
 def test_every_choice_of_the_command_line_is_offered():
     by_name = {one.name: one for one in controls("epsilon")}
-    assert by_name["sampling"].choices == SAMPLINGS
+    assert by_name["sampling"].choices == samplings()
     assert by_name["method"].choices == METHODS
     assert by_name["relation"].default == "add-or-remove-one"
     assert by_name["redraw"].kind == by_name["same-bins"].kind == "check"
