@@ -30,6 +30,7 @@ MECHANISMS = (
     dp.ZCDP("0.5", relation=R),
     dp.RenyiDP({2: "0.1"}, relation=R),
     dp.PoissonSampled(GAUSSIAN, "0.01"),
+    dp.PoissonByUser(GAUSSIAN, "0.01"),
     dp.SampledWithoutReplacement(GAUSSIAN, 1, 10),
     dp.SampledWithReplacement(GAUSSIAN, 1, 10),
     dp.TruncatedPoisson(GAUSSIAN, "0.01", 20, 100),

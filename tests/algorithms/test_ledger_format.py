@@ -41,6 +41,7 @@ SINGLE = [
 SAMPLED = [
     lambda inner: inner,
     lambda inner: m.PoissonSampled(inner, "1/7"),
+    lambda inner: m.PoissonByUser(inner, "1/7"),
     lambda inner: m.SampledWithoutReplacement(inner, 10, 1000),
     lambda inner: m.SampledWithReplacement(inner, 10, 1000),
     lambda inner: m.BallsInBins(inner, 4, "5/2", redraw=False),
@@ -161,7 +162,7 @@ BOUNDED = {"mechanism": "gaussian", "noise_stddev": "1", "per_record_bound": "1"
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (LAPLACE | {"mechanism": "cauchy"}, "mechanism must be one of gaussian, laplace"),
+        (LAPLACE | {"mechanism": "cauchy"}, "mechanism must be one of .*, gaussian, laplace, .*, not cauchy"),
         (LAPLACE | {"sampling": "sorted"}, "sampling must be .*, not sorted"),
         (LAPLACE | {"sampling": "shuffled", "batches": 3}, "missing or unknown: rest"),
         (LAPLACE | {"sampling": "shuffled", "batches": 3, "rest": "1/4"}, "rest must be .*, not 1/4"),

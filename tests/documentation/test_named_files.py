@@ -10,6 +10,7 @@ from tests.documentation.pages import ROOT
 
 pytestmark = pytest.mark.seconds
 FOLDERS = ("dpbounds", "algorithms", "docs", "tables", "tests", "proofs", "benchmarks")
+PACKAGES = ("dpbounds", "algorithms")
 NAMED = re.compile(r"(?<![\w*<])[\w/-]+\.(?:md|py)\b")
 CITED = re.compile(r"([\w/-]+\.md)[`\s,]*\(?sections?\s+(\d+)(?:\s+(?:and|to)\s+(\d+))?")
 OF_THE_READER = {"FILE.py", "file.py", "demo.md", "my_paper_2026/theorem_2.py"}  # a file of theirs, or what is written
@@ -39,6 +40,15 @@ def known():
 def checked():
     """The files whose words are checked: tests name files that they make, and wrong ones on purpose."""
     return ((path, text) for path, text in texts().items() if path.parts[0] not in ("tests", "benchmarks"))
+
+
+def test_every_function_that_a_proof_names_exists():
+    """Of those whose names cannot be ordinary words: with an underscore."""
+    derivations = {path: text for path, text in checked() if path.suffix == ".md" and path.parts[0] in PACKAGES}
+    code = {name for path, text in texts().items() if path.suffix == ".py" for name in re.findall(r"\w+", text)}
+    named = {(str(path), name) for path, text in derivations.items() for name in re.findall(r"`(_\w+)(?:\(\))?`", text)}
+    assert len(named) > 20
+    assert {(path, name) for path, name in named if name not in code} == set()
 
 
 def test_every_file_that_is_named_exists():

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy import pairs
@@ -90,19 +88,12 @@ def mixture(direction: pairs.Direction, draws: pairs.Draws, base: pairs.Pair) ->
 
 
 def product_of(parts: Iterable[tuple[pairs.Pair, int]]) -> pairs.Product:
-    """The product of pairs; all shifted Gaussians become one, and equal pairs are counted together."""
-    squared_shift = Fraction(0)
-    counts: Counter[pairs.Pair] = Counter()
-    for pair, count in parts:
-        if isinstance(pair, pairs.ShiftedGaussians):
-            squared_shift += count * pair.squared_shift
-        elif isinstance(pair, pairs.Combined):
-            for inner, times in pair.product:
-                counts[inner] += times * count
-        else:
-            counts[pair] += count
-    merged: pairs.Product = ((pairs.ShiftedGaussians(squared_shift), 1),) if squared_shift else ()
-    return merged + tuple(counts.items())
+    """The product of pairs, combinations taken apart: shifted Gaussians are one, equal pairs are counted together."""
+    return pairs.together(
+        (each, times * count)
+        for pair, count in parts
+        for each, times in (pair.product if isinstance(pair, pairs.Combined) else ((pair, 1),))
+    )
 
 
 def as_pair(product: pairs.Product) -> pairs.Pair:
@@ -153,28 +144,28 @@ def classes_of_composition(parts: Members, order: Order) -> Classes:
             found = classes_of_partition(blocks_of(key, members), order)
             options.append({tuple(number + entry for entry in place): steps for place, steps in found.items()})
         elif isinstance(key, type):
-            room = MOST_CLASSES // max(1, math.prod(map(len, options)))
-            options += members[0][0].classes_together(members, order, room)
+            most = MOST_CLASSES // max(1, math.prod(map(len, options)))
+            options += members[0][0].classes_together(members, order, most)
         else:
             times = sum(count for _, count in members)
             found = classes_of(members[0][0], order)
             options.append({place: tuple((bound, times * n) for bound, n in steps) for place, steps in found.items()})
     bounded = any(inner.known_records is not None for part, _ in parts for inner in part.nested())
-    crowded = sum(any(bound.crowd for steps in some.values() for bound, _ in steps) for some in options)
-    if bounded or (crowded > 1 and order is Order.REPLACE):
-        options = [_without_crowds(some) for some in options]
+    in_the_limit = sum(any(bound.in_the_limit for steps in some.values() for bound, _ in steps) for some in options)
+    if bounded or (in_the_limit > 1 and order is Order.REPLACE):
+        options = [_without_limits(some) for some in options]
     return _combined(options)
 
 
-def _without_crowds(classes: Classes) -> Classes:
-    """Without attacks by users of many records.
+def _without_limits(classes: Classes) -> Classes:
+    """The same classes without attacks that need ever more records.
 
     No data set attains them where another release bounds the number of records. Where users are drawn in blocks of a
     partition and outside, there are combinations in which a record stays with its user in one of them and not in the
     other (``by_user.md``, section 2).
     """
     return {
-        place: tuple((replace(bound, attacks=()) if bound.crowd else bound, count) for bound, count in steps)
+        place: tuple((replace(bound, attacks=()) if bound.in_the_limit else bound, count) for bound, count in steps)
         for place, steps in classes.items()
     }
 

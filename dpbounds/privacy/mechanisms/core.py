@@ -164,8 +164,8 @@ class Mechanism(Displayed):
         """Releases of a composition with equal keys have their classes in common, and are taken together."""
         return self
 
-    def classes_together(self, members: Members, order: Order, room: int) -> list[Classes]:
-        """The classes of unlike releases whose key is a class, with how often each is run; at most ``room`` in all."""
+    def classes_together(self, members: Members, order: Order, most: int) -> list[Classes]:
+        """The classes of unlike releases whose key is a class, with how often each is run; at most so many in all."""
         raise NotImplementedError(f"{type(self).__name__} has its classes to itself")
 
     def in_block(self, index: int) -> Mechanism:

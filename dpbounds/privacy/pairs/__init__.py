@@ -6,6 +6,7 @@ from dpbounds.by_need import names_by_need
 
 if TYPE_CHECKING:  # listed here, a pair costs nothing where it is not used: the files of mechanisms name many
     from dpbounds.privacy.pairs import crowds as crowds, truncation as truncation
+    from dpbounds.privacy.pairs.gaussian import together as together
     from dpbounds.privacy.pairs.gaussian_mixtures import mixed as mixed
     from dpbounds.privacy.pairs.pairs import (
         Allocated as Allocated,

@@ -30,7 +30,7 @@ class UniformBalls(AtomicPair, PublicPair):
     atom_count = 1
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return f"two unit balls in {self.dimension} dimensions, centres s apart, s² = {write(self.squared_shift)}"
 
     def distribution(self) -> LossDistribution:
@@ -63,7 +63,7 @@ class SampledBalls(AtomicPair, SymmetricPair):
     atom_count = 3
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return (
             f"balls at 0 and s against balls at 0 and -s in {self.dimension} dimensions, mixed at rate "
             f"{write(self.sample_rate)}, s² = {write(self.squared_shift)}"

@@ -1,4 +1,4 @@
-"""What every pair is, what is asked of it, and which of its two laws is the mixture."""
+"""What every pair is, what is asked of it, and which of its two distributions is the mixture."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Costs = tuple[Fraction, ...]  # of a pair: whoever has more of each spends at le
 
 
 class Direction(StrEnum):
-    """Which of the two laws of a sampled pair is the mixture."""
+    """Which of the two distributions of a sampled pair is the mixture."""
 
     REMOVE = "remove"  # the first: the record's contribution is in it
     ADD = "add"  # the second
@@ -45,7 +45,7 @@ class Direction(StrEnum):
 
     @property
     def mirrored(self) -> Direction:
-        """The direction of the same pair with its laws exchanged."""
+        """The direction of the same pair with its distributions exchanged."""
         swap = {Direction.REMOVE: Direction.ADD, Direction.ADD: Direction.REMOVE}
         return swap.get(self, self)
 
@@ -111,7 +111,7 @@ class Pair(ABC):
 
     @abstractmethod
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
 
     @property
     @abstractmethod
@@ -318,7 +318,7 @@ Product = tuple[tuple[Pair, int], ...]  # independent pairs with multiplicities
 
 
 class DirectedPair(Pair):
-    """A pair whose laws change places with its direction."""
+    """A pair whose distributions change places with its direction."""
 
     __slots__ = ()
 

@@ -59,7 +59,7 @@ class ShiftedGaussians(PublicPair):
     has_integral = True
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return f"N(m, 1) against N(0, 1), m² = {write(self.squared_shift)}"
 
     def distribution(self) -> LossDistribution:
@@ -143,7 +143,7 @@ class TaggedGaussians(SymmetricPair):
     proof = "last_iterate.md, section 4 (derived there)"
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         least, most = write(self.atoms[0][0]), write(self.atoms[-1][0])
         return f"N(m, 1) against N(0, 1), m² drawn in public, {len(self.atoms)} values from {least} to {most}"
 
@@ -212,7 +212,7 @@ class SampledGaussians(DirectedPair):
     has_integral = True
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         match self.direction:
             case Direction.REMOVE:
                 laws = "(1-q) N(0, z²) + q N(1, z²) against N(0, z²)"

@@ -96,7 +96,7 @@ class DrawnGaussians(GaussianDraws, DirectedPair):
     proof = "sampling.md, section 6 (Gaussian comparison, derived there)"
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         laws = "a mixture of N(ks, 1)", "N(0, 1)"
         first, second = laws[::-1] if self.direction is Direction.ADD else laws
         return (
@@ -173,7 +173,7 @@ class ReplacedGaussians(GaussianDraws, SymmetricPair):
     proof = "sampling.md, section 6 (three laws, the number of draws hidden, derived there)"
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return (
             f"three Gaussian laws, each ks from the others at most, s² = {write(self.squared_shift)}, k the draws of a "
             f"record {self.draws.in_words(write)}"
@@ -208,7 +208,7 @@ class ReplacedGroup(SymmetricPair):
     proof = "groups.md (three laws, how many of the group are in the batch hidden, derived there)"
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return (
             f"three Gaussian laws, each js from the others at most, s² = {write(self.squared_shift)}, j of 0 to "
             f"{len(self.chances) - 1} the number of a group's records in a batch"

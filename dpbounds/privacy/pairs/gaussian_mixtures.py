@@ -35,7 +35,7 @@ class MixedGaussians(DirectedPair):
     proof = "mixtures.md (Gaussian comparison, pairs.md, section 5)"
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         laws = (
             f"a mixture of {len(self.parts)} N(c, 1)",
             "N(0, 1)" if self.direction is not Direction.REPLACE else "its mirror image",

@@ -76,7 +76,7 @@ class BoundedRangeProfile(PublicPair):
     has_integral = True
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return f"the worst losses within a range of {write(self.span)}"
 
     def distribution(self) -> LossDistribution:
@@ -143,7 +143,7 @@ class RenyiProfile(PublicPair):
     proof = "losses.md, section 2 (Canonne, Kamath & Steinke 2020)"
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return "the largest profile that the Rényi divergences allow"
 
     def distribution(self) -> LossDistribution:
@@ -218,7 +218,7 @@ class TwoGuarantees(SymmetricPair):
         return TwoGuarantees(self.sample_rate, present, replaced)
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return (
             f"[{self.present.in_words(write)}] for presence and [{self.replaced.in_words(write)}] for replacement, on "
             f"samples at rate {write(self.sample_rate)}"

@@ -38,7 +38,7 @@ class ShiftedLaplaces(PublicPair):
     has_integral = True
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return f"Lap(s, 1) against Lap(0, 1), s = {write(self.shift)}"
 
     def distribution(self) -> LossDistribution:
@@ -98,7 +98,7 @@ class SampledLaplaces(SymmetricPair):
     has_integral = True
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return (
             f"(1-q) Lap(0) + q Lap(s) against (1-q) Lap(0) + q Lap(-s), q = {write(self.sample_rate)}, "
             f"s = {write(self.shift)}"

@@ -30,7 +30,7 @@ class Responses(AtomicPair, PublicPair):
     atom_count = 3
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return f"randomised response of {self.options} options, epsilon {write(self.epsilon)}"
 
     def distribution(self) -> LossDistribution:
@@ -67,7 +67,7 @@ class TwoResponses(AtomicPair, PublicPair):
     atom_count = 3
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return f"two steps of randomised response, epsilon {write(self.epsilon)} each"
 
     def distribution(self) -> LossDistribution:
@@ -101,7 +101,7 @@ class FourPoints(AtomicPair, PublicPair):
     atom_count = 2
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return f"the worst (epsilon, delta)-private pair, epsilon {write(self.epsilon)}, delta {write(self.delta)}"
 
     def distribution(self) -> LossDistribution:
@@ -135,7 +135,7 @@ class TwoPoints(AtomicPair):
     atom_count = 2
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return f"two losses, {write(self.high)} and {write(self.high - self.span)}"
 
     def distribution(self) -> LossDistribution:
@@ -173,7 +173,7 @@ class Discrete(Pair):
         return hash((len(self.points), self.points[:1], self.points[-1:], self.infinite))
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return "finitely many losses"
 
     def distribution(self) -> LossDistribution:

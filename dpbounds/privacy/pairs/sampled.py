@@ -121,7 +121,7 @@ class Sampled(OnDraws):
     base: Pair
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return f"[{self.base.in_words(write)}] seen by a record {self.draws.in_words(write)}"
 
     @property
@@ -209,13 +209,14 @@ class Diluted(Pair):
     """A pair met with probability ``rate``, else nothing; whether it was is published: H_α = (1-q) (1-α)_+ + q h(α).
 
     A mechanism on a sample that may publish how many records it holds, neighbours having equally many: one that is
-    private when a record is replaced or zeroed, and only then. ``sampling.md``, section 4. Attained where ``base`` is.
+    private when a record is replaced or zeroed, and only then (``sampling.md``, section 4). Or a sample of users, whose
+    other records show that they are drawn (``by_user.md``). Attained where ``base`` is.
     """
 
     rate: Fraction
     base: Pair
 
-    proof = "sampling.md, section 4 (the sample's size may be published)"
+    proof = "sampling.md, section 4, or by_user.md (whether the record is drawn may show)"
 
     @property
     def inside(self) -> tuple[Pair, ...]:
@@ -228,7 +229,7 @@ class Diluted(Pair):
         return Diluted(self.rate, base)
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return f"[{self.base.in_words(write)}] with chance {write(self.rate)}, else nothing; which of the two is known"
 
     def distribution(self) -> LossDistribution:
@@ -299,7 +300,7 @@ class Combined(Pair):
         return as_one(self.product)
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return f"[{product_in_words(self.product, write)}] on one sample"
 
     def distribution(self) -> LossDistribution:

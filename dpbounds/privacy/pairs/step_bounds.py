@@ -16,14 +16,14 @@ class StepBound:
         attacks: Attained, each by some mechanism of the description and two data sets, in every step of a composition.
         only_once: In a single step, not in a composition, the dominating pair itself is attained at every ε.
         size: The number of records of the data sets that attain the attacks, where it matters.
-        crowd: Whether the attacks are attained in the limit only, as one user has more and more records.
+        in_the_limit: Whether the attacks are attained only in the limit, as the number of records grows.
     """
 
     pair: pairs.Pair
     attacks: tuple[pairs.Pair, ...]
     only_once: bool = False
     size: int | None = None
-    crowd: bool = False
+    in_the_limit: bool = False
 
     @classmethod
     def attained(cls, pair: pairs.Pair, size: int | None = None) -> StepBound:

@@ -146,7 +146,7 @@ class CrowdedGaussians(DirectedPair):
     proof = _PROOF
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return f"a record that leans by {write(self.lean)} against {self.size - 1} equal ones, cut to {self.most}"
 
     def distribution(self) -> LossDistribution:

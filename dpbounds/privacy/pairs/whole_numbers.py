@@ -34,7 +34,7 @@ class ShiftedDiscreteLaplaces(AtomicPair, PublicPair):
     proof = "whole_numbers.md (derived there)"
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return f"discrete Laplace laws, e^(-a|x|), {self.distance} apart, a = {write(self.parameter)}"
 
     def distribution(self) -> LossDistribution:
@@ -79,7 +79,7 @@ class ShiftedDiscreteGaussians(PublicPair):
     proof = "whole_numbers.md (derived there)"
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return f"discrete Gaussian laws, e^(-x²/2s), {self.distance} apart, s = {write(self.variance)}"
 
     def distribution(self) -> LossDistribution:

@@ -61,7 +61,7 @@ class Zeroed(OnDraws):
     proof = _THREE_LAWS
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return (
             f"[{self.base.in_words(write)}] zeroed for a record {self.draws.in_words(write)}, in whose place another "
             "stands else"
@@ -93,7 +93,7 @@ class OpposedGaussians(DirectedPair):
     proof = _THREE_LAWS
 
     def in_words(self, write: Writer) -> str:
-        """The two laws."""
+        """The two distributions, in words."""
         return (
             f"N(0, 1) and N(2s, 1) against N(0, 1) and N(s, 1), mixed at rate {write(self.rate)}, "
             f"s² = {write(self.squared_shift)}"

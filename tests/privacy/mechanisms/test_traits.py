@@ -137,6 +137,7 @@ def test_divisors_are_the_sizes_that_are_expected() -> None:
         m.TruncatedPoisson(NOISE, "0.1", 2, 90): 9,
         m.SampledWithoutReplacement(NOISE, 7, 90): 7,
         m.SampledWithReplacement(NOISE, 7, 90): 7,
+        m.PoissonByUser(NOISE, "0.1"): 9,
         m.Shuffled(NOISE, 7): 12,
         m.RandomlyAllocated(NOISE, 20, 4): 18,
         m.BallsInBins(NOISE, 7, 2, redraw=True): Fraction(90, 7),
@@ -152,6 +153,7 @@ def test_how_many_records_a_release_reads_is_known_of_sums_and_of_their_samples(
     expected = {
         **dict.fromkeys((NOISE, m.Laplace(1), m.UniformBall(1, 2), choice, m.InParallel((NOISE, NOISE))), 90),
         m.PoissonSampled(NOISE, "0.1"): 9,
+        m.PoissonByUser(NOISE, "0.1"): 9,
         m.TruncatedPoisson(NOISE, "0.1", 12, 90): 9,
         m.TruncatedPoisson(NOISE, "0.1", 2, 90): 2,
         m.SampledWithoutReplacement(NOISE, 7, 100): 7,

@@ -80,7 +80,7 @@ class PoissonByUser(Sampling):
         """All samples of users, as the record stays with its user in every release, or in none."""
         return self if self.sample_rate == 1 else PoissonByUser
 
-    def classes_together(self, members: Members, order: Order, room: int) -> list[Classes]:
+    def classes_together(self, members: Members, order: Order, most: int) -> list[Classes]:
         """The same classes as for one release."""
         several = [(member.classes(order), count) for member, count in members]
         return [
@@ -96,7 +96,7 @@ class PoissonByUser(Sampling):
         base, attained = base_of(self.mechanism, order)
         drawn = pairs.Diluted(self.sample_rate, base)
         attacks = tuple(pairs.Diluted(self.sample_rate, pair) for pair in attained)
-        return pairs.StepBound(drawn, attacks if has(Trait.NOISY_SUM, self.mechanism) else (), crowd=True)
+        return pairs.StepBound(drawn, attacks if has(Trait.NOISY_SUM, self.mechanism) else (), in_the_limit=True)
 
     def _of_two(self) -> pairs.StepBound:
         """Two users, of whom one loses the record and the other gets one (``by_user.md``, section 2)."""
@@ -113,7 +113,7 @@ class PoissonByUser(Sampling):
         either = 1 - (1 - q) ** 2
         tagged = pairs.Tagged(tuple((chance / either, pair) for pair, chance in parts.items()))
         drawn = pairs.Diluted(either, tagged)
-        return pairs.StepBound(drawn, (drawn,) if has(Trait.ADDS_UP, self.mechanism) else (), crowd=True)
+        return pairs.StepBound(drawn, (drawn,) if has(Trait.ADDS_UP, self.mechanism) else (), in_the_limit=True)
 
     def _demand(self) -> None:
         demand_no_fixed_size(self.mechanism, "a sample of users, whose size is random", "sample records")
@@ -144,3 +144,7 @@ class PoissonByUser(Sampling):
     def divisor(self, records: int) -> Fraction:
         """The expected number of records in a sample, q n."""
         return self.sample_rate * records
+
+    def records_read(self, records: int) -> Fraction | None:
+        """The expected number of records in a sample, q n."""
+        return self.divisor(records)

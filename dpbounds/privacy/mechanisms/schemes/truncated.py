@@ -77,10 +77,10 @@ class TruncatedPoisson(Sampling):
         (found,) = _classes_of(((self, 1),), order, MOST_CLASSES)
         return found
 
-    def classes_together(self, members: Members, order: Order, room: int) -> list[Classes]:
+    def classes_together(self, members: Members, order: Order, most: int) -> list[Classes]:
         """Those of each promise of a largest size, together."""
         releases = tuple((each, count) for each, count in members if isinstance(each, TruncatedPoisson))
-        return _classes_of(releases, order, room)
+        return _classes_of(releases, order, most)
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """How samples are drawn and cut."""
