@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, get_args
 
 import attrs
+import numpy as np
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand_one_of
-from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy.mechanisms import (
     BallsInBins,
     Gaussian,
@@ -24,13 +24,34 @@ from dpbounds.privacy.mechanisms import (
     Shuffled,
     TruncatedPoisson,
 )
+from dpbounds.privacy.mechanisms.schemes.drawing import Rows, Source, cut, drawable_rate
 from dpbounds.privacy.mechanisms.schemes.encoders import Encoder, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.sampling import Dealing, Sampling as Drawing
 
-_GRID = 1 << 53  # a generator's uniform doubles are the multiples of 2^-53 in [0, 1)
+_ANY = Gaussian(1)  # batches do not depend on what runs on them
+
+
+class _Independent:
+    """Batches that are drawn independently of each other."""
+
+    __slots__ = ()
+
+    def sample(self, mechanism: Mechanism) -> Drawing:
+        """The mechanism on such a batch."""
+        raise NotImplementedError
+
+    def draw(self, records: int, source: Source) -> Rows:
+        """One batch: the places of its records."""
+        (rows,) = self.sample(_ANY).draw(records, source)
+        return rows
+
+    def divisor(self, records: int) -> Fraction:
+        """By what the sum over a batch is divided: a public number, whatever the batch holds."""
+        return self.sample(_ANY).divisor(records)
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(_Independent):
     """Of how many records a random batch of a fixed size consists, and how they are drawn.
 
     Attributes:
@@ -44,9 +65,9 @@ class Batch:
     replacement: bool
 
     def __post_init__(self) -> None:
-        self.sample(Gaussian(1))  # raises where a size is not allowed
+        self.sample(_ANY)  # raises where a size is not allowed
 
-    def sample(self, mechanism: Mechanism) -> Mechanism:
+    def sample(self, mechanism: Mechanism) -> Drawing:
         """The mechanism on such a batch."""
         scheme = SampledWithReplacement if self.replacement else SampledWithoutReplacement
         return scheme(mechanism, self.size, self.records)
@@ -55,15 +76,8 @@ class Batch:
         return f"{self.size} of {self.records} records {'with' if self.replacement else 'without'} replacement"
 
 
-def _drawn_rate(sample_rate: ExactLike) -> Fraction:
-    drawn = Fraction(math.floor(exact(sample_rate, "sample_rate") * _GRID), _GRID)
-    if not 0 < drawn <= 1:
-        raise InvalidValue("sample_rate", sample_rate, "a number of at least 2^-53 and at most 1")
-    return drawn
-
-
 @attrs.frozen
-class Poisson:
+class Poisson(_Independent):
     """Each record is in the sample with a probability of its own.
 
     Attributes:
@@ -74,15 +88,15 @@ class Poisson:
         InvalidValue: The rate is not in (0, 1], or below 2^-53.
     """
 
-    sample_rate: Fraction = attrs.field(converter=_drawn_rate)
+    sample_rate: Fraction = attrs.field(converter=drawable_rate)
 
-    def sample(self, mechanism: Mechanism) -> Mechanism:
+    def sample(self, mechanism: Mechanism) -> Drawing:
         """The mechanism on such a sample."""
         return PoissonSampled(mechanism, self.sample_rate)
 
 
 @attrs.frozen
-class Truncated:
+class Truncated(_Independent):
     """A Poisson sample, or, where that holds more than B records, a uniform choice of B among them.
 
     Attributes:
@@ -94,14 +108,14 @@ class Truncated:
         InvalidValue: A number is out of its domain.
     """
 
-    sample_rate: Fraction = attrs.field(converter=_drawn_rate)
+    sample_rate: Fraction = attrs.field(converter=drawable_rate)
     size: int
     records: int
 
     def __attrs_post_init__(self) -> None:
-        self.sample(Gaussian(1))  # raises where a size is not allowed
+        self.sample(_ANY)  # raises where a size is not allowed
 
-    def sample(self, mechanism: Mechanism) -> Mechanism:
+    def sample(self, mechanism: Mechanism) -> Drawing:
         """The mechanism on such a batch."""
         return TruncatedPoisson(mechanism, self.sample_rate, self.size, self.records)
 
@@ -109,8 +123,32 @@ class Truncated:
         return f"Poisson sample, rate {float(self.sample_rate):g}, at most {self.size} of {self.records} records"
 
 
+class _Dealt:
+    """Batches of an epoch, to which all records are dealt at once."""
+
+    __slots__ = ()
+
+    bins: int
+
+    @property
+    def epoch(self) -> Dealing:
+        """One epoch of it, whatever runs."""
+        raise NotImplementedError
+
+    def deal(self, records: int, source: Source) -> Rows:
+        """Each record's batch in an epoch, from 0, or -1 where it sits out, shape (n,); or its K batches, (n, K)."""
+        return self.epoch.deal(records, source)
+
+    def divisor(self, records: int) -> Fraction:
+        """By what the sum over a batch is divided: a public number, whatever the batch holds."""
+        found = self.epoch.divisor(records)
+        if not found:
+            raise InvalidValue("bins", self.bins, f"at most the number of records, {records}")
+        return found
+
+
 @attrs.frozen
-class Bins:
+class Bins(_Dealt):
     """Every record is thrown into one of m bins, in secret; each step answers about one bin, in order, epoch by epoch.
 
     With ``redraw`` that is random allocation: one of the m steps of every epoch, fresh each epoch.
@@ -127,19 +165,20 @@ class Bins:
     redraw: bool = True
 
     def __attrs_post_init__(self) -> None:
-        BallsInBins(Gaussian(1), self.bins, 1, redraw=self.redraw)  # raises where a field is not allowed
+        assert self.epoch  # raises where a field is not allowed
+
+    @property
+    def epoch(self) -> Dealing:
+        """One epoch of it, whatever runs."""
+        return BallsInBins(_ANY, self.bins, 1, redraw=self.redraw)
 
     def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
         """The first so many steps, all together; a last epoch may be cut short."""
         return BallsInBins(mechanism, self.bins, Fraction(steps, self.bins), redraw=self.redraw)
 
-    def divisor(self, records: int) -> Fraction:
-        """By what the sum over a bin is divided: n/m, whatever the bin holds."""
-        return Fraction(records, self.bins)
-
 
 @attrs.frozen
-class Allocated:
+class Allocated(_Dealt):
     """Every record is in K of the m batches of an epoch, all K-subsets equally likely, drawn in secret anew each epoch.
 
     K = 1 has the law of ``Bins(m)``; the entry of a ledger is another, in which an epoch counts as soon as it is begun.
@@ -156,7 +195,12 @@ class Allocated:
     participations: int
 
     def __attrs_post_init__(self) -> None:
-        RandomlyAllocated(Gaussian(1), self.bins, self.participations)  # raises where a field is not allowed
+        assert self.epoch  # raises where a field is not allowed
+
+    @property
+    def epoch(self) -> Dealing:
+        """One epoch of it, whatever runs."""
+        return RandomlyAllocated(_ANY, self.bins, self.participations)
 
     @property
     def redraw(self) -> bool:
@@ -167,13 +211,9 @@ class Allocated:
         """The first so many steps: whole epochs, as an epoch that is cut short is a whole one of which less is told."""
         return RandomlyAllocated(mechanism, self.bins, self.participations) ** -(-steps // self.bins)
 
-    def divisor(self, records: int) -> Fraction:
-        """By what the sum over a batch is divided: Kn/m, whatever the batch holds."""
-        return Fraction(records * self.participations, self.bins)
-
 
 @attrs.frozen
-class Shuffle:
+class Shuffle(_Dealt):
     """Every epoch shuffles the records anew, in secret, and cuts them into m batches of one size, ⌊n/m⌋.
 
     What is left over, fewer than m records, sits out the epoch; what has no batch spends nothing in it.
@@ -188,7 +228,12 @@ class Shuffle:
     bins: int
 
     def __attrs_post_init__(self) -> None:
-        Shuffled(Gaussian(1), self.bins)  # raises where m is not allowed
+        assert self.epoch  # raises where m is not allowed
+
+    @property
+    def epoch(self) -> Dealing:
+        """One epoch of it, whatever runs."""
+        return Shuffled(_ANY, self.bins)
 
     @property
     def redraw(self) -> bool:
@@ -198,12 +243,6 @@ class Shuffle:
     def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
         """The first so many steps: whole epochs, as an epoch that is cut short is a whole one of which less is told."""
         return Shuffled(mechanism, self.bins) ** -(-steps // self.bins)
-
-    def divisor(self, records: int) -> Fraction:
-        """⌊n/m⌋, what each batch holds."""
-        if records < self.bins:
-            raise InvalidValue("bins", self.bins, f"at most the number of records, {records}")
-        return Fraction(records // self.bins)
 
 
 CyclicOrder = Literal["fixed", "secret"]
@@ -226,7 +265,7 @@ class Cyclic:
     order: CyclicOrder = "fixed"
 
     def __attrs_post_init__(self) -> None:
-        self.visited(Gaussian(1), 1)  # raises where m is not allowed
+        self.visited(_ANY, 1)  # raises where m is not allowed
         demand_one_of("order", self.order, get_args(CyclicOrder))
 
     @property
@@ -245,6 +284,11 @@ class Cyclic:
             mechanism.noise_multiplier, Toeplitz([1], steps), "fixed-order", separation=self.bins, groups="position"
         )
 
+    def deal(self, records: int, source: Source) -> Rows:
+        """The batches of every epoch, all of which hold ⌈n/m⌉ records or one less."""
+        order = np.arange(records) if self.order == "fixed" else source.order(records)
+        return cut(order, self.bins, records)
+
     def divisor(self, records: int) -> Fraction:
         """⌈n/m⌉, as many as the largest batch holds."""
         if records < self.bins:
@@ -252,8 +296,8 @@ class Cyclic:
         return Fraction(-(-records // self.bins))
 
 
-def _drawn_rate_if_any(sample_rate: ExactLike | None) -> Fraction | None:
-    return None if sample_rate is None else _drawn_rate(sample_rate)
+def _drawable_if_any(sample_rate: ExactLike | None) -> Fraction | None:
+    return None if sample_rate is None else drawable_rate(sample_rate)
 
 
 CorrelatedDraws = Literal["fixed-order", "cyclic-poisson", "balls-in-bins"]
@@ -278,11 +322,11 @@ class Correlated:
     matrix: Encoder
     bins: int
     draws: CorrelatedDraws = "fixed-order"
-    sample_rate: Fraction | None = attrs.field(default=None, converter=_drawn_rate_if_any)
+    sample_rate: Fraction | None = attrs.field(default=None, converter=_drawable_if_any)
 
     def __attrs_post_init__(self) -> None:
         demand_one_of("draws", self.draws, get_args(CorrelatedDraws))
-        self.visited(Gaussian(1), 1)  # raises where a field is not allowed
+        self.visited(_ANY, 1)  # raises where a field is not allowed
 
     @property
     def redraw(self) -> bool:

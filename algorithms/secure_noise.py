@@ -248,21 +248,26 @@ def scale_of(noise_multiplier: Fraction, most: int) -> float:
     return scale
 
 
-def poisson(records: int, sample_rate: Fraction) -> Whole:
-    """Each record with exactly this probability, a multiple of 2^-53, by the operating system's bits."""
-    bits = np.frombuffer(os.urandom(8 * records), dtype=np.uint64) >> np.uint64(11)
-    return np.flatnonzero(bits < np.uint64(int(sample_rate * 2**53)))
+class System:
+    """Random numbers of the operating system, to draw batches with (``schemes.drawing.Source``)."""
 
+    def coins(self, count: int, rate: Fraction) -> Whole:
+        """As ``Source``."""
+        bits = np.frombuffer(os.urandom(8 * count), dtype=np.uint64) >> np.uint64(11)
+        return np.flatnonzero(bits < np.uint64(int(rate * 2**53)))
 
-def batch(size: int, records: int) -> Whole:
-    """So many records without replacement, every set as likely, by the operating system's bits."""
-    return np.array(random.SystemRandom().sample(range(records), size), dtype=np.int64)
+    def numbers(self, below: int, count: int) -> Whole:
+        """As ``Source``."""
+        system = random.SystemRandom()
+        return np.array([system.randrange(below) for _ in range(count)], dtype=np.int64)
 
+    def subset(self, size: int, among: int) -> Whole:
+        """As ``Source``."""
+        return np.array(random.SystemRandom().sample(range(among), size), dtype=np.int64)
 
-def bins(records: int, number: int) -> Whole:
-    """Each record's bin, one of so many with the same probability, by the operating system's bits."""
-    system = random.SystemRandom()
-    return np.array([system.randrange(number) for _ in range(records)], dtype=np.int64)
+    def order(self, count: int) -> Whole:
+        """As ``Source``."""
+        return self.subset(count, count)
 
 
 def library() -> Any:

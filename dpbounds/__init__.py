@@ -92,6 +92,7 @@ if TYPE_CHECKING:
         SampledWithoutReplacement as SampledWithoutReplacement,
         SampledWithReplacement as SampledWithReplacement,
         Shuffled as Shuffled,
+        Skellam as Skellam,
         TruncatedPoisson as TruncatedPoisson,
         UniformBall as UniformBall,
     )

@@ -9,38 +9,12 @@ import dpbounds as dp
 from dpbounds.algorithms.ledger import Ledger, Release
 from dpbounds.displayed import Displayed, Sheet, written
 from dpbounds.privacy.mechanisms.schemes.encoders import LowerTriangular
+from tests.privacy.mechanisms.examples import NOISES, SCHEMES, WHOLE
 
 NAMES = {name: getattr(dp, name) for name in dp.__all__} | {"LowerTriangular": LowerTriangular}
 GAUSSIAN = dp.Gaussian("1.5")
-R = "replace-one"
 MECHANISMS = (
-    GAUSSIAN,
-    dp.Gaussian(noise_stddev="1/3", sensitivity=2),
-    dp.Laplace("0.1", dimension=3),
-    dp.UniformBall(2, 3),
-    dp.DiscreteLaplace(3, 1),
-    dp.DiscreteGaussian(3, 1),
-    dp.MixtureOfGaussians(2, {0: "1/3", 1: "2/3"}),
-    dp.RandomizedResponse(1, 4),
-    dp.ExponentialMechanism(1, relation=R),
-    dp.PermuteAndFlip(1, relation=R),
-    dp.AboveThreshold(1, relation=R),
-    dp.PureDP(1, relation=R),
-    dp.ApproximateDP(1, "1e-6", relation=R),
-    dp.ZCDP("0.5", relation=R),
-    dp.RenyiDP({2: "0.1"}, relation=R),
-    dp.PoissonSampled(GAUSSIAN, "0.01"),
-    dp.PoissonByUser(GAUSSIAN, "0.01"),
-    dp.SampledWithoutReplacement(GAUSSIAN, 1, 10),
-    dp.SampledWithReplacement(GAUSSIAN, 1, 10),
-    dp.TruncatedPoisson(GAUSSIAN, "0.01", 20, 100),
-    dp.Shuffled(GAUSSIAN, 10),
-    dp.RandomlyAllocated(GAUSSIAN, 10, 3),
-    dp.BallsInBins(GAUSSIAN, 10, 3, redraw=False),
-    dp.LastIterate(GAUSSIAN, batches=3, epochs=2, smoothness_step=["0.1", "0.2"]),
-    dp.MatrixMechanism(3, dp.BinaryTree(4), "single"),
-    dp.MatrixMechanism(3, dp.Toeplitz(["1", "1/3"], 4), "balls-in-bins", separation=2),
-    dp.MatrixMechanism(3, [[1], ["0.5", 1]], "single"),
+    *(*NOISES, *SCHEMES, *WHOLE),
     GAUSSIAN**1,
     GAUSSIAN**3,
     GAUSSIAN @ dp.PoissonSampled(GAUSSIAN**2, "0.1") ** 5 @ GAUSSIAN,

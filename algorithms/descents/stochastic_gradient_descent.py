@@ -38,7 +38,7 @@ from dpbounds.algorithms.method import (
     stddev_of_batches,
 )
 from dpbounds.algorithms.oracles import Allocated, Bins, GradientAnswer, Poisson, Scheme, at_least
-from dpbounds.algorithms.oracles.batches import demand_all_records, divisor, sampled, valid_scheme
+from dpbounds.algorithms.oracles.batches import demand_all_records, sampled, valid_scheme
 from dpbounds.algorithms.planning import Enclosure, ExactLike, Mechanism, PrivacyBudget, Relation
 from dpbounds.algorithms.problems.clipped import smoothness_of_gradients
 from dpbounds.algorithms.problems.domain import demand_no_regulariser, radius_of_domain
@@ -335,9 +335,7 @@ def printed_multiplier(problem: FiniteSum, budget: PrivacyBudget, steps: int, sa
     """σ b/G of the printed σ² = 1000 G²T ln(1/δ)/(εn)², rounded up; b is n, or what a batch's sum is divided by."""
     values = {**_printed(problem, budget), symbols.steps: steps, symbols.lipschitz: 1}
     sigma = Fraction(evaluate(sympy.sqrt(proposition_5_2.variance), values).upper)
-    if isinstance(sampling, Visited):
-        return sigma * sampling.divisor(problem.records)
-    return sigma * (problem.records if sampling is None else divisor(sampling, problem.records))
+    return sigma * (problem.records if sampling is None else sampling.divisor(problem.records))
 
 
 def _printed(problem: FiniteSum, budget: PrivacyBudget) -> dict[sympy.Symbol, int | Fraction]:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from attrs import Attribute
-from numpy.typing import NDArray
 
 from dpbounds.algorithms import noise, secure_noise
 from dpbounds.algorithms.noise import Array, Kind
@@ -28,8 +27,7 @@ from dpbounds.algorithms.sampling import (
 )
 from dpbounds.algorithms.unreleased import closed
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
-
-Rows = NDArray[np.int64]
+from dpbounds.privacy.mechanisms.schemes.drawing import Generator, Rows as Rows, Source
 
 
 class HasBatchGradients(HasRecords, Protocol):
@@ -51,27 +49,22 @@ def draw_rows(
 
 def _new_rows(sampling: Batch | Poisson | Truncated, records: int, generator: np.random.Generator, kind: Kind) -> Rows:
     if kind == "secure":
-        return _from_the_system(sampling, records)
-    if isinstance(sampling, Poisson | Truncated):
-        drawn = np.flatnonzero(generator.random(records) < float(sampling.sample_rate))
-        if isinstance(sampling, Poisson) or len(drawn) <= sampling.size:
-            return drawn
-        return generator.choice(drawn, size=sampling.size, replace=False, shuffle=False)
-    if sampling.replacement:
-        return generator.integers(0, records, size=sampling.size)
-    return generator.choice(records, size=sampling.size, replace=False, shuffle=False)
+        _demand_secure_account(sampling)
+    return sampling.draw(records, source_of(kind, generator))
 
 
-def _from_the_system(sampling: Batch | Poisson | Truncated, records: int) -> Rows:
-    if isinstance(sampling, Poisson):
-        return secure_noise.poisson(records, sampling.sample_rate)
+def source_of(kind: Kind, generator: np.random.Generator) -> Source:
+    """Where batches get their randomness: "secure" noise goes with the operating system's."""
+    return secure_noise.System() if kind == "secure" else Generator(generator)
+
+
+def _demand_secure_account(sampling: Batch | Poisson | Truncated) -> None:
     if isinstance(sampling, Truncated):
         why = "no account for secure noise on Poisson samples that are cut to a size: draw them uncut, or fixed batches"
         raise UnsupportedMechanism(why)
-    if sampling.replacement:
+    if isinstance(sampling, Batch) and sampling.replacement:
         why = "no account for secure noise on records that are drawn several times: draw without replacement"
         raise UnsupportedMechanism(why)
-    return secure_noise.batch(sampling.size, records)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +122,7 @@ class BatchGradientOracle(Perturbing):
 
     @cached_property  # asked for at every step of a run, as the next
     def _divisor(self) -> Fraction:
-        return divisor(self.sampling, self.problem.records)
+        return self.sampling.divisor(self.problem.records)
 
     @cached_property
     def _bound(self) -> Fraction:
@@ -149,11 +142,6 @@ class BatchGradientOracle(Perturbing):
         else:
             noisy = self._perturbed(mean, sampling=self.sampling)
         return BatchAnswer(noisy, closed(mean), closed(rows))
-
-
-def divisor(sampling: Batch | Poisson | Truncated, records: int) -> Fraction:
-    """The public number b for a batch of b records, q n for a Poisson sample of rate q, cut or not."""
-    return Fraction(sampling.size) if isinstance(sampling, Batch) else sampling.sample_rate * records
 
 
 def batch_means(problem: HasBatchGradients, X: Array, rows: Sequence[Rows], by: Fraction) -> Array:

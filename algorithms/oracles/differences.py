@@ -16,7 +16,6 @@ from dpbounds.algorithms.oracles.batches import (
     HasBatchGradients,
     batch_means,
     demand_all_records,
-    divisor,
     draw_rows,
 )
 from dpbounds.algorithms.oracles.constants import at_least, per_distance
@@ -189,7 +188,8 @@ class GradientDifferenceOracle:
 
     @property
     def _divisor(self) -> Fraction:
-        return Fraction(self.problem.records) if self.sampling is None else divisor(self.sampling, self.problem.records)
+        records = self.problem.records
+        return Fraction(records) if self.sampling is None else self.sampling.divisor(records)
 
     def _rows(self) -> tuple[Rows, ...] | None:
         if self.sampling is None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpbounds.algorithms import noise
 from dpbounds.algorithms.noise import Array, Kind
-from dpbounds.algorithms.oracles.batches import BatchAnswer, demand_all_records, divisor, draw_rows
+from dpbounds.algorithms.oracles.batches import BatchAnswer, demand_all_records, draw_rows
 from dpbounds.algorithms.oracles.perturbation import Perturbing, asked_at, demand_points
 from dpbounds.algorithms.sampling import Sampling
 from dpbounds.algorithms.unreleased import closed
@@ -74,7 +74,7 @@ class QuantileClippedOracle(Perturbing):
     def divisor(self) -> Fraction:
         """n, b or q n: public."""
         records = self.problem.records
-        return Fraction(records) if self.sampling is None else divisor(self.sampling, records)
+        return Fraction(records) if self.sampling is None else self.sampling.divisor(records)
 
     @property
     def per_record_bound(self) -> Fraction:

@@ -9,16 +9,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpbounds.algorithms import secure_noise
 from dpbounds.algorithms.ledger import OpenLedger, Visits
 from dpbounds.algorithms.noise import Array, Kind
-from dpbounds.algorithms.oracles.batches import BatchAnswer, HasBatchGradients, Rows, batch_means
+from dpbounds.algorithms.oracles.batches import BatchAnswer, HasBatchGradients, Rows, batch_means, source_of
 from dpbounds.algorithms.oracles.constants import at_least
 from dpbounds.algorithms.oracles.perturbation import Perturbing, asked_at, demand_points, perturbed
 from dpbounds.algorithms.oracles.secured import secured_means
-from dpbounds.algorithms.sampling import Allocated, Bins, Correlated, Cyclic, Visited
+from dpbounds.algorithms.sampling import Bins, Correlated, Visited
 from dpbounds.algorithms.unreleased import closed
 from dpbounds.errors import InvalidValue
+from dpbounds.privacy.mechanisms.schemes.drawing import in_batch as in_batch
 
 
 def dealt(scheme: Visited, records: int, generator: np.random.Generator, kind: Kind = "gaussian") -> Rows:
@@ -26,41 +26,7 @@ def dealt(scheme: Visited, records: int, generator: np.random.Generator, kind: K
 
     Its K batches, in any order, for ``Allocated``; shape (n, K).
     """
-    m = scheme.bins
-    if isinstance(scheme, Bins | Allocated):
-
-        def below(number: int) -> Rows:
-            return secure_noise.bins(records, number) if kind == "secure" else generator.integers(0, number, records)
-
-        return below(m) if isinstance(scheme, Bins) else _subsets(below, m, scheme.participations)
-    if isinstance(scheme, Cyclic) and scheme.order == "fixed":
-        return np.arange(records) % m
-    order = secure_noise.batch(records, records) if kind == "secure" else generator.permutation(records)
-    found = np.full(records, -1)
-    taken = records if isinstance(scheme, Cyclic) else records // m * m
-    found[order[:taken]] = np.arange(taken) % m
-    return found
-
-
-def in_batch(places: Rows, batch: int) -> Rows:
-    """The records of a batch, in order, by the places to which all of them were ``dealt``."""
-    there = places == batch
-    return np.flatnonzero(there.any(axis=1) if there.ndim == 2 else there)
-
-
-def _subsets(below: Callable[[int], Rows], m: int, k: int) -> Rows:
-    """For each record a uniform k-subset of 0, ..., m - 1, by Floyd's algorithm (Bentley & Floyd 1987).
-
-    By induction: after j the first columns are a uniform subset of 0, ..., j of their size. It holds j with the chance
-    that a uniform number up to j is j or taken, (1 + i)/(j + 1) for i columns before; else that number is uniform among
-    those that are not taken.
-    """
-    found: list[Rows] = []
-    for j in range(m - k, m):
-        drawn = below(j + 1)
-        taken = np.any([drawn == each for each in found], axis=0) if found else np.zeros(len(drawn), dtype=bool)
-        found.append(np.where(taken, j, drawn))
-    return np.stack(found, axis=1)
+    return scheme.deal(records, source_of(kind, generator))
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ FIRST = (
     *("dpbounds.cli", "dpbounds.cli.verbs.calibrate", "dpbounds.cli.verbs.epsilon", "dpbounds.cli.answers.methods"),
     *("dpbounds.privacy.accountants.certified", "dpbounds.privacy.accountants.groups", "dpbounds.app.extras"),
     *("dpbounds.privacy.accountants.routing", "dpbounds.privacy.budgets.calibration", "dpbounds.cli.printing.wording"),
-    *("dpbounds.privacy.routes.beside_gaussian", "dpbounds.privacy.routes.drawn_steps"),
+    "dpbounds.privacy.routes.drawn_steps",
     *("dpbounds.privacy.routes.grouping", "dpbounds.privacy.routes.outcomes"),
     *("dpbounds.privacy.notions.composition_theorems", "dpbounds.privacy.notions.group_privacy"),
 )

@@ -27,11 +27,12 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer, to_float
 from dpbounds.opacus.forward import ForwardWatch, demand_independent_layers
 from dpbounds.opacus.optimizers import OPTIMIZERS, FiniteGhost, sum_of_squares
-from dpbounds.opacus.schemes import SCHEMES, Drawn, SchemeAccounting, SchemeSampler, Way
+from dpbounds.opacus.schemes import SCHEMES, SchemeAccounting, SchemeSampler, Way
 from dpbounds.opacus.watching import PoissonLoader, PoissonSampler, Watch, own_generator
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled, parts_of
+from dpbounds.privacy.mechanisms.schemes.sampling import Sampling as Scheme
 from dpbounds.privacy.publishing import certificates, statements
 from dpbounds.privacy.publishing.interoperability.opacus_accountant import NAME, POISSON, CertifiedAccountant
 from dpbounds.privacy.publishing.interoperability.opacus_sampler import demand_known_sampler, drawn_rate
@@ -59,7 +60,7 @@ class Sampling:
     sample_rate: float
     steps: int
     divisor: int
-    scheme: Drawn | None = None
+    scheme: Scheme | None = None
 
 
 class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has no types
@@ -236,7 +237,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
             raise InvalidValue("batch_size", size, f"at most {records} with drop_last", "no batch would be left")
         scheme = None
         if isinstance(kept, SchemeAccountant):
-            scheme = kept.way.scheme(steps, kept.accounted_for(len(loader.dataset)))
+            scheme = kept.way.scheme(Gaussian(1), steps, kept.accounted_for(len(loader.dataset)))
         return Sampling(1 / steps, steps, taken // steps, scheme)
 
     def _demand_one_dataset(self, dataset: object) -> None:

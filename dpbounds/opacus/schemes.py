@@ -1,34 +1,40 @@
 """What the engine draws beside Poisson samples: batches as a loader of ours deals them, and what those spend.
 
-The draws are those of ``dpbounds.algorithms``, which tests hold against the law that is accounted; the bits come from
-the loader's generator. A pass that is left early counts as a whole one: less of it is told. ``neighbours.md``,
-section 6, derives what is guaranteed.
+Each scheme draws its own batches, and tests hold them against the distribution that is accounted; the bits come from
+the loader's generator. A pass that is left early counts as a whole one: less of it is told. ``neighbours.md``, section
+6, derives what is guaranteed.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import torch
 from torch.utils.data import Sampler
 
-from dpbounds.algorithms.oracles.batches import draw_rows
-from dpbounds.algorithms.oracles.visits import dealt
-from dpbounds.algorithms.sampling import Allocated, Batch, Bins, Shuffle, Truncated
 from dpbounds.errors import InvalidValue, UnsupportedMechanism, demand_one_of
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.opacus.watching import Watch
 from dpbounds.privacy.accountants.certified import Account, account
-from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism
+from dpbounds.privacy.mechanisms import (
+    BallsInBins,
+    Composed,
+    Gaussian,
+    Mechanism,
+    RandomlyAllocated,
+    SampledWithoutReplacement,
+    Shuffled,
+    TruncatedPoisson,
+)
+from dpbounds.privacy.mechanisms.schemes.drawing import Generator, Rows, drawable_rate, in_turn
+from dpbounds.privacy.mechanisms.schemes.sampling import Dealing, Sampling
 from dpbounds.privacy.publishing.interoperability.opacus_accountant import POISSON
 from dpbounds.privacy.relations import Relation
 
-Drawn = Truncated | Batch | Bins | Allocated | Shuffle
 TRUNCATED, FIXED_SIZE, SHUFFLED, FRESH_BINS, KEPT_BINS = (
     "truncated-poisson",
     "without-replacement",
@@ -69,26 +75,25 @@ class Way:
         """Whether batches of a pass depend on each other, so that passes are counted, and not steps."""
         return self.name in (SHUFFLED, FRESH_BINS, KEPT_BINS)
 
-    def scheme(self, steps: int, records: int) -> Drawn:
-        """The scheme of a pass of so many steps over so many records."""
+    def scheme(self, noise: Mechanism, steps: int, records: int, passes: int = 1) -> Sampling:
+        """One step, or pass, of so many steps over so many records; of bins that many passes are one release, all."""
         match self.name:
             case "truncated-poisson":
                 assert self.max_batch_size is not None
-                return Truncated(Fraction(1, steps), self.max_batch_size, records)
+                return TruncatedPoisson(noise, drawable_rate(Fraction(1, steps)), self.max_batch_size, records)
             case "without-replacement":
-                return Batch(records // steps, records, replacement=False)
+                return SampledWithoutReplacement(noise, records // steps, records)
             case "shuffled":
-                return Shuffle(steps)
+                return Shuffled(noise, steps)
         if self.participations > 1:
-            return Allocated(steps, self.participations)
-        return Bins(steps, redraw=self.name == FRESH_BINS)
+            return RandomlyAllocated(noise, steps, self.participations)
+        return BallsInBins(noise, steps, passes, redraw=self.name == FRESH_BINS)
 
     def spent(self, noise_multiplier: Fraction | float, steps: int, count: int, records: int) -> Mechanism:
         """So many steps, or passes, as one mechanism."""
-        scheme, noise = self.scheme(steps, records), Gaussian(noise_multiplier)
-        if isinstance(scheme, Bins | Allocated | Shuffle):
-            return scheme.visited(noise, steps * count)
-        return scheme.sample(noise) ** count
+        in_bins = self.name in (FRESH_BINS, KEPT_BINS) and self.participations == 1
+        scheme = self.scheme(Gaussian(noise_multiplier), steps, records, passes=count)
+        return scheme if in_bins else scheme**count
 
 
 class SchemeAccounting:
@@ -222,12 +227,17 @@ class SchemeSampler(Sampler[list[int]]):
     """
 
     def __init__(
-        self, records: int, steps: int, scheme: Drawn, accounting: SchemeAccounting, generator: torch.Generator | None
+        self,
+        records: int,
+        steps: int,
+        scheme: Sampling,
+        accounting: SchemeAccounting,
+        generator: torch.Generator | None,
     ) -> None:
         self.num_samples, self.sample_rate, self.steps = records, 1 / steps, steps
         self.scheme, self.accounting, self.generator = scheme, accounting, generator
         self.watch: Watch
-        self._kept: Any = None
+        self._kept: Rows | None = None
         self._made = True
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -257,16 +267,13 @@ class SchemeSampler(Sampler[list[int]]):
 
     def _batches(self) -> Iterator[list[int]]:
         bits = torch.randint(0, 2**32, (8,), generator=self.generator, dtype=torch.int64).tolist()
-        numbers = np.random.Generator(np.random.PCG64(np.random.SeedSequence(bits)))
-        if isinstance(self.scheme, Bins | Allocated | Shuffle):
-            places = self._kept
-            if places is None or self.scheme.redraw:
-                places = self._kept = dealt(self.scheme, self.num_samples, numbers)
-            each = places.size // self.num_samples  # how many batches every record is in
-            by_batch = np.argsort(places.ravel(), kind="stable")
-            ends = np.searchsorted(places.ravel()[by_batch], np.arange(self.steps + 1))
-            for first, behind in itertools.pairwise(ends):
-                yield (by_batch[first:behind] // each).tolist()
+        source = Generator(np.random.Generator(np.random.PCG64(np.random.SeedSequence(bits))))
+        if isinstance(self.scheme, Dealing):
+            if self._kept is None or self.scheme.redraws:
+                self._kept = self.scheme.deal(self.num_samples, source)
+            batches: Iterable[Rows] = in_turn(self._kept, self.steps)
         else:
-            for _ in range(self.steps):
-                yield draw_rows(self.scheme, self.num_samples, numbers).tolist()
+            draws = (self.scheme.draw(self.num_samples, source) for _ in range(self.steps))
+            batches = itertools.chain.from_iterable(draws)
+        for batch in batches:
+            yield batch.tolist()

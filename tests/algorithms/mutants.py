@@ -30,7 +30,7 @@ from dpbounds.errors import DpboundsError
 
 ROOT = Path(__file__).parents[2]
 DEFENCES = ("run", "shadow", "residuals", "audit", "verify")
-_PGD = "descents.projected_gradient_descent:ProjectedGradientDescent.walk"
+_PGD = "algorithms.descents.projected_gradient_descent:ProjectedGradientDescent.walk"
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Mutant:
     Attributes:
         name: M01 ... M20.
         flaw: In words.
-        where: Module below ``dpbounds.algorithms`` and the function in it.
+        where: Module below ``dpbounds`` and the function in it.
         changes: What is replaced by what, once each.
         example: Which example shows it; ``verify`` is asked about its first statement.
     """
@@ -61,7 +61,12 @@ def _poisson(name: str, flaw: str, where: str, *changes: tuple[str, str]) -> Mut
 
 
 MUTANTS = (
-    _pgd("M01", "Gaussian noise x 0.97", "noise:gaussian", ("noise *= noise_stddev", "noise *= 0.97 * noise_stddev")),
+    _pgd(
+        "M01",
+        "Gaussian noise x 0.97",
+        "algorithms.noise:gaussian",
+        ("noise *= noise_stddev", "noise *= 0.97 * noise_stddev"),
+    ),
     _pgd(
         "M02",
         "exact gradient at step 2",
@@ -71,31 +76,31 @@ MUTANTS = (
     _pgd(
         "M03",
         "per-record bound halved, the ledger agrees",
-        "oracles.gradients:GradientOracle._bound",
+        "algorithms.oracles.gradients:GradientOracle._bound",
         ("/ self.problem.records", "/ (2 * self.problem.records)"),
     ),
     _poisson(
         "M04",
         "Poisson samples at 1.5 times the rate of the ledger",
-        "oracles.batches:_new_rows",
-        ("< float(sampling.sample_rate)", "< 1.5 * float(sampling.sample_rate)"),
+        "privacy.mechanisms.schemes.drawing:Generator.coins",
+        ("< float(rate)", "< 1.5 * float(rate)"),
     ),
     _pgd(
         "M05",
         "records clipped by another norm",
-        "problems.problem:clip_rows",
+        "algorithms.problems.problem:clip_rows",
         ("np.sqrt((direction * direction).sum(axis=1, keepdims=True))", "np.abs(direction).max(axis=1, keepdims=True)"),
     ),
     _pgd(
         "M06",
         "one stream for all repetitions",
-        "noise:streams",
+        "algorithms.noise:streams",
         ("in root.spawn(count)", "in [root.spawn(1)[0]] * count"),
     ),
     _pgd(
         "M07",
         "every second noise is minus the last",
-        "noise:standard_gaussian",
+        "algorithms.noise:standard_gaussian",
         (
             "    for generator, row in zip(",
             "    key = (tuple(map(id, generators)), dimension)\n"
@@ -109,30 +114,30 @@ MUTANTS = (
     _poisson(
         "M08",
         "batches of a fixed size, accounted as Poisson samples",
-        "oracles.batches:_new_rows",
+        "privacy.mechanisms.schemes.drawing:Generator.coins",
         (
-            "drawn = np.flatnonzero(generator.random(records) < float(sampling.sample_rate))",
-            "drawn = np.sort(generator.choice(records, round(float(sampling.sample_rate) * records), replace=False))",
+            "np.flatnonzero(self._generator.random(count) < float(rate))",
+            "np.sort(self._generator.choice(count, round(float(rate) * count), replace=False))",
         ),
     ),
     Mutant(
         "M09",
         "bound of a difference halved",
-        "oracles.differences:GradientDifferenceOracle.per_record_bounds",
+        "algorithms.oracles.differences:GradientDifferenceOracle.per_record_bounds",
         (("np.minimum(apart * L,", "np.minimum(apart * L * 0.5,"),),
         "dp-spider",
     ),
     Mutant(
         "M10",
         "noise of a threshold drawn, not used",
-        "selection.above_threshold:AboveThresholdSelection.select",
+        "algorithms.selection.above_threshold:AboveThresholdSelection.select",
         (("values + each <= threshold +", "values + each <= 0 * threshold +"),),
         "above-threshold",
     ),
     _poisson(
         "M11",
         "mean over the size that a sample happens to have",
-        "oracles.batches:batch_means",
+        "algorithms.oracles.batches:batch_means",
         ("here[0] * (len(each) / float(by))", "here[0]"),
     ),
     _pgd(
@@ -151,7 +156,7 @@ MUTANTS = (
     Mutant(
         "M13",
         "scores doubled in the exponential mechanism",
-        "oracles.choices:_chosen",
+        "algorithms.oracles.choices:_chosen",
         (("(used + scores).argmax()", "(used + 2 * scores).argmax()"),),
         "dp-fw-l1",
     ),
@@ -178,39 +183,40 @@ MUTANTS = (
     Mutant(
         "M16",
         "pools overlap: records used twice",
-        "spider.population_stochastic_spider:PopulationStochasticSpider.pools",
+        "algorithms.spider.population_stochastic_spider:PopulationStochasticSpider.pools",
         (("Pool(first.end, self.second_batch", "Pool(0, self.second_batch"),),
         "stochastic-spider-population",
     ),
     _pgd(
         "M17",
         "noise x 0.9 after it was counted",
-        "oracles.perturbation:perturbed",
+        "algorithms.oracles.perturbation:perturbed",
         ("    return drawn\n", "    return values + 0.9 * (drawn - values)\n"),
     ),
     _poisson(
         "M18",
         "every Poisson sample is used for two steps",
-        "oracles.batches:_new_rows",
+        "privacy.mechanisms.schemes.drawing:Generator.coins",
         (
-            "        drawn = np.flatnonzero(",
-            "        kept = draw_rows.__dict__\n"
-            "        if str(id(generator)) in kept:\n"
-            "            return kept.pop(str(id(generator)))\n"
-            "        drawn = kept[str(id(generator))] = np.flatnonzero(",
+            "        return np.flatnonzero(self._generator.random(count) < float(rate))\n",
+            "        kept, stream = drawable_rate.__dict__, str(id(self._generator))\n"
+            "        if stream in kept:\n"
+            "            return kept.pop(stream)\n"
+            "        kept[stream] = np.flatnonzero(self._generator.random(count) < float(rate))\n"
+            "        return kept[stream]\n",
         ),
     ),
     Mutant(
         "M19",
         "the second point of a difference sees another batch",
-        "oracles.differences:GradientDifferenceOracle._difference",
+        "algorithms.oracles.differences:GradientDifferenceOracle._difference",
         (("batch_means(self.problem, previous, rows, by)", "batch_means(self.problem, previous, self._rows(), by)"),),
         "dp-storm-batches",
     ),
     Mutant(
         "M20",
         "the second point of a difference sees all records, not the batch",
-        "oracles.differences:GradientDifferenceOracle._difference",
+        "algorithms.oracles.differences:GradientDifferenceOracle._difference",
         (("batch_means(self.problem, previous, rows, by)", "self.gradients.known(previous)[1]"),),
         "dp-storm-batches",
     ),
@@ -221,7 +227,7 @@ MUTANTS = (
 def planted(mutant: Mutant) -> Iterator[None]:
     """The bug is in the package inside the ``with`` block, wherever the function was imported to."""
     module_name, _, path = mutant.where.partition(":")
-    module = importlib.import_module(f"dpbounds.algorithms.{module_name}")
+    module = importlib.import_module(f"dpbounds.{module_name}")
     *owners, name = path.split(".")
     owner = getattr(module, owners[0]) if owners else module
     sound = vars(owner)[name]

@@ -12,64 +12,16 @@ from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy import mechanisms as m
 from dpbounds.privacy.accountants.certified import account
 from dpbounds.privacy.mechanisms.descriptions import MECHANISMS, SAMPLINGS, digest
-from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Toeplitz
 from dpbounds.privacy.publishing.certificates import certificate
+from tests.privacy.mechanisms.examples import NOISES, SCHEMES, WHOLE, around
 
 BOTH = ("add-or-remove-one", "replace-one")
-SINGLE = [
-    m.Gaussian("1/3"),
-    m.Gaussian(noise_stddev="2e-3", sensitivity="1/7"),
-    m.Laplace("1.5"),
-    m.Laplace(noise_scale=3, sensitivity="0.1", dimension=1),
-    m.UniformBall("2.5", 100),
-    m.UniformBall(3, 1, sensitivity="1/3"),
-    m.DiscreteLaplace("2.5", 3),
-    m.DiscreteGaussian("1/3"),
-    m.DiscreteGaussian("4.5", "1.5", dimension=7),
-    m.MixtureOfGaussians("1/3", {0: "0.25", "1/7": "0.5", 2: "0.25"}),
-    m.RandomizedResponse("0.1", 5),
-    m.PermuteAndFlip("0.2", relation="add-or-remove-one", monotone=True),
-    m.ExponentialMechanism("0.2", relation="add-or-remove-one", monotone=True),
-    m.ExponentialMechanism("0.2", relation="replace-one"),
-    m.AboveThreshold("0.3", relation="add-or-remove-one", monotone=True),
-    m.AboveThreshold(threshold_noise=3, query_noise="4/7", relation="replace-one"),
-    *(m.PureDP("1/9", relation=relation) for relation in BOTH),
-    *(m.ApproximateDP(0, "1e-9", relation=relation) for relation in BOTH),
-    *(m.ZCDP("1e-3", relation=relation) for relation in BOTH),
-    *(m.RenyiDP({2: "0.1", "5/2": "0.2"}, relation=relation) for relation in BOTH),
-]
-SAMPLED = [
-    lambda inner: inner,
-    lambda inner: m.PoissonSampled(inner, "1/7"),
-    lambda inner: m.PoissonByUser(inner, "1/7"),
-    lambda inner: m.SampledWithoutReplacement(inner, 10, 1000),
-    lambda inner: m.SampledWithReplacement(inner, 10, 1000),
-    lambda inner: m.BallsInBins(inner, 4, "5/2", redraw=False),
-    lambda inner: m.BallsInBins(inner, 4, 3, redraw=True),
-    lambda inner: m.TruncatedPoisson(inner, "1/7", 20, 100),
-    lambda inner: m.Shuffled(inner, 4),
-    lambda inner: m.Shuffled(inner, 4, "1/9"),
-    lambda inner: m.RandomlyAllocated(inner, 7, 3),
-]
-COLUMN = Toeplitz([1, "1/2", "-1/8"], steps=12)
-WHOLE = [
-    m.MatrixMechanism("1/3", COLUMN, "fixed-order", separation=4),
-    m.MatrixMechanism(2, COLUMN, "minimum-separation", separation=4, at_most=2, groups="content"),
-    m.MatrixMechanism(2, COLUMN, "cyclic-poisson", separation=4, sample_rate="1/7", groups="independent"),
-    m.MatrixMechanism(2, Toeplitz([1], steps=9), "balls-in-bins", separation=3),
-    m.MatrixMechanism(4, BinaryTree(21), "single"),
-    m.MatrixMechanism(2, [[1], ["1/2", "1/3"], [0, 0, "2/7"]], "single"),
-    m.LastIterate(m.Gaussian(4), batches=10, epochs=5, smoothness_step="1/10", checkpoints=[2, 3]),
-    m.LastIterate(m.Gaussian(noise_stddev=3, sensitivity=2), batches=1, epochs=5, smoothness_step="1/10"),
-    m.LastIterate(m.Gaussian(4), batches=3, epochs=2, smoothness_step=["1/10", "1/20"], order="shuffled"),
-    m.LastIterate(m.Gaussian(4), batches=3, smoothness_step="1/10", order="secret", weight_decay_step="1/5"),
-]
 
 
-@pytest.mark.parametrize("sampled", SAMPLED, ids=lambda sampled: repr(sampled(SINGLE[0])))
-def test_every_mechanism_comes_back_with_every_sampling(sampled):
-    for inner in SINGLE:
-        releases = sampled(inner) ** 7 @ m.Gaussian(5)
+@pytest.mark.parametrize("scheme", [None, *SCHEMES], ids=repr)
+def test_every_mechanism_comes_back_with_every_sampling(scheme):
+    for inner in NOISES:
+        releases = (inner if scheme is None else around(scheme, inner)) ** 7 @ m.Gaussian(5)
         text = write_releases(releases)
         assert read_releases(text) == releases == Ledger.from_json(text).mechanism()
         assert Ledger.from_json(Ledger.from_json(text).to_json()) == Ledger.from_json(text)
@@ -105,7 +57,7 @@ def test_every_mechanism_that_there_is_can_be_written_or_is_no_single_release():
     public = {kind for kind in kinds if getattr(m, kind.__name__, None) is kind}
     known = {*MECHANISMS.values(), *SAMPLINGS.values()}
     assert public - known == {m.Composed, m.InParallel}
-    assert known == {type(each) for each in (*SINGLE, *WHOLE)} | {type(each(SINGLE[0])) for each in SAMPLED[1:]}
+    assert known == {type(each) for each in (*NOISES, *SCHEMES, *WHOLE)}
 
 
 def test_what_algorithms_write_is_read_as_the_same_mechanism():
@@ -208,9 +160,9 @@ def test_malformed_entries_are_refused(entry, message):
 # --- the file: every change of it is refused, or changes nothing ------------------------------------------------------
 
 EVERY_KIND = m.Composed(
-    tuple((sampled(inner), 3) for inner in SINGLE for sampled in (SAMPLED[0], SAMPLED[1], SAMPLED[2]))
+    tuple((each, 3) for inner in NOISES for each in (inner, around(SCHEMES[0], inner), around(SCHEMES[2], inner)))
 )
-CHANGED = {"kinds": SINGLE, "samplings": [sampled(SINGLE[0]) for sampled in SAMPLED[1:]], "wholes": WHOLE}
+CHANGED = {"kinds": NOISES, "samplings": SCHEMES, "wholes": WHOLE}
 MAY_BE = {bool: ("monotone", "redraw"), list: ("coefficients", "checkpoints", "smoothness_step")}
 OTHER_TYPES = [None, True, False, "", "\x1b[2J", "replace one", [], [2], [[]], {}, {"a": 1}]
 

@@ -9,6 +9,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from opacus.utils.batch_memory_manager import BatchMemoryManager
@@ -17,7 +18,7 @@ from torch.utils import data as torch_data
 from dpbounds.algorithms.ledger import Ledger
 from dpbounds.algorithms.sampling import Truncated
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
-from dpbounds.opacus import PrivacyEngine, schemes
+from dpbounds.opacus import PrivacyEngine
 from dpbounds.opacus.schemes import FIXED_SIZE, FRESH_BINS, KEPT_BINS, SCHEMES, SHUFFLED, TRUNCATED, SchemeSampler, Way
 from dpbounds.privacy.accountants.certified import delta, epsilon
 from dpbounds.privacy.mechanisms import (
@@ -316,7 +317,8 @@ def test_passes_over_two_batches_follow_their_law(bug: str | None, monkeypatch: 
     """Two records, each in two of four batches: every pair of sets as often as any other; planted bugs are not."""
     if bug is not None:
         columns = 2 if bug == "repetition" else 1
-        monkeypatch.setattr(schemes, "dealt", lambda scheme, n, numbers: numbers.integers(0, 4, (n, columns)))
+        wrong = lambda scheme, n, source: np.stack([source.numbers(4, n) for _ in range(columns)], axis=1)  # noqa: E731
+        monkeypatch.setattr(RandomlyAllocated, "deal", wrong)
     sampler = in_two_batches().make_private(**parts(2, 1))[2].batch_sampler
     pairs, runs = list(itertools.combinations(range(4), 2)), 1200
     seen: Counter[Any] = Counter()

@@ -40,7 +40,6 @@ _ROUTES = {
     "closed form": "a closed form in ball arithmetic",
     "contour": "a contour integral in ball arithmetic",
     "outcomes": "all outcomes, listed and summed in ball arithmetic",
-    "one law beside a Gaussian": "one law's losses, summed over a Gaussian's closed form, in ball arithmetic",
     "lattice": "a lattice of losses, rounded up and down",
     "clones": "the clones of the record in other batches, their number's law on a lattice of losses, rounded up",
     "allocation": "likelihood ratios (replace-one: their differences, at many thresholds) added up on a grid, "

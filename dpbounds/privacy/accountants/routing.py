@@ -31,7 +31,6 @@ from dpbounds.privacy.accountants.questions import (
 from dpbounds.privacy.accountants.simple_bounds import of_moments, of_parts, of_releases
 from dpbounds.privacy.pairs.pairs import GaussianProduct, Product, Tagged, as_gaussian, holds_shuffling
 from dpbounds.privacy.proofs import Declined, Proof
-from dpbounds.privacy.routes.beside_gaussian import delta_beside, epsilon_beside, lies_beside
 from dpbounds.privacy.routes.closed_forms import ball, certainly_infinite, has_closed_form
 from dpbounds.privacy.routes.contour import (
     ACCURACY,
@@ -72,7 +71,7 @@ def shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: flo
     """δ(ε) by the route that :func:`proven` would take, where that one serves many ε at once."""
     if _infinite_losses(product, Fraction(1)):
         return {}
-    if has_few_outcomes(product) or lies_beside(product) or len(product) > _MANY:
+    if has_few_outcomes(product) or len(product) > _MANY:
         return {}
     able = [epsilon for epsilon in epsilons if plannable(product, epsilon)]
     gaussian = as_gaussian(product)
@@ -270,17 +269,12 @@ def _by_largest_losses(product: Product, asked: Question, tolerance: float) -> P
 
 
 def _summed(product: Product, asked: Question) -> Proof | None:
-    """The sum over few outcomes, or over one other release's losses beside Gaussian ones, if narrow as a lattice's."""
-    by_outcomes, beside = (
-        (epsilon_by_outcomes, epsilon_beside) if asked.target.for_epsilon else (delta_by_outcomes, delta_beside)
-    )
+    """The sum over few outcomes, if as narrow as a lattice's answer."""
+    if not has_few_outcomes(product):
+        return None
+    by_outcomes = epsilon_by_outcomes if asked.target.for_epsilon else delta_by_outcomes
     try:
-        if has_few_outcomes(product):
-            found = by_outcomes(product, asked.target.value, asked.tolerance)
-        elif lies_beside(product):
-            found = beside(product, asked.target.value, max(asked.tolerance, _LATTICE_AIM))
-        else:
-            return None
+        found = by_outcomes(product, asked.target.value, asked.tolerance)
     except (Declined, NotCertified):
         return None
     return found if relative_width(found) <= ACCEPTED else None

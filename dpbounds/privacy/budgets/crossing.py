@@ -20,7 +20,7 @@ from dpbounds.expressions.time_limit import TimeIsUp
 from dpbounds.privacy.accountants.certified import prove_delta
 from dpbounds.privacy.pairs.pairs import Product, TaggedGaussians, holds_allocation
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.closed_forms import closed_form_delta, has_closed_form
+from dpbounds.privacy.routes.closed_forms import closed_form_delta, has_closed_form, squared_shift_of
 from dpbounds.privacy.values import Budget
 
 Solve = Literal["noise", "steps", "sample-rate", "batches"]
@@ -478,18 +478,16 @@ def _log(number: Fraction) -> float:
 
 def _expected(product: Product, epsilon: Fraction) -> float:
     """Log δ(ε) in floating point, by what is quickest."""
-    from dpbounds.privacy.routes.beside_gaussian import lies_beside, log_delta_beside
     from dpbounds.privacy.routes.lattice.bounds import expected_log_delta
+    from dpbounds.privacy.routes.outcomes import has_few_outcomes, log_delta_by_outcomes
 
     if holds_allocation(product):
         from dpbounds.privacy.routes.allocation.enclosed import rough
 
         product = rough(product)
-    if has_closed_form(product) and isinstance(
-        product[0][0], TaggedGaussians
-    ):  # whose many tails a lattice would add up
+    if has_closed_form(product) and isinstance(product[0][0], TaggedGaussians):  # a lattice would add up many tails
         return _log(ball_end(closed_form_delta(product[0][0], epsilon, 50)[0], "up"))
-    if lies_beside(product):
+    if has_few_outcomes(product) and squared_shift_of(product):
         with contextlib.suppress(Declined):
-            return log_delta_beside(product, epsilon)
+            return log_delta_by_outcomes(product, epsilon)
     return expected_log_delta(product, float(epsilon))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from dpbounds.by_need import names_by_need
 
 if TYPE_CHECKING:  # listed here, a pair costs nothing where it is not used: the files of mechanisms name many
-    from dpbounds.privacy.pairs import crowds as crowds, truncation as truncation
+    from dpbounds.privacy.pairs import crowds as crowds, skellam as skellam, truncation as truncation
     from dpbounds.privacy.pairs.gaussian import together as together
     from dpbounds.privacy.pairs.gaussian_mixtures import mixed as mixed
     from dpbounds.privacy.pairs.pairs import (
@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # listed here, a pair costs nothing where it is not used: the
         discrete_laplaces as discrete_laplaces,
         enlarged as enlarged,
     )
+    from dpbounds.privacy.pairs.skellam import ShiftedSkellams as ShiftedSkellams
     from dpbounds.privacy.pairs.step_bounds import StepBound as StepBound
 
 __getattr__, __dir__, __all__ = names_by_need(__name__)

@@ -27,7 +27,6 @@ class Responses(AtomicPair, PublicPair):
     grows_with = ("epsilon",)
     gathers = True
     proof = _KAIROUZ
-    atom_count = 3
 
     def in_words(self, write: Writer) -> str:
         """The two distributions, in words."""
@@ -42,6 +41,11 @@ class Responses(AtomicPair, PublicPair):
         return of_atoms(
             [LossAtom(epsilon, true, other), LossAtom(arb(0), rest, rest), LossAtom(-epsilon, other, true)], arb(0)
         )
+
+    @property
+    def atom_count(self) -> int:
+        """Two, or three with the loss 0."""
+        return 2 if self.options == 2 else 3
 
     def _enlarged(self, k: int) -> Pair | None:
         return Responses(k * self.epsilon) if self.options == 2 else None

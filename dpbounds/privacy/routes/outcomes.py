@@ -2,14 +2,15 @@
 
 Randomised responses, (ε, δ)-guarantees, two-point pairs, noise in balls and samples of them have finitely many losses.
 T equal releases with n atoms have C(T+n-1, n-1) outcomes that differ in more than their order; where the outcomes of a
-product are few, they are listed, and nothing is rounded but balls. Proof: ``losses.md``, section 11.
+product are few, they are listed, and nothing is rounded but balls. Full-batch Gaussian releases may stand beside them:
+given an outcome, what is left of ε is theirs. Proof: ``losses.md``, section 11.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
@@ -19,14 +20,18 @@ from flint import arb
 from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working, working_bits
+from dpbounds.privacy.pairs.gaussian_profiles import shifted_delta
 from dpbounds.privacy.pairs.losses import LossAtom, ball, law_at, positive_part
-from dpbounds.privacy.pairs.pairs import Product
+from dpbounds.privacy.pairs.pairs import Product, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined, Proof
+from dpbounds.privacy.routes.closed_forms import squared_shift_of
 from dpbounds.privacy.routes.inversion import invert
 
 ROUTE = "outcomes"
 
 _MOST = 40_000  # outcomes: some tenths of a second
+_MOST_BESIDE_GAUSSIANS = 4_000  # the same, each with a Gaussian tail
+_DOUBLES = 60  # bits of ε up to which doubles find it
 _PRECISIONS = 2, 8  # bits of the balls, relative to the bits wanted: tried in this order
 
 
@@ -40,12 +45,16 @@ class _Outcomes:
     first_law: tuple[arb, ...]  # P-mass of the first 0, 1, 2, ... outcomes
     second_law: tuple[arb, ...]  # their Q-mass
     infinite: arb  # P-mass at infinite loss
+    squared_shift: Fraction  # of the Gaussian releases beside them
 
     @classmethod
     def of(cls, product: Product) -> _Outcomes:
         """List them."""
-        laws = [(law_at(pair, working_bits()), count) for pair, count in product]
-        _demand_few([(len(law.points), count) for law, count in laws])
+        squared_shift = squared_shift_of(product)
+        laws = [(law_at(pair, working_bits()), count) for pair, count in _atomic(product)]
+        most = _MOST_BESIDE_GAUSSIANS if squared_shift else _MOST
+        if _how_many((len(law.points), count) for law, count in laws) > most:
+            raise Declined(f"{ROUTE}: there are more than {most} outcomes")
         if not all(law.infinite < 1 for law, _ in laws):
             raise Declined(f"{ROUTE}: all losses of a release are infinite")
         infinite = -sum((count * (-law.infinite).log1p() for law, count in laws), arb(0)).expm1()
@@ -61,17 +70,48 @@ class _Outcomes:
             tuple(accumulate((outcome.p for outcome in found), initial=arb(0))),
             tuple(accumulate((outcome.r for outcome in found), initial=arb(0))),
             infinite,
+            squared_shift,
         )
 
     def curve(self, epsilon: Fraction) -> tuple[arb, arb]:
         """δ(ε), twice the same ball."""
+        value = self._beside_gaussians(epsilon) if self.squared_shift else self._alone(epsilon)
+        return value, value
+
+    def _beside_gaussians(self, epsilon: Fraction) -> arb:
+        """The mean of the Gaussian releases' δ at what each outcome leaves of ε."""
+        value, at = self.infinite, ball(epsilon)
+        for place, (p, _) in zip(self.places, self.masses, strict=True):
+            checkpoint()
+            loss = arb(-place, self.radius)
+            value = value + p * shifted_delta(self.squared_shift, at - loss)
+        return value
+
+    def _alone(self, epsilon: Fraction) -> arb:
         at, alpha = ball(epsilon), ball(epsilon).exp()
         surely = bisect_left(self.places, -(at + self.radius).upper())
         possibly = bisect_left(self.places, -(at - self.radius).lower())
         value = self.infinite + self.first_law[surely] - alpha * self.second_law[surely]
         for p, r in self.masses[surely:possibly]:
             value = value + positive_part(p - alpha * r)
-        return value, value
+        return value
+
+    def estimate(self) -> Callable[[Fraction], arb]:
+        """ε -> δ(ε) in floating point, where Gaussian releases stand beside them."""
+        import numpy as np
+        from scipy.special import log_ndtr  # a quarter of a second, which not every answer needs
+
+        mu, infinite = float(self.squared_shift) ** 0.5, float(self.infinite)
+        losses = -np.array([float(place) for place in self.places])
+        masses = np.array([float(p) for p, _ in self.masses])
+
+        def delta(epsilon: Fraction) -> arb:
+            at = float(epsilon) - losses
+            log_first, log_second = log_ndtr(mu / 2 - at / mu), at + log_ndtr(-mu / 2 - at / mu)
+            each = np.exp(log_first) * -np.expm1(np.minimum(log_second - log_first, 0.0))
+            return arb(float(masses @ each) + infinite)
+
+        return delta
 
     def crossing(self, delta: arb) -> Fraction:
         """About where δ(ε) crosses δ, at least 0: between two losses e^ε is (P + infinite - δ)/Q."""
@@ -88,8 +128,16 @@ class _Outcomes:
 
 
 def has_few_outcomes(product: Product) -> bool:
-    """Whether all pairs have few atoms and no continuous losses; their outcomes may still be too many."""
-    return all(pair.atom_count is not None and pair.atom_count <= _MOST for pair, _ in product)
+    """Whether all pairs have few atoms and no continuous losses; their outcomes may still be too many.
+
+    Where full-batch Gaussian releases stand beside them, these are few.
+    """
+    atomic = _atomic(product)
+    sizes = [(pair.atom_count, count) for pair, count in atomic]
+    known = [(atoms, count) for atoms, count in sizes if atoms is not None and atoms <= _MOST]
+    if len(known) < len(sizes) or len(atomic) == len(product):
+        return len(known) == len(sizes)
+    return bool(atomic) and _how_many(known) <= _MOST_BESIDE_GAUSSIANS
 
 
 def delta_by_outcomes(product: Product, epsilon: Fraction, tolerance: float) -> Proof:
@@ -108,6 +156,13 @@ def delta_by_outcomes(product: Product, epsilon: Fraction, tolerance: float) -> 
     raise Declined(f"{ROUTE}: δ cannot be told from 0 at {factor * bits} bits")
 
 
+def log_delta_by_outcomes(product: Product, epsilon: Fraction) -> float:
+    """Log δ(ε) in floating point beside Gaussian releases, not proven: to look for a calibration with."""
+    with working(2 * _DOUBLES):
+        value = float(_Outcomes.of(product).estimate()(epsilon))
+    return math.log(value) if value > 0 else -math.inf
+
+
 def epsilon_by_outcomes(product: Product, delta: Fraction, tolerance: float) -> Proof:
     """Prove an enclosure of ε(δ), to some 15 digits or ``tolerance``, whichever is narrower.
 
@@ -115,12 +170,16 @@ def epsilon_by_outcomes(product: Product, delta: Fraction, tolerance: float) -> 
         Declined: The outcomes are too many, or δ is not proven to exceed the probability of an infinite loss.
         NotCertified: The two ends could not be proven.
     """
-    bits = max(60, math.ceil(-math.log2(tolerance)) + 12)
+    bits = max(_DOUBLES, math.ceil(-math.log2(tolerance)) + 12)
     with working(4 * bits):
         outcomes, target = _Outcomes.of(product), ball(delta)
         if not outcomes.infinite < target:
             raise Declined(f"{ROUTE}: δ cannot be told from the probability that the loss is infinite")
-        low, high = invert(outcomes.curve, target, outcomes.crossing(target), bits=bits)
+        if outcomes.squared_shift:
+            estimate = outcomes.estimate() if bits == _DOUBLES else None
+            low, high = invert(outcomes.curve, target, 1, estimate, bits=bits)
+        else:
+            low, high = invert(outcomes.curve, target, outcomes.crossing(target), bits=bits)
         return _proof(Enclosure(low, high, ROUTE, 4 * bits), outcomes)
 
 
@@ -128,13 +187,20 @@ def _proof(enclosure: Enclosure, outcomes: _Outcomes) -> Proof:
     return Proof(enclosure, ROUTE, {"outcomes": len(outcomes.masses), "working precision": enclosure.precision})
 
 
-def _demand_few(sizes: Sequence[tuple[int, int]]) -> None:
+def _atomic(product: Product) -> Product:
+    """All pairs but full-batch Gaussian ones."""
+    return tuple((pair, count) for pair, count in product if not isinstance(pair, ShiftedGaussians))
+
+
+def _how_many(sizes: Iterable[tuple[int, int]]) -> int:
+    """The number of outcomes of releases with so many atoms, so many of each; more than ``_MOST`` may be any more."""
     total = 1
     for atoms, count in sizes:
         for k in range(1, min(atoms - 1, count) + 1):  # C(T+n-1, min(n-1, T)), which grows with each factor
             total = total * (max(atoms - 1, count) + k) // k
             if total > _MOST:
-                raise Declined(f"{ROUTE}: there are more than {_MOST} outcomes")
+                return total
+    return total
 
 
 def _both(one: LossAtom, other: LossAtom) -> LossAtom:

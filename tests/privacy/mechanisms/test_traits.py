@@ -38,6 +38,7 @@ TRAITS: dict[Mechanism, frozenset[Trait]] = {
     m.UniformBall(2, 3, sensitivity=1): REAL_SUMS - {Trait.PER_RECORD, Trait.PRESENCE},
     m.DiscreteLaplace(2): SUMS,
     m.DiscreteGaussian(2): SUMS,
+    m.Skellam(2): SUMS,
     m.MixtureOfGaussians(2, {0: "0.5", 1: "0.5"}): SUMS - {Trait.CERTAIN},
     m.RandomizedResponse(1): ANSWERS,
     **{
@@ -67,7 +68,16 @@ TRAITS: dict[Mechanism, frozenset[Trait]] = {
     m.InParallel((NOISE,)): SUMS - {Trait.UNDIVIDED},
 }
 # what is printed may say more noise never, and a larger rate, bound, ε or δ always
-DOWN = {"noise_multiplier", "noise_stddev", "noise_scale", "radius", "threshold_noise", "query_noise", "rest"}
+DOWN = {
+    "variance",
+    "noise_multiplier",
+    "noise_stddev",
+    "noise_scale",
+    "radius",
+    "threshold_noise",
+    "query_noise",
+    "rest",
+}
 
 
 @pytest.mark.parametrize("mechanism", TRAITS, ids=repr)

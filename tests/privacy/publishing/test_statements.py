@@ -27,6 +27,7 @@ from dpbounds.privacy.mechanisms import (
     SampledWithoutReplacement,
     SampledWithReplacement,
     Shuffled,
+    Skellam,
     TruncatedPoisson,
     UniformBall,
 )
@@ -132,6 +133,11 @@ NOISES: dict[str, tuple[Mechanism, str]] = {
     "discrete-gaussian": (
         DiscreteGaussian(3, THIRD + 1),
         "parameter 3, whole numbers, per-record l2 bound at most 1.33333333334",
+    ),
+    "skellam": (
+        Skellam(THIRD, THIRD + 1, dimension=2),
+        "Skellam noise of variance at least 0.333333333333, whole numbers, per-record l2 bound at most 1.33333333334 in "
+        "2 dimensions",
     ),
     "mixture-of-gaussians": (
         MixtureOfGaussians(2, [("0.5", THIRD), (1, 2 * THIRD)]),

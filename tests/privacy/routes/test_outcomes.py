@@ -1,5 +1,6 @@
 """Products of few atoms: against every sequence of outcomes in mpmath, the lattice, and what must hold."""
 
+import math
 from fractions import Fraction
 from itertools import product as sequences
 
@@ -15,6 +16,8 @@ from dpbounds.privacy.pairs.pairs import (
     Responses,
     Sampled,
     SampledBalls,
+    SampledGaussians,
+    ShiftedGaussians,
     ShiftedLaplaces,
     TwoPoints,
     TwoResponses,
@@ -24,7 +27,7 @@ from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes import outcomes
 from dpbounds.privacy.routes.lattice import delta_bounds, epsilon_bounds
 from dpbounds.privacy.routes.outcomes import ROUTE, delta_by_outcomes, epsilon_by_outcomes
-from tests.privacy.routes.twins import real
+from tests.privacy.routes.twins import gaussian_profile, real
 
 HALF, TENTH = Fraction(1, 2), Fraction(1, 10)
 
@@ -70,13 +73,17 @@ def atoms(pair):
 
 def every_sequence(product):
     """(total loss, P-mass) of every sequence of outcomes, none merged."""
-    releases = [atoms(pair) for pair, count in product for _ in range(count)]
+    releases = [atoms(pair) for pair, count in product if not isinstance(pair, ShiftedGaussians) for _ in range(count)]
     return [(sum(loss for loss, _ in one), mpmath.fprod(p for _, p in one)) for one in sequences(*releases)]
 
 
 def twin(product, epsilon):
     everything = every_sequence(product)
     finite = mpmath.fsum(p for _, p in everything)
+    squared = sum(count * pair.squared_shift for pair, count in product if isinstance(pair, ShiftedGaussians))
+    if squared:
+        mu = mpmath.sqrt(real(squared))
+        return 1 - finite + mpmath.fsum(p * gaussian_profile(mu, epsilon - loss) for loss, p in everything)
     return 1 - finite + mpmath.fsum(p * -mpmath.expm1(epsilon - loss) for loss, p in everything if loss > epsilon)
 
 
@@ -89,6 +96,9 @@ PRODUCTS = [
     ((sampled(TENTH, Responses(Fraction(1))), 4), (Responses(TENTH), 1)),
     ((UniformBalls(TENTH**2, 1), 3), (SampledBalls(HALF, TENTH**2, 1), 3)),
     ((Discrete(((HALF, HALF), (-TENTH, Fraction(1, 4)), (Fraction(-2), Fraction(1, 5))), Fraction(1, 20)), 4),),
+    ((TwoPoints(HALF, Fraction(7, 10)), 1), (ShiftedGaussians(Fraction(1, 4)), 1)),
+    ((ShiftedGaussians(Fraction(1, 9)), 1), (Responses(HALF), 3), (ShiftedGaussians(TENTH), 2)),
+    ((FourPoints(HALF, Fraction(1, 1000)), 4), (ShiftedGaussians(Fraction(2)), 1), (Responses(TENTH, 5), 2)),
 ]
 
 
@@ -177,6 +187,28 @@ def test_many_outcomes_are_left_to_the_lattice_before_any_is_listed(product, cou
         return
     monkeypatch.undo()
     assert delta_by_outcomes(product, TENTH, 1e-9).parameters["outcomes"] == count
+
+
+@pytest.mark.parametrize(("count", "few"), [(3_999, True), (4_000, False)])
+def test_gaussian_releases_stand_beside_few_outcomes_only(count, few):
+    product = ((ShiftedGaussians(TENTH), 1), (Responses(TENTH), count))
+    assert outcomes.has_few_outcomes(product) == few
+    if not few:
+        with pytest.raises(Declined, match="more than 4000"):
+            delta_by_outcomes(product, Fraction(1), 1e-9)
+
+
+def test_gaussian_releases_alone_and_sampled_ones_are_none_of_its_business():
+    assert not outcomes.has_few_outcomes(((ShiftedGaussians(TENTH), 3),))
+    sampled_gaussians = SampledGaussians(Direction.ADD, TENTH, Fraction(1))
+    assert not outcomes.has_few_outcomes(((ShiftedGaussians(TENTH), 3), (Responses(HALF), 1), (sampled_gaussians, 1)))
+
+
+def test_the_search_in_doubles_is_near():
+    product = ((ShiftedGaussians(HALF), 1), (FourPoints(HALF, Fraction(1, 1000)), 40), (Responses(TENTH), 30))
+    for epsilon in (Fraction(0), Fraction(1), Fraction(20)):
+        proven = delta_by_outcomes(product, epsilon, 1e-9).enclosure
+        assert outcomes.log_delta_by_outcomes(product, epsilon) == pytest.approx(math.log(proven.upper), rel=1e-9)
 
 
 def test_continuous_losses_are_none_of_its_business():

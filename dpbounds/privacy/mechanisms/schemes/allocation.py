@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import ExactLike, positive_integer
@@ -30,17 +31,20 @@ from dpbounds.privacy.mechanisms.demands import (
 )
 from dpbounds.privacy.mechanisms.parameters import COUNT, FLAG, NUMBER, parameter
 from dpbounds.privacy.mechanisms.schemes.sampling import (
-    Sampling,
+    Dealing,
     demand_mechanism,
     epochs_in_words,
 )
 from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.values import positive
 
+if TYPE_CHECKING:
+    from dpbounds.privacy.mechanisms.schemes.drawing import Rows, Source
+
 _MOST_PARTICIPATIONS = 6  # in one epoch, that an attack counts
 
 
-class _Allocated(Sampling):
+class _Allocated(Dealing):
     """Steps that every record draws on its own, in secret."""
 
     __slots__ = ()
@@ -134,6 +138,18 @@ class RandomlyAllocated(_Allocated):
             "that batches differ in size and nobody is displaced"
         )
 
+    def deal(self, records: int, source: Source) -> Rows:
+        """A uniform set of k steps for each record."""
+        from dpbounds.privacy.mechanisms.schemes.drawing import subsets
+
+        return subsets(source, records, self.steps, self.participations)
+
+    def draw(self, records: int, source: Source) -> Iterator[Rows]:
+        """The batches of an epoch."""
+        from dpbounds.privacy.mechanisms.schemes.drawing import in_turn
+
+        return in_turn(self.deal(records, source), self.steps)
+
     def divisor(self, records: int) -> Fraction:
         """The expected size of a batch, k n/t for k of t steps."""
         return Fraction(records * self.participations, self.steps)
@@ -181,6 +197,11 @@ class BallsInBins(_Allocated):
         )
 
     @property
+    def redraws(self) -> bool:
+        """Unless records stay in their bins."""
+        return self.redraw
+
+    @property
     def whole_epochs(self) -> int:
         """How many epochs visit every bin."""
         return math.floor(self.epochs)
@@ -221,6 +242,19 @@ class BallsInBins(_Allocated):
         """How records draw their bins."""
         often = "afresh in every epoch" if self.redraw else "once"
         return f"that every record draws its bin by itself, uniformly, {often}, and nobody is displaced"
+
+    def deal(self, records: int, source: Source) -> Rows:
+        """A bin for each record."""
+        return source.numbers(self.bins, records)
+
+    def draw(self, records: int, source: Source) -> Iterator[Rows]:
+        """The bins of all epochs, thrown once or anew for each."""
+        from dpbounds.privacy.mechanisms.schemes.drawing import in_turn
+
+        kept = None if self.redraw else self.deal(records, source)
+        for epoch in range(math.ceil(self.epochs)):
+            visited = self.bins if epoch < self.whole_epochs else self.last_visits
+            yield from in_turn(self.deal(records, source) if kept is None else kept, visited)
 
     def divisor(self, records: int) -> Fraction:
         """The expected size of a bin, n/m for m bins."""

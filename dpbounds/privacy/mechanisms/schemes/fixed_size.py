@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.expressions.exact import positive_integer
@@ -21,6 +23,9 @@ from dpbounds.privacy.mechanisms.parameters import COUNT, parameter
 from dpbounds.privacy.mechanisms.schemes.group_draws import hypergeometric_chances
 from dpbounds.privacy.mechanisms.schemes.sampling import Sampling, demand_mechanism, records_in_words
 from dpbounds.privacy.relations import Order, Relation
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.mechanisms.schemes.drawing import Rows, Source
 
 
 class _FixedSize(Sampling):
@@ -46,6 +51,10 @@ class _FixedSize(Sampling):
         lower = " (or a public lower bound on the larger of two neighbours)" if relation.counts_records else ""
         drawn = f"each batch is drawn afresh and uniformly, in secret, from as many records as said{lower}"
         return (Assumption(LOADER, drawn),)
+
+    def _demand_enough(self, records: int) -> None:
+        if records < self.dataset_size:
+            raise InvalidValue("records", records, f"at least dataset_size, {self.dataset_size}")
 
     def divisor(self, records: int) -> Fraction:
         """The size of a batch, b."""
@@ -150,6 +159,11 @@ class SampledWithoutReplacement(_FixedSize):
         """A batch of as many, from fewer records."""
         return SampledWithoutReplacement(self.mechanism, self.batch_size, self._left(k, self.batch_size) + 1)
 
+    def draw(self, records: int, source: Source) -> Iterator[Rows]:
+        """One batch, every set of b records as likely."""
+        self._demand_enough(records)
+        yield source.subset(self.batch_size, records)
+
     def drawn_in_words(self, write: Writer) -> str:
         """The batches."""
         return f"{records_in_words(self.batch_size, self.dataset_size)} drawn without replacement"
@@ -229,6 +243,11 @@ class SampledWithReplacement(_FixedSize):
     def at_last_removal(self, k: int) -> Mechanism:
         """As many draws, from fewer records."""
         return SampledWithReplacement(self.mechanism, self.batch_size, self._left(k, 1) + 1)
+
+    def draw(self, records: int, source: Source) -> Iterator[Rows]:
+        """One batch: b independent draws."""
+        self._demand_enough(records)
+        yield source.numbers(records, self.batch_size)
 
     def drawn_in_words(self, write: Writer) -> str:
         """The batches."""

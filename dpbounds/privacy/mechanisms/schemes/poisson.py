@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.exact import ExactLike
@@ -37,6 +38,9 @@ from dpbounds.privacy.mechanisms.schemes.group_draws import binomial_chances
 from dpbounds.privacy.mechanisms.schemes.sampling import Sampling, demand_mechanism
 from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.values import positive_rate
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.mechanisms.schemes.drawing import Rows, Source
 
 _LARGEST_GROUP = 1_000  # whose number of draws is summed over
 
@@ -145,6 +149,10 @@ class PoissonSampled(Sampling):
     def draws(self, relation: Relation) -> str:
         """How samples are drawn."""
         return "Poisson sampling (each record enters each step's sample independently, and the samples stay secret)"
+
+    def draw(self, records: int, source: Source) -> Iterator[Rows]:
+        """One sample: a coin for each record."""
+        yield source.coins(records, self.sample_rate)
 
     def divisor(self, records: int) -> Fraction:
         """The expected size of a sample, q n."""

@@ -7,11 +7,17 @@ set are a scheme of their own, :class:`Shuffled`.
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Iterator
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms.core import Loss, Mechanism, Writer
 from dpbounds.privacy.mechanisms.parameters import parameters_of
+
+if TYPE_CHECKING:  # NumPy costs time where nothing is drawn
+    from dpbounds.privacy.mechanisms.schemes.drawing import Rows, Source
 
 BATCHES = "which records were in which batch, and how many"
 
@@ -78,3 +84,31 @@ class Sampling(Mechanism):
     def in_words(self, write: Writer) -> str:
         """The mechanism inside."""
         return self.mechanism.in_words(write)
+
+    def draw(self, records: int, source: Source) -> Iterator[Rows]:
+        """The batches of one release, in order: the places of their records, in an order that means nothing.
+
+        Args:
+            records: How many there are.
+            source: Where the randomness comes from. A sample rate has to be one at which it can draw
+                (``drawable_rate``).
+
+        Raises:
+            UnsupportedMechanism: There is no sampler for the scheme.
+        """
+        raise UnsupportedMechanism(f"there is no sampler for {self.name}: draw its batches as its assumptions say")
+
+
+class Dealing(Sampling):
+    """A scheme that deals all records to the batches of an epoch at once."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def deal(self, records: int, source: Source) -> Rows:
+        """Each record's batch in an epoch, from 0, or -1 where it sits out, shape (n,); or its K batches, (n, K)."""
+
+    @property
+    def redraws(self) -> bool:
+        """Whether every epoch deals anew."""
+        return True

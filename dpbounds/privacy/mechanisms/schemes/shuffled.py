@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
@@ -19,15 +21,18 @@ from dpbounds.privacy.mechanisms.demands import (
 )
 from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
 from dpbounds.privacy.mechanisms.schemes.sampling import (
-    Sampling,
+    Dealing,
     demand_mechanism,
     epochs_in_words,
 )
 from dpbounds.privacy.relations import Order, Relation
 
+if TYPE_CHECKING:
+    from dpbounds.privacy.mechanisms.schemes.drawing import Rows, Source
+
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Shuffled(Sampling):
+class Shuffled(Dealing):
     """One epoch: shuffle the records, cut them into batches of one size, run the mechanism on each in turn.
 
     ``Shuffled(m, batches) ** E`` shuffles anew for each of E epochs. Everything that each batch publishes may be seen;
@@ -111,6 +116,19 @@ class Shuffled(Sampling):
     def draws(self, relation: Relation) -> str:
         """How orders are drawn and batches cut."""
         return "a uniformly random order of the records in every epoch, drawn afresh, cut into batches of one size"
+
+    def deal(self, records: int, source: Source) -> Rows:
+        """Batches cut from a fresh order, each rounded down to whole records: who is left over sits out the epoch."""
+        from dpbounds.privacy.mechanisms.schemes.drawing import cut
+
+        size, rest = int((1 - self.rest) * records / self.batches), int(self.rest * records)
+        return cut(source.order(records), self.batches, self.batches * size, rest)
+
+    def draw(self, records: int, source: Source) -> Iterator[Rows]:
+        """The batches of an epoch, the smaller one last."""
+        from dpbounds.privacy.mechanisms.schemes.drawing import in_turn
+
+        return in_turn(self.deal(records, source), self.batches + (self.rest > 0))
 
     def divisor(self, records: int) -> Fraction:
         """The size of a batch, ⌊n/m⌋ for m batches."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
+from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.privacy import pairs
 from dpbounds.privacy.mechanisms.bounds import MOST_CLASSES, Classes, Members, base_of, mixture, product_of
@@ -18,6 +20,9 @@ from dpbounds.privacy.mechanisms.schemes.poisson import PoissonSampled
 from dpbounds.privacy.mechanisms.schemes.sampling import Sampling, demand_mechanism
 from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.values import positive_rate
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.mechanisms.schemes.drawing import Rows, Source
 
 _MOST_SIZES = 12  # classes of sizes of data sets, where releases promise several largest sizes
 _OFTEN = Fraction(1, 1000)  # of cuts: below it an attack by a crowd is not looked at
@@ -100,6 +105,14 @@ class TruncatedPoisson(Sampling):
         """How samples are drawn and cut."""
         many = "at most so many records" if relation.counts_records else "so many records"
         return f"Poisson samples of {many}, each cut, where it is too large, to a uniform choice of that size"
+
+    def draw(self, records: int, source: Source) -> Iterator[Rows]:
+        """One sample; a uniform choice of B of it, where it holds more."""
+        if records > self.dataset_size:
+            raise InvalidValue("records", records, f"at most dataset_size, {self.dataset_size}")
+        drawn = source.coins(records, self.sample_rate)
+        most = self.max_batch_size
+        yield drawn if len(drawn) <= most else drawn[source.subset(most, len(drawn))]
 
     def divisor(self, records: int) -> Fraction:
         """The expected size of a sample, q n."""
