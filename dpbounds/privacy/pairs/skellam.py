@@ -1,0 +1,132 @@
+"""The pair of Skellam noise, the difference of two Poisson numbers, on the whole numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb
+
+from dpbounds.errors import NotCertified
+from dpbounds.expressions.time_limit import checkpoint
+from dpbounds.expressions.working import working_bits
+from dpbounds.privacy.pairs.core import Costs, Moments, Pair, PublicPair, Writer
+from dpbounds.privacy.pairs.losses import NEGLIGIBLE_BITS, LossAtom, LossDistribution, ball, of_atoms
+from dpbounds.privacy.pairs.weighing import up_to
+from dpbounds.privacy.proofs import Declined
+
+_MOST_WHOLE_NUMBERS = 40_000  # of which a distribution is made: a tenth of a second
+_FARTHEST, _DEVIATIONS = 25_000, 80  # whole numbers from 0, and standard deviations, beyond which nothing is looked at
+_HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftedSkellams(PublicPair):
+    """P(x) = f(x - D), Q(x) = f(x), f(k) = e^(-2μ) I_|k|(2μ) on the whole numbers; 2μ = ``variance``, D = ``distance``.
+
+    One coordinate moves, by at most D. Derived in ``skellam.md``. Attained. ``scalar``: the answer has one coordinate,
+    so that k records move it by kD; else nothing is said of several records.
+    """
+
+    variance: Fraction
+    distance: int
+    scalar: bool = True
+
+    claims = Moments.EXACT_AND_OWN
+    proof = "skellam.md (derived there)"
+
+    def in_words(self, write: Writer) -> str:
+        """The two distributions, in words."""
+        return f"Skellam distributions of variance {write(self.variance)}, {self.distance} apart"
+
+    def distribution(self) -> LossDistribution:
+        """The loss at x is log f(x - D)/f(x); beyond R on either side both have next to nothing, which is revealed."""
+        distance = self.distance
+        masses, rest = skellam_masses(self.variance, distance)
+        reach = len(masses) - 1
+        points = [
+            LossAtom((masses[abs(x - distance)] / masses[abs(x)]).log(), masses[abs(x - distance)], masses[abs(x)])
+            for x in range(distance - reach, reach + 1)
+        ]
+        # P lacks what lies left of D - R or right of R; Q the same, mirrored
+        lost = arb(0).union(2 * rest + sum(masses[reach + 1 - distance :], arb(0)))
+        return of_atoms(points, lost, lost)
+
+    def costs(self) -> Costs:
+        """1 over the variance: more noise is less noise and some more, added independently."""
+        return (1 / self.variance,)
+
+    def with_costs(self, costs: Costs) -> Pair:
+        """The pair of the same distance with other noise."""
+        return ShiftedSkellams(1 / costs[0], self.distance, self.scalar)
+
+    def rough_variance(self) -> float:
+        """That of the continuous Gaussian."""
+        return float(self.distance**2 / self.variance)
+
+    def _enlarged(self, k: int) -> Pair | None:
+        if self.scalar and is_listed(self.variance, k * self.distance):
+            return ShiftedSkellams(self.variance, k * self.distance)
+        return None
+
+    def closed_log_moment(self, order: arb) -> arb:
+        """A sum to the left of 0 and one to the right, each until a geometric series bounds the rest (section 4)."""
+        distance, mu = self.distance, ball(self.variance / 2)
+        masses, rest = skellam_masses(self.variance, distance)
+        reach = len(masses) - 1
+        left = range(distance - reach, distance + 1)
+        total = sum((self._weighed(masses, x, order) for x in left), arb(0)) + up_to(rest)
+        negligible = arb(2) ** -max(2 * working_bits(), NEGLIGIBLE_BITS)
+        x = distance
+        while True:
+            checkpoint()
+            x += 1
+            if x >= len(masses):
+                if x > _MOST_WHOLE_NUMBERS:
+                    far = order.str(5, radius=False)
+                    raise NotCertified(f"the Rényi divergence at order {far} is decided too far out: {self}")
+                masses = skellam_masses(self.variance, 2 * x)[0]
+            term = self._weighed(masses, x, order)
+            total += term
+            ratio = mu / (x - distance + 1) * ((mu + x + 1) / (x - distance + 1)) ** (order - 1)
+            if ratio < ball(_HALF) and term < negligible * total:
+                return (total + up_to(2 * term * ratio)).log()
+
+    def _weighed(self, masses: Sequence[arb], x: int, order: arb) -> arb:
+        return masses[abs(x - self.distance)] ** order * masses[abs(x)] ** (1 - order)
+
+
+def skellam_masses(variance: Fraction, further: int = 0) -> tuple[list[arb], arb]:
+    """P(X = 0), ..., P(X = R) of Skellam noise, as far as they matter and so much further; a bound on P(X > R).
+
+    From two Bessel functions down, by I_(k-1) = I_(k+1) + (k/μ) I_k, a sum of positive terms. The ratio of neighbouring
+    masses falls, so that beyond R they are below a geometric series (``skellam.md``, section 3).
+
+    Raises:
+        Declined: They are too many.
+    """
+    mu, negligible = ball(variance / 2), arb(2) ** -max(2 * working_bits(), NEGLIGIBLE_BITS)
+    reach = max(16, math.ceil(4 * math.sqrt(variance)))
+    while True:
+        if reach > _MOST_WHOLE_NUMBERS:
+            raise Declined(f"Skellam noise of more than {_MOST_WHOLE_NUMBERS} visible whole numbers")
+        first = _mass(variance, reach)
+        if first < negligible and _mass(variance, reach + 1) / first < ball(_HALF):
+            break
+        reach = reach * 3 // 2
+    masses = [_mass(variance, reach + further + 1), _mass(variance, reach + further)]
+    for k in range(reach + further, 0, -1):
+        masses.append(masses[-2] + k / mu * masses[-1])
+    found = masses[:0:-1]
+    return found, 2 * masses[0]
+
+
+def is_listed(variance: Fraction, distance: int) -> bool:
+    """Whether the losses of shifted Skellam noise, where they matter, are few enough to be listed."""
+    return distance < _FARTHEST and bool(_DEVIATIONS**2 * variance <= (_FARTHEST - distance) ** 2)
+
+
+def _mass(variance: Fraction, k: int) -> arb:
+    return ball(variance).bessel_i(arb(k), scaled=True)
