@@ -6,6 +6,7 @@ import numpy as np
 from flint import arb, ctx
 
 import dpbounds.privacy.mechanisms as dp
+import dpbounds.privacy.pairs as package
 from dpbounds.privacy.domination.composition import NeighbourClass, neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs import pairs
@@ -14,7 +15,11 @@ from dpbounds.privacy.pairs.pairs import Pair, Product
 from dpbounds.privacy.relations import Order, Relation
 from tests.privacy.oracle import samplings
 
-PAIRS = [each for name in pairs.__all__ if isinstance(each := getattr(pairs, name), type) and issubclass(each, Pair)]
+PAIRS = [
+    each
+    for name, home in {**dict.fromkeys(pairs.__all__, pairs), **dict.fromkeys(package.__all__, package)}.items()
+    if isinstance(each := getattr(home, name), type) and issubclass(each, Pair)
+]
 EVERY_PAIR = [each for each in PAIRS if not inspect.isabstract(each)]
 
 

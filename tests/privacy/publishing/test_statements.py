@@ -136,8 +136,7 @@ NOISES: dict[str, tuple[Mechanism, str]] = {
     ),
     "skellam": (
         Skellam(THIRD, THIRD + 1, dimension=2),
-        "Skellam noise of variance at least 0.333333333333, whole numbers, per-record l2 bound at most 1.33333333334 in "
-        "2 dimensions",
+        "variance at least 0.333333333333, whole numbers, per-record l2 bound at most 1.33333333334 in 2 dimensions",
     ),
     "mixture-of-gaussians": (
         MixtureOfGaussians(2, [("0.5", THIRD), (1, 2 * THIRD)]),

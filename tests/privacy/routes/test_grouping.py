@@ -51,6 +51,7 @@ from dpbounds.privacy.pairs.pairs import (
     UniformBalls,
     Zeroed,
 )
+from dpbounds.privacy.pairs.skellam import ShiftedSkellams
 from dpbounds.privacy.routes import grouping
 from dpbounds.privacy.routes.grouping import between
 from tests.privacy.products import EVERY_PAIR
@@ -63,6 +64,7 @@ GROUPED: list[Pair] = [
     ShiftedGaussians(HALF),
     ShiftedLaplaces(HALF),
     ShiftedDiscreteLaplaces(HALF, 3),
+    ShiftedSkellams(Fraction(2), 2),
     UniformBalls(HALF, 3),
     Responses(HALF),
     Responses(HALF, 5),
