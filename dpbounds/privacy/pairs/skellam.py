@@ -109,18 +109,15 @@ def skellam_masses(variance: Fraction, further: int = 0) -> tuple[list[arb], arb
     """
     mu, negligible = ball(variance / 2), arb(2) ** -max(2 * working_bits(), NEGLIGIBLE_BITS)
     reach = max(16, math.ceil(4 * math.sqrt(variance)))
-    while True:
+    while not _mass(variance, reach) < negligible:
+        reach = reach * 3 // 2
         if reach > _MOST_WHOLE_NUMBERS:
             raise Declined(f"Skellam noise of more than {_MOST_WHOLE_NUMBERS} visible whole numbers")
-        first = _mass(variance, reach)
-        if first < negligible and _mass(variance, reach + 1) / first < ball(_HALF):
-            break
-        reach = reach * 3 // 2
-    masses = [_mass(variance, reach + further + 1), _mass(variance, reach + further)]
+    beyond, last = _mass(variance, reach + further + 1), _mass(variance, reach + further)
+    masses = [beyond, last]
     for k in range(reach + further, 0, -1):
         masses.append(masses[-2] + k / mu * masses[-1])
-    found = masses[:0:-1]
-    return found, 2 * masses[0]
+    return masses[:0:-1], beyond / (1 - beyond / last)
 
 
 def is_listed(variance: Fraction, distance: int) -> bool:

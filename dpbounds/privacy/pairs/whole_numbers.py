@@ -16,8 +16,9 @@ from dpbounds.privacy.pairs.responses import Responses
 from dpbounds.privacy.pairs.weighing import up_to
 from dpbounds.privacy.proofs import Declined
 
-_MOST_WHOLE_NUMBERS = 5_000  # of which a law is made
-_MOST_VISIBLE = 10_000  # beyond what is asked for, at any usual precision
+_MOST_LOSSES = 5_000  # of discrete Laplace noise, that are listed
+_MOST_WHOLE_NUMBERS = 25_000  # on either side, that discrete Gaussian noise is listed on
+_MOST_VISIBLE = 40_000  # beyond what is asked for, at any usual precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,21 +125,21 @@ def discrete_gaussian_masses(variance: arb, further: int = 0) -> tuple[list[arb]
     square, ratio, mass = step * step, step, arb(1)
     negligible = arb(2) ** -max(2 * working_bits(), NEGLIGIBLE_BITS)
     masses = [mass]
-    while further or not (mass < negligible and ratio < ball(Fraction(1, 2))):
-        if mass < negligible and ratio < ball(Fraction(1, 2)):
+    while further or not mass < negligible:
+        if mass < negligible:
             further -= 1
         mass, ratio = mass * ratio, ratio * square
         masses.append(mass)
         if len(masses) > _MOST_VISIBLE:
             raise Declined(f"a discrete Gaussian of more than {_MOST_VISIBLE} visible whole numbers")
-    rest = 2 * mass * ratio
+    rest = mass * ratio / (1 - ratio)
     total = 2 * sum(masses, arb(0)) - 1 + arb(0).union(2 * rest)
     return [mass / total for mass in masses], rest / total
 
 
 def discrete_laplaces(parameter: Fraction, distance: int) -> Pair:
     """Discrete Laplace noise, shifted; where that has too many losses to list, the pure pair, which dominates it."""
-    if distance > _MOST_WHOLE_NUMBERS:
+    if distance > _MOST_LOSSES:
         return Responses(parameter * distance)
     return ShiftedDiscreteLaplaces(parameter, distance)
 

@@ -136,3 +136,12 @@ def test_what_is_not_proven_is_refused():
     with pytest.raises(UnsupportedMechanism, match="3 records"):
         ShiftedSkellams(Fraction(4), 1, scalar=False).enlarged(3)
     assert ShiftedSkellams(Fraction(4), 1).enlarged(3) == ShiftedSkellams(Fraction(4), 3)
+
+
+@pytest.mark.parametrize("variance", ["0.1", "30", "4000"])
+def test_what_lies_beyond_the_cut_is_bounded(variance):
+    with working(128), mpmath.workdps(30):
+        masses, rest = skellam_masses(Fraction(variance))
+        beyond = mpmath.fsum(mass(variance, len(masses) + k) for k in range(40))
+        ours = mpmath.mpf(rest.upper().str(20, radius=False))
+        assert beyond * (1 - 1e-15) <= ours <= 1.5 * beyond

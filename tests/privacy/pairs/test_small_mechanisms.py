@@ -18,8 +18,9 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.certified import account
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
-from dpbounds.privacy.pairs.losses import law_of
+from dpbounds.privacy.pairs.losses import ball, law_of
 from dpbounds.privacy.pairs.pairs import Direction, MixedGaussians, Pair, ShiftedDiscreteGaussians, TwoPoints
+from dpbounds.privacy.pairs.whole_numbers import discrete_gaussian_masses
 from dpbounds.privacy.relations import Order as PairOrder, Relation
 from dpbounds.privacy.renyi.moments import log_moment
 from tests.privacy.oracle.attacks import attacks, attained, played
@@ -437,3 +438,15 @@ def test_noise_is_calibrated(make: object) -> None:
     assert account(make(found.value), delta="1e-5").enclosure.at_most(1)
     assert not account(make(found.value * Fraction(99, 100)), delta="1e-5").enclosure.at_most(1)
     assert math.isfinite(found.value)
+
+
+@pytest.mark.parametrize("variance", ["0.1", "30", "4e4"])
+def test_what_lies_beyond_the_cut_of_a_discrete_gaussian_is_bounded(variance: str) -> None:
+    with working(128), mpmath.workdps(30):
+        masses, rest = discrete_gaussian_masses(ball(Fraction(variance)))
+        ratio = mpmath.exp(-1 / (2 * mpmath.mpf(variance)))
+        whole, last = mpmath.jtheta(3, 0, ratio), len(masses) - 1
+        beyond = mpmath.fsum(ratio ** ((last + k) ** 2) for k in range(1, 3000)) / whole
+        ours = mpmath.mpf(rest.upper().str(20, radius=False))
+        assert beyond * (1 - 1e-15) <= ours <= 1.5 * beyond
+        assert abs(mpmath.mpf(masses[0].mid().str(25, radius=False)) * whole - 1) < mpmath.mpf(10) ** -20
