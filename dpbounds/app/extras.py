@@ -32,6 +32,8 @@ _UNKNOWN = {
 }
 _LONGEST = 2000  # characters of a line of code that is shown
 
+Rows = Sequence[tuple[str, str, str]]  # name, value and remark, as the command printed them
+
 
 def _given(argv: Sequence[str]) -> dict[str, Any]:
     """The values of all options, as the verb gets them."""
@@ -43,17 +45,17 @@ def _given(argv: Sequence[str]) -> dict[str, Any]:
 # --- Lines of Python -------------------------------------------------------------------------------------------------
 
 
-def code(argv: Sequence[str], printed: str) -> dict[str, str]:
+def code(argv: Sequence[str], rows: Rows) -> dict[str, str]:
     """Lines that compute the same in Python, that train with it by Opacus, and that JAX-privacy would account.
 
     Args:
         argv: A `calibrate`, `epsilon`, `delta` or `remaining`.
-        printed: Its answer, the first number of which is what was solved for.
+        rows: Its answer, the first value of which is what was solved for, as it is printed: rounded to the safe side.
     """
     given = _given(argv)
     if argv[0] == "calibrate":
         training = read_training(given, unknown=given["solve"])
-        found = training.with_value(given["solve"], Fraction(first_number(printed)))
+        found = training.with_value(given["solve"], Fraction(rows[0][1]))
         python = _calibration(given, training)
     elif argv[0] == "remaining":
         asked = f'"{exactly(given["target_epsilon"])}", "{exactly(given["target_delta"])}", "{given["relation"]}"'
@@ -67,16 +69,6 @@ def code(argv: Sequence[str], printed: str) -> dict[str, str]:
 
 def _short(lines: dict[str, str]) -> dict[str, str]:
     return {name: text for name, text in lines.items() if text and len(text) < _LONGEST}
-
-
-def first_number(printed: str) -> str:
-    """The number that an answer begins with, as it is printed: rounded to the safe side.
-
-    >>> first_number("noise multiplier  4.3  (proven to suffice; rounded up)")
-    '4.3'
-    """
-    match = re.match(r"[a-z ]+?  +(\S+)", printed)
-    return match[1] if match else ""
 
 
 def expression(mechanism: Mechanism) -> str:
@@ -188,12 +180,12 @@ def _jax(mechanism: Mechanism, given: dict[str, Any]) -> str:
 # --- What a statement may be asked -----------------------------------------------------------------------------------
 
 
-def statement(argv: Sequence[str], printed: str) -> dict[str, Any]:
+def statement(argv: Sequence[str], rows: Rows) -> dict[str, Any]:
     """The parts of a statement that can be evaluated, and the quantities of its formulas.
 
     Args:
         argv: A `show`.
-        printed: Not used.
+        rows: Not used.
     """
     from dpbounds.theorems.registry import theorem
     from dpbounds.theorems.wording import letters_of, sense
@@ -208,12 +200,12 @@ def statement(argv: Sequence[str], printed: str) -> dict[str, Any]:
 # --- Regimes ---------------------------------------------------------------------------------------------------------
 
 
-def regimes(argv: Sequence[str], printed: str) -> dict[str, Any]:
+def regimes(argv: Sequence[str], rows: Rows) -> dict[str, Any]:
     """The corners of each region of the map, and every order of growth as powers of n, d and ε, for a point on it.
 
     Args:
         argv: A `regimes`, over the space of n, d and ε.
-        printed: Not used.
+        rows: Not used.
     """
     from dpbounds.cli.verbs.evaluate import assignments
     from dpbounds.rates.planes import polygon

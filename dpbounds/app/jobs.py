@@ -47,13 +47,27 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How a question ended: exit status, output, errors, what is shown beside, and the folder with its files."""
+    """How a question ended.
+
+    Attributes:
+        status: The exit status.
+        out: The whole output.
+        err: What was printed on standard error.
+        folder: Where its files are.
+        extra: What is shown beside.
+        rows: Named values of the output: name, value, remark.
+        table: The table of the output, its head first.
+        text: The output without them.
+    """
 
     status: int
     out: str
     err: str
-    extra: Any
     folder: Path
+    extra: Any = None
+    rows: tuple[tuple[str, str, str], ...] = ()
+    table: tuple[tuple[str, ...], ...] = ()
+    text: str = ""
 
 
 @dataclass(slots=True)
@@ -267,18 +281,23 @@ class Jobs:
         gone = self._start.gone(job.folder)  # asked first: what has ended has left its status before
         if not (job.folder / "status").exists():
             if gone:
-                job.answer = Answer(
-                    3, "", "dpbounds: the process ended without an answer: out of memory?", None, job.folder
-                )
+                job.answer = Answer(3, "", "dpbounds: the process ended without an answer: out of memory?", job.folder)
                 job.state = "done"
             return
-        extra = job.folder / "extra.json"
+        found = {
+            name: json.loads(path.read_text("utf-8")) if (path := job.folder / f"{name}.json").exists() else None
+            for name in ("extra", "pieces")
+        }
+        pieces = found["pieces"] or {"rows": (), "table": (), "text": ""}
         job.answer = Answer(
             int((job.folder / "status").read_text("utf-8")),
             (job.folder / "out").read_text("utf-8"),
             (job.folder / "err").read_text("utf-8"),
-            json.loads(extra.read_text("utf-8")) if extra.exists() else None,
             job.folder,
+            found["extra"],
+            tuple(map(tuple, pieces["rows"])),
+            tuple(map(tuple, pieces["table"])),
+            pieces["text"],
         )
         job.state = "done"
 

@@ -195,7 +195,7 @@ class App:
         assert job.answer is not None
         answer = job.answer
         out = "" if view.as_json and answer.status not in (0, 1) else answer.out  # (1: it does not hold)
-        told = printed.read("" if view.as_json else out, answer.err, answer.status)
+        told = printed.read(answer, as_json=view.as_json)
         found: dict[str, Any] = {"answer": told, "tables": (), "html": "", "code": {}, "files": {}, "parts": {}}
         if told.error and answer.status != 0 and not told.rows and not told.text:
             return {**found, "refused": told.error}
@@ -236,7 +236,7 @@ class App:
         await self._jobs.wait(job, _LONG)
         if job.answer is None:
             return {"evaluated": None}
-        told = printed.read(job.answer.out, job.answer.err, job.answer.status)
+        told = printed.read(job.answer)
         return {"evaluated": told, "evaluated_command": typed(argv)}
 
     async def results(self, request: Request) -> Response:
@@ -287,10 +287,9 @@ class App:
             await self._jobs.wait(job, _SHORT)
             shown["job"] = job
             if job.answer is not None:
-                told = printed.read(job.answer.out, job.answer.err, job.answer.status)
-                shown["refused"] = told.error
-                if not told.error:
-                    shown |= _details(job.answer.folder) if name == "details" else {"rows": printed.columns(told.text)}
+                shown["refused"] = printed.read(job.answer).error
+                if not shown["refused"]:
+                    shown |= _details(job.answer.folder) if name == "details" else {"rows": job.answer.table}
         except InvalidValue as error:
             shown["refused"] = str(error)
         return self._page("part.html", **shown, status=422 if shown["refused"] else 200)
@@ -328,8 +327,7 @@ class App:
             if kind == "report":
                 headers["content-security-policy"] = _OF_A_REPORT
             return FileResponse(job.answer.folder / name, headers=headers)
-        told = printed.read("", job.answer.err, job.answer.status)
-        return self._page("message.html", title="Refused", text=told.error, status=422)
+        return self._page("message.html", title="Refused", text=printed.read(job.answer).error, status=422)
 
     async def job(self, request: Request) -> Response:
         """Stop a job, or begin it again."""

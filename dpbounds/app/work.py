@@ -48,6 +48,7 @@ _DEFECT = 3
 def perform(folder: Path) -> None:
     """Answer the question in a folder, there; whatever happens, a status is left behind."""
     from dpbounds.cli import main
+    from dpbounds.cli.printing.output import kept_in_pieces
     from dpbounds.cli.printing.progress import telling
 
     task = json.loads((folder / "task.json").read_text("utf-8"))
@@ -64,14 +65,20 @@ def perform(folder: Path) -> None:
             redirect_stderr(err),
             chdir(folder),
             telling(tell),
+            kept_in_pieces() as kept,
         ):
             try:
                 status = main(task["argv"])
+                out.flush()
+                text = Path("out").read_text("utf-8")
+                for printed in kept.printed:
+                    text = text.replace(printed, "", 1)
+                pieces = {"rows": kept.rows, "table": kept.table, "text": text.strip("\n")}
+                _put(folder / "pieces.json", json.dumps(pieces))
                 if task["extra"] and status in (0, 1):
                     from dpbounds.app import extras
 
-                    out.flush()
-                    found = getattr(extras, task["extra"])(task["argv"], Path("out").read_text("utf-8"))
+                    found = getattr(extras, task["extra"])(task["argv"], kept.rows)
                     _put(folder / "extra.json", json.dumps(found))
             except BaseException:
                 status = _DEFECT

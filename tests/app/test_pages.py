@@ -10,10 +10,12 @@ from urllib.parse import urlencode
 import pytest
 
 from dpbounds.app import charts, extras, formulas, printed, results
+from dpbounds.app.jobs import Answer
 from dpbounds.app.server import _address, _map
 from dpbounds.app.tables import TABLES
 from dpbounds.app.views import VIEWS
 from dpbounds.cli import main
+from dpbounds.cli.printing import output
 
 CALIBRATE = "target-epsilon=1&target-delta=1e-6&sample-rate=0.01&steps=10000"
 EPSILON = "delta=1e-6&noise-multiplier=1&steps=2"
@@ -184,7 +186,7 @@ def test_the_python_computes_the_same(ask, view, query):
 )
 def test_a_factory_in_python(more, made):
     argv = ["calibrate", "--target-epsilon", "1", "--target-delta", "1e-6", *more.split()]
-    assert f"lambda value: {made}," in extras.code(argv, "it  4  (proven)")["Python"]
+    assert f"lambda value: {made}," in extras.code(argv, [("it", "4", "proven")])["Python"]
 
 
 @pytest.mark.seconds
@@ -446,21 +448,30 @@ def test_every_statement_has_formulas_that_a_browser_sets():
         assert "<script" not in page
 
 
-def test_what_is_printed_is_taken_apart():
-    found = printed.read(
-        "epsilon  1.5  (proven)\ndelta    1e-06\n\nThe run is private.\n", "note: a\nwrote c.json\n", 0
-    )
-    assert found.rows == (("epsilon", "1.5", "proven"), ("delta", "1e-06", ""))
-    assert (found.headline, found.text, found.notes, found.error) == (
-        "epsilon 1.5",
-        "The run is private.",
-        ("note: a",),
-        "",
-    )
-    assert printed.read("one line\n", "", 0).text == "one line"
-    assert printed.read("", "dpbounds: no\n", 2).error == "no"
-    assert printed.read("", "", 3).error
-    assert printed.read("", "Traceback\nKeyError: 1\n", 3).error == "KeyError: 1"
+def test_what_is_printed_is_kept_in_pieces(capsys):
+    with output.kept_in_pieces() as kept:
+        output.print_rows({"epsilon": "1.5  (proven)", "delta": "1e-06"})
+        output.print_table([("method", "ratio"), ("pld", "1"), ("rdp", "")])
+        output.print_rows({"other": "rows"})  # which are text
+    assert kept.rows == [("epsilon", "1.5", "proven"), ("delta", "1e-06", "")]
+    assert kept.table == [("method", "ratio"), ("pld", "1"), ("rdp", "")]
+    rows, table = "epsilon  1.5  (proven)\ndelta    1e-06\n", "method  ratio\npld     1\nrdp\n"
+    assert kept.printed == [rows, table]
+    output.print_rows({"not": "kept"})
+    assert capsys.readouterr().out == f"{rows}{table}other  rows\nnot  kept\n"
+
+
+def test_an_answer_becomes_a_page(tmp_path):
+    rows = (("epsilon", "1.5", "proven"), ("delta", "1e-06", ""))
+    answer = Answer(0, "{}", "note: a\nwrote c.json\n", tmp_path, rows=rows, text="The run is private.")
+    found = printed.read(answer)
+    assert (found.rows, found.headline, found.text) == (rows, "epsilon 1.5", "The run is private.")
+    assert (found.notes, found.error) == (("note: a",), "")
+    as_json = printed.read(answer, as_json=True)
+    assert (as_json.rows, as_json.headline, as_json.text, as_json.notes) == ((), "", "", ("note: a",))
+    assert printed.read(Answer(2, "", "dpbounds: no\n", tmp_path)).error == "no"
+    assert printed.read(Answer(3, "", "", tmp_path)).error
+    assert printed.read(Answer(3, "", "Traceback\nKeyError: 1\n", tmp_path)).error == "KeyError: 1"
 
 
 def test_tables_and_charts_round_ends_outwards():

@@ -80,10 +80,7 @@ def _print(question: Question, given: dict[str, Any], values: tuple[MethodValue,
     output.print_rows(rows)
     click.echo()
     head = ("method", question.wanted, "ratio", "why it is larger")
-    table = [head, *((v.method, _number(v, given["digits"]), _ratio(v), v.why) for v in values)]
-    widths = [max(len(row[i]) for row in table) for i in range(3)]
-    for row in table:
-        click.echo("  ".join([*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)), row[3]]))
+    output.print_table([head, *((v.method, _number(v, given["digits"]), _ratio(v), v.why) for v in values)])
 
 
 def _number(value: MethodValue, digits: int | None) -> str:

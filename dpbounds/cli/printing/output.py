@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -149,11 +152,66 @@ def print_written(path: Path, *, err: bool = False, before: str = "") -> None:
     click.echo(f"{before}wrote {name if name.isprintable() else ascii(name)}", err=err)
 
 
+@dataclass(slots=True)
+class Pieces:
+    """The rows and the table of an answer, as they were before they were printed.
+
+    Attributes:
+        rows: Name, value, and what stands beside the value in parentheses; of the first rows that were printed.
+        table: A head and lines, all of one length; of the first table.
+        printed: Both as they were printed.
+    """
+
+    rows: list[tuple[str, str, str]] = field(default_factory=list)
+    table: list[tuple[str, ...]] = field(default_factory=list)
+    printed: list[str] = field(default_factory=list)
+
+
+_PIECES: ContextVar[Pieces | None] = ContextVar("pieces", default=None)
+
+
+@contextmanager
+def kept_in_pieces() -> Iterator[Pieces]:
+    """Keep rows and tables that are printed inside the ``with`` block, for whoever shows them in another form."""
+    kept = Pieces()
+    token = _PIECES.set(kept)
+    try:
+        yield kept
+    finally:
+        _PIECES.reset(token)
+
+
 def print_rows(rows: Mapping[str, str]) -> None:
     """Names and values in two aligned columns."""
     width = max(map(len, rows)) + 2
-    for name, value in rows.items():
-        click.echo(f"{name:<{width}}{value}")
+    text = "".join(f"{name:<{width}}{value}\n" for name, value in rows.items())
+    click.echo(text, nl=False)
+    kept = _PIECES.get()
+    if kept is not None and not kept.rows:
+        kept.rows = [(name, *_apart(value)) for name, value in rows.items()]
+        kept.printed.append(text)
+
+
+def print_table(table: Sequence[Sequence[str]]) -> None:
+    """A head and lines in aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip() for line in table)
+    text = "".join(f"{line}\n" for line in lines)
+    click.echo(text, nl=False)
+    kept = _PIECES.get()
+    if kept is not None and not kept.table:
+        kept.table = [tuple(line) for line in table]
+        kept.printed.append(text)
+
+
+def _apart(text: str) -> tuple[str, str]:
+    """A value, and what stands beside it in parentheses (``shown``), which may go on after them.
+
+    >>> _apart("0.001  (proven), at every epsilon")
+    ('0.001', 'proven, at every epsilon')
+    """
+    value, _, remark = text.partition("  (")
+    return value, remark.removesuffix(")") if remark.endswith(")") else remark.replace("), ", ", ", 1)
 
 
 def print_json(document: Mapping[str, object] | Sequence[Mapping[str, object]], verb: str | None = None) -> None:
