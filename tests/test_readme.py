@@ -19,7 +19,7 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_it_is_short():
-    assert len(TEXT.splitlines()) <= 150
+    assert len(TEXT.splitlines()) <= 120
 
 
 def test_its_links_work_outside_of_the_repository():
