@@ -59,7 +59,7 @@ def test_the_scaffold_is_a_statement_without_defects(tmp_path):
 
 def test_the_house_names_every_room():
     """Every file and folder that stands directly in one of the packages, and every room of verification."""
-    house = TEXT.split("## The house")[1].split("\n## ")[0]
+    house = TEXT.split("## Package structure")[1].split("\n## ")[0]
     rooms = [ROOT / "dpbounds", ROOT / "dpbounds" / "privacy", ROOT / "algorithms"]
     inside = {path.name for room in rooms for path in room.iterdir() if path.suffix == ".py" or path.is_dir()}
     verification = {path.name for path in (ROOT / "algorithms" / "verification").iterdir() if path.is_dir()}
