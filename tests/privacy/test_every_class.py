@@ -313,8 +313,9 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "publishing.certificates.releases.why_no_certificate": "looks at the kind",
     "publishing.certificates.releases.release_of": "writes it down",
     "publishing.statements.why_no_statement": "looks at the kind",
-    "accountants.probable.probable_epsilon": "of two kinds without blocks, the largest shift of all classes",
-    "accountants.probable.probable_delta": "the same",
+    "accountants.probable.sampled.mixture_of": "makes what is sampled",
+    "accountants.probable.answers.probable_epsilon": "of two kinds without blocks, the largest shift of all classes",
+    "accountants.probable.answers.probable_delta": "the same",
     "sampling.Bins.visited": "makes a mechanism of one",
     "sampling.Allocated.visited": "makes a mechanism of one",
     "ledger.OpenLedger.visit": "writes it down",
@@ -346,7 +347,7 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
 USERS = {  # modules that ask for classes; those of the command line ask only whether all are tight, and describe each
     *(
         "accountants.certified",
-        "accountants.probable",
+        "accountants.probable.sampled",
         "accountants.tuning",
         "budgets.calibration",
         "budgets.clones_crossing",

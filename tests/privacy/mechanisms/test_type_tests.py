@@ -34,7 +34,7 @@ TESTS = {
     "cli/questions/subjects.py": 2,
     "cli/verbs/plan.py": 5,
     "privacy/accountants/groups.py": 2,
-    "privacy/accountants/probable.py": 3,
+    "privacy/accountants/probable/sampled.py": 3,
     "privacy/budgets/batch_room.py": 1,
     "privacy/budgets/filters.py": 1,
     "privacy/mechanisms/bounds.py": 5,

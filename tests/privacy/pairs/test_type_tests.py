@@ -22,7 +22,7 @@ NAMES = {each.__name__ for each in PAIRS} - {"Pair", "SymmetricPair"}
 TESTS = {
     "cli/answers/explanation.py": 2,
     "privacy/accountants/groups.py": 3,
-    "privacy/accountants/probable.py": 1,
+    "privacy/accountants/probable/sampled.py": 1,
     "privacy/accountants/questions.py": 1,
     "privacy/accountants/routing.py": 1,
     "privacy/accountants/simple_bounds.py": 2,
