@@ -28,7 +28,7 @@ from dpbounds.privacy.accountants.probable import (
     probable_delta,
     probable_epsilon,
 )
-from dpbounds.privacy.accountants.probable.bounds import log_largest, upper_bounds, weighted_draws
+from dpbounds.privacy.accountants.probable.bounds import upper_bounds, weighted_draws
 from dpbounds.privacy.accountants.probable.drawing import Bits, Floats, normal, uniform
 from dpbounds.privacy.accountants.probable.sampled import in_few_dimensions
 from dpbounds.privacy.domination.composition import neighbour_classes
@@ -63,7 +63,7 @@ def at_epsilon(
     mixture: Mixture, tilt: float, seed: int, *, adding: bool, at: float = 0.5, epochs: int = 1
 ) -> tuple[float, float]:
     """The mean of the weighted values, and its standard error; none is above the bound on all."""
-    largest = log_largest(mixture, epochs, at, tilt, adding=adding)
+    largest = drawn_bounds.log_largest(mixture, epochs, at, tilt, adding=adding)
     found = []
     for ratios, weights in weighted_draws(mixture, epochs, tilt, 40_000, bits(seed), adding=adding):
         share = -np.expm1(np.minimum(at + (ratios if adding else -ratios), 0))
