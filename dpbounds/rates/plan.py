@@ -9,7 +9,7 @@ all. What is not ranked is listed with what it needs, or why.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -38,6 +38,7 @@ from dpbounds.rates.promises import (
 from dpbounds.rates.ranking import ranked
 from dpbounds.rates.settling import Limits
 from dpbounds.rates.trivial import Trivial, floor_of, no_floor, trivial_bounds
+from dpbounds.theorems.assumptions import Assumption
 from dpbounds.theorems.record import Bound, Metric, Part, Rate, Side, Status, Theorem
 from dpbounds.theorems.registry import library
 from dpbounds.theorems.standing import standing, standing_in_words
@@ -169,14 +170,12 @@ def plan(
         claims = claims_of(theorem, wanted) or _inverted(theorem)
         parts, reasons = [], []
         for part, side in claims:
-            reason = "" if standing(theorem, part) in accepted else standing_in_words(theorem, part)
+            reason = _refused(theorem, part, side, accepted, shapes)
             if side is Side.UPPER:
-                reason = reason or elsewhere(theorem, part, side, shapes)
                 reasons += [reason] if reason else []
                 parts += [] if reason else [part]
                 continue
-            reason = reason or (f"as a lower bound: under {part.under} only" if part.under else "")
-            reason = reason or elsewhere(theorem, part, side, shapes) or no_floor(theorem, part, given)
+            reason = reason or no_floor(theorem, part, given)
             floor = None if reason else floor_of(theorem, part, given)
             floors += [floor] if floor is not None else []
             left_out += [(theorem.id, reason)] if reason else []
@@ -208,6 +207,17 @@ def plan(
         tuple(missing),
         tuple(left_out),
     )
+
+
+def _refused(
+    theorem: Theorem, part: Part, side: Side, accepted: Collection[Status], shapes: tuple[Assumption, ...]
+) -> str:
+    """Why a part does not count: its status, or other problems than those that are asked about; empty if it does."""
+    if standing(theorem, part) not in accepted:
+        return standing_in_words(theorem, part)
+    if side is not Side.UPPER and part.under:
+        return f"as a lower bound: under {part.under} only"
+    return elsewhere(theorem, part, side, shapes)
 
 
 def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) -> dict[str, Fraction]:
