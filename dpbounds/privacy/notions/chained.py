@@ -40,7 +40,7 @@ def along_chain(known: Notion, k: int) -> Notion:
         case ZeroConcentratedDP(rho=rho):
             return replace(known, rho=k * k * rho)
         case ApproximateDP(epsilon=epsilon, delta=delta):
-            return replace(known, epsilon=k * epsilon, delta=chained_delta(epsilon, delta, k))
+            return replace(known, epsilon=k * epsilon, delta=_chained_delta(epsilon, delta, k))
         case RenyiDP(points=points):
             reached = [order / k for order, _ in points if order > k]
             if not reached:
@@ -49,7 +49,7 @@ def along_chain(known: Notion, k: int) -> Notion:
     raise UnsupportedMechanism(f"no guarantee for groups is proven here for {known}")
 
 
-def chained_delta(epsilon: Fraction, delta: Fraction, k: int) -> Fraction:
+def _chained_delta(epsilon: Fraction, delta: Fraction, k: int) -> Fraction:
     """δ (e^{kε} - 1)/(e^ε - 1), or kδ at ε = 0."""
     if epsilon == 0 or delta == 0 or k == 1:
         return min(Fraction(1), k * delta)
