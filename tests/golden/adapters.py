@@ -29,7 +29,14 @@ from dpbounds.privacy.accountants.side_by_side import METHODS as METHODS
 from dpbounds.privacy.accountants.tuning import tuned_fixed as tuned_fixed
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import descriptions, parts_of
-from dpbounds.privacy.notions import composition_theorems, concentrated, conversions, notions, optimal_composition
+from dpbounds.privacy.notions import (
+    composition_theorems,
+    concentrated,
+    conversions,
+    gaussian,
+    notions,
+    optimal_composition,
+)
 from dpbounds.privacy.pairs.losses import ball, law_at
 from dpbounds.privacy.publishing import certificates, standalone_checker, statements
 from dpbounds.privacy.publishing.interoperability.events import to_dp_event
@@ -206,7 +213,7 @@ THEOREMS = {
 }
 optimal_delta = optimal_composition.optimal_delta
 zcdp_epsilon, zcdp_budget = concentrated.zcdp_epsilon, concentrated.zcdp_budget
-gaussian_budget = conversions.gaussian_budget
+gaussian_budget = gaussian.gaussian_budget
 
 
 def converted(notion, kind, **more):

@@ -16,9 +16,9 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
 from dpbounds.rates import budgets
 from dpbounds.rates.budgets import BY_ACCOUNTANT, EXACT, THROUGH_ZCDP, Budget, any_rho, gaussian_rho
-from dpbounds.rates.plan import GOALS, plan
+from dpbounds.rates.plan import plan
 from dpbounds.rates.prescriptions import CALIBRATED
-from dpbounds.rates.promises import DECIDING, is_special, shapes, sides_of
+from dpbounds.rates.promises import DECIDING, GOALS, is_special, shapes, sides_of
 from dpbounds.rates.trivial import floor_of
 from dpbounds.theorems.language import Condition, Paper, q
 from dpbounds.theorems.record import Bound, Parameter, Rate, Side

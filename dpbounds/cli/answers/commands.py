@@ -11,7 +11,7 @@ from dpbounds.expressions.exact import to_decimal
 
 if TYPE_CHECKING:
     from dpbounds.rates.budgets import Budget
-    from dpbounds.rates.plan import Guarantee
+    from dpbounds.rates.guarantees import Guarantee
 
 _PATH = "dpbounds/second-order-path-noise"
 _OF_PATH = ("stationarity", "failure_probability", "curvature_kept", "curvature_length", "gradient_error", "window")

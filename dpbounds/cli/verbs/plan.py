@@ -37,7 +37,8 @@ from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms import Mechanism
-    from dpbounds.rates.plan import Guarantee, Plan
+    from dpbounds.rates.guarantees import Guarantee
+    from dpbounds.rates.plan import Plan
     from dpbounds.rates.prescriptions import Prescribed
 
 _WIDTH = 110

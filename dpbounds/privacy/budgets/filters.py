@@ -34,7 +34,8 @@ from dpbounds.privacy.notions.concentrated import (
     zcdp_budget,
     zcdp_epsilon,
 )
-from dpbounds.privacy.notions.conversions import convert, gaussian_budget, gaussian_epsilon
+from dpbounds.privacy.notions.conversions import convert
+from dpbounds.privacy.notions.gaussian import gaussian_budget, gaussian_epsilon
 from dpbounds.privacy.notions.notions import Notion, RenyiDP, ZeroConcentratedDP, shown
 from dpbounds.privacy.pairs.pairs import ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation

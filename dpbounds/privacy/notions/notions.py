@@ -1,6 +1,6 @@
 """Notions of privacy as frozen records: what is guaranteed, under which relation, for how many records at once.
 
-What follows from what is in ``conversions.py``.
+What follows from what is in ``implications.py``.
 """
 
 from __future__ import annotations

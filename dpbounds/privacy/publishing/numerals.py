@@ -1,10 +1,12 @@
-"""Numbers as a person would type them, rounded to the side that is asked for."""
+"""Numbers as text: as a person would type them, rounded to the side that is asked for; or exact, as files hold them."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
 from dpbounds.expressions.exact import Direction, to_decimal
+
+_LONGEST_TEXT = 60  # characters up to which p/q is written out
 
 
 def typed(value: Fraction, direction: Direction, digits: int = 12) -> str:
@@ -23,3 +25,28 @@ def rounded(value: Fraction, direction: Direction) -> str:
     if Fraction(text) == value:
         return text
     return f"{'at most' if direction == 'up' else 'at least'} {text}"
+
+
+def exact_text(value: Fraction) -> str:
+    """Write a rational number exactly: p, p/q, or (where that is long) p/q*2**a*5**b with p, q free of 2 and 5.
+
+    >>> exact_text(Fraction(1, 3)), exact_text(Fraction(7, 2**400))
+    ('1/3', '7*2**-400')
+    """
+    number, denominator = value.numerator, value.denominator
+    if number.bit_length() + denominator.bit_length() < 3 * _LONGEST_TEXT and len(str(value)) <= _LONGEST_TEXT:
+        return str(value)
+    text = ""
+    for base in (2, 5):
+        power = _power_of(base, number) - _power_of(base, denominator)
+        number, denominator = number // base ** max(power, 0), denominator // base ** max(-power, 0)
+        text += f"*{base}**{power}" if power else ""
+    return f"{Fraction(number, denominator)}{text}"
+
+
+def _power_of(base: int, number: int) -> int:
+    """How often ``base`` divides a number (0 for the number 0)."""
+    power = 0
+    while number and number % base == 0:
+        number, power = number // base, power + 1
+    return power

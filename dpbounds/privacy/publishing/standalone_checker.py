@@ -760,9 +760,14 @@ class GaussianNoise(Noise):
 
 def per_bound(noise: dict[str, Any]) -> Fraction:
     """The squared shift of Gaussian noise per unit of the per-record bound."""
-    if noise["kind"] != GaussianNoise.kind or noise["noise_multiplier"] is None:
+    if not has_multiplier(noise):
         raise NotCovered("other than Gaussian noise, given by its noise_multiplier, with records drawn so")
     return 1 / Fraction(noise["noise_multiplier"]) ** 2
+
+
+def has_multiplier(noise: dict[str, Any]) -> bool:
+    """Whether it is Gaussian noise that is known per unit of the per-record bound."""
+    return noise["kind"] == GaussianNoise.kind and noise["noise_multiplier"] is not None
 
 
 # --- noises/laplace.py ------------------------------------------------------------------------------------------------
@@ -1397,6 +1402,7 @@ class Scheme:
         refused_noises: Noises that it does not hold, because these are kinds of their own.
         by_position: Whether records go by their positions, which shift where others come and go.
         halves: Whether a replacement may be shown in two halves, to a record that is zeroed, and back.
+        groups_under: Relations under which groups of records are covered, with Gaussian noise.
     """
 
     kind = ""
@@ -1405,6 +1411,11 @@ class Scheme:
     refused_noises: tuple[str, ...] = ()
     by_position = False
     halves = False
+    groups_under: tuple[str, ...] = ()
+
+    def holds(self, noise: dict[str, Any], relation: str) -> bool:
+        """Whether what it spends around a noise is covered."""
+        return has_multiplier(noise)
 
     def demand(self, release: dict[str, Any], version: int) -> None:
         """Refuse parameters that do not go together, and read those that depend on others."""
@@ -1581,11 +1592,18 @@ def zeroed_profile(squared_shift: Fraction, rate: Fraction | arb, order: str) ->
     return mirrored(*((zeroed, restored) if order == "remove" else (restored, zeroed)))
 
 
+def may_displace(noise: dict[str, Any], relation: str) -> bool:
+    """Whether a record that displaces another one is covered."""
+    if relation == "zero-out-one":
+        return has_multiplier(noise)
+    return NOISES[noise["kind"]].displaces and not noise.get("sensitivity")
+
+
 def displacing(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
     """(17), (18) A record that is in the batch with chance ``rate``, and then displaces another one."""
     if relation == "zero-out-one":
         return zeroed_profile(per_bound(noise), rate, order)
-    if not NOISES[noise["kind"]].displaces or noise.get("sensitivity"):
+    if not may_displace(noise, relation):
         raise NotCovered(f"{noise['kind']} noise on batches of a fixed size, or given by its final distance")
     base = noise_profile(noise, 2)
     if relation == "replace-one":
@@ -1652,11 +1670,16 @@ class WithoutReplacement(Scheme):
         **dict.fromkeys(("kind", "mechanism"), unread),
         **dict.fromkeys(("batch_size", "dataset_size", "count"), COUNTED),
     }
+    groups_under = ("add-or-remove-one", "replace-one")
 
     def demand(self, release: dict[str, Any], version: int) -> None:
         """Refuse more records than there are."""
         if release["batch_size"] > release["dataset_size"]:
             raise Malformed("a batch is larger than the data set")
+
+    def holds(self, noise: dict[str, Any], relation: str) -> bool:
+        """Where a record may displace another one."""
+        return may_displace(noise, relation)
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
         """A record in the place of another one."""
@@ -1664,7 +1687,7 @@ class WithoutReplacement(Scheme):
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
         """A batch holds a hypergeometric number of the group."""
-        if relation == "zero-out-one":
+        if relation not in self.groups_under:
             return super().of_group(release, order, relation, group)
         demand_rest(release, group, release["batch_size"])
         return Spent(steps=[(group_in_batch(release, order, relation, group), 1)])
@@ -1706,6 +1729,7 @@ class WithReplacement(Scheme):
 
     kind = "with-replacement"
     fields: ClassVar[Fields] = WithoutReplacement.fields
+    groups_under = WithoutReplacement.groups_under
 
     def demand(self, release: dict[str, Any], version: int) -> None:
         """Refuse draws from nobody else."""
@@ -1718,7 +1742,7 @@ class WithReplacement(Scheme):
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
         """A batch holds a binomial number of draws of the group; a single draw is a batch of one record."""
-        if relation == "zero-out-one":
+        if relation not in self.groups_under:
             return super().of_group(release, order, relation, group)
         demand_rest(release, group, 1)
         if release["batch_size"] == 1:
@@ -1775,6 +1799,10 @@ class FullBatch(Scheme):
     fields: ClassVar[Fields] = {"kind": unread, "mechanism": unread, "count": COUNTED}
     refused_noises = (GaussianNoise.kind,)
 
+    def holds(self, noise: dict[str, Any], relation: str) -> bool:
+        """Every noise."""
+        return True
+
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
         """The noise's own."""
         noise = NOISES[release["mechanism"]["kind"]]
@@ -1799,6 +1827,10 @@ class Poisson(Scheme):
         """Refuse a rate above 1."""
         demand_rate(release)
 
+    def holds(self, noise: dict[str, Any], relation: str) -> bool:
+        """Every noise."""
+        return True
+
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
         """A record beside the others."""
         return Spent(steps=[(joining(release["mechanism"], order, relation, release["sample_rate"]), 1)])
@@ -1818,6 +1850,11 @@ class Gaussian(Scheme):
         "kind": unread,
         "count": COUNTED,
     }
+    groups_under = tuple(RELATIONS)
+
+    def holds(self, noise: dict[str, Any], relation: str) -> bool:
+        """However its noise is given."""
+        return True
 
     def is_drawn(self, release: dict[str, Any]) -> bool:
         """Closed forms and the contour integral know it."""
@@ -2656,6 +2693,10 @@ class TruncatedPoisson(Scheme):
     def is_attained(self, release: dict[str, Any]) -> bool:
         """The pairs only dominate."""
         return False
+
+    def holds(self, noise: dict[str, Any], relation: str) -> bool:
+        """Where a record may displace another one, or join as in a Poisson sample."""
+        return NOISES[noise["kind"]].truncates and may_displace(noise, relation)
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
         """Of the sizes of one class of neighbours; what is moved is a hint."""

@@ -13,8 +13,8 @@ from dpbounds.privacy.mechanisms.guarantees import Declared
 from dpbounds.privacy.mechanisms.schemes.last_iterate import CONDITION
 from dpbounds.privacy.mechanisms.schemes.sampling import Sampling
 from dpbounds.privacy.publishing import standalone_checker
-from dpbounds.privacy.publishing.certificates import demand_one_record, finite_ends, versions
 from dpbounds.privacy.publishing.numerals import rounded, typed
+from dpbounds.privacy.publishing.publishable import demand_one_record, finite_ends, versions
 from dpbounds.privacy.relations import Relation
 
 IDEAL_NOISE = "pseudo-random numbers in double precision, standing for ideal Gaussian noise"

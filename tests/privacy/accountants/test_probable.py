@@ -16,7 +16,6 @@ import dpbounds
 from dpbounds.errors import DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import exact
-from dpbounds.privacy.accountants import probable
 from dpbounds.privacy.accountants.certified import Account, account, delta, epsilon, prove_delta
 from dpbounds.privacy.accountants.probable import (
     Apart,
@@ -24,10 +23,14 @@ from dpbounds.privacy.accountants.probable import (
     Mixture,
     Probable,
     Subsets,
+    bounds as drawn_bounds,
     mean_at_most,
     probable_delta,
     probable_epsilon,
 )
+from dpbounds.privacy.accountants.probable.bounds import upper_bounds, weighted_draws
+from dpbounds.privacy.accountants.probable.drawing import Bits, Floats, normal, uniform
+from dpbounds.privacy.accountants.probable.sampled import in_few_dimensions
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import (
     BallsInBins,
@@ -52,7 +55,7 @@ SEPARATED = Apart(COLUMNS, 2, 0.3)
 THREE = RandomlyAllocated(Gaussian(1), 10, 3)
 
 
-def bits(seed: int) -> probable.Bits:
+def bits(seed: int) -> Bits:
     return np.random.default_rng(seed).bytes
 
 
@@ -60,9 +63,9 @@ def at_epsilon(
     mixture: Mixture, tilt: float, seed: int, *, adding: bool, at: float = 0.5, epochs: int = 1
 ) -> tuple[float, float]:
     """The mean of the weighted values, and its standard error; none is above the bound on all."""
-    largest = probable._largest(mixture, epochs, at, tilt, adding=adding)
+    largest = drawn_bounds.log_largest(mixture, epochs, at, tilt, adding=adding)
     found = []
-    for ratios, weights in probable._values(mixture, epochs, tilt, 40_000, bits(seed), adding=adding):
+    for ratios, weights in weighted_draws(mixture, epochs, tilt, 40_000, bits(seed), adding=adding):
         share = -np.expm1(np.minimum(at + (ratios if adding else -ratios), 0))
         values = np.exp(weights + (0 if adding else ratios)) * share
         assert values.max() <= math.exp(largest) * (1 + 1e-9)
@@ -153,15 +156,15 @@ def test_sets_are_drawn_uniformly() -> None:
 
 
 def test_normal_numbers_are_normal() -> None:
-    found = np.sort(probable._normal(bits(7), 1, 40_001).ravel())
+    found = np.sort(normal(bits(7), 1, 40_001).ravel())
     levels = (np.arange(len(found)) + 0.5) / len(found)
-    normal = np.array([math.erfc(-value / math.sqrt(2)) / 2 for value in found])
-    assert abs(normal - levels).max() < 2 / math.sqrt(len(found))  # Kolmogorov and Smirnov
+    expected = np.array([math.erfc(-value / math.sqrt(2)) / 2 for value in found])
+    assert abs(expected - levels).max() < 2 / math.sqrt(len(found))  # Kolmogorov and Smirnov
 
 
 def test_fewer_dimensions_have_gram_entries_no_smaller() -> None:
     shifts = np.abs(np.random.default_rng(8).normal(size=(3, 40)))
-    found = probable._in_few_dimensions(shifts)
+    found = in_few_dimensions(shifts)
     assert found.shape == (3, 4)
     excess = found @ found.T - shifts @ shifts.T
     assert (excess > 0).all()
@@ -175,7 +178,7 @@ def test_fewer_dimensions_have_gram_entries_no_smaller() -> None:
 def test_it_fails_no_oftener_than_it_says() -> None:
     """Of a bound with confidence 0.9 on the curve of a Gaussian, 40 times."""
     least = delta(Gaussian(1), 1).exact_lower
-    found = (probable._bounds(GAUSSIAN, 1, [1.0], Fraction(1, 10), 300, bits(seed))[0] for seed in range(40))
+    found = (upper_bounds(GAUSSIAN, 1, [1.0], Fraction(1, 10), 300, bits(seed))[0] for seed in range(40))
     assert sum(bound < least for bound in found) <= 4
 
 
@@ -189,17 +192,17 @@ class Lopsided(Subsets):
     def moments(self) -> tuple[float, float]:
         return 1e9, 0.0
 
-    def shifted(self, bits: probable.Bits, rows: int, tilt: float) -> probable.Floats:
+    def shifted(self, bits: Bits, rows: int, tilt: float) -> Floats:
         assert tilt == 0
-        return np.where(probable._uniform(bits, rows, 1) < 0.005, -1.0, 1.0)
+        return np.where(uniform(bits, rows, 1) < 0.005, -1.0, 1.0)
 
-    def log_ratio(self, draws: probable.Floats, power: float) -> probable.Floats:
-        found: probable.Floats = np.log(np.where(draws[:, 0] < 0, 0.01, 1.99))
+    def log_ratio(self, draws: Floats, power: float) -> Floats:
+        found: Floats = np.log(np.where(draws[:, 0] < 0, 0.01, 1.99))
         return found
 
 
 def test_both_orders_count() -> None:
-    (bound,) = probable._bounds(Lopsided(1, 1, 1.0), 1, [math.log(2)], Fraction(1, 100), 2000, bits(9))
+    (bound,) = upper_bounds(Lopsided(1, 1, 1.0), 1, [math.log(2)], Fraction(1, 100), 2000, bits(9))
     assert 0.49 < bound < 0.56
     mean, _ = at_epsilon(Lopsided(1, 1, 1.0), 0.0, 10, adding=False, at=math.log(2))
     assert mean == 0  # one order alone says that nothing is spent
@@ -253,7 +256,7 @@ def test_a_seed_repeats_a_run_and_says_so() -> None:
 def test_tries_share_the_risk(monkeypatch: pytest.MonkeyPatch) -> None:
     risks = []
     monkeypatch.setattr(
-        probable, "mean_at_most", lambda mean, count, risk: risks.append(risk) or mean_at_most(mean, count, risk)
+        drawn_bounds, "mean_at_most", lambda mean, count, risk: risks.append(risk) or mean_at_most(mean, count, risk)
     )
     probable_epsilon(THREE, "1e-2", confidence="0.99", samples=2000, seed=1)
     assert len(risks) > 2

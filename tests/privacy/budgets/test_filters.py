@@ -17,7 +17,7 @@ from dpbounds.privacy.accountants.certified import account
 from dpbounds.privacy.budgets.filters import GaussianFilter, Odometer, RenyiFilter, ZCDPFilter, least_multiplier
 from dpbounds.privacy.mechanisms import Gaussian, InParallel, PoissonSampled, SampledWithoutReplacement, UniformBall
 from dpbounds.privacy.notions.concentrated import renyi_budget, renyi_epsilon, zcdp_epsilon
-from dpbounds.privacy.notions.conversions import gaussian_delta, gaussian_epsilon
+from dpbounds.privacy.notions.gaussian import gaussian_delta, gaussian_epsilon
 from dpbounds.privacy.notions.notions import (
     ApproximateDP,
     BoundedRange,

@@ -24,7 +24,9 @@ from dpbounds.privacy.notions.concentrated import (
     zcdp_delta,
     zcdp_epsilon,
 )
-from dpbounds.privacy.notions.conversions import EDGES, Goal, convert, gaussian_budget, gaussian_delta, gaussian_epsilon
+from dpbounds.privacy.notions.conversions import convert
+from dpbounds.privacy.notions.gaussian import gaussian_budget, gaussian_delta, gaussian_epsilon
+from dpbounds.privacy.notions.implications import EDGES, Goal
 from dpbounds.privacy.notions.notions import (
     ApproximateDP,
     BoundedRange,

@@ -22,7 +22,7 @@ NAMES = {each.__name__ for each in PAIRS} - {"Pair", "SymmetricPair"}
 TESTS = {
     "cli/answers/explanation.py": 2,
     "privacy/accountants/groups.py": 3,
-    "privacy/accountants/probable.py": 1,
+    "privacy/accountants/probable/sampled.py": 1,
     "privacy/accountants/questions.py": 1,
     "privacy/accountants/routing.py": 1,
     "privacy/accountants/simple_bounds.py": 2,
@@ -45,7 +45,8 @@ TESTS = {
     "privacy/pairs/sampled.py": 3,
     "privacy/pairs/secret.py": 3,
     "privacy/pairs/zeroed.py": 1,
-    "privacy/publishing/certificates.py": 3,
+    "privacy/publishing/certificates/checking.py": 2,
+    "privacy/publishing/certificates/other_routes.py": 1,
     "privacy/publishing/hints.py": 1,
     "privacy/renyi/concentrated_accounts.py": 2,
     "privacy/routes/allocation/apart.py": 8,

@@ -385,10 +385,10 @@ TWO_WAYS = {  # where one relation or order is singled out in code, and why all 
     "theorems/spending.py": "a difference of two records is what replacing one needs, and adding one to a fixed batch",
     "privacy/mechanisms/schemes/bins.py": "a stride is a choice: any is sound",
     "privacy/publishing/statements.py": "the number of records is public but where they come and go: a bound on it",
-    "privacy/publishing/certificates.py": "the checker has a pair of draws with replacement for add or remove only",
+    "privacy/publishing/certificates/releases.py": "words of a refusal: the checker says what it has under each",
     "privacy/publishing/hints.py": "hints, which a checker verifies: another one proves less, or nothing",
     "cli/answers/assumptions.py": "one more condition under zero-out-one",
-    "privacy/accountants/probable.py": "two data sets of which one is the other without a record; replacing is refused",
+    "privacy/accountants/probable/sampled.py": "two data sets, one without a record of the other; replacing is refused",
     "verification/attacks/neighbours.py": "a record is turned round when replaced; else its term is 0, its place kept",
     "descents/perturbed_gradient_descent.py": "what is proven on a sphere; and a radius that suffices for all",
 }

@@ -22,13 +22,13 @@ from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
 from dpbounds.privacy.publishing import standalone_checker
 from dpbounds.privacy.publishing.certificates import (
     CheckReport,
-    _at_the_ends,
-    _Claim,
     certificate,
     check_certificate,
     exact_text,
     write_certificate,
 )
+from dpbounds.privacy.publishing.certificates.claims import Claim
+from dpbounds.privacy.publishing.certificates.other_routes import at_the_ends
 from dpbounds.privacy.publishing.standalone_checker import rational
 from dpbounds.privacy.publishing.statements import statement
 from dpbounds.privacy.relations import Relation
@@ -177,7 +177,7 @@ def test_the_document_holds_what_the_format_promises(spent: Account) -> None:
     assert set(entry["proofs"][0]["error_budget"]) >= {"frequency tail", "aliases", "cut-off"}
     assert {"dpbounds", "python-flint", "FLINT", "Python"} == set(document["versions"])
     assert "secure source" in " ".join(document["assumptions"])
-    readme = Path(certificate.__code__.co_filename).with_name("certificate_format.md").read_text(encoding="utf-8")
+    readme = Path(standalone_checker.__file__).with_name("certificate_format.md").read_text(encoding="utf-8")
     for name in {*document, *entry, *entry["claim"], *entry["mechanism"][0], *entry["proofs"][0]}:
         assert f"`{name}`" in readme, name
 
@@ -339,7 +339,7 @@ def test_a_claim_is_confirmed_at_its_ends_and_not_beside_them(given: str) -> Non
     products = products_of(mechanism, relation)
 
     def confirmed(lower: Fraction, upper: Fraction) -> bool:
-        return _at_the_ends(_Claim(mechanism, relation, given, target, lower, upper, {}, {}), products)[0]
+        return at_the_ends(Claim(mechanism, relation, given, target, lower, upper, {}, {}), products)[0]
 
     assert confirmed(below, above)
     assert confirmed(Fraction(0), above)

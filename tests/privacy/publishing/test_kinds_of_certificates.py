@@ -20,12 +20,20 @@ from dpbounds.privacy import mechanisms
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.domination.composition import neighbour_classes
-from dpbounds.privacy.mechanisms import Gaussian, LastIterate, MatrixMechanism, Mechanism, PoissonSampled
+from dpbounds.privacy.mechanisms import (
+    Gaussian,
+    LastIterate,
+    MatrixMechanism,
+    Mechanism,
+    PoissonSampled,
+    descriptions,
+)
+from dpbounds.privacy.mechanisms.parameters import parameters_of
 from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree, Toeplitz
 from dpbounds.privacy.publishing import standalone_checker as checker
 from dpbounds.privacy.publishing.certificates import certificate, check_certificate, write_certificate
 from dpbounds.privacy.publishing.statements import statement
-from dpbounds.privacy.relations import as_relation
+from dpbounds.privacy.relations import Relation, as_relation
 from tests.privacy.publishing.certified import (
     CASES,
     FALLING,
@@ -88,6 +96,41 @@ def test_every_kind_of_mechanism_has_a_certificate_or_is_refused_with_a_reason(k
         certificate(unproven(example, relation))
     assert "\n" not in str(refused.value)
     assert len(str(refused.value).split(": ")) >= 3  # what, why, and what to do
+
+
+NOISES = {
+    "Gaussian": Gaussian(4),
+    "Gaussian, final distance": Gaussian(noise_stddev=4, sensitivity=1),
+    "Laplace": mechanisms.Laplace(4),
+    "Laplace, final distance": mechanisms.Laplace(noise_scale=4, sensitivity=1),
+    "discrete Laplace": mechanisms.DiscreteLaplace(4),
+    "discrete Gaussian": mechanisms.DiscreteGaussian(4, dimension=1),
+    "mixture": mechanisms.MixtureOfGaussians(4, {0: "1/2", 1: "1/2"}),
+    "randomised response": mechanisms.RandomizedResponse(1),
+}
+DRAWN = [each for each in AROUND if each.name in checker.SCHEMES and each is not PoissonSampled]
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("scheme", DRAWN, ids=lambda each: each.name)
+def test_a_scheme_holds_the_noises_of_which_it_has_a_profile(scheme: type[Mechanism], noise: str) -> None:
+    """Whoever writes certificates asks ``holds``; ``spent`` is what refuses when they are read."""
+    inner, around = NOISES[noise], AROUND[scheme](Gaussian(4))
+    numbers = dict.fromkeys(parameters_of(inner)) | descriptions.written(inner)
+    drawn = descriptions.written(around)
+    read = checker.read_release(
+        {"kind": scheme.name, "mechanism": {"kind": inner.name, **numbers}, **drawn, "count": 1}
+    )
+    for relation in Relation:
+        held = checker.SCHEMES[scheme.name].holds(read["mechanism"], relation)
+        for order in checker.RECORD[relation]:
+            aim = checker.Aim(Fraction(1, 10**6), 1, {}, {})
+            try:
+                checker.SCHEMES[scheme.name].spent(read, order, relation, aim)
+            except checker.NotCovered:
+                assert not held, (order, relation)
+            else:
+                assert held, (order, relation)
 
 
 # --- Round trips ------------------------------------------------------------------------------------------------------

@@ -6,10 +6,10 @@ Row l of C x is released at step l with independent noise; exact rational number
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from dpbounds import documents
 from dpbounds.displayed import Displayed, written
@@ -199,12 +199,22 @@ def _read_matrix(value: object, name: str) -> Encoder:
     documents.demand_object(value, name, {"kind", *kinds[kind]})
     if kind == "lower-triangular":
         rows = (read_list(row, name) for row in read_list(value["rows"], name))
-        return LowerTriangular([[read_number(x, name) for x in row] for row in rows])
-    steps = positive_integer(value["steps"], "steps")
-    if kind == "binary-tree":
-        return BinaryTree(steps)
-    given = read_list(value["coefficients"], "coefficients")
-    return Toeplitz([read_number(x, "coefficients") for x in given], steps)
+        return encoder_of({"kind": kind, "rows": [[read_number(x, name) for x in row] for row in rows]})
+    read: dict[str, object] = {"kind": kind, "steps": positive_integer(value["steps"], "steps")}
+    if "coefficients" in value:
+        given = read_list(value["coefficients"], "coefficients")
+        read["coefficients"] = [read_number(x, "coefficients") for x in given]
+    return encoder_of(read)
+
+
+def encoder_of(given: Mapping[str, Any]) -> Encoder:
+    """The matrix of an object whose numbers have been read, of a known kind."""
+    match given["kind"]:
+        case "toeplitz":
+            return Toeplitz(given["coefficients"], given["steps"])
+        case "lower-triangular":
+            return LowerTriangular(given["rows"])
+    return BinaryTree(given["steps"])
 
 
 MATRIX = Kind(_read_matrix, _write_matrix)

@@ -37,6 +37,11 @@ class GaussianNoise(Noise):
 
 def per_bound(noise: dict[str, Any]) -> Fraction:
     """The squared shift of Gaussian noise per unit of the per-record bound."""
-    if noise["kind"] != GaussianNoise.kind or noise["noise_multiplier"] is None:
+    if not has_multiplier(noise):
         raise NotCovered("other than Gaussian noise, given by its noise_multiplier, with records drawn so")
     return 1 / Fraction(noise["noise_multiplier"]) ** 2
+
+
+def has_multiplier(noise: dict[str, Any]) -> bool:
+    """Whether it is Gaussian noise that is known per unit of the per-record bound."""
+    return noise["kind"] == GaussianNoise.kind and noise["noise_multiplier"] is not None

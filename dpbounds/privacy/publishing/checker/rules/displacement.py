@@ -9,7 +9,7 @@ from typing import Any
 from flint import arb, ctx
 
 from dpbounds.privacy.publishing.checker.balls import normal_tail, number
-from dpbounds.privacy.publishing.checker.noises.gaussian import per_bound
+from dpbounds.privacy.publishing.checker.noises.gaussian import has_multiplier, per_bound
 from dpbounds.privacy.publishing.checker.noises.table import NOISES, noise_profile
 from dpbounds.privacy.publishing.checker.profiles import Profile, gaussian_profile, mirrored, symmetrised, thinned
 from dpbounds.privacy.publishing.checker.verdicts import NotCovered, require
@@ -34,11 +34,18 @@ def zeroed_profile(squared_shift: Fraction, rate: Fraction | arb, order: str) ->
     return mirrored(*((zeroed, restored) if order == "remove" else (restored, zeroed)))
 
 
+def may_displace(noise: dict[str, Any], relation: str) -> bool:
+    """Whether a record that displaces another one is covered."""
+    if relation == "zero-out-one":
+        return has_multiplier(noise)
+    return NOISES[noise["kind"]].displaces and not noise.get("sensitivity")
+
+
 def displacing(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
     """(17), (18) A record that is in the batch with chance ``rate``, and then displaces another one."""
     if relation == "zero-out-one":
         return zeroed_profile(per_bound(noise), rate, order)
-    if not NOISES[noise["kind"]].displaces or noise.get("sensitivity"):
+    if not may_displace(noise, relation):
         raise NotCovered(f"{noise['kind']} noise on batches of a fixed size, or given by its final distance")
     base = noise_profile(noise, 2)
     if relation == "replace-one":

@@ -33,6 +33,7 @@ class WithReplacement(Scheme):
 
     kind = "with-replacement"
     fields: ClassVar[Fields] = WithoutReplacement.fields
+    groups_under = WithoutReplacement.groups_under
 
     def demand(self, release: dict[str, Any], version: int) -> None:
         """Refuse draws from nobody else."""
@@ -45,7 +46,7 @@ class WithReplacement(Scheme):
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
         """A batch holds a binomial number of draws of the group; a single draw is a batch of one record."""
-        if relation == "zero-out-one":
+        if relation not in self.groups_under:
             return super().of_group(release, order, relation, group)
         demand_rest(release, group, 1)
         if release["batch_size"] == 1:

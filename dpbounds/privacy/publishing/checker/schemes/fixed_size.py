@@ -14,7 +14,7 @@ from dpbounds.privacy.publishing.checker.noises.gaussian import per_bound
 from dpbounds.privacy.publishing.checker.noises.mixtures import mixed
 from dpbounds.privacy.publishing.checker.noises.table import noise_profile
 from dpbounds.privacy.publishing.checker.profiles import Profile
-from dpbounds.privacy.publishing.checker.rules.displacement import displacing, replaced_draws
+from dpbounds.privacy.publishing.checker.rules.displacement import displacing, may_displace, replaced_draws
 from dpbounds.privacy.publishing.checker.schemes.scheme import Scheme
 from dpbounds.privacy.publishing.checker.spent import Spent
 from dpbounds.privacy.publishing.checker.verdicts import Malformed, NotCovered, require
@@ -28,11 +28,16 @@ class WithoutReplacement(Scheme):
         **dict.fromkeys(("kind", "mechanism"), unread),
         **dict.fromkeys(("batch_size", "dataset_size", "count"), COUNTED),
     }
+    groups_under = ("add-or-remove-one", "replace-one")
 
     def demand(self, release: dict[str, Any], version: int) -> None:
         """Refuse more records than there are."""
         if release["batch_size"] > release["dataset_size"]:
             raise Malformed("a batch is larger than the data set")
+
+    def holds(self, noise: dict[str, Any], relation: str) -> bool:
+        """Where a record may displace another one."""
+        return may_displace(noise, relation)
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
         """A record in the place of another one."""
@@ -40,7 +45,7 @@ class WithoutReplacement(Scheme):
 
     def of_group(self, release: dict[str, Any], order: str, relation: str, group: int) -> Spent:
         """A batch holds a hypergeometric number of the group."""
-        if relation == "zero-out-one":
+        if relation not in self.groups_under:
             return super().of_group(release, order, relation, group)
         demand_rest(release, group, release["batch_size"])
         return Spent(steps=[(group_in_batch(release, order, relation, group), 1)])

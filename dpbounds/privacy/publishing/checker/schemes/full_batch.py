@@ -19,6 +19,10 @@ class FullBatch(Scheme):
     fields: ClassVar[Fields] = {"kind": unread, "mechanism": unread, "count": COUNTED}
     refused_noises = (GaussianNoise.kind,)
 
+    def holds(self, noise: dict[str, Any], relation: str) -> bool:
+        """Every noise."""
+        return True
+
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
         """The noise's own."""
         noise = NOISES[release["mechanism"]["kind"]]

@@ -10,6 +10,7 @@ from dpbounds.privacy.publishing.checker.balls import shown
 from dpbounds.privacy.publishing.checker.fields import COUNTED, Fields, unread
 from dpbounds.privacy.publishing.checker.noises.mixtures import mixed
 from dpbounds.privacy.publishing.checker.reading import positive, quoted
+from dpbounds.privacy.publishing.checker.relations import RELATIONS
 from dpbounds.privacy.publishing.checker.schemes.full_batch import FullBatch
 from dpbounds.privacy.publishing.checker.schemes.poisson import Poisson
 from dpbounds.privacy.publishing.checker.schemes.scheme import Scheme, noise_in_words, of_noise
@@ -27,6 +28,11 @@ class Gaussian(Scheme):
         "kind": unread,
         "count": COUNTED,
     }
+    groups_under = tuple(RELATIONS)
+
+    def holds(self, noise: dict[str, Any], relation: str) -> bool:
+        """However its noise is given."""
+        return True
 
     def is_drawn(self, release: dict[str, Any]) -> bool:
         """Closed forms and the contour integral know it."""

@@ -24,6 +24,10 @@ class Poisson(Scheme):
         """Refuse a rate above 1."""
         demand_rate(release)
 
+    def holds(self, noise: dict[str, Any], relation: str) -> bool:
+        """Every noise."""
+        return True
+
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
         """A record beside the others."""
         return Spent(steps=[(joining(release["mechanism"], order, relation, release["sample_rate"]), 1)])

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from dpbounds.privacy.publishing.checker.aim import Aim
 from dpbounds.privacy.publishing.checker.balls import shown
 from dpbounds.privacy.publishing.checker.fields import Fields
+from dpbounds.privacy.publishing.checker.noises.gaussian import has_multiplier
 from dpbounds.privacy.publishing.checker.noises.table import NOISES
 from dpbounds.privacy.publishing.checker.profiles import sampled_profile
 from dpbounds.privacy.publishing.checker.spent import Sampled, Spent
@@ -25,6 +26,7 @@ class Scheme:
         refused_noises: Noises that it does not hold, because these are kinds of their own.
         by_position: Whether records go by their positions, which shift where others come and go.
         halves: Whether a replacement may be shown in two halves, to a record that is zeroed, and back.
+        groups_under: Relations under which groups of records are covered, with Gaussian noise.
     """
 
     kind = ""
@@ -33,6 +35,11 @@ class Scheme:
     refused_noises: tuple[str, ...] = ()
     by_position = False
     halves = False
+    groups_under: tuple[str, ...] = ()
+
+    def holds(self, noise: dict[str, Any], relation: str) -> bool:
+        """Whether what it spends around a noise is covered."""
+        return has_multiplier(noise)
 
     def demand(self, release: dict[str, Any], version: int) -> None:
         """Refuse parameters that do not go together, and read those that depend on others."""

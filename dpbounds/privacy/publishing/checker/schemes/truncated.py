@@ -17,7 +17,7 @@ from dpbounds.privacy.publishing.checker.limits import CLASSES
 from dpbounds.privacy.publishing.checker.noises.table import NOISES, joining
 from dpbounds.privacy.publishing.checker.profiles import Profile, averaged, weighed
 from dpbounds.privacy.publishing.checker.reading import field, positive, rational
-from dpbounds.privacy.publishing.checker.rules.displacement import displacing
+from dpbounds.privacy.publishing.checker.rules.displacement import displacing, may_displace
 from dpbounds.privacy.publishing.checker.schemes.scheme import Scheme, demand_rate
 from dpbounds.privacy.publishing.checker.spent import Spent
 from dpbounds.privacy.publishing.checker.verdicts import Malformed, NotCovered, require
@@ -42,6 +42,10 @@ class TruncatedPoisson(Scheme):
     def is_attained(self, release: dict[str, Any]) -> bool:
         """The pairs only dominate."""
         return False
+
+    def holds(self, noise: dict[str, Any], relation: str) -> bool:
+        """Where a record may displace another one, or join as in a Poisson sample."""
+        return NOISES[noise["kind"]].truncates and may_displace(noise, relation)
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
         """Of the sizes of one class of neighbours; what is moved is a hint."""

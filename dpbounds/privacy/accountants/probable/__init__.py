@@ -1,0 +1,20 @@
+"""ε and δ that hold with a stated confidence, by sampling the loss: for pairs whose law nobody can enclose sharply.
+
+Derived, with what is assumed, in ``probable.md``. Nothing here is certified, and nothing that certifies takes it.
+"""
+
+from dpbounds.privacy.accountants.probable.answers import DEFAULT_SAMPLES, Probable, probable_delta, probable_epsilon
+from dpbounds.privacy.accountants.probable.bounds import mean_at_most
+from dpbounds.privacy.accountants.probable.mixtures import Apart, Bins, Mixture, Subsets
+
+__all__ = [
+    "DEFAULT_SAMPLES",
+    "Apart",
+    "Bins",
+    "Mixture",
+    "Probable",
+    "Subsets",
+    "mean_at_most",
+    "probable_delta",
+    "probable_epsilon",
+]

@@ -1,0 +1,48 @@
+"""A subject that can be published: of one record, with finite ends, and the versions of what it was made with."""
+
+from __future__ import annotations
+
+import platform
+from fractions import Fraction
+from importlib.metadata import PackageNotFoundError, version
+
+import flint
+
+from dpbounds.errors import CertificateError, demand
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.privacy.accountants.certified import Account
+from dpbounds.privacy.budgets.calibration import Calibration
+
+
+def finite_ends(enclosure: Enclosure) -> tuple[Fraction, Fraction]:
+    """Both ends, or ``CertificateError`` where one is infinite."""
+    demand("enclosure", enclosure, Enclosure)
+    lower, upper = enclosure.exact_lower, enclosure.exact_upper
+    if isinstance(lower, float) or isinstance(upper, float):
+        raise CertificateError(f"{enclosure} has an end at infinity: there is no guarantee to certify; add noise")
+    return lower, upper
+
+
+def versions() -> dict[str, str]:
+    """Of what a claim was made with."""
+    from dpbounds import __version__
+
+    try:
+        binding = version("python-flint")
+    except PackageNotFoundError:
+        binding = flint.__version__
+    return {
+        "dpbounds": __version__,
+        "python-flint": binding,
+        "FLINT": str(flint.__FLINT_VERSION__),
+        "Python": platform.python_version(),
+    }
+
+
+def demand_one_record(subject: Account | Calibration, what: str) -> None:
+    """Refuse what is not about one record."""
+    demand("subject", subject, Account, Calibration)
+    if subject.group_size > 1:
+        raise CertificateError(
+            f"no {what} for groups of {subject.group_size} records: it speaks of one record; publish a certificate"
+        )
