@@ -482,7 +482,7 @@ def _expected(product: Product, epsilon: Fraction) -> float:
     from dpbounds.privacy.routes.outcomes import has_few_outcomes, log_delta_by_outcomes
 
     if holds_allocation(product):
-        from dpbounds.privacy.routes.allocation.enclosed import rough
+        from dpbounds.privacy.routes.allocation.engine import rough
 
         product = rough(product)
     if has_closed_form(product) and isinstance(product[0][0], TaggedGaussians):  # a lattice would add up many tails

@@ -22,8 +22,10 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Allocated, Discrete
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.allocation import replaced
-from dpbounds.privacy.routes.allocation.replaced import Cells, Point
+from dpbounds.privacy.routes.allocation.convex_hulls import Point, hull_of_bounds, hull_of_tests
+from dpbounds.privacy.routes.allocation.one_bin import Cells, cells_of, values_at_cuts
+from dpbounds.privacy.routes.allocation.published_bin import points_if_published, profile_if_published
+from dpbounds.privacy.routes.allocation.replace_one import deviation_of
 from dpbounds.privacy.routes.allocation.rounding import (
     LEAST,
     LEAST_WEIGHT,
@@ -198,7 +200,7 @@ def one_bin(cells: Cells, alphas: Sequence[float], frame: Frame) -> Laws:
     for row, alpha in enumerate(alphas):
         low = np.concatenate([-above[row][::-1], [0.0], below[row]])  # not above the points
         high = np.concatenate([-below[row][::-1], [0.0], above[row]])
-        least, most = replaced.values_at_cuts(cells, alpha)
+        least, most = values_at_cuts(cells, alpha)
         q, p, r = laws
         under = np.concatenate([[-1], np.searchsorted(high, least, side="right") - 1])  # -1: below the grid
         over = np.concatenate([np.searchsorted(low, most, side="left"), [len(low)]])
@@ -431,7 +433,7 @@ def at_thresholds(pair: Allocated, alphas: Sequence[float], frame: Frame, cells:
     return [
         Point(
             Fraction(alpha),
-            min(Fraction(value) / pair.bins, replaced.revealed(pair, alpha)),
+            min(Fraction(value) / pair.bins, profile_if_published(pair, alpha)),
             Fraction(p) * less,
             min(Fraction(1), Fraction(r) * share),
         )
@@ -450,9 +452,9 @@ def _nothing(rows: int, frame: Frame) -> Laws:
 
 
 def between(pair: Allocated, fineness: Fineness, negligible: float) -> tuple[Discrete, Discrete]:
-    """As ``replaced.between``, under replace-one."""
+    """As ``replace_one.between``, under replace-one."""
     found = _all_points(pair, fineness, negligible)
-    return replaced.hull_of_bounds(found, found), replaced.hull_of_tests(found, found)
+    return hull_of_bounds(found, found), hull_of_tests(found, found)
 
 
 @lru_cache(maxsize=32)
@@ -463,7 +465,7 @@ def _all_points(pair: Allocated, fineness: Fineness, negligible: float) -> tuple
 def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[Point]:
     """Thresholds from 1 on until the profile is negligible."""
     mu, h = math.sqrt(max(_shifts(pair))), float(fineness.spacing)
-    deviation = min(replaced.deviation_of(pair), math.sqrt(2) * mu)
+    deviation = min(deviation_of(pair), math.sqrt(2) * mu)
     loss, least, work = 0.0, Fraction(1), 0.0
     while loss < _FARTHEST:
         losses = []
@@ -486,7 +488,7 @@ def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[P
             if found.profile <= negligible:
                 return
         checkpoint()
-    yield from replaced.published(pair, loss, least, negligible)
+    yield from points_if_published(pair, loss, least, negligible)
 
 
 def first_spacing(pair: Allocated, width: float, count: int) -> float:
@@ -500,7 +502,7 @@ def _cells(pair: Allocated, spacing: float) -> list[Cells]:
     assert pair.shifts  # the pair of ``pairs.md``, section 5, holds for no other noise
     for squared, _ in pair.shifts:
         per_unit = max(_FEWEST_CELLS, math.ceil(_CELLS * math.sqrt(squared) / spacing))
-        found.append(replaced.cells_of(squared, per_unit, pair.direction, LARGEST_SHIFT))
+        found.append(cells_of(squared, per_unit, pair.direction, LARGEST_SHIFT))
     return found
 
 
