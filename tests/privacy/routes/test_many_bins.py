@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,7 @@ import dpbounds as dp
 from dpbounds.privacy.pairs.pairs import Allocated, Direction, ShiftedGaussians
 from dpbounds.privacy.routes.allocation import discrete_pairs, many_bins, replace_one
 from dpbounds.privacy.routes.allocation.convex_hulls import Point
-from dpbounds.privacy.routes.allocation.replace_one import Fineness
+from dpbounds.privacy.routes.allocation.tuning import TUNING, Fineness
 
 F = Fraction
 BITS = 13
@@ -105,7 +106,7 @@ def test_both_ways_agree_where_both_answer(monkeypatch: pytest.MonkeyPatch) -> N
     """One of 2000 steps twice: on the grid, and at thresholds."""
     run = dp.RandomlyAllocated(dp.Gaussian(1), 2000) ** 2
     grid = dp.epsilon(run, "1e-6")
-    monkeypatch.setattr(discrete_pairs, "VERY_MANY", 1000)
+    monkeypatch.setattr(discrete_pairs, "TUNING", replace(TUNING, many_bins=1000))
     discrete_pairs._sum_above.cache_clear()
     found = dp.epsilon(run, "1e-6")
     assert found.exact_lower <= grid.exact_upper

@@ -33,7 +33,8 @@ from dpbounds.privacy.routes.allocation import (
 from dpbounds.privacy.routes.allocation.bin_sums import Window
 from dpbounds.privacy.routes.allocation.convex_hulls import Point
 from dpbounds.privacy.routes.allocation.one_bin import Bin, cells_of, rounded
-from dpbounds.privacy.routes.allocation.replace_one import Fineness, point
+from dpbounds.privacy.routes.allocation.replace_one import point
+from dpbounds.privacy.routes.allocation.tuning import Fineness
 
 F = Fraction
 RE = dp.Relation.REPLACE_ONE

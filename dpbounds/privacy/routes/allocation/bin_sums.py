@@ -12,11 +12,10 @@ from flint import arb
 from dpbounds.expressions.working import working
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.allocation.one_bin import Bin
-from dpbounds.privacy.routes.allocation.rounding import UNIT, Floats, double_above
+from dpbounds.privacy.routes.allocation.rounding import MASS_PRECISION, UNIT, Floats, double_above
 from dpbounds.privacy.routes.lattice.spectra import ComposedSpectrum
 from dpbounds.privacy.routes.lattice.window import TiltedMeasure
 
-_PRECISION = 160
 _ROW = 256  # numbers that are summed one after the other
 _LARGEST_POWER = arb(2) ** 450  # whose square is a double
 _UNDERFLOWN = 2.0**-900  # more than products that underflow may add up to
@@ -68,7 +67,7 @@ class Sum:
     def of(cls, others: Sequence[tuple[Bin, int]], window: Window) -> Sum:
         """The sum of so many bins of each kind; ``Declined`` where a bin alone reaches beyond the window."""
         laws, origin, mass = [], 0, arb(1)  # of the tilted laws, before they are divided by it
-        with working(_PRECISION):
+        with working(MASS_PRECISION):
             tilt = arb(window.tilt) * arb(window.spacing)
             for each, count in others:
                 used = np.flatnonzero(each.none)

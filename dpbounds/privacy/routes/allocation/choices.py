@@ -13,12 +13,12 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import LossDistribution, law_at
 from dpbounds.privacy.pairs.pairs import Combined, Pair, Product, SecretSteps
 from dpbounds.privacy.proofs import Declined, Proof
+from dpbounds.privacy.routes.allocation.rounding import LARGEST_LOSS
+from dpbounds.privacy.routes.allocation.tuning import TUNING
 from dpbounds.privacy.routes.allocation.upper_distribution import LARGEST_GRID
 
-_LOOK = 64
-_NEAREST, _FARTHEST = 1e-9, 600.0  # of a loss, on which a grid is laid
-_FINENESS = 1.4  # h squared, in units of the wanted width and of the relative variance of R, at first
-_COARSEST = 0.04  # of the base loss's deviation
+_ESTIMATE_PRECISION = 64
+_NEAREST = 1e-9  # loss, below which the end of a grid is not looked for
 
 
 def parts_of(base: Pair) -> Product:
@@ -28,8 +28,8 @@ def parts_of(base: Pair) -> Product:
 
 def loss_ends(base: Pair, negligible: float) -> tuple[float, float]:
     """Losses between which all but next to nothing of the base lies: a choice."""
-    with working(_LOOK):
-        law = law_at(base, _LOOK)
+    with working(_ESTIMATE_PRECISION):
+        law = law_at(base, _ESTIMATE_PRECISION)
 
         def below_(loss: float) -> bool:
             return bool(law.head(arb(loss))[1] < negligible)
@@ -49,7 +49,7 @@ def _search(far_enough: Callable[[float], bool], sign: float) -> float:
     far = 1.0
     while not far_enough(sign * far):
         far *= 2
-        if far > 2 * _FARTHEST:
+        if far > 2 * LARGEST_LOSS:
             raise Declined("allocation: the losses of one step reach too far for a grid")
     while far > _NEAREST and far_enough(sign * far / 2):
         far /= 2
@@ -63,7 +63,7 @@ def _search(far_enough: Callable[[float], bool], sign: float) -> float:
 def grid_ends(base: Pair, spacing: Fraction, negligible: float) -> tuple[int, int]:
     """The first and the last index of a grid that holds a step's losses."""
     low, high = loss_ends(base, negligible)
-    if not -_FARTHEST < low <= high < _FARTHEST:
+    if not -LARGEST_LOSS < low <= high < LARGEST_LOSS:
         raise Declined("allocation: the losses of one step reach too far for a grid")
     first, last = math.floor(low / float(spacing)) - 2, math.ceil(high / float(spacing)) + 2
     if last - first > LARGEST_GRID:
@@ -78,11 +78,14 @@ def first_spacing(pair: SecretSteps, width: float) -> float:
         square, mean_square, count = 0.0, 0.0, 0
         for inner, times in parts_of(base):
             low, high = loss_ends(inner, 1e-12)
-            with working(_LOOK):
-                one, loss = _moments(law_at(inner, _LOOK), low, high)
+            with working(_ESTIMATE_PRECISION):
+                one, loss = _moments(law_at(inner, _ESTIMATE_PRECISION), low, high)
             square, mean_square, count = square + times * math.log1p(one), mean_square + times * loss, count + times
         relative = math.expm1(min(square, 300.0)) / pair.places
-        fine, coarse = math.sqrt(_FINENESS * width * min(relative, 1.0)), _COARSEST * math.sqrt(mean_square)
+        fine, coarse = (
+            math.sqrt(TUNING.grid_variance * width * min(relative, 1.0)),
+            TUNING.coarsest_grid * math.sqrt(mean_square),
+        )
         found.append(min(fine, coarse) / math.sqrt(count))
     return min(found)
 

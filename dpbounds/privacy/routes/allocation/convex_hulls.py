@@ -12,9 +12,9 @@ from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Discrete
+from dpbounds.privacy.routes.allocation.rounding import MASS_PRECISION
 
-_PRECISION = 160
-_MASS_BITS = 1100
+_MASS_BITS = 1100  # after the point, of a P-mass
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def hull_of_bounds(points: Sequence[Point], reverse: Sequence[Point]) -> Discret
     for (alpha, _), (before, after) in zip(hull[1:], pairwise(slopes), strict=True):
         mass = _down((after - before) * alpha)
         if mass > 0:
-            with working(_PRECISION):
+            with working(MASS_PRECISION):
                 atoms[ball_end(ball(alpha).log(), "up")] = mass
     return Discrete(tuple(sorted(atoms.items())), 1 - sum(atoms.values(), Fraction(0)))
 
@@ -74,7 +74,7 @@ def hull_of_tests(points: Sequence[Point], reverse: Sequence[Point]) -> Discrete
         )
     ]
     atoms: dict[Fraction, Fraction] = {}
-    with working(_PRECISION):
+    with working(MASS_PRECISION):
         for (mistaken, seen), (then_mistaken, then_seen) in pairwise(hull):
             p, r = then_seen - seen, then_mistaken - mistaken
             if p > 0:

@@ -34,7 +34,8 @@ from dpbounds.privacy.routes.allocation import (
 )
 from dpbounds.privacy.routes.allocation.choices import grid_ends, parts_of
 from dpbounds.privacy.routes.allocation.lower_distribution import LowerDistribution
-from dpbounds.privacy.routes.allocation.rounding import UNIT, repeated
+from dpbounds.privacy.routes.allocation.rounding import PRECISION, UNIT, repeated
+from dpbounds.privacy.routes.allocation.tuning import ESTIMATE, TUNING, Fineness
 from dpbounds.privacy.routes.allocation.upper_distribution import UpperDistribution
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.routes.lattice.steps import as_step
@@ -43,12 +44,9 @@ from dpbounds.privacy.routes.lattice.steps import as_step
 Prove = Callable[[Product, Sequence[Fraction], float], Sequence[Proof]]
 
 ROUTE = "allocation"
-_PRECISION = 128
-_SCALE_BITS = 200
+_SCALE_BITS = 200  # of a factor, and of δ after it
 _COARSENING = 1 / 4  # 1/2 would let all additions add the same variance to the whole, but a single ratio may decide
 _DECISIVE = 10  # doublings, beyond which it cannot
-VERY_MANY, _MILD = 3_000, 5  # bins, and a squared shift, for which no grid holds the sum
-ROUGHLY_REPLACED = replace_one.Fineness(cells=32, bits=12, losses=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ class Grid:
 
     spacing: Fraction
     negligible: float
-    fineness: replace_one.Fineness = ROUGHLY_REPLACED
+    fineness: Fineness = ESTIMATE
     least: float = 0.0
     by_threshold: bool = False
     signed: signed_grid.Fineness | None = None
@@ -91,9 +89,9 @@ def has_many_bins(pair: SecretSteps) -> bool:
     return (
         isinstance(pair, Allocated)
         and pair.direction is not Direction.REPLACE
-        and pair.bins >= VERY_MANY
+        and pair.bins >= TUNING.many_bins
         and bool(pair.shifts)
-        and all(squared <= _MILD for squared, _ in pair.shifts)
+        and all(squared <= TUNING.many_bins_shift for squared, _ in pair.shifts)
     )
 
 
@@ -179,7 +177,7 @@ def dominating(pair: Allocated, grid: Grid) -> Dominating:
     if grid.looks_at_thresholds(pair):
         return Dominating(_at_thresholds(pair, grid)[0], Fraction(1))
     found = _sum_above(pair.shares, pair.bins, grid)
-    with working(_PRECISION):
+    with working(PRECISION):
         h, shift = ball(found.spacing), arb(pair.bins).log()
         removed = pair.direction is Direction.REMOVE
         offset = ball_end(-shift if removed else shift, "up")
@@ -216,7 +214,7 @@ def attained(pair: SecretSteps, grid: Grid) -> Discrete:
     found = _sum_below(pair.run, most, grid)
     points: dict[Fraction, Fraction] = {}
     infinite = Fraction(0)
-    with working(_PRECISION):
+    with working(PRECISION):
         slack = (arb(found.roundings + 1) * 2 * UNIT).exp()  # >= (1 - u)^-n
         if pair.direction is Direction.REMOVE:
             infinite += ball_end(arb(float(found.surely[most])) / choices / slack, "down")
@@ -250,24 +248,24 @@ def enclosed_by_pairs(
     lows = [each.enclosure.exact_lower for each in prove(lower, targets)]
     if is_attack(product):  # an attack: nothing is proven from above
         end: End = math.inf if for_epsilon else Fraction(1)
-        return [Proof(Enclosure(low, end, ROUTE, _PRECISION), ROUTE, parameters) for low in lows]
+        return [Proof(Enclosure(low, end, ROUTE, PRECISION), ROUTE, parameters) for low in lows]
     exponent, upper = arb(0), list[tuple[Pair, int]]()
     for pair, count in product:
         if isinstance(pair, Allocated):
             found = dominating(pair, grid)
-            with working(_PRECISION):
+            with working(PRECISION):
                 exponent = exponent + count * ball(found.factor).log()
             upper.append((found.pair, count))
         else:
             upper.append((pair, count))
-    with working(_PRECISION):
+    with working(PRECISION):
         factor = ball_end(exponent.exp(), "up")
     asked = [_rounded_down(at / factor) for at in targets] if for_epsilon else targets
     highs = [each.enclosure.exact_upper for each in prove(tuple(upper), asked)]
     if not for_epsilon:
         highs = [min(Fraction(1), high * factor) for high in highs]
     return [
-        Proof(Enclosure(min(low, high), high, ROUTE, _PRECISION), ROUTE, parameters)
+        Proof(Enclosure(min(low, high), high, ROUTE, PRECISION), ROUTE, parameters)
         for low, high in zip(lows, highs, strict=True)
     ]
 

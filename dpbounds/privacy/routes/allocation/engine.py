@@ -11,11 +11,9 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.pairs.gaussian import together
 from dpbounds.privacy.pairs.pairs import Allocated, Direction, Pair, Product, SecretSteps, is_attack
 from dpbounds.privacy.proofs import Declined, Proof
-from dpbounds.privacy.routes.allocation import replace_one, signed_grid
+from dpbounds.privacy.routes.allocation import signed_grid
 from dpbounds.privacy.routes.allocation.choices import dyadic, first_spacing, miss, round_number
 from dpbounds.privacy.routes.allocation.discrete_pairs import (
-    ROUGHLY_REPLACED,
-    VERY_MANY,
     Grid,
     Prove,
     attained,
@@ -29,26 +27,12 @@ from dpbounds.privacy.routes.allocation.special_cases import (
     proofs_if_told_apart,
     proofs_if_told_apart_in_place,
 )
+from dpbounds.privacy.routes.allocation.tuning import ESTIMATE, REPLACE_ONE, TUNING
 
-_SHARE = 0.25  # of the width, that the composition of what is found may take
-_ROUNDS = 4
-_ROUGH, _ROUGHLY_NEGLIGIBLE, _ROUGHLY_LEAST = 0.02, 1e-24, 1e-13  # of an estimate
-_NEARLY = 2  # times as wide as wanted, which will do for some of many targets
-_SUBTLE = 1e-7  # of δ: what may be given up beyond the grid
-_HARDLY = 1e-5  # of δ: the same for thresholds under replace-one
-_LOUD = 2  # a squared shift, whose ratios span many scales
-_MANY_SCALES = 0.7  # beyond the logarithm of the number of bins, for which so does their sum: one spacing shows few
-_CROWDS = 30_000  # bins, for which a transform has twice as many points
-_FAR = 3  # times as wide as wanted, which deserves more work where there are very many bins
-_IN_PLACE = 2.5  # times as wide as wanted, which will do under replace-one, whose grids are dear
-_NARROW = 7.5e-4  # at most as narrow as this
-_LOSSES = 2.0  # per deviation and 1 / spacing, of thresholds on a signed grid
-# under replace-one, by the width from which they do; the last for all that is narrower
-_FINENESSES = (
-    (5e-3, replace_one.Fineness(cells=64, bits=16, losses=8)),
-    (1e-3, replace_one.Fineness(cells=96, bits=16, losses=16)),
-    (0.0, replace_one.Fineness(cells=128, bits=17, losses=28)),
-)
+_NARROWEST = 7.5e-4  # relative width, below which replace-one does not aim
+_LARGE_TRANSFORM = 30_000  # bins, from which a transform under replace-one has twice as many points
+_SIGNED_LOSSES = 2.0  # thresholds per deviation of the loss and 1 / spacing, on a signed grid
+_ESTIMATED_WIDTH = 0.02  # of an estimate
 
 
 def enclosed(
@@ -94,13 +78,16 @@ def _enclosed(
     if (apart := proofs_if_told_apart(product, targets, for_epsilon, width, prove)) is not None:
         return apart
     replaced_ones = [pair for pair, _ in product if isinstance(pair, Allocated) and pair.direction is Direction.REPLACE]
-    loud = any(_loudest(pair) >= _LOUD for pair in replaced_ones)
-    by_signs = any(_loudest(pair) >= max(_LOUD, _MANY_SCALES + math.log(pair.bins)) for pair in replaced_ones)
-    aim = max(_IN_PLACE * width, _NARROW) if replaced_ones else width
+    loud = any(_loudest(pair) >= TUNING.signed_grid_shift for pair in replaced_ones)
+    by_signs = any(
+        _loudest(pair) >= max(TUNING.signed_grid_shift, TUNING.signed_grid_margin + math.log(pair.bins))
+        for pair in replaced_ones
+    )
+    aim = max(TUNING.replace_one_width * width, _NARROWEST) if replaced_ones else width
     try:
         spacing = min(
             [first_spacing(pair, width) for pair in spaced]
-            + [signed_grid.first_spacing(pair, aim / _IN_PLACE, count) for pair in replaced_ones],
+            + [signed_grid.first_spacing(pair, aim / TUNING.replace_one_width, count) for pair in replaced_ones],
             default=1.0,
         )
     except Declined:
@@ -108,8 +95,8 @@ def _enclosed(
         if shown is None:
             raise
         return shown
-    fineness = next(each for least, each in _FINENESSES if width >= least)
-    if max((pair.bins for pair in replaced_ones), default=0) >= _CROWDS:
+    fineness = next(each for least, each in REPLACE_ONE if width >= least)
+    if max((pair.bins for pair in replaced_ones), default=0) >= _LARGE_TRANSFORM:
         fineness = replace(fineness, bits=fineness.bits + 1)
     attacked = is_attack(product)
     small = float(min(targets)) if for_epsilon else 1e-12
@@ -119,16 +106,18 @@ def _enclosed(
     looked, coarser, worst = set[bool](), False, math.inf  # under replace-one: by which grids
     rest = list(dict.fromkeys(targets))  # whose proofs are not narrow enough yet
     by_threshold = bool(spaced) and all(map(has_many_bins, spaced))
-    for _ in range(_ROUNDS):
-        negligible = round_number(small * _SUBTLE * min(1.0, width / 1e-3) / count)
-        least = round_number(small * _HARDLY / count)
-        steps = signed_grid.Fineness(dyadic(spacing), _LOSSES / spacing) if by_signs else None
+    for _ in range(TUNING.rounds):
+        negligible = round_number(small * TUNING.beyond_grid * min(1.0, width / 1e-3) / count)
+        least = round_number(small * TUNING.given_up / count)
+        steps = signed_grid.Fineness(dyadic(spacing), _SIGNED_LOSSES / spacing) if by_signs else None
         grid = Grid(dyadic(spacing), negligible, fineness, least, by_threshold, steps)
         looked.add(by_signs)
         try:
-            proofs = enclosed_by_pairs(product, rest, for_epsilon, grid, lambda few, at: prove(few, at, _SHARE * width))
+            proofs = enclosed_by_pairs(
+                product, rest, for_epsilon, grid, lambda few, at: prove(few, at, TUNING.composition * width)
+            )
         except Declined:
-            if by_signs and not coarser and worst > _FAR:
+            if by_signs and not coarser and worst > TUNING.retry_if_wider:
                 coarser, spacing = True, 3 * spacing
                 continue
             if replaced_ones and len(looked) == 1:  # the points of a grid would be too many
@@ -151,14 +140,16 @@ def _enclosed(
         if attacked or by_threshold:  # of thresholds the number is bounded
             break
         misses = {at: miss(found[at], for_epsilon, aim) for at in rest if at not in hidden}
-        rest = [at for at, miss in misses.items() if miss > (1 if len(targets) == 1 else _NEARLY)]
+        rest = [at for at, miss in misses.items() if miss > (1 if len(targets) == 1 else TUNING.curve_width)]
         if not rest:
             break
         if not for_epsilon:
             small = min([small, *(float(found[at].enclosure.exact_upper) for at in rest)])
         worst = max(misses.values())
         if replaced_ones and not by_signs:  # one spacing did not do
-            if len(looked) > 1 or (worst <= _FAR and max(pair.bins for pair in replaced_ones) >= VERY_MANY):
+            if len(looked) > 1 or (
+                worst <= TUNING.retry_if_wider and max(pair.bins for pair in replaced_ones) >= TUNING.many_bins
+            ):
                 break
             by_signs = True
             continue
@@ -212,6 +203,6 @@ def rough(product: Product) -> Product:
 
 def _roughly(pair: SecretSteps) -> Pair:
     known = pair.direction is Direction.REPLACE
-    spacing = Fraction(1) if known else dyadic(first_spacing(pair, _ROUGH))
-    grid = Grid(spacing, _ROUGHLY_NEGLIGIBLE, ROUGHLY_REPLACED, _ROUGHLY_LEAST)
+    spacing = Fraction(1) if known else dyadic(first_spacing(pair, _ESTIMATED_WIDTH))
+    grid = Grid(spacing, negligible=1e-24, fineness=ESTIMATE, least=1e-13)
     return dominating(pair, grid).pair if isinstance(pair, Allocated) else attained(pair, grid)

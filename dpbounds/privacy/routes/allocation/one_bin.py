@@ -20,14 +20,19 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball, upper_tail
 from dpbounds.privacy.pairs.pairs import Direction
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.allocation.rounding import LEAST_WEIGHT, UNIT, Floats, double_above
+from dpbounds.privacy.routes.allocation.rounding import (
+    ACCURATE_BITS,
+    LEAST_WEIGHT,
+    MASS_PRECISION,
+    UNIT,
+    Floats,
+    double_above,
+)
 
 Indices = NDArray[np.int64]
 
-_PRECISION = 160
-_ACCURATE = 60  # bits, of every mass before it becomes a double
-_BEYOND = 8.5  # how far beyond the shift cells of y reach: a choice
-_LARGEST_SHIFT = 64  # squared: beyond it ratios span too many scales for one spacing
+_REACH = 8.5  # deviations, by which cells of y reach beyond the shift: the mass beyond is that of one rounding
+LARGEST_SHIFT = 64  # squared: beyond it ratios span too many scales for one spacing
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ class Cells:
 
 @lru_cache(maxsize=16)
 def cells_of(
-    squared_shift: Fraction, per_unit: int, direction: Direction = Direction.REPLACE, largest: int = _LARGEST_SHIFT
+    squared_shift: Fraction, per_unit: int, direction: Direction = Direction.REPLACE, largest: int = LARGEST_SHIFT
 ) -> Cells:
     """The cells for μ² = ``squared_shift``: u = exp(μy - μ²/2), and w is u at -y; 1 where the data set has no record.
 
@@ -60,9 +65,9 @@ def cells_of(
     """
     if squared_shift > largest:
         raise Declined("allocation: under replace-one the ratios of so little noise reach too far")
-    with working(_PRECISION):
+    with working(MASS_PRECISION):
         mu = ball(squared_shift).sqrt()
-        half = math.ceil((_BEYOND + math.sqrt(squared_shift)) * per_unit)
+        half = math.ceil((_REACH + math.sqrt(squared_shift)) * per_unit)
         cuts = [ball(Fraction(j, per_unit)) for j in range(-half, half + 1)]
         ratios = [(mu * y - mu * mu / 2).exp() for y in cuts]
         high = np.array([double_above(ratio) for ratio in ratios])
@@ -79,7 +84,7 @@ def _masses(cuts: Sequence[arb], mean: arb) -> Floats:
     below, above = [upper_tail(mean - y) for y in cuts], [upper_tail(y - mean) for y in cuts]
     inner = [below[i + 1] - below[i] if cuts[i] < mean else above[i] - above[i + 1] for i in range(len(cuts) - 1)]
     found = [below[0], *inner, above[-1]]
-    if any(mass.rel_accuracy_bits() < _ACCURATE or not mass > 2.0**-900 for mass in found):
+    if any(mass.rel_accuracy_bits() < ACCURATE_BITS or not mass > 2.0**-900 for mass in found):
         raise Declined("allocation: the mass of a cell is not known well enough")
     return np.array([float(mass.mid()) for mass in found])
 

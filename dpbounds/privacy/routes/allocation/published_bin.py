@@ -13,10 +13,10 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball, law_of
 from dpbounds.privacy.pairs.pairs import Allocated, Direction, ShiftedGaussians
 from dpbounds.privacy.routes.allocation.convex_hulls import Point
+from dpbounds.privacy.routes.allocation.rounding import MASS_PRECISION
 
-_PRECISION = 160
-_LARGEST_LOSS = 60.0
-_SPARSE = 0.1  # distance of losses where the bin may as well be published, in units of the shift: a choice
+LARGEST_THRESHOLD = 60.0  # loss, up to which thresholds are looked at one by one
+_SPACING = 0.1  # of thresholds, in deviations of the published bin's loss
 
 
 def profile_if_published(pair: Allocated, alpha: float) -> Fraction:
@@ -24,7 +24,7 @@ def profile_if_published(pair: Allocated, alpha: float) -> Fraction:
 
     Steps that are not run tell nothing.
     """
-    with working(_PRECISION):
+    with working(MASS_PRECISION):
         value, loss = arb(0), ball(Fraction(alpha)).log()
         assert pair.shifts
         for squared, count in pair.shifts:
@@ -36,7 +36,7 @@ def profile_if_published(pair: Allocated, alpha: float) -> Fraction:
 def points_if_published(pair: Allocated, loss: float, least: Fraction, negligible: float) -> Iterator[Point]:
     """Thresholds from a loss on where the bin may as well be published: a known bound on the profile is ``least``."""
     reach = max(float(squared) for squared, _ in pair.shifts)
-    while loss < _LARGEST_LOSS + 4 * reach:
+    while loss < LARGEST_THRESHOLD + 4 * reach:
         alpha = math.exp(loss)
         bound = profile_if_published(pair, alpha)
         if bound < least:
@@ -44,4 +44,4 @@ def points_if_published(pair: Allocated, loss: float, least: Fraction, negligibl
             yield Point(Fraction(alpha), bound, Fraction(0), Fraction(0))
         if bound <= negligible:
             return
-        loss += _SPARSE * math.sqrt(reach)
+        loss += _SPACING * math.sqrt(reach)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -20,34 +20,27 @@ from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.routes.allocation import windows
 from dpbounds.privacy.routes.allocation.bin_sums import Sum
 from dpbounds.privacy.routes.allocation.convex_hulls import Point, hull_of_bounds, hull_of_tests
-from dpbounds.privacy.routes.allocation.one_bin import Bin, Cells, cells_of, idle, rounded, values_at_cuts
-from dpbounds.privacy.routes.allocation.published_bin import points_if_published, profile_if_published
+from dpbounds.privacy.routes.allocation.one_bin import (
+    LARGEST_SHIFT,
+    Bin,
+    Cells,
+    cells_of,
+    idle,
+    rounded,
+    values_at_cuts,
+)
+from dpbounds.privacy.routes.allocation.published_bin import (
+    LARGEST_THRESHOLD,
+    points_if_published,
+    profile_if_published,
+)
 from dpbounds.privacy.routes.allocation.rounding import UNIT
+from dpbounds.privacy.routes.allocation.tuning import TUNING, Fineness
 
-_LARGEST_LOSS = 60.0
-_LARGEST_SHIFT = 64
 _CORE = 4.0  # the y whose deviation that is
-_WIDE = 6.0  # deviations, from which on losses lie farther apart: a choice
-_LOST, _UNKNOWN = 3, 0.5  # so many points in a row of which so much is not known end the transforms: a choice
+_LOST = 3  # useless thresholds in a row, which end the transforms
 _ENOUGH, _POOR, _BETTER, _PATIENCE = 5e-3, 2e-2, 0.75, 8  # when other choices are tried, at once, kept, and tried again
 _MORE_BITS, _SHORTEST = 3, 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class Fineness:
-    """Choices.
-
-    Attributes:
-        cells: Of y, per unit.
-        bits: 2^bits points of the sum.
-        losses: Per deviation of the loss of all bins.
-        reach: Deviations of the sum, by which a bin's ratio may exceed what outweighs the other bins.
-    """
-
-    cells: int
-    bits: int
-    losses: int
-    reach: float = 6.0
 
 
 def point(pair: Allocated, alpha: float, fineness: Fineness) -> Point:
@@ -119,7 +112,7 @@ def _points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[
     deviation = deviation_of(pair)
     step, loss, lost, patience = deviation / fineness.losses, 0.0, 0, 0
     most = fineness.bits + _MORE_BITS
-    while loss < _LARGEST_LOSS and lost < _LOST:
+    while loss < LARGEST_THRESHOLD and lost < _LOST:
         found = point(pair, math.exp(loss), fineness)
         if found.width > (_ENOUGH if patience <= 0 else _POOR) and found.profile > negligible:
             patience = _PATIENCE
@@ -131,8 +124,8 @@ def _points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[
         yield found
         if found.profile <= negligible:
             return
-        lost, patience = (lost + 1 if found.width > _UNKNOWN else 0), patience - 1
-        loss += step * max(1.0, loss / (_WIDE * deviation))
+        lost, patience = (lost + 1 if found.width > TUNING.unknown else 0), patience - 1
+        loss += step * max(1.0, loss / (TUNING.dense * deviation))
         checkpoint()
     yield from points_if_published(pair, loss, found.profile, negligible)
 
@@ -149,7 +142,7 @@ def deviation_of(pair: Allocated) -> float:
     """Roughly that of log P/Q: of Σ (u_i - w_i) / m, or of one bin alone."""
     shifts = [(float(squared), n) for squared, n in pair.shifts]
     grown, ways = (lambda s: 4 * math.sinh(s), 4) if pair.direction is Direction.REPLACE else (math.expm1, 1)
-    shared = sum(n * grown(min(s, _LARGEST_SHIFT)) for s, n in shifts) / pair.bins**2
+    shared = sum(n * grown(min(s, LARGEST_SHIFT)) for s, n in shifts) / pair.bins**2
     return math.sqrt(min(shared, ways * max(s for s, _ in shifts)))
 
 

@@ -27,27 +27,26 @@ from dpbounds.privacy.routes.allocation.one_bin import Cells, cells_of, values_a
 from dpbounds.privacy.routes.allocation.published_bin import points_if_published, profile_if_published
 from dpbounds.privacy.routes.allocation.replace_one import deviation_of
 from dpbounds.privacy.routes.allocation.rounding import (
+    ACCURATE_BITS,
+    LARGEST_LOSS,
     LEAST,
     LEAST_WEIGHT,
+    PRECISION,
     UNIT,
     Floats,
     double_above,
     growth,
     repeated,
 )
+from dpbounds.privacy.routes.allocation.tuning import TUNING
 
-LARGEST_GRID = 4_000  # points of one sign: a choice
-_PRECISION = 128
-_ACCURATE = 60  # bits, of every weight before it becomes a double
+LARGEST_GRID = 4_000  # points of one sign, so that h > 1e-3 (``proof.md``, section 11)
 _LEFT_OUT = 256.0  # times the largest point: what a point may add to (·)_+, its mass counted
-_LONGEST = 600  # logarithm of the largest by the smallest point
 _WORK = 8e8  # products in all, some twenty seconds: a choice
 _AT_LEAST = 4  # deviations of the loss that are looked at: a choice
 _BATCH = 24  # thresholds at once: a choice
 _CELLS = 3  # per point of the grid: a choice
 _RARE = 1e-2  # of what is negligible, that may lie beyond the grid: a choice
-_FARTHEST = 600.0  # loss: a choice
-_WIDE = 6.0  # deviations, from which on losses lie farther apart: a choice
 _FEWEST_CELLS = 24  # per unit: a choice
 LARGEST_SHIFT = 144  # squared: beyond it masses of cells are too small for doubles
 
@@ -97,7 +96,7 @@ class Split:
 @lru_cache(maxsize=32)
 def splits(spacing: Fraction) -> tuple[Split, Split]:
     """Those of sums and of differences."""
-    with working(_PRECISION):
+    with working(PRECISION):
         h = ball(spacing)
         step, width, falling = h.exp(), h.expm1(), (-h).exp()
         found = []
@@ -128,7 +127,7 @@ def splits(spacing: Fraction) -> tuple[Split, Split]:
 
 def _nearest(x: arb) -> float:
     """A double off by at most two roundings."""
-    if x.rel_accuracy_bits() < _ACCURATE:
+    if x.rel_accuracy_bits() < ACCURATE_BITS:
         raise Declined("allocation: a weight is not known well enough")
     return float(x.mid())
 
@@ -136,7 +135,7 @@ def _nearest(x: arb) -> float:
 @lru_cache(maxsize=32)
 def _values(spacing: Fraction, first: int, length: int) -> tuple[Floats, Floats]:
     """Doubles not above, and not below, e^(ih) for so many i."""
-    with working(_PRECISION):
+    with working(PRECISION):
         step = ball(spacing).exp()
         exact = [step**i for i in range(first, first + length)]
         if not (exact[0] > 2.0**-900 and exact[-1] < 2.0**400):
@@ -338,9 +337,9 @@ def _smaller_ones(masses: Floats, split: Split, spacing: Fraction) -> tuple[Floa
 @lru_cache(maxsize=16)
 def _powers(spacing: Fraction, length: int) -> tuple[Floats, Floats, float]:
     """Doubles next to e^(ih) and e^(-ih), i < length; and to 1 - e^-h."""
-    if not spacing * length <= _LONGEST:
+    if not spacing * length <= LARGEST_LOSS:
         raise Declined("allocation: ratios are too large for doubles")
-    with working(_PRECISION):
+    with working(PRECISION):
         h = ball(spacing)
         rising = np.array([_nearest((h * i).exp()) for i in range(length)])
         falling = np.array([_nearest((-h * i).exp()) for i in range(length)])
@@ -353,7 +352,7 @@ def _folded(joined: Sequence[_Signs], frame: Frame, largest: Floats) -> tuple[Fl
     Last, what (·)_+ is lowered by.
     """
     (below, above), length = _room(frame), frame.length
-    with working(_PRECISION):
+    with working(PRECISION):
         h = ball(frame.spacing)
         inward = np.array([_nearest((-h * (below - i)).exp()) for i in range(below)])
         to_zero = np.array([_nearest(-(-h * (below - i)).expm1()) for i in range(below)])
@@ -467,11 +466,11 @@ def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[P
     mu, h = math.sqrt(max(_shifts(pair))), float(fineness.spacing)
     deviation = min(deviation_of(pair), math.sqrt(2) * mu)
     loss, least, work = 0.0, Fraction(1), 0.0
-    while loss < _FARTHEST:
+    while loss < LARGEST_LOSS:
         losses = []
         for _ in range(_BATCH):
             losses.append(loss)
-            loss += deviation / fineness.losses * max(1.0, loss / (_WIDE * deviation))
+            loss += deviation / fineness.losses * max(1.0, loss / (TUNING.dense * deviation))
         spans = [_span(pair, mu, each, h, negligible) for each in losses]
         length = max(math.ceil((top - bottom) / h) for bottom, top in spans) + 4
         if length > LARGEST_GRID:

@@ -18,11 +18,8 @@ from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.allocation.choices import dyadic, miss, round_number
 from dpbounds.privacy.routes.allocation.discrete_pairs import ROUTE, Grid, Prove, enclosed_by_pairs
 from dpbounds.privacy.routes.allocation.low_noise import at_most, in_place, told_apart
-
-_PRECISION = 128
-_SUBTLE = 1e-7
-_SHARE = 0.25
-_IN_PLACE = 2.5
+from dpbounds.privacy.routes.allocation.rounding import PRECISION
+from dpbounds.privacy.routes.allocation.tuning import TUNING
 
 
 def proofs_if_told_apart(
@@ -37,7 +34,7 @@ def proofs_if_told_apart(
     added = secret[0].direction is Direction.ADD
     most: End = math.inf if for_epsilon else Fraction(1)
     found = [
-        Proof(Enclosure(low, most if attacked else high, ROUTE, _PRECISION), ROUTE, {"steps": "told apart"})
+        Proof(Enclosure(low, most if attacked else high, ROUTE, PRECISION), ROUTE, {"steps": "told apart"})
         for low, high in ends
     ]
     if attacked or added or all(miss(each, for_epsilon, width) <= 1 for each in found):
@@ -53,12 +50,16 @@ def proofs_if_told_apart_in_place(
     if bound is None or (for_epsilon and bound.rare >= min(targets)):
         return {}
     low, high = bound.shift
-    negligible = round_number(_SUBTLE * (float(min(targets)) if for_epsilon else 1e-12))
+    negligible = round_number(TUNING.beyond_grid * (float(min(targets)) if for_epsilon else 1e-12))
     grid = Grid(dyadic(bound.spacing), negligible)
 
     def ends(at: Sequence[Fraction], which: int) -> list[Fraction]:
         proofs = enclosed_by_pairs(
-            bound.product, at, for_epsilon, grid, lambda few, all_: prove(few, all_, _SHARE * width / _IN_PLACE)
+            bound.product,
+            at,
+            for_epsilon,
+            grid,
+            lambda few, all_: prove(few, all_, TUNING.composition * width / TUNING.replace_one_width),
         )
         return [Fraction((each.enclosure.exact_lower, each.enclosure.exact_upper)[which]) for each in proofs]
 
@@ -73,7 +74,7 @@ def proofs_if_told_apart_in_place(
     except (Declined, NotCertified):
         return {}
     return {
-        at: Proof(Enclosure(min(a, b), b, ROUTE, _PRECISION), ROUTE, {"steps": "told apart"})
+        at: Proof(Enclosure(min(a, b), b, ROUTE, PRECISION), ROUTE, {"steps": "told apart"})
         for at, a, b in zip(targets, lows, highs, strict=True)
     }
 
@@ -106,6 +107,6 @@ def proofs_if_published(
         except (Declined, NotCertified):
             return None
     return [
-        Proof(Enclosure(min(low, high), high, ROUTE, _PRECISION), ROUTE, {"bins": "published"})
+        Proof(Enclosure(min(low, high), high, ROUTE, PRECISION), ROUTE, {"bins": "published"})
         for low, high in zip(lows, highs, strict=True)
     ]

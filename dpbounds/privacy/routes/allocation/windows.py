@@ -11,7 +11,7 @@ from dpbounds.privacy.routes.allocation.bin_sums import Window
 from dpbounds.privacy.routes.allocation.one_bin import Cells, values_at_cuts
 from dpbounds.privacy.routes.allocation.rounding import Floats
 
-_TILTED = 0.5  # of the tilt at which that bound is best: less makes for a shorter window
+_TILT = 0.5  # of the tilt at which that bound is best: less makes for a shorter window
 _STEEPER = 8  # rates that are left for Chernoff bounds
 _STEEPEST = 300.0  # how much the tilt may weigh one end of the window more than the other, as a logarithm: a choice
 _OUTSIDE = math.log(1e-17)  # of the sum's law, that may lie outside the window: a choice
@@ -25,7 +25,7 @@ def window_of(
     alpha: float,
     bits: int,
     sign: int = 1,
-    tilted: float = _TILTED,
+    tilted: float = _TILT,
 ) -> Window:
     """A spacing for which the sum of all bins (times the sign) and a constant hardly ever leaves so many points."""
     laws = []
