@@ -478,7 +478,7 @@ def _log(number: Fraction) -> float:
 
 def _expected(product: Product, epsilon: Fraction) -> float:
     """Log δ(ε) in floating point, by what is quickest."""
-    from dpbounds.privacy.routes.lattice.bounds import expected_log_delta
+    from dpbounds.privacy.routes.lattice.estimates import expected_log_delta
     from dpbounds.privacy.routes.outcomes import has_few_outcomes, log_delta_by_outcomes
 
     if holds_allocation(product):

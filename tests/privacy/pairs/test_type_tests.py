@@ -59,7 +59,7 @@ TESTS = {
     "privacy/routes/contour/growing.py": 2,
     "privacy/routes/contour/landscape.py": 2,
     "privacy/routes/drawn_steps.py": 3,
-    "privacy/routes/lattice/bounds.py": 1,
+    "privacy/routes/lattice/products.py": 1,
     "privacy/routes/lattice/steps.py": 7,
     "privacy/routes/outcomes.py": 1,
     "privacy/routes/shuffling/enclosed.py": 6,
