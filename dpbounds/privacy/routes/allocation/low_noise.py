@@ -29,8 +29,7 @@ from dpbounds.privacy.routes.allocation.tuning import TUNING
 
 _SLACK = 0.02  # of the width times the loss: what may be given up
 _SQUARED_SPACING = 3.0  # in units of the width times the loss of one doubling
-_SELDOM = 1e-2  # the same of an attack, which gives up nothing: how often it may promise less than it could
-_GAUSSIAN_WIDTH = 0.1  # of what is asked of a single Gaussian, in units of the width that is wanted
+_SELDOM = 1e-2  # chance, for an attack: it gives up nothing, and the promise is that much smaller
 
 Ends = tuple[Fraction, Fraction]
 
@@ -77,7 +76,7 @@ def told_apart(
         most, least = ball_end(secret, "up"), ball_end(secret, "down")
 
     def ends(at: Sequence[Fraction], which: int) -> list[Fraction]:
-        proofs = prove(gaussian, at, _GAUSSIAN_WIDTH * width)
+        proofs = prove(gaussian, at, width)
         return [Fraction((each.enclosure.exact_lower, each.enclosure.exact_upper)[which]) for each in proofs]
 
     try:
