@@ -368,7 +368,7 @@ def _node(index: int) -> float:
 
 def _estimated_log_delta(product: Product) -> Callable[[float], float]:
     if holds_allocation(product):
-        from dpbounds.privacy.routes.allocation.enclosed import rough
+        from dpbounds.privacy.routes.allocation.engine import rough
 
         product = rough(product)
     if has_closed_form(product):

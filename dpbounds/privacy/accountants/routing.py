@@ -163,7 +163,7 @@ def allocated(
 
     The questions differ in their targets alone, all of which are values of δ, or all of ε: they share the two products.
     """
-    from dpbounds.privacy.routes.allocation.enclosed import enclosed
+    from dpbounds.privacy.routes.allocation.engine import enclosed
 
     asked = questions[0]
     aim = _ALLOCATED_AIMS["delta" if asked.on_curve else asked.target.given]  # a curve's δ: as wide as an ε may be

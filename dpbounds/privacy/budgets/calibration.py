@@ -414,7 +414,7 @@ class _Search:
         if not has_closed_form(product):
             from dpbounds.privacy.routes.contour.estimate import quick_log_delta
             from dpbounds.privacy.routes.grouping import between
-            from dpbounds.privacy.routes.lattice.bounds import expected_log_delta
+            from dpbounds.privacy.routes.lattice.estimates import expected_log_delta
 
             gaussian = as_gaussian(between(product, _LEVELS).dearer if len(product) > _LEVELS else product)
             if gaussian is None:

@@ -478,11 +478,11 @@ def _log(number: Fraction) -> float:
 
 def _expected(product: Product, epsilon: Fraction) -> float:
     """Log δ(ε) in floating point, by what is quickest."""
-    from dpbounds.privacy.routes.lattice.bounds import expected_log_delta
+    from dpbounds.privacy.routes.lattice.estimates import expected_log_delta
     from dpbounds.privacy.routes.outcomes import has_few_outcomes, log_delta_by_outcomes
 
     if holds_allocation(product):
-        from dpbounds.privacy.routes.allocation.enclosed import rough
+        from dpbounds.privacy.routes.allocation.engine import rough
 
         product = rough(product)
     if has_closed_form(product) and isinstance(product[0][0], TaggedGaussians):  # a lattice would add up many tails

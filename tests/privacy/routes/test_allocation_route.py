@@ -22,6 +22,7 @@ from dpbounds.privacy.pairs.losses import ball, law_at
 from dpbounds.privacy.pairs.pairs import (
     Allocated,
     AllocatedTo,
+    Combined,
     Direction,
     Pair,
     Responses,
@@ -31,7 +32,9 @@ from dpbounds.privacy.pairs.pairs import (
     UniformBalls,
 )
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.allocation import above, below, enclosed, rounding
+from dpbounds.privacy.routes.allocation import discrete_pairs, engine, lower_distribution, rounding, upper_distribution
+from dpbounds.privacy.routes.allocation.lower_distribution import LowerDistribution
+from dpbounds.privacy.routes.allocation.upper_distribution import UpperDistribution
 
 F = Fraction
 H = F(1, 8)
@@ -108,8 +111,8 @@ def test_one_law_holds_quadrature_at_every_target_whatever_their_order() -> None
 
 def test_a_curve_makes_a_law_or_two_for_each_order(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Allocated] = []
-    plain = enclosed.dominating
-    monkeypatch.setattr(enclosed, "dominating", lambda pair, grid: made.append(pair) or plain(pair, grid))
+    plain = discrete_pairs.dominating
+    monkeypatch.setattr(discrete_pairs, "dominating", lambda pair, grid: made.append(pair) or plain(pair, grid))
     dp.delta_curve(dp.RandomlyAllocated(dp.Gaussian(2), 5), [F(k, 10) for k in range(21)], tolerance=3e-2)
     assert {pair.direction for pair in made} == {Direction.REMOVE, Direction.ADD}
     assert len(made) <= 6  # (at 21 targets)
@@ -158,7 +161,7 @@ def enumerated(epsilon: float, bins: int, chosen: int, shares: list[int], alpha:
 @pytest.mark.parametrize("way", [Direction.REMOVE, Direction.ADD])
 @pytest.mark.parametrize("visits", [[1] * 5, [1] * 3 + [0] * 3, [2] * 2 + [1] * 3], ids=["whole", "cut short", "kept"])
 def test_randomised_response_by_enumeration(visits: list[int], way: Direction) -> None:
-    bases = {1: Responses(F(1)), 2: enclosed.Combined(((Responses(F(1)), 2),))}
+    bases = {1: Responses(F(1)), 2: Combined(((Responses(F(1)), 2),))}
     shares = tuple((bases[v], visits.count(v)) for v in (2, 1) if visits.count(v))
     pair = Allocated(way, len(visits), shares)
     for epsilon in (F(0), F(1, 4)):
@@ -250,7 +253,7 @@ def test_monotone() -> None:
 THRESHOLDS = (0.2, 0.9, 1.5, 3.0, 7.0)
 
 
-def integral(part: above.Above, threshold: float, sign: int) -> arb:
+def integral(part: UpperDistribution, threshold: float, sign: int) -> arb:
     """∫ (x - a)_+ (sign 1: P-mass at infinity counts) or ∫ (a - x)_+ in balls."""
     h, total = ball(part.spacing), arb(0)
     for i, mass in enumerate(part.masses):
@@ -259,11 +262,17 @@ def integral(part: above.Above, threshold: float, sign: int) -> arb:
     return total + (arb(part.infinite) if sign > 0 else arb(part.zero) * threshold)
 
 
-def joined(one: above.Above, other: above.Above, threshold: float, sign: int, product: bool) -> arb:
+def joined(
+    one: UpperDistribution,
+    other: UpperDistribution,
+    threshold: float,
+    sign: int,
+    product: bool,
+) -> arb:
     """The same of the exact sum (or product) of two independent ratios."""
     h, total = ball(one.spacing), arb(0)
 
-    def points(part: above.Above) -> Iterator[tuple[arb, arb]]:
+    def points(part: UpperDistribution) -> Iterator[tuple[arb, arb]]:
         yield arb(0), arb(part.zero)
         for i, mass in enumerate(part.masses):
             yield ((part.first + i) * h).exp(), arb(float(mass))
@@ -286,14 +295,14 @@ def joined(one: above.Above, other: above.Above, threshold: float, sign: int, pr
     )
 
 
-def measures() -> list[tuple[above.Above, above.Above]]:
+def measures() -> list[tuple[UpperDistribution, UpperDistribution]]:
     rng = np.random.default_rng(5)
 
-    def one(first: int, length: int, scale: float) -> above.Above:
+    def one(first: int, length: int, scale: float) -> UpperDistribution:
         masses = rng.random(length) * scale
-        return above.Above(H, first, masses, float(rng.random()) / 9, float(rng.random()) / 99, 1)
+        return UpperDistribution(H, first, masses, float(rng.random()) / 9, float(rng.random()) / 99, 1)
 
-    tiny = above.Above(H, 30, np.array([1e-130, 1e-120]), 1e-125, 1e-130, 1)
+    tiny = UpperDistribution(H, 30, np.array([1e-130, 1e-120]), 1e-125, 1e-130, 1)
     same = one(-3, 9, 0.1)
     return [(one(-7, 12, 0.1), one(-2, 5, 0.1)), (one(0, 1, 0.1), one(9, 4, 0.1)), (same, same), (tiny, tiny)]
 
@@ -303,7 +312,7 @@ def test_sums_and_products_are_never_lowered() -> None:
     with working(256):
         for one, other in measures():
             for product in (False, True):
-                found = (above.multiplied if product else above.added)(one, other)
+                found = (upper_distribution.multiplied if product else upper_distribution.added)(one, other)
                 for threshold, sign in itertools.product(THRESHOLDS, (1, -1)):
                     truth = joined(one, other, threshold, sign, product)
                     assert integral(found, threshold, sign) >= truth
@@ -315,7 +324,7 @@ def test_sums_and_products_are_never_lowered() -> None:
             )
     with working(128):
         one, other = measures()[0]
-        found = above.added(one, other)
+        found = upper_distribution.added(one, other)
         for threshold, sign in itertools.product(THRESHOLDS[1:4], (1, -1)):
             assert integral(found, threshold, sign) < joined(one, other, threshold, sign, False) * 1.2 + 1e-3
 
@@ -335,7 +344,7 @@ def test_weights_lie_between_0_and_1_and_keep_the_mean(spacing: Fraction) -> Non
 
 
 def test_a_weight_that_is_not_proven_to_lie_there_is_declined(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounding, "_PRECISION", 2)
+    monkeypatch.setattr(rounding, "PRECISION", 2)
     rounding._table.cache_clear()
     with pytest.raises(Declined, match="cannot be told"):
         rounding.table(F(1, 977), 600)
@@ -352,20 +361,24 @@ def test_doubles_are_at_least_what_they_stand_for() -> None:
 
 def test_nothing_underflows() -> None:
     """Masses are 0 or at least 2^-450, after every step, so that a product keeps its relative accuracy."""
-    tiny = above.Above(H, 0, np.array([1e-300, 0.0, 0.5]), 1e-200, 0.0, 1)
-    for found in (above.added(tiny, tiny), above.multiplied(tiny, tiny), tiny.trimmed(1e-250)):
+    tiny = UpperDistribution(H, 0, np.array([1e-300, 0.0, 0.5]), 1e-200, 0.0, 1)
+    for found in (
+        upper_distribution.added(tiny, tiny),
+        upper_distribution.multiplied(tiny, tiny),
+        tiny.trimmed(1e-250),
+    ):
         used = found.masses[found.masses > 0]
         assert used.min() >= rounding.LEAST
         assert found.zero == 0 or found.zero >= rounding.LEAST
-    cells = below.Below(H, 0, np.array([[1e-300, 0.5], [1e-10, 0.5]]), np.zeros(2), 0.0, 1, 1)
-    assert not below.added(cells, cells).counts[0, 0]
+    cells = LowerDistribution(H, 0, np.array([[1e-300, 0.5], [1e-10, 0.5]]), np.zeros(2), 0.0, 1, 1)
+    assert not lower_distribution.added(cells, cells).counts[0, 0]
 
 
 def test_the_logarithm_of_the_number_of_bins_is_rounded_to_larger_losses() -> None:
-    grid = enclosed.Grid(F(1, 16), 1e-9)
+    grid = discrete_pairs.Grid(F(1, 16), 1e-9)
     for way, sign in ((Direction.REMOVE, -1), (Direction.ADD, 1)):
         pair = Allocated(way, 3, ((ShiftedLaplaces(F(1)), 3),))
-        points = enclosed.dominating(pair, grid).pair.points
+        points = discrete_pairs.dominating(pair, grid).pair.points
         with working(200):
             for loss, _ in points[:: max(1, len(points) // 5)]:
                 exact = sign * arb(3).log()
@@ -379,8 +392,8 @@ def test_a_finer_grid_encloses_no_less() -> None:
     pair = Allocated(Direction.REMOVE, 6, ((ShiftedGaussians(F(1)), 6),))
     ends = []
     for spacing in (F(1, 4), F(1, 16), F(1, 64)):
-        grid = enclosed.Grid(spacing, 1e-12)
-        dearer, cheaper = enclosed.dominating(pair, grid), enclosed.attained(pair, grid)
+        grid = discrete_pairs.Grid(spacing, 1e-12)
+        dearer, cheaper = discrete_pairs.dominating(pair, grid), discrete_pairs.attained(pair, grid)
         high = prove_delta(((dearer.pair, 3),), F(1), 1e-4).enclosure.exact_upper * dearer.factor**3
         ends.append((prove_delta(((cheaper, 3),), F(1), 1e-4).enclosure.exact_lower, high))
     lows, highs = zip(*ends, strict=True)
@@ -454,9 +467,9 @@ def test_where_no_grid_holds_the_ratios_steps_are_told_apart_or_one_is_looked_at
     loud, count = ShiftedGaussians(Fraction(10**6)), 3
     attack = AllocatedTo(direction, 20, 4, loud)
     seen = SampledGaussians(direction, Fraction(1, 5), Fraction(1, 10**6))
-    assert enclosed.rough(((attack, count),)) == ((seen, count),)
+    assert engine.rough(((attack, count),)) == ((seen, count),)
     one_of = Allocated(direction, 20, ((loud, 20),))
-    assert enclosed.rough(((one_of, count),)) == ((ShiftedGaussians(Fraction(count * 10**6)), 1),)
+    assert engine.rough(((one_of, count),)) == ((ShiftedGaussians(Fraction(count * 10**6)), 1),)
     found = prove_delta(((attack, 1),), Fraction(1, 10), 1e-3).enclosure
     assert found.exact_upper == 1
     alone = prove_delta(((seen, 1),), Fraction(1, 10), 1e-3).enclosure

@@ -19,7 +19,7 @@ from dpbounds.errors import InvalidValue
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Direction, Draws, FourPoints, Sampled, ShiftedGaussians, ShiftedLaplaces
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.lattice import bounds as lattice, delta_bounds, epsilon_bounds, saddle
+from dpbounds.privacy.routes.lattice import attempts, bounds, delta_bounds, epsilon_bounds, products, saddle
 from dpbounds.privacy.routes.lattice.composed import compose, discretise
 from dpbounds.privacy.routes.lattice.discretisation import RoundingDown, lower_atoms, pieces_of, upper_atoms
 from dpbounds.privacy.routes.lattice.integer_measures import (
@@ -271,10 +271,10 @@ def test_cells_hold_the_masses_of_both_laws(direction, q, z):
 def small_composition(bits, cut_off=1e-12):
     """Two sides for six composed Gaussians, an ε, and δ there by the closed form."""
     steps = ((as_step(ShiftedGaussians(Fraction(1, 4))), 6),)
-    log_delta, knobs = math.log(1e-6), lattice._Knobs(engine="integers")
-    parts = lattice.cut_sketches(lattice.sketches_of(steps, log_delta), math.log(cut_off))
+    log_delta, knobs = math.log(1e-6), attempts.Knobs(engine="integers")
+    parts = products.cut_sketches(products.sketches_of(steps, log_delta), math.log(cut_off))
     aim = saddle.saddle_for_delta(parts, log_delta, math.inf, 1e-3)
-    chosen = lattice._choose(parts, aim, 1e-3 * aim.epsilon, knobs)
+    chosen = attempts.choose(parts, aim, 1e-3 * aim.epsilon, knobs)
     chosen = replace(chosen, slots=Slots.holding(bits), allowance=1e-15)
     found = discretise(steps, chosen)
     upper, _ = compose(steps, chosen, found.uppers, found.infinite, Work())
@@ -358,9 +358,9 @@ def test_slots_never_overflow():
 
 
 def test_the_chance_of_an_infinite_loss_grows_with_the_steps():
-    steps = lattice.steps_of(((FourPoints(Fraction(1, 2), Fraction(1, 10)), 3), (ShiftedGaussians(Fraction(1)), 2)))
-    assert lattice.certainly_infinite(steps).overlaps(arb(fmpq(271, 1000)))  # 1 - (9/10)^3
-    assert lattice.certainly_infinite(steps).rel_accuracy_bits() > 60
+    steps = products.steps_of(((FourPoints(Fraction(1, 2), Fraction(1, 10)), 3), (ShiftedGaussians(Fraction(1)), 2)))
+    assert products.certainly_infinite(steps).overlaps(arb(fmpq(271, 1000)))  # 1 - (9/10)^3
+    assert products.certainly_infinite(steps).rel_accuracy_bits() > 60
 
 
 @pytest.mark.parametrize("short", [0.0, 1e-10, 3e-7])
@@ -375,7 +375,7 @@ def test_ends_move_outwards_until_their_own_sides_prove_them(short):
             return self.factor * (-ball(epsilon)).exp()
 
     low, high = -math.log(1e-5) * (1 + short), -math.log(0.5e-5) * (1 - short)
-    found = lattice._certified_epsilon(Side(2), Side(1), high, low, ball(Fraction(1, 10**5)), None)
+    found = bounds._certified_epsilon(Side(2), Side(1), high, low, ball(Fraction(1, 10**5)), None)
     assert found.exact_lower <= -math.log(1e-5) * (1 + 1e-15)
     assert found.exact_upper >= -math.log(0.5e-5) * (1 - 1e-15)
 
@@ -438,7 +438,7 @@ def test_a_sweep_over_the_stated_ranges(capsys):
 def test_the_spacing_is_found_in_two_attempts(monkeypatch, noise, rate, steps):
     """One attempt measures how far the one-step measures lie apart; the next is fine enough."""
     counted = Mock(side_effect=discretise)
-    monkeypatch.setattr(lattice, "discretise", counted)
+    monkeypatch.setattr(attempts, "discretise", counted)
     pair = Sampled(Direction.REMOVE, Draws(Fraction(rate)), ShiftedLaplaces(1 / Fraction(noise)))
     proof = epsilon_bounds(((pair, steps),), Fraction(1, 10**5), tolerance=1e-5)
     assert proof.enclosure.width <= 1e-5 * proof.enclosure.upper

@@ -28,7 +28,10 @@ _T = TypeVar("_T")
 LEAST = 2.0**-450  # no mass is smaller, unless it is 0
 LEAST_WEIGHT = 2.0**-60
 UNIT = 2.0**-53  # one operation returns x (1 + d), |d| <= UNIT, where x is 0 or at least 2^-1022
-_PRECISION = 128
+PRECISION = 128  # bits, of balls
+MASS_PRECISION = 160  # bits, where masses of cells are differences of balls
+ACCURATE_BITS = 60  # of every mass and weight, before it becomes a double
+LARGEST_LOSS = 600.0  # whose exponential, and the products of it with masses, are doubles
 _LARGEST_COUNT = 1 << 40  # of roundings, so that their product is next to 1
 
 
@@ -107,7 +110,7 @@ def _table(spacing: Fraction, bits: int) -> Table:
     """The table for distances below 2^bits."""
     length = 1 << bits
     places, near, far = np.zeros(length, np.int64), np.zeros(length), np.zeros(length)
-    with working(_PRECISION):
+    with working(PRECISION):
         h = ball(spacing)
         step, width = h.exp(), h.expm1()
         falling = (-h).exp()
@@ -132,7 +135,7 @@ def _table(spacing: Fraction, bits: int) -> Table:
 def powers(spacing: Fraction, length: int) -> Floats:
     """Doubles that are at least e^(dh), d = 0, 1, ...; infinite where none is."""
     found = np.full(length, math.inf)
-    with working(_PRECISION):
+    with working(PRECISION):
         step, power = ball(spacing).exp(), arb(1)
         for d in range(length):
             if power >= 2.0**1000:

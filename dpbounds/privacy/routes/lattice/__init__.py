@@ -16,6 +16,8 @@ if TYPE_CHECKING:
         delta_bounds as delta_bounds,
         delta_bounds_at as delta_bounds_at,
         epsilon_bounds as epsilon_bounds,
+    )
+    from dpbounds.privacy.routes.lattice.estimates import (
         estimated_profile as estimated_profile,
         expected_log_delta as expected_log_delta,
     )

@@ -19,10 +19,10 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Discrete, Product
 from dpbounds.privacy.routes.lattice import saddle as choices
-from dpbounds.privacy.routes.lattice.bounds import certainly_infinite, cut_sketches, sketches_of, steps_of
 from dpbounds.privacy.routes.lattice.composed import Choices, compose, discretise
 from dpbounds.privacy.routes.lattice.discretisation import RoundingDown, settled, working_precision
 from dpbounds.privacy.routes.lattice.integer_measures import Slots, Work, unpack
+from dpbounds.privacy.routes.lattice.products import certainly_infinite, cut_sketches, sketches_of, steps_of
 from dpbounds.privacy.routes.lattice.steps import natural_spacing
 
 _LOG_NEGLIGIBLE = -700.0  # P-mass that may go to infinity

@@ -19,7 +19,7 @@ from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.exact import exact
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.lattice import bounds, epsilon_bounds, spectra
+from dpbounds.privacy.routes.lattice import attempts, epsilon_bounds, spectra
 from dpbounds.privacy.routes.lattice.composed import Choices, compose, largest_weight
 from dpbounds.privacy.routes.lattice.fourier import InexactFloats, compose_fourier
 from dpbounds.privacy.routes.lattice.integer_measures import Slots, Work
@@ -528,7 +528,7 @@ def test_enclosures_by_both_engines_overlap(order, q, z, steps, delta):
 def test_integers_take_over_where_float64_does_not_suffice(monkeypatch):
     question, delta = product("remove", ("0.2", 2, 30)), Fraction(1, 10**6)
     by_fourier = epsilon_bounds(question, delta)
-    monkeypatch.setattr(bounds, "compose_fourier", Mock(side_effect=InexactFloats("not enough")))
+    monkeypatch.setattr(attempts, "compose_fourier", Mock(side_effect=InexactFloats("not enough")))
     proof = epsilon_bounds(question, delta)
     assert proof.parameters["engine"] == "integers"
     assert proof.enclosure.overlaps(by_fourier.enclosure)

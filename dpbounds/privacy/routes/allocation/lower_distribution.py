@@ -19,8 +19,8 @@ from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.pairs import Pair
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.allocation.above import LARGEST_GRID
 from dpbounds.privacy.routes.allocation.rounding import LEAST, Floats, table
+from dpbounds.privacy.routes.allocation.upper_distribution import LARGEST_GRID
 from dpbounds.privacy.routes.lattice.discretisation import working_precision
 from dpbounds.privacy.routes.lattice.steps import Lattice, LossStep, cut
 
@@ -28,7 +28,7 @@ _BITS = 1.5  # per unit of the loss: 1 / log 2 and some
 
 
 @dataclass(frozen=True, slots=True)
-class Below:
+class LowerDistribution:
     """Cells of the ratios' sum, and what each holds.
 
     Attributes:
@@ -49,7 +49,7 @@ class Below:
     roundings: int
     terms: int
 
-    def trimmed(self, negligible: float) -> Below:
+    def trimmed(self, negligible: float) -> LowerDistribution:
         """Put what hardly matters on either side into the first and the last cell that stay."""
         none, all_ = self.counts[0], self.counts[-1]
         low = int(np.searchsorted(np.cumsum(none), negligible * none.sum()))
@@ -61,7 +61,7 @@ class Below:
         return replace(self, first=self.first + low, counts=counts, roundings=self.roundings + len(none) + 2)
 
 
-def one_step(pair: Pair, spacing: Fraction, ends: tuple[int, int], most: int) -> Below:
+def one_step(pair: Pair, spacing: Fraction, ends: tuple[int, int], most: int) -> LowerDistribution:
     """The cells of one step, between the grid points of two indices, and what lies beyond them.
 
     Args:
@@ -90,7 +90,7 @@ def one_step(pair: Pair, spacing: Fraction, ends: tuple[int, int], most: int) ->
     rows[0], rows[1] = counts[1], counts[0]
     surely = np.zeros(most + 1)
     surely[1] = never
-    return Below(spacing, ends[0] - 1, rows, surely, gone, 1, 1)
+    return LowerDistribution(spacing, ends[0] - 1, rows, surely, gone, 1, 1)
 
 
 def _accurate(masses: list[arb]) -> tuple[float, float]:
@@ -103,7 +103,7 @@ def _accurate(masses: list[arb]) -> tuple[float, float]:
     return (found[0], found[1]) if all(value == 0 or value >= LEAST for value in found) else (0.0, 0.0)
 
 
-def refined(part: Below, spacing: Fraction) -> Below:
+def refined(part: LowerDistribution, spacing: Fraction) -> LowerDistribution:
     """The same on a grid that is so many times finer, a whole number: every point stays a point."""
     factor = int(part.spacing / spacing)
     if factor * spacing != part.spacing:
@@ -115,7 +115,7 @@ def refined(part: Below, spacing: Fraction) -> Below:
     return replace(part, spacing=spacing, first=part.first * factor + factor // 2, counts=counts)
 
 
-def added(one: Below, other: Below) -> Below:
+def added(one: LowerDistribution, other: LowerDistribution) -> LowerDistribution:
     """Two independent groups of steps together."""
     if one.spacing != other.spacing:
         raise ValueError("both must have cells of one width")
@@ -162,10 +162,12 @@ def added(one: Below, other: Below) -> Below:
     )
     gone = float(_large(np.array(one.gone * other.gone)))
     terms = one.terms + other.terms
-    return Below(one.spacing, first, _without_small(found), _large(surely), gone, roundings + 2 * length, terms)
+    return LowerDistribution(
+        one.spacing, first, _without_small(found), _large(surely), gone, roundings + 2 * length, terms
+    )
 
 
-def multiplied(one: Below, other: Below) -> Below:
+def multiplied(one: LowerDistribution, other: LowerDistribution) -> LowerDistribution:
     """Two releases on the same records, taken as one step: both hold the record, or neither does."""
     if one.spacing != other.spacing or one.terms != 1 or other.terms != 1:
         raise ValueError("both must be one step, with cells of one width")
@@ -181,7 +183,7 @@ def multiplied(one: Below, other: Below) -> Below:
     surely[1] = one.surely[1] * (also + other.surely[1]) + seen * other.surely[1]
     gone = float(_large(one.gone * (also_none + other.gone) + none * other.gone))
     first, roundings = one.first + other.first, roundings + many.shape[1]
-    return Below(one.spacing, first, _without_small(found), _large(surely), gone, roundings, 1)
+    return LowerDistribution(one.spacing, first, _without_small(found), _large(surely), gone, roundings, 1)
 
 
 def _large(masses: Floats) -> Floats:
@@ -197,7 +199,7 @@ def _without_small(counts: Floats) -> Floats:
     return counts
 
 
-def _widened(part: Below, first: int, length: int) -> Floats:
+def _widened(part: LowerDistribution, first: int, length: int) -> Floats:
     found = np.zeros((len(part.counts), length))
     start = part.first - first
     found[:, start : start + part.counts.shape[1]] = part.counts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,8 +11,9 @@ import pytest
 
 import dpbounds as dp
 from dpbounds.privacy.pairs.pairs import Allocated, Direction, ShiftedGaussians
-from dpbounds.privacy.routes.allocation import enclosed, replaced, shared
-from dpbounds.privacy.routes.allocation.replaced import Fineness, Point
+from dpbounds.privacy.routes.allocation import discrete_pairs, many_bins, replace_one
+from dpbounds.privacy.routes.allocation.convex_hulls import Point
+from dpbounds.privacy.routes.allocation.tuning import TUNING, Fineness
 
 F = Fraction
 BITS = 13
@@ -34,7 +36,7 @@ def points(direction: Direction, name: str, losses: tuple[float, ...] = LOSSES) 
     pair = pair_of(direction, bins, *shares)
     added = direction is Direction.ADD
     ratios = [math.exp(-loss if added else loss) for loss in losses]
-    return shared.at_thresholds(pair, shared.Run.of(pair, 48), ratios, BITS)
+    return many_bins.at_thresholds(pair, many_bins.Run.of(pair, 48), ratios, BITS)
 
 
 def by_quadrature(direction: Direction, name: str, alpha: float) -> float:
@@ -80,8 +82,10 @@ def test_two_steps_of_which_a_record_takes_one() -> None:
 def test_thresholds_agree_with_each_on_its_own(direction: Direction) -> None:
     pair = pair_of(direction, 5000, ("1", 4000))
     sign = -1 if direction is Direction.ADD else 1
-    for found in shared.at_thresholds(pair, shared.Run.of(pair, 96), [math.exp(sign * x) for x in (0.01, 0.04)], 15):
-        alone = replaced.point(pair, float(found.alpha), Fineness(64, 15, 20))
+    for found in many_bins.at_thresholds(
+        pair, many_bins.Run.of(pair, 96), [math.exp(sign * x) for x in (0.01, 0.04)], 15
+    ):
+        alone = replace_one.point(pair, float(found.alpha), Fineness(64, 15, 20))
         near = 1e-9 * float(found.profile)
         assert alone.seen - alone.alpha * alone.mistaken <= found.profile * (1 + F(near)) + F(near)
         assert found.seen - found.alpha * found.mistaken <= alone.profile * (1 + F(near)) + F(near)
@@ -102,8 +106,8 @@ def test_both_ways_agree_where_both_answer(monkeypatch: pytest.MonkeyPatch) -> N
     """One of 2000 steps twice: on the grid, and at thresholds."""
     run = dp.RandomlyAllocated(dp.Gaussian(1), 2000) ** 2
     grid = dp.epsilon(run, "1e-6")
-    monkeypatch.setattr(enclosed, "_VERY_MANY", 1000)
-    enclosed._sum_above.cache_clear()
+    monkeypatch.setattr(discrete_pairs, "TUNING", replace(TUNING, many_bins=1000))
+    discrete_pairs._sum_above.cache_clear()
     found = dp.epsilon(run, "1e-6")
     assert found.exact_lower <= grid.exact_upper
     assert grid.exact_lower <= found.exact_upper

@@ -17,17 +17,16 @@ import numpy as np
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.privacy.pairs.pairs import Allocated, Direction, Discrete
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.allocation import replaced
-from dpbounds.privacy.routes.allocation.replaced import Bin, Cells, Point, Sum
+from dpbounds.privacy.routes.allocation.bin_sums import Sum
+from dpbounds.privacy.routes.allocation.convex_hulls import Point, hull_of_bounds, hull_of_tests
+from dpbounds.privacy.routes.allocation.one_bin import Bin, Cells, cells_of, rounded
+from dpbounds.privacy.routes.allocation.published_bin import LARGEST_THRESHOLD, points_if_published
 from dpbounds.privacy.routes.allocation.rounding import UNIT
+from dpbounds.privacy.routes.allocation.tuning import MANY_BINS, TUNING
+from dpbounds.privacy.routes.allocation.windows import window_of
 
-_LOSSES = 48  # thresholds per deviation of the loss: a choice
-_GROUP = 48  # of them from one law: a choice
-_FARTHEST = 60.0  # loss: a choice
-_WIDE = 6.0  # deviations, from which on losses lie farther apart, and one bin decides: a choice
-_CELLS, _BITS, _REACH = 192, 19, 4.0  # as of ``replaced.Fineness``: choices
-_TILTED = 0.7  # of the tilt at which Chernoff's bound at the middle threshold is best: a choice
-_KNOWN = 0.5  # of the profile, that must be known for a threshold to be of use: a choice
+_GROUP = 48  # thresholds that share one law of the sum
+_TILT = 0.7  # of the tilt at which Chernoff's bound at the middle threshold is best
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class Run:
         kinds = []
         assert pair.shifts
         for squared, count in pair.shifts:
-            kinds.append((replaced.cells_of(squared, cells, Direction.REMOVE), count))
+            kinds.append((cells_of(squared, cells, Direction.REMOVE), count))
         return cls(tuple(kinds), pair.bins - sum(count for _, count in pair.shares), pair.bins)
 
     @property
@@ -66,10 +65,10 @@ def _variance(cells: Cells) -> float:
 
 @lru_cache(maxsize=32)
 def between(pair: Allocated, negligible: float) -> tuple[Discrete, Discrete]:
-    """As ``replaced.between``, for one of m bins and a record that is removed or added."""
+    """As ``replace_one.between``, for one of m bins and a record that is removed or added."""
     opposite = Direction.ADD if pair.direction is Direction.REMOVE else Direction.REMOVE
     points, reverse = (_all_points(replace(pair, direction=each), negligible) for each in (pair.direction, opposite))
-    return replaced.hull_of_bounds(points, reverse), replaced.hull_of_tests(points, reverse)
+    return hull_of_bounds(points, reverse), hull_of_tests(points, reverse)
 
 
 @lru_cache(maxsize=32)
@@ -79,25 +78,25 @@ def _all_points(pair: Allocated, negligible: float) -> tuple[Point, ...]:
 
 def _points(pair: Allocated, negligible: float) -> Iterator[Point]:
     """Thresholds from α = 1 on (of R, down from 1 where the record is added), until the profile is negligible."""
-    run = Run.of(pair, _CELLS)
-    added, step, least = pair.direction is Direction.ADD, run.deviation / _LOSSES, Fraction(1)
+    run = Run.of(pair, MANY_BINS.cells)
+    added, step, least = pair.direction is Direction.ADD, run.deviation / MANY_BINS.losses, Fraction(1)
     loss = 0.0
-    while loss < _FARTHEST:
-        losses, rare = [], loss > _WIDE * run.deviation
+    while loss < LARGEST_THRESHOLD:
+        losses, rare = [], loss > TUNING.dense * run.deviation
         for _ in range(_GROUP):
             losses.append(loss)
-            loss += step * max(1.0, 2 * loss / (_WIDE * run.deviation) - 1)
-        bits = _BITS - 2 * rare
+            loss += step * max(1.0, 2 * loss / (TUNING.dense * run.deviation) - 1)
+        bits = MANY_BINS.bits - 2 * rare
         for found in at_thresholds(pair, run, [math.exp(-each if added else each) for each in losses], bits):
-            if found.width > _KNOWN:  # not told from the transform's round-off
-                yield from replaced.published(pair, math.log(found.alpha), least, negligible)
+            if found.width > TUNING.unknown:  # not told from the transform's round-off
+                yield from points_if_published(pair, math.log(found.alpha), least, negligible)
                 return
             yield found
             least = min(least, found.profile)
             if found.profile <= negligible:
                 return
         checkpoint()
-    yield from replaced.published(pair, loss, least, negligible)
+    yield from points_if_published(pair, loss, least, negligible)
 
 
 def at_thresholds(pair: Allocated, run: Run, ratios: Sequence[float], bits: int) -> list[Point]:
@@ -105,13 +104,11 @@ def at_thresholds(pair: Allocated, run: Run, ratios: Sequence[float], bits: int)
     added = pair.direction is Direction.ADD
     sign = -1 if added else 1
     middle = run.bins * ratios[len(ratios) // 2] - run.resting
-    cap = run.bins * max(0.0, ratios[-1] - 1) + _REACH * run.deviation * run.bins
+    cap = run.bins * max(0.0, ratios[-1] - 1) + MANY_BINS.reach * run.deviation * run.bins
     tops = [_top(cells, cap) for cells, _ in run.kinds]
-    window = replaced.window_of(run.kinds, [(0, top) for top in tops], -sign * middle, 0.0, bits, sign, _TILTED)
+    window = window_of(run.kinds, [(0, top) for top in tops], -sign * middle, 0.0, bits, sign, _TILT)
     h, tilted = window.spacing, []
-    bins = [
-        replaced.rounded(cells, 0.0, h, (0, top), count) for (cells, count), top in zip(run.kinds, tops, strict=True)
-    ]
+    bins = [rounded(cells, 0.0, h, (0, top), count) for (cells, count), top in zip(run.kinds, tops, strict=True)]
     shift = math.floor(middle / h)
     window = replace(window, start=window.start + sign * shift)
     bins = [_turned(each) for each in bins] if added else bins

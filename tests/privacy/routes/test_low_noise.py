@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 import dpbounds as dp
 from dpbounds.privacy.pairs.pairs import Allocated, AllocatedTo, Direction, ShiftedGaussians
-from dpbounds.privacy.routes.allocation.apart import _added, _reach, _steps, told_apart
+from dpbounds.privacy.routes.allocation.low_noise import _added, _reach, _steps, told_apart
 
 AR = dp.Relation.ADD_OR_REMOVE_ONE
 SHIFT = 16

@@ -22,30 +22,31 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Allocated, Discrete
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.allocation import replaced
-from dpbounds.privacy.routes.allocation.replaced import Cells, Point
+from dpbounds.privacy.routes.allocation.convex_hulls import Point, hull_of_bounds, hull_of_tests
+from dpbounds.privacy.routes.allocation.one_bin import Cells, cells_of, values_at_cuts
+from dpbounds.privacy.routes.allocation.published_bin import points_if_published, profile_if_published
+from dpbounds.privacy.routes.allocation.replace_one import deviation_of
 from dpbounds.privacy.routes.allocation.rounding import (
+    ACCURATE_BITS,
+    LARGEST_LOSS,
     LEAST,
     LEAST_WEIGHT,
+    PRECISION,
     UNIT,
     Floats,
     double_above,
     growth,
     repeated,
 )
+from dpbounds.privacy.routes.allocation.tuning import TUNING
 
-LARGEST_GRID = 4_000  # points of one sign: a choice
-_PRECISION = 128
-_ACCURATE = 60  # bits, of every weight before it becomes a double
+LARGEST_GRID = 4_000  # points of one sign, so that h > 1e-3 (``proof.md``, section 11)
 _LEFT_OUT = 256.0  # times the largest point: what a point may add to (·)_+, its mass counted
-_LONGEST = 600  # logarithm of the largest by the smallest point
 _WORK = 8e8  # products in all, some twenty seconds: a choice
 _AT_LEAST = 4  # deviations of the loss that are looked at: a choice
 _BATCH = 24  # thresholds at once: a choice
 _CELLS = 3  # per point of the grid: a choice
 _RARE = 1e-2  # of what is negligible, that may lie beyond the grid: a choice
-_FARTHEST = 600.0  # loss: a choice
-_WIDE = 6.0  # deviations, from which on losses lie farther apart: a choice
 _FEWEST_CELLS = 24  # per unit: a choice
 LARGEST_SHIFT = 144  # squared: beyond it masses of cells are too small for doubles
 
@@ -95,7 +96,7 @@ class Split:
 @lru_cache(maxsize=32)
 def splits(spacing: Fraction) -> tuple[Split, Split]:
     """Those of sums and of differences."""
-    with working(_PRECISION):
+    with working(PRECISION):
         h = ball(spacing)
         step, width, falling = h.exp(), h.expm1(), (-h).exp()
         found = []
@@ -126,7 +127,7 @@ def splits(spacing: Fraction) -> tuple[Split, Split]:
 
 def _nearest(x: arb) -> float:
     """A double off by at most two roundings."""
-    if x.rel_accuracy_bits() < _ACCURATE:
+    if x.rel_accuracy_bits() < ACCURATE_BITS:
         raise Declined("allocation: a weight is not known well enough")
     return float(x.mid())
 
@@ -134,7 +135,7 @@ def _nearest(x: arb) -> float:
 @lru_cache(maxsize=32)
 def _values(spacing: Fraction, first: int, length: int) -> tuple[Floats, Floats]:
     """Doubles not above, and not below, e^(ih) for so many i."""
-    with working(_PRECISION):
+    with working(PRECISION):
         step = ball(spacing).exp()
         exact = [step**i for i in range(first, first + length)]
         if not (exact[0] > 2.0**-900 and exact[-1] < 2.0**400):
@@ -198,7 +199,7 @@ def one_bin(cells: Cells, alphas: Sequence[float], frame: Frame) -> Laws:
     for row, alpha in enumerate(alphas):
         low = np.concatenate([-above[row][::-1], [0.0], below[row]])  # not above the points
         high = np.concatenate([-below[row][::-1], [0.0], above[row]])
-        least, most = replaced.values_at_cuts(cells, alpha)
+        least, most = values_at_cuts(cells, alpha)
         q, p, r = laws
         under = np.concatenate([[-1], np.searchsorted(high, least, side="right") - 1])  # -1: below the grid
         over = np.concatenate([np.searchsorted(low, most, side="left"), [len(low)]])
@@ -336,9 +337,9 @@ def _smaller_ones(masses: Floats, split: Split, spacing: Fraction) -> tuple[Floa
 @lru_cache(maxsize=16)
 def _powers(spacing: Fraction, length: int) -> tuple[Floats, Floats, float]:
     """Doubles next to e^(ih) and e^(-ih), i < length; and to 1 - e^-h."""
-    if not spacing * length <= _LONGEST:
+    if not spacing * length <= LARGEST_LOSS:
         raise Declined("allocation: ratios are too large for doubles")
-    with working(_PRECISION):
+    with working(PRECISION):
         h = ball(spacing)
         rising = np.array([_nearest((h * i).exp()) for i in range(length)])
         falling = np.array([_nearest((-h * i).exp()) for i in range(length)])
@@ -351,7 +352,7 @@ def _folded(joined: Sequence[_Signs], frame: Frame, largest: Floats) -> tuple[Fl
     Last, what (·)_+ is lowered by.
     """
     (below, above), length = _room(frame), frame.length
-    with working(_PRECISION):
+    with working(PRECISION):
         h = ball(frame.spacing)
         inward = np.array([_nearest((-h * (below - i)).exp()) for i in range(below)])
         to_zero = np.array([_nearest(-(-h * (below - i)).expm1()) for i in range(below)])
@@ -431,7 +432,7 @@ def at_thresholds(pair: Allocated, alphas: Sequence[float], frame: Frame, cells:
     return [
         Point(
             Fraction(alpha),
-            min(Fraction(value) / pair.bins, replaced.revealed(pair, alpha)),
+            min(Fraction(value) / pair.bins, profile_if_published(pair, alpha)),
             Fraction(p) * less,
             min(Fraction(1), Fraction(r) * share),
         )
@@ -450,9 +451,9 @@ def _nothing(rows: int, frame: Frame) -> Laws:
 
 
 def between(pair: Allocated, fineness: Fineness, negligible: float) -> tuple[Discrete, Discrete]:
-    """As ``replaced.between``, under replace-one."""
+    """As ``replace_one.between``, under replace-one."""
     found = _all_points(pair, fineness, negligible)
-    return replaced.hull_of_bounds(found, found), replaced.hull_of_tests(found, found)
+    return hull_of_bounds(found, found), hull_of_tests(found, found)
 
 
 @lru_cache(maxsize=32)
@@ -463,13 +464,13 @@ def _all_points(pair: Allocated, fineness: Fineness, negligible: float) -> tuple
 def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[Point]:
     """Thresholds from 1 on until the profile is negligible."""
     mu, h = math.sqrt(max(_shifts(pair))), float(fineness.spacing)
-    deviation = min(replaced.deviation_of(pair), math.sqrt(2) * mu)
+    deviation = min(deviation_of(pair), math.sqrt(2) * mu)
     loss, least, work = 0.0, Fraction(1), 0.0
-    while loss < _FARTHEST:
+    while loss < LARGEST_LOSS:
         losses = []
         for _ in range(_BATCH):
             losses.append(loss)
-            loss += deviation / fineness.losses * max(1.0, loss / (_WIDE * deviation))
+            loss += deviation / fineness.losses * max(1.0, loss / (TUNING.dense * deviation))
         spans = [_span(pair, mu, each, h, negligible) for each in losses]
         length = max(math.ceil((top - bottom) / h) for bottom, top in spans) + 4
         if length > LARGEST_GRID:
@@ -486,7 +487,7 @@ def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[P
             if found.profile <= negligible:
                 return
         checkpoint()
-    yield from replaced.published(pair, loss, least, negligible)
+    yield from points_if_published(pair, loss, least, negligible)
 
 
 def first_spacing(pair: Allocated, width: float, count: int) -> float:
@@ -500,7 +501,7 @@ def _cells(pair: Allocated, spacing: float) -> list[Cells]:
     assert pair.shifts  # the pair of ``pairs.md``, section 5, holds for no other noise
     for squared, _ in pair.shifts:
         per_unit = max(_FEWEST_CELLS, math.ceil(_CELLS * math.sqrt(squared) / spacing))
-        found.append(replaced.cells_of(squared, per_unit, pair.direction, LARGEST_SHIFT))
+        found.append(cells_of(squared, per_unit, pair.direction, LARGEST_SHIFT))
     return found
 
 

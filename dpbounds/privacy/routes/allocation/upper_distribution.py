@@ -24,7 +24,7 @@ LARGEST_GRID = 30_000  # points
 
 
 @dataclass(frozen=True, slots=True)
-class Above:
+class UpperDistribution:
     """A measure of ratios under Q: it dominates the law in question for every convex function that is not negative.
 
     Attributes:
@@ -56,7 +56,7 @@ class Above:
         found = float((self.masses[some] * rising[some]).sum()) * _at_least_ratio(self.spacing, self.first)
         return found * growth(len(self.masses) + 4)
 
-    def trimmed(self, negligible: float) -> Above:
+    def trimmed(self, negligible: float) -> UpperDistribution:
         """Spread what hardly matters on either side: to 0 and the first point that stays, to 0 and infinity.
 
         Args:
@@ -86,7 +86,9 @@ class Above:
             infinite = (infinite + lost) * rounded
         if not np.isfinite(infinite):
             raise Declined("allocation: ratios are too large for doubles")
-        return Above(self.spacing, self.first + low, raised(kept), at_least(zero), at_least(infinite), self.terms)
+        return UpperDistribution(
+            self.spacing, self.first + low, raised(kept), at_least(zero), at_least(infinite), self.terms
+        )
 
 
 def _at_least_ratio(spacing: Fraction, index: int) -> float:
@@ -109,7 +111,7 @@ def _at_least_ratios(spacing: Fraction, length: int) -> Floats:
     return found
 
 
-def one_ratio(step: AnyStep, spacing: Fraction, ends: tuple[int, int]) -> Above:
+def one_ratio(step: AnyStep, spacing: Fraction, ends: tuple[int, int]) -> UpperDistribution:
     """The law of one step's ratio, cut at the grid points from the first to the second index."""
     lattice = Lattice(Fraction(0), spacing)
     with working(working_precision(spacing, step.extra_bits)):
@@ -124,13 +126,13 @@ def one_ratio(step: AnyStep, spacing: Fraction, ends: tuple[int, int]) -> Above:
             masses[index - ends[0]] = max(0.0, double_above(r))
         zero = at_least(double_above(1 - placed))
         infinite = at_least(double_above(cells.above + step.infinite()))
-    return Above(spacing, ends[0], raised(masses), zero, infinite, 1)
+    return UpperDistribution(spacing, ends[0], raised(masses), zero, infinite, 1)
 
 
-def constant(value: int, spacing: Fraction) -> Above:
+def constant(value: int, spacing: Fraction) -> UpperDistribution:
     """A ratio that is known: a positive whole number."""
     if value == 1:
-        return Above(spacing, 0, np.array([1.0]), 0.0, 0.0, 1)
+        return UpperDistribution(spacing, 0, np.array([1.0]), 0.0, 0.0, 1)
     with working(128):
         h = ball(spacing)
         place = (arb(value).log() / h).mid().floor().unique_fmpz()
@@ -139,10 +141,10 @@ def constant(value: int, spacing: Fraction) -> Above:
         if not (x >= 0 and x <= 1):
             raise Declined("allocation: a whole number cannot be told from a point of the grid")
         masses = np.array([double_above(1 - x), double_above(x)])
-    return Above(spacing, int(place), raised(masses), 0.0, 0.0, value)
+    return UpperDistribution(spacing, int(place), raised(masses), 0.0, 0.0, value)
 
 
-def refined(part: Above, spacing: Fraction) -> Above:
+def refined(part: UpperDistribution, spacing: Fraction) -> UpperDistribution:
     """The same on a grid that is so many times finer, a whole number: every point stays a point."""
     factor = int(part.spacing / spacing)
     if factor * spacing != part.spacing:
@@ -154,7 +156,7 @@ def refined(part: Above, spacing: Fraction) -> Above:
     return replace(part, spacing=spacing, first=part.first * factor, masses=masses)
 
 
-def added(one: Above, other: Above) -> Above:
+def added(one: UpperDistribution, other: UpperDistribution) -> UpperDistribution:
     """The sum of two independent ratios."""
     if one.spacing != other.spacing:
         raise ValueError("both measures must lie on one grid")
@@ -185,10 +187,12 @@ def added(one: Above, other: Above) -> Above:
     found = found * rounded
     infinite = (one.infinite * other.total + other.infinite * one.total) * rounded
     zero = one.zero * other.zero * rounded
-    return Above(one.spacing, first, raised(found), at_least(zero), at_least(infinite), one.terms + other.terms)
+    return UpperDistribution(
+        one.spacing, first, raised(found), at_least(zero), at_least(infinite), one.terms + other.terms
+    )
 
 
-def multiplied(one: Above, other: Above) -> Above:
+def multiplied(one: UpperDistribution, other: UpperDistribution) -> UpperDistribution:
     """The product of two independent ratios: two releases on the same records. Points of the grid are multiplied."""
     if one.spacing != other.spacing:
         raise ValueError("both measures must lie on one grid")
@@ -207,4 +211,4 @@ def multiplied(one: Above, other: Above) -> Above:
     if not np.isfinite(infinite):
         raise Declined("allocation: ratios are too large for doubles")
     first = one.first + other.first
-    return Above(one.spacing, first, raised(found * rounded), at_least(zero), at_least(infinite), one.terms)
+    return UpperDistribution(one.spacing, first, raised(found * rounded), at_least(zero), at_least(infinite), one.terms)

@@ -24,12 +24,12 @@ from dpbounds.privacy.pairs.pairs import (
     is_attack,
 )
 from dpbounds.privacy.proofs import Declined, Proof
+from dpbounds.privacy.routes.allocation.rounding import PRECISION
+from dpbounds.privacy.routes.allocation.tuning import TUNING
 
-_PRECISION, _SHARE = 128, 1e-5  # what may be given up, of δ
 _SLACK = 0.02  # of the width times the loss: what may be given up
-_COARSE = 3.0  # the same for a squared spacing
-_SELDOM = 1e-2  # the same of an attack, which gives up nothing: how often it may promise less than it could
-_WIDTH = 0.1  # of what is asked of a single Gaussian, in units of the width that is wanted
+_SQUARED_SPACING = 3.0  # in units of the width times the loss of one doubling
+_SELDOM = 1e-2  # chance, for an attack: it gives up nothing, and the promise is that much smaller
 
 Ends = tuple[Fraction, Fraction]
 
@@ -71,12 +71,12 @@ def told_apart(
         return None
     whole = plain + sum((step.count * step.squared_shift for step in steps), Fraction(0))
     gaussian = ((ShiftedGaussians(whole), 1),)
-    with working(_PRECISION):
+    with working(PRECISION):
         secret = sum((step.count * arb(step.ways).log() for step in steps), arb(0))
         most, least = ball_end(secret, "up"), ball_end(secret, "down")
 
     def ends(at: Sequence[Fraction], which: int) -> list[Fraction]:
-        proofs = prove(gaussian, at, _WIDTH * width)
+        proofs = prove(gaussian, at, width)
         return [Fraction((each.enclosure.exact_lower, each.enclosure.exact_upper)[which]) for each in proofs]
 
     try:
@@ -93,7 +93,7 @@ def told_apart(
                 return None
             return [(Fraction(0), low) for low in lows]  # the other order spends that much at least
         attacked = is_attack(product)
-        slack, rare = _reach(steps, _SELDOM if attacked else _SHARE * max(min(map(float, deltas)), 1e-300))
+        slack, rare = _reach(steps, _SELDOM if attacked else TUNING.given_up * max(min(map(float, deltas)), 1e-300))
         if slack > width * float(min(epsilons)) and (not however_low if attacked else for_epsilon):
             return None
         if attacked:
@@ -148,7 +148,7 @@ def in_place(product: Product, width: float, *, for_epsilon: bool = True) -> InP
     ]
     whole, most = sum(step.count * float(step.squared_shift) for step in steps), max(step.ways for step in steps)
     loss = whole if for_epsilon else math.sqrt(whole)  # to which the width refers: δ falls with a deviation's scale
-    with working(_PRECISION):
+    with working(PRECISION):
         more = less = rare = shift = arb(0)
         for step in steps:
             mu = ball(step.squared_shift).sqrt()
@@ -165,7 +165,7 @@ def in_place(product: Product, width: float, *, for_epsilon: bool = True) -> InP
             more=ball_end(more, "up"),
             less=ball_end(less, "up"),
             rare=ball_end(rare, "up"),
-            spacing=min(0.5, math.sqrt(_COARSE * width * loss / count / (1 + math.log2(most)))),
+            spacing=min(0.5, math.sqrt(_SQUARED_SPACING * width * loss / count / (1 + math.log2(most)))),
         )
 
 
@@ -212,7 +212,7 @@ def _step(pair: Pair, count: int) -> _Step | None:
 def _added(steps: Sequence[_Step], epsilon: Fraction) -> Fraction:
     """Not less than δ(ε) if the record is added: some R_t is below e^(-ε/T), so that each of its terms is small."""
     count, found = sum(step.count for step in steps), arb(0)
-    with working(_PRECISION):
+    with working(PRECISION):
         for step in steps:
             shift = ball(step.squared_shift).sqrt()
             reach = (ball(epsilon / count) - arb(step.ways).log()) / shift - shift / 2
@@ -231,7 +231,7 @@ def _reach(steps: Sequence[_Step], rarely: float) -> tuple[Fraction, Fraction]:
     for _ in range(4):
         far = math.sqrt(2 * max(1.0, wanted - math.log(far * math.sqrt(2 * math.pi))))
     slack = rare = arb(0)
-    with working(_PRECISION):
+    with working(PRECISION):
         for step in steps:
             shift = ball(step.squared_shift).sqrt()
             slack += step.count * ((step.ways - 1) * (2 * far * shift - shift * shift).exp()).log1p()

@@ -17,9 +17,10 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
 from dpbounds.privacy.pairs.pairs import Allocated, Direction, ShiftedGaussians
 from dpbounds.privacy.proofs import Declined
-from dpbounds.privacy.routes.allocation import apart, replaced, signed
-from dpbounds.privacy.routes.allocation.signed import Fineness, Frame, Laws
-from tests.privacy.routes.test_replaced_route import CASES, by_quadrature, exact_call, pair_of
+from dpbounds.privacy.routes.allocation import low_noise, replace_one, signed_grid
+from dpbounds.privacy.routes.allocation.one_bin import cells_of
+from dpbounds.privacy.routes.allocation.signed_grid import Fineness, Frame, Laws
+from tests.privacy.routes.test_replace_one import CASES, by_quadrature, exact_call, pair_of
 
 F = Fraction
 RE = dp.Relation.REPLACE_ONE
@@ -41,7 +42,7 @@ TWO = (1.5, 4.0)
 )
 def test_the_profile_is_enclosed(name: str, spacing: Fraction) -> None:
     pair, shifts, idle = CASES[name]
-    found = list(itertools.islice(signed.points(pair, Fineness(spacing, 2), 1e-6), 6))
+    found = list(itertools.islice(signed_grid.points(pair, Fineness(spacing, 2), 1e-6), 6))
     for each in found[::2]:
         truth = by_quadrature(shifts, idle, float(each.alpha))
         low = float(each.seen - each.alpha * each.mistaken)
@@ -52,7 +53,7 @@ def test_the_profile_is_enclosed(name: str, spacing: Fraction) -> None:
 
 def test_two_bins_are_one_gaussian_down_to_the_rarest() -> None:
     """N(μe_1) or N(μe_2) against their opposites is N(√2 μ) against N(0): u_1 + u_2 over w_1 + w_2 is u_1 u_2 e^μ²."""
-    found = list(signed.points(pair_of(2, ("4", 2)), Fineness(F(1, 10), 2), 1e-20))
+    found = list(signed_grid.points(pair_of(2, ("4", 2)), Fineness(F(1, 10), 2), 1e-20))
     for each in found[::3]:
         with working(200):
             mu, loss = arb(8).sqrt(), ball(each.alpha).log()
@@ -72,7 +73,7 @@ def test_simulated_runs_agree() -> None:
     y[:, 0] += mu
     inverse = np.exp(-mu * y).sum(axis=1) / np.exp(mu * y).sum(axis=1)
     pair = Allocated(Direction.REPLACE, bins, ((ShiftedGaussians(F(100, 9)), bins),))
-    for each in list(signed.points(pair, Fineness(F(1, 16), 4), 1e-5))[::4]:
+    for each in list(signed_grid.points(pair, Fineness(F(1, 16), 4), 1e-5))[::4]:
         gains = np.maximum(1 - float(each.alpha) * inverse, 0)
         off = 5 * float(gains.std()) / 1000
         assert float(each.seen - each.alpha * each.mistaken) - off <= gains.mean() <= float(each.profile) + off
@@ -116,7 +117,7 @@ def test_sums_are_not_lowered() -> None:
     """E (sum - a)_+ of what is rounded, and what it says was lost, is at least that of the exact sum of two."""
     with working(200):
         for one, other in ((law(1), law(2)), (same := law(3), same)):
-            found = signed.added(one, other, FRAME)
+            found = signed_grid.added(one, other, FRAME)
             for row, cut in itertools.product(range(2), CUTS):
                 sizes = [sum((mass for _, mass in atoms(each, 0, row)), arb(0)) for each in (one, other)]
                 exact = call(pairs_of(one, other, 0, 0, row), cut)
@@ -130,7 +131,7 @@ def test_sums_are_not_lowered() -> None:
 def test_the_record_is_in_either() -> None:
     """The masses with the record are those of one or of the other holding it."""
     for one, other in ((law(1), law(2)), (same := law(3), same)):
-        found = signed.added(one, other, FRAME)
+        found = signed_grid.added(one, other, FRAME)
         for index in (1, 2):
             total = [
                 float(np.sum(each.positive[k] + each.negative[k], axis=1)[0] + each.zero[k, 0])
@@ -143,7 +144,7 @@ def test_the_record_is_in_either() -> None:
 def test_ends_of_sums_by_enumeration() -> None:
     """What is said of the sum of two is what enumeration says."""
     one, other = law(1), law(2)
-    found, *seen = signed.ends(one, other, FRAME)
+    found, *seen = signed_grid.ends(one, other, FRAME)
     with working(200):
         for row in range(2):
             exact = call(pairs_of(one, other, 0, 0, row), 0.0) + arb(float(one.lost[row] + other.lost[row]))
@@ -158,7 +159,7 @@ def test_ends_of_sums_by_enumeration() -> None:
 def test_a_bin_is_not_lowered() -> None:
     for squared, alpha, first, length in ((F(1), 1.5, -20, 40), (F(4), 9.0, -12, 30), (F(1, 4), 1.0, -24, 28)):
         frame = Frame(H, (first,), length)
-        found = signed.one_bin(replaced.cells_of(squared, 24), [alpha], frame)
+        found = signed_grid.one_bin(cells_of(squared, 24), [alpha], frame)
         with working(200):
             points = [((first + i) * ball(H)).exp() for i in range(length)]
             for cut in (-30.0, -3.0, -0.5, 0.1, 1.0, 4.0):
@@ -173,7 +174,7 @@ def test_a_bin_is_not_lowered() -> None:
 def test_weights_keep_the_mean(spacing: Fraction) -> None:
     """Those written down, and those that fall from point to point, against balls."""
     length = 60
-    for sign, split in zip((1, -1), signed.splits(spacing), strict=True):
+    for sign, split in zip((1, -1), signed_grid.splits(spacing), strict=True):
         with working(200):
             h = ball(spacing)
             for d in range(0 if sign > 0 else 1, length):
@@ -182,7 +183,7 @@ def test_weights_keep_the_mean(spacing: Fraction) -> None:
                 if d < split.settled:
                     place, near, far = split.places[d], split.near[d], split.far[d]
                 else:
-                    less, more = (float(each[0, d]) for each in signed._smaller_ones(masses, split, spacing))
+                    less, more = (float(each[0, d]) for each in signed_grid._smaller_ones(masses, split, spacing))
                     place, (near, far) = split.place, ((more, less) if sign > 0 else (less, more))
                 exact = 1 + sign * (-h * d).exp()
                 assert near + far == pytest.approx(1, rel=1e-12)
@@ -191,9 +192,9 @@ def test_weights_keep_the_mean(spacing: Fraction) -> None:
 
 def test_what_is_too_fine_or_too_long_is_refused() -> None:
     with pytest.raises(Declined, match="work limit"):
-        next(signed.points(pair_of(10, ("4", 10)), Fineness(F(1, 500), 4), 1e-6))
+        next(signed_grid.points(pair_of(10, ("4", 10)), Fineness(F(1, 500), 4), 1e-6))
     with pytest.raises(Declined, match="so little noise"):
-        next(signed.points(pair_of(10, ("1000", 10)), Fineness(F(1, 8), 4), 1e-6))
+        next(signed_grid.points(pair_of(10, ("1000", 10)), Fineness(F(1, 8), 4), 1e-6))
 
 
 # --- The step told from the others ------------------------------------------------------------------------------------
@@ -238,7 +239,7 @@ def test_two_steps_told_apart_are_one_gaussian() -> None:
 
 def test_the_pair_it_is_compared_with() -> None:
     product = ((Allocated(Direction.REPLACE, 5, ((ShiftedGaussians(F(400)), 5),)), 3), (ShiftedGaussians(F(9)), 1))
-    found = apart.in_place(product, 1e-3)
+    found = low_noise.in_place(product, 1e-3)
     assert found is not None
     assert found.product == (
         (ShiftedGaussians(F(1209)), 1),
@@ -248,12 +249,12 @@ def test_the_pair_it_is_compared_with() -> None:
     assert 0 < found.less < found.more < 1e-3 * 1200
     assert 0 < found.rare < F(1, 10**30)
     short = Allocated(Direction.REPLACE, 5, ((ShiftedGaussians(F(400)), 4),))
-    assert apart.in_place(((short, 1),), 1e-3) is None
+    assert low_noise.in_place(((short, 1),), 1e-3) is None
 
 
 def test_how_often_another_step_is_mistaken_for_the_records() -> None:
     """``rare`` is at least what draws of y_1 - y_j show, where noise is not little at all."""
-    found = apart.in_place(((Allocated(Direction.REPLACE, 4, ((ShiftedGaussians(F(9)), 4),)), 1),), 1e-1)
+    found = low_noise.in_place(((Allocated(Direction.REPLACE, 4, ((ShiftedGaussians(F(9)), 4),)), 1),), 1e-1)
     assert found is not None
     y = np.random.default_rng(1).standard_normal((100_000, 4))
     y[:, 0] += 3
@@ -293,7 +294,7 @@ def test_each_grid_serves_where_the_other_fails(z: str, monkeypatch: pytest.Monk
     """And both hold the same, with other releases beside them."""
     mechanism = dp.RandomlyAllocated(dp.Gaussian(z), 6) ** 3 @ dp.Gaussian(2)
     ways = []
-    for one, other in ((signed, replaced), (replaced, signed)):
+    for one, other in ((signed_grid, replace_one), (replace_one, signed_grid)):
         asked = MagicMock(wraps=one.between)
         monkeypatch.setattr(one, "between", asked)
         monkeypatch.setattr(other, "between", _declined)

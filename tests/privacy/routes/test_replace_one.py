@@ -21,8 +21,20 @@ from dpbounds.privacy.accountants.certified import prove_delta, prove_epsilon
 from dpbounds.privacy.pairs.losses import ball, law_at
 from dpbounds.privacy.pairs.pairs import Allocated, Direction, Discrete, Product, ShiftedGaussians, ShiftedLaplaces
 from dpbounds.privacy.proofs import Declined, Proof
-from dpbounds.privacy.routes.allocation import enclosed, replaced
-from dpbounds.privacy.routes.allocation.replaced import Bin, Fineness, Point, Window, cells_of, point, rounded
+from dpbounds.privacy.routes.allocation import (
+    bin_sums,
+    convex_hulls,
+    discrete_pairs,
+    one_bin,
+    published_bin,
+    replace_one,
+    windows,
+)
+from dpbounds.privacy.routes.allocation.bin_sums import Window
+from dpbounds.privacy.routes.allocation.convex_hulls import Point
+from dpbounds.privacy.routes.allocation.one_bin import Bin, cells_of, rounded
+from dpbounds.privacy.routes.allocation.replace_one import point
+from dpbounds.privacy.routes.allocation.tuning import Fineness
 
 F = Fraction
 RE = dp.Relation.REPLACE_ONE
@@ -138,7 +150,7 @@ def test_one_bin_is_never_lowered() -> None:
 
 def test_values_at_the_cuts_are_enclosed() -> None:
     cells, alpha = cells_of(F(2), 24), 1.7
-    low, high = replaced.values_at_cuts(cells, alpha)
+    low, high = one_bin.values_at_cuts(cells, alpha)
     half = (len(low) - 1) // 2
     with working(200):
         mu = ball(F(2)).sqrt()
@@ -176,13 +188,13 @@ def summed(weights: Floats) -> Fraction:
 
 def test_sums_by_enumeration() -> None:
     for window in WINDOWS.values():
-        found = replaced.Sum.of([(SMALL, 2), (OTHER, 1)], window)
+        found = bin_sums.Sum.of([(SMALL, 2), (OTHER, 1)], window)
         for weights in (SMALL.none * SMALL.multiples, SMALL.first):
             low, high = (found.weighed(SMALL, weights, side) for side in (-1, 1))
             assert F(low) <= summed(weights) <= F(high)
-    found = replaced.Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["roomy"])
+    found = bin_sums.Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["roomy"])
     assert found.weighed(SMALL, SMALL.first, 1) - found.weighed(SMALL, SMALL.first, -1) < 1e-9
-    alone = replaced.Sum.of([(OTHER, 1)], WINDOWS["tight"])
+    alone = bin_sums.Sum.of([(OTHER, 1)], WINDOWS["tight"])
     assert alone.off == alone.above == alone.below == alone.wrapped == 0
     assert alone.weighed(SMALL, SMALL.none, 1) == pytest.approx(0.5 * 0.25 + 0.25 * 0.4 + 0.25 * 0.7)
 
@@ -194,7 +206,7 @@ def test_what_lies_beyond_a_place_by_enumeration() -> None:
         for a, b, c in itertools.product(range(5), range(5), range(3))
     ]
     for window in WINDOWS.values():
-        found = replaced.Sum.of([(SMALL, 2), (OTHER, 1)], window)
+        found = bin_sums.Sum.of([(SMALL, 2), (OTHER, 1)], window)
         for at in range(-3, 7):
             for weighted in (False, True):
                 exact = sum((mass * (max(s - at, 0) if weighted else s > at) for s, mass in outcomes), F(0))
@@ -203,7 +215,7 @@ def test_what_lies_beyond_a_place_by_enumeration() -> None:
                 except Declined:
                     continue
                 assert F(low) <= exact <= F(high)
-    found = replaced.Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["tilted"])
+    found = bin_sums.Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["tilted"])
     assert found.beyond([2], weighted=True, side=1)[0] - found.beyond([2], weighted=True, side=-1)[0] < 1e-9
     with pytest.raises(Declined, match="beyond the window"):
         found.beyond([1000], weighted=False, side=1)
@@ -213,7 +225,7 @@ def test_values_read_backwards() -> None:
     values = np.arange(5.0)
     for first, length in itertools.product(range(-7, 12), range(1, 14)):
         expected = values[np.clip(first - np.arange(length), 0, 4)]
-        assert np.array_equal(replaced._read_backwards(values, first, length), expected)
+        assert np.array_equal(bin_sums._read_backwards(values, first, length), expected)
 
 
 def test_what_is_rare_is_known_by_a_tilt() -> None:
@@ -222,18 +234,18 @@ def test_what_is_rare_is_known_by_a_tilt() -> None:
     tilted = point(pair, math.exp(0.6), FINE)
     assert 1e-12 < float(tilted.profile) < 1e-10
     assert tilted.width < 5e-2
-    window = replaced.window_of
+    window = windows.window_of
 
     def untilted(*given: Any) -> Window:
         return replace(window(*given), tilt=0.0)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(replaced, "window_of", untilted)
+        patch.setattr(windows, "window_of", untilted)
         assert point(pair, math.exp(0.6), FINE).width > 0.3
 
 
 def test_the_transforms_round_off_counts() -> None:
-    laws = replaced.Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["roomy"])
+    laws = bin_sums.Sum.of([(SMALL, 2), (OTHER, 1)], WINDOWS["roomy"])
     exact = {
         k: sum(
             F(SMALL.none[a]) * F(SMALL.none[b]) * F(OTHER.none[c])
@@ -257,7 +269,7 @@ def profile_at(pair: Discrete, loss: float) -> float:
 @pytest.mark.seconds
 def test_one_pair_dominates_the_other() -> None:
     pair = pair_of(3, ("1", 3))
-    upper, lower = replaced.between(pair, COARSE, 1e-7)
+    upper, lower = replace_one.between(pair, COARSE, 1e-7)
     for loss in np.linspace(-4, 4, 81):
         truth = by_quadrature([1.0] * 3, 0, math.exp(loss)) if loss in (-4.0, 0.0, 1.0) else None
         low, high = profile_at(lower, loss), profile_at(upper, loss)
@@ -276,7 +288,7 @@ def test_hulls_of_few_points() -> None:
         alpha = math.exp(loss)
         seen, mistaken = float(ndtr(1 - math.log(alpha) / 2)), float(ndtr(-1 - math.log(alpha) / 2))
         points.append(Point(F(alpha), F(seen) - F(alpha) * F(mistaken), F(seen), F(mistaken)))
-    upper, lower = replaced.hull_of_bounds(points, points), replaced.hull_of_tests(points, points)
+    upper, lower = convex_hulls.hull_of_bounds(points, points), convex_hulls.hull_of_tests(points, points)
     with working(160):
         law = law_at(single, 160)
         for loss in np.linspace(-3, 1.6, 47):
@@ -298,7 +310,7 @@ def test_more_than_the_bin_published_is_never_said() -> None:
     assert two < dp.epsilon(dp.Gaussian(1), F(1, 10**30), RE).exact_lower * F(3, 4)
     assert found.exact_upper <= two * F(102, 100)
     for alpha in (1.0, 3.0, 20.0):
-        bound = float(replaced.revealed(pair_of(2, ("1", 2)), alpha))
+        bound = float(published_bin.profile_if_published(pair_of(2, ("1", 2)), alpha))
         assert by_quadrature([1.0, 1.0], 0, alpha) <= bound * (1 + 1e-9)
 
 
@@ -329,8 +341,8 @@ def test_where_no_grid_holds_the_sum() -> None:
     def proved(product: Product, at: Sequence[Fraction]) -> list[Proof]:
         return [prove_epsilon(product, delta, 1e-3) for delta in at]
 
-    grids = [enclosed.Grid(F(1, 512), 1e-16, FINE, 1e-11, by_threshold) for by_threshold in (False, True)]
-    ways = [enclosed._between(product, [F(1, 10**5)], True, grid, proved)[0].enclosure for grid in grids]
+    grids = [discrete_pairs.Grid(F(1, 512), 1e-16, FINE, 1e-11, by_threshold) for by_threshold in (False, True)]
+    ways = [discrete_pairs.enclosed_by_pairs(product, [F(1, 10**5)], True, grid, proved)[0].enclosure for grid in grids]
     assert ways[0].overlaps(ways[1])
     assert all(way.width < 5e-3 * way.upper for way in ways)
 
