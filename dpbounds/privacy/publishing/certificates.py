@@ -30,10 +30,7 @@ from dpbounds.privacy.budgets.calibration import Calibration
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import (
     Composed,
-    DiscreteGaussian,
-    DiscreteLaplace,
     Gaussian,
-    Laplace,
     LastIterate,
     MatrixMechanism,
     Mechanism,
@@ -154,7 +151,7 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
 
     Args:
         subject: An account; or a calibration, of which the accounts of the value that suffices and of the one that
-            fails are computed anew. Of kinds that take version 5 only the first of these is written; where the
+            fails are computed anew. Of kinds that take version 5 or 6 only the first of these is written; where the
             stand-alone checker can confirm it only a little above the budget, the account alone.
 
     Raises:
@@ -349,15 +346,9 @@ def _drawn_account(
 
 def _version_of(releases: Sequence[Mapping[str, Any]]) -> int:
     """The lowest version that has these kinds, so that older checkers can read it."""
-    if all(release["kind"] == "gaussian" for release in releases):
-        return 3
-    return 5 if any(map(standalone_checker.is_drawn, map(standalone_checker.read_release, releases))) else 4
+    return max(3, *(standalone_checker.version_of(standalone_checker.read_release(each)) for each in releases))
 
 
-_BESIDE_GAUSSIAN: dict[type[Mechanism], tuple[type[Mechanism], ...]] = {
-    SampledWithoutReplacement: (Laplace, DiscreteLaplace, DiscreteGaussian),
-    TruncatedPoisson: (Laplace,),
-}
 _NO_PAIR = "the stand-alone checker does not re-derive"
 
 
@@ -380,7 +371,8 @@ def why_no_certificate(part: Mechanism, relation: Relation, group_size: int = 1)
             return f"{_NO_PAIR} {told}"
         case LastIterate() | MatrixMechanism():
             return None
-    if inner.name not in standalone_checker.NOISES:
+    noise = standalone_checker.NOISES.get(inner.name)
+    if noise is None:
         return f"{_NO_PAIR} {part!r}: publish the command and what it says"
     if part is inner:
         return None
@@ -390,13 +382,11 @@ def why_no_certificate(part: Mechanism, relation: Relation, group_size: int = 1)
     if isinstance(part, PoissonSampled):
         if isinstance(inner, Gaussian) and given_finally and relation is Relation.REPLACE_ONE and part.sample_rate < 1:
             return f"{_NO_PAIR} noise with its final distance on a sample under replace-one: give noise_multiplier"
-        if isinstance(inner, DiscreteGaussian) and inner.dimension != 1 and inner.bound**2 >= 2:
-            return (
-                f"{_NO_PAIR} discrete Gaussian noise on samples of vectors of norm {inner.bound}: bound each coordinate"
-            )
+        if not noise.on_poisson_samples(standalone_checker.read_noise(_noise(inner), part.name)):
+            return f"{_NO_PAIR} {inner!r} on samples of vectors of that norm: bound each coordinate"
         return None
-    kinds = (Gaussian, *_BESIDE_GAUSSIAN.get(type(part), ()))
-    if type(inner) not in kinds or given_finally:
+    beside = {SampledWithoutReplacement.name: noise.displaces, TruncatedPoisson.name: noise.truncates}
+    if not (isinstance(inner, Gaussian) or beside.get(part.name)) or given_finally:
         return f"{_NO_PAIR} {inner!r} on such samples: Gaussian noise, given by noise_multiplier, has a certificate"
     if not isinstance(inner, Gaussian) and relation is Relation.ZERO_OUT_ONE:
         return f"{_NO_PAIR} {inner!r} on such samples, a record being zeroed: replace-one has a certificate"
@@ -418,7 +408,11 @@ def release_of(mechanism: Mechanism, count: int, relation: Relation, group_size:
         inner, kind, drawn = mechanism, FULL_BATCH, {}
     if isinstance(inner, Gaussian) and kind in (FULL_BATCH, PoissonSampled.name):
         return {"kind": inner.name, **_numbers(inner), "sample_rate": drawn.get("sample_rate"), "count": count}
-    return {"kind": kind, "mechanism": {"kind": inner.name, **_numbers(inner)}, **drawn, "count": count}
+    return {"kind": kind, "mechanism": _noise(inner), **drawn, "count": count}
+
+
+def _noise(mechanism: Mechanism) -> dict[str, object]:
+    return {"kind": mechanism.name, **_numbers(mechanism)}
 
 
 def _numbers(mechanism: Mechanism) -> dict[str, object]:
