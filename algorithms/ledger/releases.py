@@ -106,19 +106,23 @@ def to_json(release: Release | DescribedRelease) -> JsonObject:
 
 
 def from_json(entry: JsonObject) -> Release | DescribedRelease:
-    """Read what ``to_json`` wrote, or any object of a ledger file; ``InvalidValue`` where a field is wrong."""
+    """Read what ``to_json`` wrote, or any object of a ledger file; ``InvalidValue`` where a field is wrong.
+
+    Where no ``Release`` says the same, such as of epochs or of rates that no generator draws at, it is a described one.
+    """
     mechanism, count = ledger_format.read_entry(entry)  # checks every field
     if "per_record_bound" not in entry:
         return DescribedRelease(mechanism, count)
     drawn = mechanism.one_batch if isinstance(mechanism, Sampling) else None
     rate, batch = _drawn(drawn, mechanism.known_records or 0) if drawn is not None else (None, None)
-    return Release(
+    release = Release(
         read_number(entry["noise_stddev"], "noise_stddev"),
         read_number(entry["per_record_bound"], "per_record_bound"),
         rate,
         count,
         batch,
     )
+    return release if release.mechanism() == mechanism else DescribedRelease(mechanism, count)
 
 
 def _drawn(drawn: OneBatch, records: int) -> tuple[Fraction | None, Batch | Truncated | None]:
