@@ -26,15 +26,9 @@ import numpy as np
 from scipy import special, stats
 
 from dpbounds.algorithms.noise import Array
-from dpbounds.privacy.mechanisms import (
-    PoissonSampled,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-    TruncatedPoisson,
-)
+from dpbounds.privacy.mechanisms.schemes.sampling import OneBatch
 
 LAGS = 4  # so many batches before it a batch is compared with
-IndependentBatches = PoissonSampled | TruncatedPoisson | SampledWithoutReplacement | SampledWithReplacement
 _LEAST = np.finfo(np.float64).tiny  # tails below count as this: the sum is smaller, and the test no less right
 
 
@@ -88,11 +82,11 @@ class Overlaps:
         self._held: dict[tuple[object, object], deque[Any]] = {}
         self._marks = np.zeros(0, dtype=bool)
 
-    def add(self, written: IndependentBatches, records: int, streams: Sequence[object], rows: Sequence[Any]) -> None:
+    def add(self, drawn: OneBatch, records: int, streams: Sequence[object], rows: Sequence[Any]) -> None:
         """Take the batches of one answer, one per repetition.
 
         Args:
-            written: How they are drawn, by the ledger.
+            drawn: How, by the ledger.
             records: n, out of which they are drawn. What the indices stand for does not matter.
             streams: Of the repetitions.
             rows: Their records.
@@ -104,9 +98,9 @@ class Overlaps:
                 by_lag[lag].append((earlier, each))
             held.appendleft(np.unique(each))
         for lag, pairs in enumerate(by_lag, start=1):
-            self._compare("draws in a row" if lag == 1 else f"draws {lag} apart", written, records, pairs)
+            self._compare("draws in a row" if lag == 1 else f"draws {lag} apart", drawn, records, pairs)
         others = [(np.unique(ours), theirs) for ours, theirs in zip(rows[::2], rows[1::2], strict=False)]
-        self._compare("repetitions", written, records, others)
+        self._compare("repetitions", drawn, records, others)
 
     def of_group(self, group: Any, records: int, rate: float, streams: Sequence[object], rows: Sequence[Any]) -> None:
         """Take the Poisson samples of one answer from a group of the records, which is drawn from again and again."""
@@ -118,13 +112,13 @@ class Overlaps:
         if pairs:
             self._take("draws in a row", self._shared(records, pairs), stats.binom(_sizes(pairs, 0), rate))
 
-    def _compare(self, name: str, written: IndependentBatches, records: int, pairs: Sequence[tuple[Any, Any]]) -> None:
+    def _compare(self, name: str, drawn: OneBatch, records: int, pairs: Sequence[tuple[Any, Any]]) -> None:
         if not pairs:
             return
         shared, before, now = self._shared(records, pairs), _sizes(pairs, 0), _sizes(pairs, 1)
-        if isinstance(written, PoissonSampled):
-            distribution = stats.binom(before, float(written.sample_rate))
-        elif isinstance(written, SampledWithReplacement):
+        if drawn.rate is not None and drawn.most is None:
+            distribution = stats.binom(before, float(drawn.rate))
+        elif drawn.repeats:
             distribution = stats.binom(now, before / records)
         else:
             distribution = stats.hypergeom(records, before, now)

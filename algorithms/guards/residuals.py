@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from dpbounds.algorithms.guards.draws import IndependentBatches, Overlaps, Tails, tails_of
+from dpbounds.algorithms.guards.draws import Overlaps, Tails, tails_of
 from dpbounds.algorithms.guards.sizes import clock, least_noise, reach
 from dpbounds.algorithms.ledger import Ledger
 from dpbounds.algorithms.noise import Array
@@ -45,20 +45,9 @@ from dpbounds.algorithms.oracles.watching import Question
 from dpbounds.algorithms.run import SEEN, NoiseTested
 from dpbounds.algorithms.unreleased import opened
 from dpbounds.errors import BudgetExceeded
-from dpbounds.privacy.mechanisms import (
-    BallsInBins,
-    ExponentialMechanism,
-    MatrixMechanism,
-    Mechanism,
-    PoissonSampled,
-    RandomlyAllocated,
-    SampledWithoutReplacement,
-    SampledWithReplacement,
-    Shuffled,
-    TruncatedPoisson,
-    UniformBall,
-)
+from dpbounds.privacy.mechanisms import ExponentialMechanism, Mechanism, UniformBall
 from dpbounds.privacy.mechanisms.schemes.encoders import Encoder, LowerTriangular, Toeplitz
+from dpbounds.privacy.mechanisms.schemes.sampling import InTurn, OneBatch, Sampling
 
 Stream = np.random.Generator  # held while it counts, so that no other takes its place
 FALSE_ALARM = 1e-9
@@ -225,8 +214,8 @@ class Residuals:
         residual = given.noisy - opened(given.exact)
         residual = as_vectors(residual) if kind == "Hessian" else residual.reshape(len(drawn), -1)
         scaled = residual[moved] / drawn[moved, None]
-        if isinstance(written, MatrixMechanism):
-            scaled = self._encoded(oracle, written, scaled)
+        if isinstance(written, InTurn) and written.matrix is not None:
+            scaled = self._encoded(oracle, written.matrix, scaled)
         streams = [stream for stream, asks in zip(question.generators, moved, strict=True) if asks]
         name = f"{kind} {scaled.shape[1]}"
         if isinstance(written.noise, UniformBall):
@@ -245,10 +234,10 @@ class Residuals:
                 uses = self._uses.setdefault(stream, np.zeros(oracle.problem.problem.records, dtype=np.int64))
                 uses[own] += 1
 
-    def _encoded(self, oracle: Any, written: MatrixMechanism, residuals: Array) -> Array:
+    def _encoded(self, oracle: Any, matrix: Encoder, residuals: Array) -> Array:
         """A row of C times the residuals so far: what was drawn for this step, if all is right."""
         earlier = self._earlier[oracle]
-        row = row_of(written.matrix, len(earlier)) if len(earlier) < written.matrix.steps else [1]
+        row = row_of(matrix, len(earlier)) if len(earlier) < matrix.steps else [1]
         earlier.append(residuals)
         found: Array = sum(
             (float(weight) * each for weight, each in zip(row, earlier, strict=True) if weight),
@@ -307,61 +296,57 @@ class Residuals:
 
     def _batches(self, question: Question, written: Mechanism, rows: Any, count: int) -> None:
         oracle = question.about
-        if isinstance(written, BallsInBins | RandomlyAllocated | Shuffled | MatrixMechanism):
+        if isinstance(written, InTurn):
             self._visited(oracle, written, rows, count)
             return
         n = oracle.problem.records
-        if isinstance(written, IndependentBatches):
-            self._overlaps.add(written, n, question.generators, rows)
-        sizes = np.array([len(each) for each in rows])
         counted = self._drawn.setdefault(repr(written), [0, 0.0, np.zeros(n, dtype=np.int64)])
         for each in rows:
             counted[2] += np.bincount(each, minlength=n)
-        if isinstance(written, PoissonSampled):
-            rate = float(written.sample_rate)
-            below, at = stats.binom.cdf(sizes - 1, n, rate), stats.binom.pmf(sizes, n, rate)
-            self._sizes(below + self._ties.random(len(sizes)) * at, question.generators)
-            counted[0], counted[1] = counted[0] + len(rows), rate
-        elif isinstance(written, TruncatedPoisson):
-            rate, most = float(written.sample_rate), written.max_batch_size
-            if (sizes > most).any():
-                self._alarm("batches: sizes", f"more than {most} records in one")
-            below, at = stats.binom.cdf(sizes - 1, n, rate), stats.binom.pmf(sizes, n, rate)
-            at = np.where(sizes == most, 1 - below, at)
-            self._sizes(below + self._ties.random(len(sizes)) * at, question.generators)
-            kept = float(stats.binom.sf(np.arange(most), n, rate).sum())  # E min(N, B): any record as likely as another
-            counted[0], counted[1] = counted[0] + len(rows), kept / n
-        elif isinstance(written, SampledWithoutReplacement | SampledWithReplacement):
-            b, repeats = written.batch_size, isinstance(written, SampledWithReplacement)
+        drawn = written.one_batch if isinstance(written, Sampling) else None
+        if drawn is None:
+            return
+        self._overlaps.add(drawn, n, question.generators, rows)
+        draws, counted[1] = self._one_batch(drawn, n, question.generators, rows)
+        counted[0] += len(rows) * draws
+
+    def _one_batch(self, drawn: OneBatch, n: int, streams: Any, rows: Any) -> tuple[int, float]:
+        """Sizes of batches; of one of them how many draws it is, and how likely each record is in a draw."""
+        sizes = np.array([len(each) for each in rows])
+        if drawn.rate is None:
+            assert drawn.most is not None
+            b, repeats = drawn.most, drawn.repeats
             if (sizes != b).any() or (not repeats and any(len(np.unique(each)) < b for each in rows)):
                 self._alarm("batches: sizes", f"not {b} different records each")
-            counted[0], counted[1] = counted[0] + len(rows) * (b if repeats else 1), (1 if repeats else b) / n
+            return (b, 1 / n) if repeats else (1, b / n)
+        rate, most = float(drawn.rate), drawn.most
+        below, at = stats.binom.cdf(sizes - 1, n, rate), stats.binom.pmf(sizes, n, rate)
+        chance = rate
+        if most is not None:
+            if (sizes > most).any():
+                self._alarm("batches: sizes", f"more than {most} records in one")
+            at = np.where(sizes == most, 1 - below, at)
+            chance = float(stats.binom.sf(np.arange(most), n, rate).sum()) / n  # E min(N, B), shared by all records
+        self._sizes(below + self._ties.random(len(sizes)) * at, streams)
+        return 1, chance
 
-    def _visited(
-        self,
-        oracle: Any,
-        written: BallsInBins | RandomlyAllocated | Shuffled | MatrixMechanism,
-        rows: Any,
-        count: int,
-    ) -> None:
+    def _visited(self, oracle: Any, written: InTurn, rows: Any, count: int) -> None:
         """Given earlier visits, each record left is in the batch with one and the same probability, or where it was.
 
         How many of those are that were in the same batch of the epoch before is binomial, too, where bins are fresh
         (where batches have one size, both are hypergeometric).
         """
-        n, m = oracle.problem.records, _batches_of_an_epoch(written)
-        binned = isinstance(written, BallsInBins) or getattr(written, "participation", "") == "balls-in-bins"
+        n, m, binned, redrawn = oracle.problem.records, written.batches, written.one_by_one, written.redraws
         epoch, place = divmod(self._visits[oracle], m)
         self._visits[oracle] += 1
-        if _visits_held(written, count) < self._visits[oracle]:
+        if written.answers(count) < self._visits[oracle]:
             self._alarm("batches: epochs", f"{self._visits[oracle]} answers, the ledger holds {written!r}")
-        if isinstance(written, MatrixMechanism) and written.participation == "cyclic-poisson":
-            self._sampled_from(np.arange(place, n, m), float(written.sample_rate or 1), oracle.generators, rows, n)
+        if written.group_rate is not None:
+            self._sampled_from(np.arange(place, n, m), float(written.group_rate), oracle.generators, rows, n)
             return
-        if isinstance(written, RandomlyAllocated):
-            self._in_subsets(oracle, written, rows, epoch, place)
+        if written.participations is not None:
+            self._in_subsets(oracle, m, written.participations, rows, epoch, place)
             return
-        redrawn = written.redraw if isinstance(written, BallsInBins) else isinstance(written, Shuffled)
         for stream, each in zip(oracle.generators, rows, strict=True):
             if not epoch and not place:
                 self._dealt[stream] = np.full(n, -1), np.full(n, -1)
@@ -383,7 +368,7 @@ class Residuals:
                     self._alarm("batches: bins", "a record is in no bin of an epoch")
             elif not self._right_size(oracle, written, each, place):
                 continue
-            if place == m - 1 or (isinstance(written, MatrixMechanism) and not binned):
+            if place == m - 1 or not (binned or redrawn):
                 continue
             if binned:
                 self._compare("sizes", left, now == place, stats.binom(int(left.sum()), 1 / (m - place)))
@@ -394,31 +379,31 @@ class Residuals:
                     "in the same bin again",
                     again,
                     now == place,
-                    stats.binom(of, 1 / (m - place)) if isinstance(written, BallsInBins) else fresh,
+                    stats.binom(of, 1 / (m - place)) if binned else fresh,
                 )
 
-    def _in_subsets(self, oracle: Any, written: RandomlyAllocated, rows: Any, epoch: int, place: int) -> None:
+    def _in_subsets(self, oracle: Any, m: int, participations: int, rows: Any, epoch: int, place: int) -> None:
         """Given earlier visits, a record with r batches left is in this one of m' that are left with probability r/m'.
 
         So are those among them that were in the same batch of the epoch before. Of one place and one r all draws count
         together, too: other epochs are independent, so that their number is binomial, however many there were.
         """
-        n, m = oracle.problem.records, written.steps
+        n = oracle.problem.records
         for stream, each in zip(oracle.generators, rows, strict=True):
             if not epoch and not place:
                 self._allocated[stream] = _Subsets(np.zeros(n, dtype=np.int64))
             seen = self._allocated[stream]
             if place == 0:
-                seen.left[:], seen.before, seen.now = written.participations, seen.now, []
-                self._draw(oracle, written.participations / m, each)
+                seen.left[:], seen.before, seen.now = participations, seen.now, []
+                self._draw(oracle, participations / m, each)
             chosen = np.bincount(each, minlength=n)
             seen.now.append(each)
             if (chosen > 1).any() or (seen.left < chosen).any():
-                self._alarm("batches: bins", f"a record twice in one, or in more than {written.participations}")
+                self._alarm("batches: bins", f"a record twice in one, or in more than {participations}")
             elif (seen.left - chosen > m - place - 1).any():
-                self._alarm("batches: bins", f"a record is in fewer than {written.participations} of an epoch")
+                self._alarm("batches: bins", f"a record is in fewer than {participations} of an epoch")
             there = np.isin(np.arange(n), seen.before[place]) if epoch else np.zeros(n, dtype=bool)
-            for left in range(1, min(written.participations, m - place - 1) + 1):
+            for left in range(1, min(participations, m - place - 1) + 1):
                 among, chance = seen.left == left, left / (m - place)
                 self._compare("sizes", among, chosen > 0, stats.binom(int(among.sum()), chance))
                 at = f"{oracle.sampling!r}, batch {place}, {left} left"
@@ -460,10 +445,10 @@ class Residuals:
         self._classes[f"batches: {name}"].add(below)
         self._tails[f"batches: {name}"].add(above, below)
 
-    def _right_size(self, oracle: Any, written: Mechanism, rows: Any, place: int) -> bool:
+    def _right_size(self, oracle: Any, written: InTurn, rows: Any, place: int) -> bool:
         """Whether a batch holds what it has to: ⌊n/m⌋ records that were shuffled, or those of its place in an order."""
-        n, m = oracle.problem.records, _batches_of_an_epoch(written)
-        wanted = n // m if isinstance(written, Shuffled) else len(range(place, n, m))
+        n, m = oracle.problem.records, written.batches
+        wanted = n // m if written.redraws else len(range(place, n, m))
         if len(rows) != wanted:
             self._alarm("batches: sizes", f"not {wanted} records")
             return False
@@ -568,25 +553,6 @@ def _of_quantile(problem: Any, x: Array, rows: Any, clip: float, share: float) -
     found = [problem.sums_within(x, row, Fraction(clip)) for row in np.asarray(rows)[:, None]]
     parts = [(math.sqrt(1 - share) / clip * total, math.sqrt(share) * (2 * within - 1)) for total, within in found]
     return np.array([np.append(*each) for each in parts]).reshape(-1, len(x) + 1)
-
-
-def _batches_of_an_epoch(written: Mechanism) -> int:
-    match written:
-        case BallsInBins(bins=m) | RandomlyAllocated(steps=m) | Shuffled(batches=m):
-            return m
-    assert isinstance(written, MatrixMechanism)
-    return written.separation or 1
-
-
-def _visits_held(written: Mechanism, count: int) -> int:
-    """How many answers an entry is of."""
-    match written:
-        case BallsInBins(epochs=epochs, bins=m):
-            return int(epochs * m)
-        case RandomlyAllocated(steps=m) | Shuffled(batches=m):
-            return count * m
-    assert isinstance(written, MatrixMechanism)
-    return written.matrix.steps
 
 
 def row_of(matrix: Encoder, step: int) -> Sequence[Fraction | int]:

@@ -16,6 +16,7 @@ from dpbounds.algorithms.ledger import (
     PlainDescent,
     PrivacyBudget,
     Release,
+    closed,
 )
 from dpbounds.algorithms.ledger_format import read
 from dpbounds.algorithms.oracles.perturbation import perturbed
@@ -85,7 +86,7 @@ def test_a_tie_is_decided_by_delta_at_the_budgets_own_epsilon(low, high, error, 
     budget = PrivacyBudget.of((spent.exact_lower + spent.exact_upper) / 2, "1e-5")
     lost = Enclosure(budget.delta * Fraction(low), budget.delta * Fraction(high), "a proof", 53)
     monkeypatch.setattr(accountants, "delta", lambda *_, **__: lost)
-    monkeypatch.setattr(ledgers, "_checked", Ledger._check)  # remembers nothing
+    monkeypatch.setattr(closed, "_checked", Ledger._check)  # remembers nothing
     if error is None:
         assert PLAIN.check(budget).exact_upper == budget.epsilon
     else:

@@ -11,7 +11,7 @@ from dpbounds.algorithms.ledger_format import read_releases, to_text, write_rele
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy import mechanisms as m
 from dpbounds.privacy.accountants.certified import account
-from dpbounds.privacy.mechanisms.descriptions import MECHANISMS, SAMPLINGS, digest
+from dpbounds.privacy.mechanisms.descriptions import MECHANISMS, SAMPLINGS, described, digest
 from dpbounds.privacy.publishing.certificates import certificate
 from tests.privacy.mechanisms.examples import NOISES, SCHEMES, WHOLE, around
 
@@ -88,6 +88,21 @@ def test_a_per_record_bound_goes_with_any_sampling():
         "count": 2,
     }
     assert read_releases(to_text([entry], adaptive=False)) == m.SampledWithoutReplacement(m.Gaussian("1.5"), 5, 50) ** 2
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [*SCHEMES, m.TruncatedPoisson(m.Gaussian(1), "1/10", 5, 50)],  # the last at a rate at which no generator draws
+    ids=repr,
+)
+def test_a_ledger_reads_a_per_record_bound_with_any_sampling_as_the_same_mechanism(scheme):
+    of_gaussian = around(scheme, m.Gaussian("1.5"))
+    entry = {**described(of_gaussian, 2), "noise_stddev": "3", "per_record_bound": "2"}
+    del entry["noise_multiplier"]
+    text = to_text([entry], adaptive=False)
+    ledger = Ledger.from_json(text)
+    assert ledger.mechanism() == read_releases(text) == of_gaussian**2
+    assert Ledger.from_json(ledger.to_json()) == ledger
 
 
 @pytest.mark.parametrize(

@@ -275,8 +275,8 @@ ASKERS: dict[str, Asker] = {
     "publishing.certificates": _certified,
     "spending.largest_loss": lambda m, relation: spending.largest_loss(m, relation).exact_upper,
     "spending.only_gaussians": lambda m, relation: -float(spending.only_gaussians(m, relation)),
-    "ledger.Ledger": _by_ledger,
-    "ledger.BudgetedLedger.release": _kept_by_ledger,
+    "ledger.closed.Ledger": _by_ledger,
+    "ledger.writing.BudgetedLedger.release": _kept_by_ledger,
     "budgets.held.proven_at_once": _held_at_once,
 }
 
@@ -318,20 +318,20 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "accountants.probable.answers.probable_delta": "the same",
     "sampling.Bins.visited": "makes a mechanism of one",
     "sampling.Allocated.visited": "makes a mechanism of one",
-    "ledger.OpenLedger.visit": "writes it down",
+    "ledger.writing.OpenLedger.visit": "writes it down",
     "sampling.Shuffle.visited": "makes a mechanism of one",
     "sampling.Cyclic.visited": "makes a mechanism of one",
     "sampling.Correlated.visited": "makes a mechanism of one",
     "sampling.Truncated.sample": "wraps",
-    "ledger.Visits.release": "writes it down",
+    "ledger.writing.Visits.release": "writes it down",
     "sampling.Batch.sample": "wraps",
     "sampling.Poisson.sample": "wraps",
     "sampling.sampled": "wraps",
     "planned.demand_within_plan": "compares descriptions, and asks no classes",
-    "ledger.Ledger.check_plan": "compares descriptions, and asks no classes",
-    "ledger.OpenLedger.release": "writes down",
+    "ledger.closed.Ledger.check_plan": "compares descriptions, and asks no classes",
+    "ledger.writing.OpenLedger.release": "writes down",
     "ledger_format.demand_one_size": "compares numbers of records",
-    "ledger_format.write_releases": "writes down; what is read back is asked by ledger.Ledger",
+    "ledger_format.write_releases": "writes down; what is read back is asked by ledger.closed.Ledger",
     "ledger_format.described_entry": "writes down",
     "planning.multiplier_within": "budgets.calibration.calibrate, rounded",
     "accountants.groups.group_products": "accountants.groups.group_account, before any number",
@@ -377,7 +377,7 @@ def _modules() -> Iterator[ModuleType]:
     for found in pkgutil.walk_packages(dpbounds.privacy.__path__, "dpbounds.privacy."):
         if not found.name.endswith("opacus_accountant"):
             yield importlib.import_module(found.name)
-    yield from (spending, ledger, ledger_format, planned, planning, sampling)
+    yield from (spending, ledger.closed, ledger.releases, ledger.writing, ledger_format, planned, planning, sampling)
 
 
 def _short(name: str) -> str:

@@ -1,4 +1,4 @@
-"""What leads the stand-alone checker to confirm a claim of version 5: found here, with as much work as it takes.
+"""What leads the stand-alone checker to confirm a claim of version 5 or 6: found here, with as much work as it takes.
 
 Each is a choice that ``standalone_checker.md`` proves sound whatever it is: spacings and grids, ranges of sizes, labels
 and clones. The checker itself says what it confirms with them.

@@ -15,7 +15,7 @@ on trust beside Python and Arb.
 
 How. In ball arithmetic: an ``arb`` is an interval, and ``x < y`` is True only where it holds for all points of both.
 Everything in the certificate but the claim and the mechanism is a hint: a bad one makes this checker say that it could
-not confirm, never confirm wrongly. The inequalities (1) to (31) are proven in ``standalone_checker.md``.
+not confirm, never confirm wrongly. The inequalities (1) to (32) are proven in ``standalone_checker.md``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from functools import lru_cache, partial, reduce
 from itertools import accumulate, pairwise, zip_longest
 from typing import Any, ClassVar
 
-from flint import acb, acb_mat, arb, ctx, fmpq, fmpz, fmpz_mat, fmpz_poly
+from flint import acb, acb_mat, arb, arb_poly, ctx, fmpq, fmpz, fmpz_mat, fmpz_poly
 
 # --- verdicts.py ------------------------------------------------------------------------------------------------------
 # What is said of a certificate, and why it may not be decided.
@@ -551,7 +551,7 @@ def weighed(parts: list[tuple[Fraction, Fraction, Profile]]) -> Profile:
 # The sentences that a certificate of each version holds.
 
 # written (the lowest that has the kinds of its releases); read: version 1 has no digest, 3 has Gaussian releases only
-FORMAT, VERSION, VERSIONS = "dpbounds privacy certificate", 5, (1, 2, 3, 4, 5)
+FORMAT, VERSION, VERSIONS = "dpbounds privacy certificate", 6, (1, 2, 3, 4, 5, 6)
 
 
 # what has to be true of a training run for the claim to be about it; a certificate holds these sentences and no others
@@ -674,14 +674,18 @@ class Noise:
 
     Attributes:
         kind: Its name in certificates.
+        version: The first version of the format that has it.
         fields: The fields of its object, each with what reads it.
+        scales: Those of which less is dearer, so that they are rounded down in words.
         symmetric: Whether both orders of the neighbours have one profile.
         displaces: Whether a record that takes another one's place is covered.
         truncates: Whether it is covered on truncated samples.
     """
 
     kind = ""
+    version = 5
     fields: ClassVar[Fields] = {}
+    scales: tuple[str, ...] = ("noise_multiplier", "noise_stddev", "noise_scale")
     symmetric = True
     displaces = False
     truncates = False
@@ -707,6 +711,10 @@ class Noise:
     def replaced(self, noise: dict[str, Any], rate: Fraction) -> Profile:
         """(30) The same where the record is replaced."""
         return two_guarantees(self.profile(noise, 1), self.profile(noise, 2), rate)
+
+    def on_poisson_samples(self, noise: dict[str, Any]) -> bool:
+        """Whether it is covered on Poisson samples, as closely as on all records."""
+        return True
 
     def is_attained(self, noise: dict[str, Any]) -> bool:
         """Whether some run attains the pair, which shows lower ends then."""
@@ -950,10 +958,10 @@ def response_profile(epsilon: Fraction, options: int) -> Profile:
 
 
 def read_bound(record: Any, name: str) -> Fraction:
-    """Reads the bound of discrete Gaussian noise."""
+    """Reads the bound of noise on whole vectors."""
     bound = positive(record, name)
     if bound is None or not 1 <= bound <= 10**6:
-        raise Malformed(f"the bound of discrete Gaussian noise is {quoted(str(bound))}, and not from 1 to 1000000")
+        raise Malformed(f"the bound of noise on whole vectors is {quoted(str(bound))}, and not from 1 to 1000000")
     return bound
 
 
@@ -1006,6 +1014,10 @@ class DiscreteGaussianNoise(Noise):
             ones = int(min(squared, noise["dimension"] or 3))
             return Spent(steps=[(discrete_gaussian_profile(variance, 1), ones)])
         return Spent(rho=squared / (2 * variance))
+
+    def on_poisson_samples(self, noise: dict[str, Any]) -> bool:
+        """One coordinate: of vectors there is what their divergences allow, or less than dpbounds knows."""
+        return vectors(noise, 1) is None
 
     def is_attained(self, noise: dict[str, Any]) -> bool:
         """Vectors that move by 2 or more have bounds only."""
@@ -1075,6 +1087,104 @@ def discrete_gaussian_profile(variance: Fraction, distance: int) -> Profile:
     return half_line_profile(lambda t: (tail(t - distance), tail(t)), first, -far, far)
 
 
+# --- noises/skellam.py ------------------------------------------------------------------------------------------------
+# Skellam noise (32), on whole numbers and on vectors that move few coordinates by one.
+
+
+class SkellamNoise(Noise):
+    """The difference of two Poisson numbers."""
+
+    kind = "skellam"
+    version = 6
+    fields: ClassVar[Fields] = {
+        "kind": unread,
+        "variance": positive,
+        "bound": read_bound,
+        "dimension": COUNTED_OR_NONE,
+    }
+    scales = ("variance",)
+    displaces = True
+
+    def demand(self, noise: dict[str, Any]) -> None:
+        """Refuse noise without a scale."""
+        demand_given(noise, "variance")
+
+    def profile(self, noise: dict[str, Any], times: int) -> Profile:
+        """One coordinate."""
+        if vectors(noise, times) is not None:
+            raise NotCovered("Skellam noise on samples of vectors of which several coordinates may move")
+        return skellam_profile(noise["variance"], times * math.floor(noise["bound"]))
+
+    def spent(self, noise: dict[str, Any], times: int) -> Spent:
+        """Of a vector that moves by less than 2 so many coordinates move by 1; no others are covered."""
+        squared = vectors(noise, times)
+        if squared is None:
+            return super().spent(noise, times)
+        if squared >= 4:
+            raise NotCovered("Skellam noise on vectors that move by 2 or more")
+        ones = int(min(squared, noise["dimension"] or 3))
+        return Spent(steps=[(skellam_profile(noise["variance"], 1), ones)])
+
+    def on_poisson_samples(self, noise: dict[str, Any]) -> bool:
+        """One coordinate only."""
+        return vectors(noise, 1) is None
+
+
+def skellam_profile(variance: Fraction, distance: int) -> Profile:
+    """(32) f(· - D) against f, by sums over two Poisson numbers."""
+    masses, lost, reach = skellam_masses(variance, distance)
+    rest = arb(0).union(lost.upper())
+    tails = [each + rest for each in accumulate(reversed(masses[1:]), initial=arb(0))][::-1]  # [t - 1] for x >= t
+    f = [each + rest for each in masses[: reach + 1]]
+    least = (distance - 1) // 2  # there f(t - D) < f(t)
+
+    def tail(t: int) -> arb:
+        return tails[t - 1] if t > 0 else 1 - tails[-t]
+
+    def above(alpha: arb) -> arb:
+        low, high = least, reach + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if f[abs(middle - distance)] > alpha * f[middle] else (middle, high)
+        found = arb(0).union(tail(high - distance).upper())  # at least what any later threshold gives
+        if high <= reach:
+            found = (tail(high - distance) - alpha * tail(high)).max(arb(0))
+        while low > least and not f[abs(low - distance)] < alpha * f[low]:
+            require(high - low < 5, "the threshold of whole numbers is narrow")
+            found, low = found.max(tail(low - distance) - alpha * tail(low)), low - 1
+        return found
+
+    return mirrored(above)
+
+
+def skellam_masses(variance: Fraction, distance: int) -> tuple[list[arb], arb, int]:
+    """(32) f(0), f(1), … from below, what all of them lack at most, and up to where that is nothing beside each."""
+    if not LEAST_NOISE < variance < 1 / LEAST_NOISE:
+        raise OutOfReach("noise beyond what doubles hold")
+    mu, rough = number(variance / 2), float(variance)
+    # how small f(D) is, in bits: a choice of how far to go, as those below are
+    deep = distance * math.asinh(distance / rough) - math.hypot(distance, rough) + rough
+    bits = 2 * ctx.prec + math.ceil(1.5 * deep) + 64
+    most = math.ceil(rough / 2) + math.isqrt(2 * bits * math.ceil(rough / 2)) + bits
+    effort.spend(most, most)
+    poisson = list(accumulate(range(1, most + 2), lambda p, j: p * mu / j, initial=(-mu).exp()))
+    kept = [j for j, p in enumerate(poisson[:-1]) if p > arb(2) ** -bits]
+    first, last = kept[0], kept[-1]
+    require(last + 2 > mu, "Poisson masses beyond the table fall")
+    beyond = poisson[last + 1] / (1 - mu / (last + 2))
+    if first:
+        require(first - 1 < mu, "Poisson masses below the table fall")
+        beyond += poisson[first - 1] / (1 - (first - 1) / mu)
+    some = poisson[first : last + 1]
+    effort.spend(16 * len(some), 4 * len(some))
+    masses = [arb(each) for each in (arb_poly(some) * arb_poly(some[::-1])).coeffs()[len(some) - 1 :]]
+    lost = 2 * beyond
+    enough = lost * arb(2) ** (ctx.prec // 2)
+    reach = next((k for k, mass in enumerate(masses) if not mass > enough), len(masses)) - 1
+    require(reach > distance, "what moves is seen in the table")
+    return masses, lost, reach
+
+
 # --- noises/table.py --------------------------------------------------------------------------------------------------
 # All kinds of noise.
 
@@ -1082,16 +1192,18 @@ NOISES: dict[str, Noise] = {
     each.kind: each
     for each in (
         *(GaussianNoise(), LaplaceNoise(), DiscreteLaplaceNoise(), DiscreteGaussianNoise()),
-        *(MixtureOfGaussiansNoise(), RandomizedResponseNoise()),
+        *(MixtureOfGaussiansNoise(), RandomizedResponseNoise(), SkellamNoise()),
     )
 }
 
 
-def read_noise(noise: object, sampling: str, refused: tuple[str, ...]) -> dict[str, Any]:
+def read_noise(noise: object, sampling: str, refused: tuple[str, ...] = (), version: int = VERSION) -> dict[str, Any]:
     """What is released of each batch; some schemes have some noises as another kind."""
     kind = field(noise, "kind", str)
     if kind not in NOISES or kind in refused:
         raise Malformed(f"noise of kind {quoted(kind)} with records drawn by {sampling}")
+    if NOISES[kind].version > version:
+        raise Malformed(f"noise of kind {quoted(kind)}, which version {version} does not have")
     found = read_fields(noise, f"noise {kind}", NOISES[kind].fields)
     NOISES[kind].demand(found)
     return found
@@ -1475,15 +1587,15 @@ def demand_rate(release: dict[str, Any]) -> None:
 
 def drawn_in_words(read: dict[str, Any]) -> str:
     """Noise and how records are drawn; exact numbers are rounded so that what is said spends no less."""
+    noise, left = read["mechanism"], ("kind", "mechanism", "count")
 
     def told(name: str, value: Any) -> str:
-        down = name in ("noise_multiplier", "noise_stddev", "noise_scale", "rest")
+        down = name in (*NOISES[noise["kind"]].scales, "rest")
         word = shown(value, ROUND_FLOOR if down else ROUND_CEILING) if isinstance(value, Fraction) else str(value)
         if name == "norms":
             word = ", ".join(f"{shown(c)} with probability {shown(p)}" for c, p in value)
         return f"{name.replace('_', ' ')} {word}"
 
-    noise, left = read["mechanism"], ("kind", "mechanism", "count")
     of_noise = [told(name, value) for name, value in noise.items() if name not in left and value is not None]
     drawn = [told(name, value) for name, value in read.items() if name not in left]
     how = f"{read['kind'].replace('-', ' ')}{' (' if drawn else ''}{', '.join(drawn)}{')' if drawn else ''}"
@@ -2828,7 +2940,7 @@ def read_release(release: object, version: int = VERSION) -> dict[str, Any]:
     scheme = SCHEMES[kind]
     found = read_fields(release, kind, scheme.fields)
     if "mechanism" in found:
-        found["mechanism"] = read_noise(found["mechanism"], kind, scheme.refused_noises)
+        found["mechanism"] = read_noise(found["mechanism"], kind, scheme.refused_noises, version)
     scheme.demand(found, version)
     return found
 
@@ -2836,6 +2948,13 @@ def read_release(release: object, version: int = VERSION) -> dict[str, Any]:
 def is_drawn(release: dict[str, Any]) -> bool:
     """Whether it takes the profiles of version 5."""
     return SCHEMES[release["kind"]].is_drawn(release)
+
+
+def version_of(release: dict[str, Any]) -> int:
+    """The first version that has such a release."""
+    if not is_drawn(release):
+        return SCHEMES[release["kind"]].version
+    return max(5, NOISES[release["mechanism"]["kind"]].version) if "mechanism" in release else 5
 
 
 def is_attained(release: dict[str, Any]) -> bool:
@@ -3657,7 +3776,8 @@ def substituted(before: list[Any], after: list[Any], names: tuple[str, ...], val
 def check_calibration(calibration: dict[str, Any], accounts: list[Any], claims: list[dict[str, Any]]) -> list[str]:
     """What is wrong with the claim "value keeps the budget, fails_at does not", given the accounts of both."""
     solve = field(calibration, "solve", str)
-    fields = {"noise": ("noise_multiplier", "noise_stddev", "noise_scale"), "steps": ("count", "epochs")}
+    scales = tuple(name for noise in NOISES.values() for name in noise.scales)
+    fields = {"noise": scales, "steps": ("count", "epochs")}
     fields |= {"sample-rate": ("sample_rate",), "batches": ("steps", "bins", "batches")}
     budget, delta = (rational(calibration.get(name), 0) for name in ("target_epsilon", "target_delta"))
     value, fails_at = positive(calibration, "value"), positive(calibration, "fails_at")

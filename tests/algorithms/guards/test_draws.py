@@ -163,7 +163,7 @@ def test_tails_are_those_of_the_gamma_distribution_and_add_up_far_out():
 
 @pytest.mark.parametrize("name", INDEPENDENT)
 def test_tails_of_shared_records_are_uniform_whatever_came_before(name):
-    written, generator, found = INDEPENDENT[name].sample(Gaussian(1)), noise.streams(4, 1)[0], defaultdict(list)
+    drawn, generator, found = INDEPENDENT[name].sample(Gaussian(1)).one_batch, noise.streams(4, 1)[0], defaultdict(list)
 
     def tails(name):
         return SimpleNamespace(add=lambda above, below: found[name].extend(zip(above, below, strict=True)))
@@ -171,7 +171,7 @@ def test_tails_of_shared_records_are_uniform_whatever_came_before(name):
     overlaps = Overlaps(tails, generator)
     for _ in range(100):
         rows = [module(BatchGradientOracle).draw_rows(INDEPENDENT[name], N, generator) for _ in range(2)]
-        overlaps.add(written, N, ["one", "another"], rows)
+        overlaps.add(drawn, N, ["one", "another"], rows)
     assert len(found) == LAGS + 1
     for both in np.array(found["draws in a row"]).T:
         assert len(both) == 198

@@ -12,7 +12,8 @@ from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy import mechanisms as m
 from dpbounds.privacy.mechanisms.core import Mechanism
 from dpbounds.privacy.mechanisms.schemes.drawing import Generator, drawable_rate
-from dpbounds.privacy.mechanisms.schemes.sampling import Sampling
+from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
+from dpbounds.privacy.mechanisms.schemes.sampling import Dealing, Sampling
 
 NOISE = m.Gaussian(1)
 
@@ -157,6 +158,62 @@ NOT_DRAWN = {m.PoissonByUser}  # who is a user's is not known here
 def test_batches_are_drawn_from_the_distribution_that_is_accounted(name):
     scheme, records, wanted = SCHEMES[name]
     assert distribution(scheme, records) == wanted
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_what_a_scheme_says_of_a_batch_holds_in_all_outcomes(name):
+    """The guards of runs rely on it."""
+    scheme, n, outcomes = SCHEMES[name]
+    drawn = scheme.one_batch
+    assert (drawn is None) is isinstance(scheme, Dealing)
+    if drawn is None:
+        return
+    found = Counter()
+    for (batch,), chance in outcomes.items():
+        found[len(batch)] += chance
+    if drawn.rate is None:
+        assert dict(found) == {drawn.most: 1}
+    else:
+        most = n if drawn.most is None else drawn.most
+        law = Counter()
+        for k in range(n + 1):
+            law[min(k, most)] += math.comb(n, k) * drawn.rate**k * (1 - drawn.rate) ** (n - k)
+        assert found == law
+    assert drawn.repeats is any(len(set(batch)) < len(batch) for (batch,) in outcomes)
+
+
+@pytest.mark.parametrize("name", [name for name, (scheme, *_) in SCHEMES.items() if isinstance(scheme, Dealing)])
+def test_what_a_scheme_says_of_its_epochs_holds_in_all_outcomes(name):
+    scheme, n, outcomes = SCHEMES[name]
+    m, smaller = scheme.batches, getattr(scheme, "rest", 0) > 0
+    assert {len(batches) for batches in outcomes} == {scheme.answers(1)}
+    assert scheme.answers(3) == 3 * scheme.answers(1)
+    sizes = {len(batch) for batches in outcomes for batch in batches[: len(batches) - smaller]}
+    assert scheme.one_by_one is (len(sizes) > 1)
+    for batches in outcomes:
+        uses = Counter(itertools.chain(*batches[:m]))
+        if scheme.one_by_one:
+            assert uses == dict.fromkeys(range(n), scheme.participations or 1)
+        else:
+            assert set(uses.values()) == {1}
+            assert scheme.participations is None
+    if scheme.answers(1) >= 2 * m:
+        assert scheme.redraws is any(batches[:m] != batches[m : 2 * m] for batches in outcomes)
+    assert scheme.group_rate is None
+    assert scheme.matrix is None
+
+
+def test_what_a_matrix_says_of_its_epochs():
+    matrix = Toeplitz([1], steps=7)
+    fixed = m.MatrixMechanism(1, matrix, "fixed-order", separation=3)
+    drawn = m.MatrixMechanism(1, matrix, "balls-in-bins", separation=3)
+    sampled = m.MatrixMechanism(1, matrix, "cyclic-poisson", separation=3, sample_rate=Q)
+    apart = m.MatrixMechanism(1, matrix, "minimum-separation", separation=3, sample_rate=Q)
+    for each in (fixed, drawn, sampled, apart):
+        assert (each.batches, each.answers(1), each.redraws, each.participations) == (3, 7, False, None)
+        assert each.one_by_one is (each is drawn)
+        assert each.group_rate == (Q if each is sampled else None)
+    assert m.MatrixMechanism(1, matrix, "single").batches == 1
 
 
 def test_no_record_is_likelier_in_a_batch_than_is_accounted():

@@ -130,7 +130,15 @@ VERSION_5: dict[str, tuple[Mechanism, Relation]] = {
     "Laplace, truncated": (dp.TruncatedPoisson(dp.Laplace(2), "0.1", 10, 60) ** 5, REPLACE),
     "allocated and sampled": (dp.RandomlyAllocated(G(2), 9) @ G(5) @ dp.PoissonSampled(G(3), "0.1") ** 4, ADD),
 }
-CASES = VERSION_4 | VERSION_5
+VERSION_6: dict[str, tuple[Mechanism, Relation]] = {
+    "Skellam": (dp.Skellam(9, 2, dimension=1) ** 3, REPLACE),
+    "Skellam, vectors": (dp.Skellam(9, "1.9", dimension=2) ** 3, ADD),
+    "Skellam, three ones": (dp.Skellam(9, "1.9"), ZERO),
+    "Skellam, sampled": (dp.PoissonSampled(dp.Skellam(4), "0.2"), ADD),
+    "Skellam, sampled, replaced": (dp.PoissonSampled(dp.Skellam(4, dimension=1), "0.2"), REPLACE),
+    "Skellam, fixed size": (dp.SampledWithoutReplacement(dp.Skellam(9, dimension=1), 5, 50) ** 2, ADD),
+}
+CASES = VERSION_4 | VERSION_5 | VERSION_6
 
 
 def spent(name: str) -> Account:

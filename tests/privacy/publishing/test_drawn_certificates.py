@@ -268,7 +268,7 @@ EXACT = [  # of one release: two derivations of one profile
     *("discrete Gaussian", "discrete Laplace", "discrete Laplace, sampled", "Laplace", "Laplace, distance"),
     *("Laplace, sampled", "mixture", "mixture, replaced", "responses", "last, secret"),
     *("Laplace on a line, sampled", "responses, sampled", "Laplace, distance, sampled", "Laplace, fixed size"),
-    "whole numbers, fixed size",
+    *("whole numbers, fixed size", "Skellam", "Skellam, sampled", "Skellam, fixed size"),
 ]
 
 

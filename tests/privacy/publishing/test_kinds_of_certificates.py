@@ -41,6 +41,7 @@ from tests.privacy.publishing.certified import (
     SIGNED,
     VERSION_4,
     VERSION_5,
+    VERSION_6,
     ZERO,
     matrix,
     plain,
@@ -68,7 +69,7 @@ AROUND: dict[type[Mechanism], Callable[[Gaussian], Mechanism]] = {
 }
 CERTIFIED = {
     *(Gaussian, PoissonSampled, mechanisms.Composed, MatrixMechanism, LastIterate, mechanisms.Laplace),
-    *(mechanisms.DiscreteLaplace, mechanisms.DiscreteGaussian, mechanisms.MixtureOfGaussians),
+    *(mechanisms.DiscreteLaplace, mechanisms.DiscreteGaussian, mechanisms.Skellam, mechanisms.MixtureOfGaussians),
     *(mechanisms.RandomizedResponse, mechanisms.SampledWithoutReplacement, mechanisms.TruncatedPoisson),
     *(mechanisms.Shuffled, mechanisms.RandomlyAllocated, mechanisms.BallsInBins, mechanisms.SampledWithReplacement),
 }
@@ -142,7 +143,7 @@ MINUTES = {
     *("allocation, replaced", "bins kept, replaced", "draws, replaced", "draws, zeroed"),
     *("discrete Gaussian", "tree in bins"),
 }
-SECONDS = {*VERSION_5, "composed", *(name for name in VERSION_4 if "sampled" in name)}
+SECONDS = {*VERSION_5, *VERSION_6, "composed", *(name for name in VERSION_4 if "sampled" in name)}
 
 
 def marked(names: Iterable[str], minutes: Collection[str] = MINUTES) -> list[Any]:
@@ -159,7 +160,7 @@ def test_round_trips(name: str, tmp_path: Path) -> None:
     subject = spent(name)
     write_certificate(tmp_path / "it.json", subject)
     document = checker.read(str(tmp_path / "it.json"))
-    version = 4 if name in VERSION_4 else 5
+    version = 4 if name in VERSION_4 else 6 if name in VERSION_6 else 5
     assert document["version"] == version
     claim = document["accounts"][0]["claim"]
     claimed, proven = checker.rational(claim["upper"]), subject.enclosure.exact_upper
@@ -169,7 +170,7 @@ def test_round_trips(name: str, tmp_path: Path) -> None:
     report = check_certificate(tmp_path / "it.json")
     assert report.holds, report
     assert report.assumptions == checker.assumptions_of(version)
-    if version == 5:  # whose claims lie a little above: false is what lies below what an attack attains
+    if version > 4:  # whose claims lie a little above: false is what lies below what an attack attains
         assert "confirmed" in report.lines[-1]
         claim.update(upper=str(subject.enclosure.exact_lower * Fraction(9, 10)), lower="0")
         assert checker.check(document)[0] == checker.WRONG
@@ -206,9 +207,10 @@ def test_certificates_of_gaussians_are_as_before() -> None:
         (lambda: spent("last iterate"), (3,)),
         (lambda: spent("tree"), (3,)),
         (lambda: spent("discrete Laplace"), (3, 4)),
+        (lambda: spent("Skellam, three ones"), (3, 4, 5)),
         (lambda: account(walk("secret"), delta="1e-4", relation=ZERO), (4,)),
     ],
-    ids=["last iterate", "tree", "discrete Laplace", "secret order"],
+    ids=["last iterate", "tree", "discrete Laplace", "Skellam", "secret order"],
 )
 def test_an_earlier_version_has_no_such_kinds(subject: Callable[[], Account], versions: tuple[int, ...]) -> None:
     document = plain(subject())
@@ -280,6 +282,9 @@ DEARER: dict[str, tuple[dict[str, Any], ...]] = {  # each spends more
     "allocation, replaced": ({"steps": 2}, {"participations": 2}, {"count": 2}),
     "rows in bins": ({"noise_multiplier": "2"}, {"separation": 2}, {"participation": "fixed-order"}),
     "draws": ({"batch_size": 6}, {"dataset_size": 90}, {"mechanism": {"noise_multiplier": "14/5"}}, {"count": 6}),
+    "Skellam": ({"mechanism": {"variance": "17/2"}}, {"mechanism": {"bound": "3"}}, {"count": 4}),
+    "Skellam, vectors": ({"mechanism": {"variance": "17/2"}}, {"mechanism": {"dimension": None}}, {"count": 4}),
+    "Skellam, sampled": ({"sample_rate": "1/4"}, {"mechanism": {"variance": "7/2"}}),
     "vectors": ({"mechanism": {"noise_stddev": "14/5"}}, {"mechanism": {"dimension": 3}}, {"count": 4}),
 }
 
@@ -375,6 +380,10 @@ MALFORMED: dict[str, tuple[dict[str, Any], ...]] = {
         {"mechanism": {"kind": "randomized-response", "epsilon": "1", "options": 1}},
     ),
     "discrete Gaussian": ({"mechanism": {"kind": "gaussian", "noise_multiplier": "1"}},),
+    "Skellam": tuple(
+        {"mechanism": {"kind": "skellam", "variance": "9", "bound": "1", "dimension": 1, **wrong}}
+        for wrong in ({"variance": None}, {"variance": "0"}, {"bound": "1/2"}, {"bound": None}, {"dimension": 0})
+    ),
 }
 
 

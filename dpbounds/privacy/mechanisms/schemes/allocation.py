@@ -50,6 +50,11 @@ class _Allocated(Dealing):
     __slots__ = ()
 
     @property
+    def one_by_one(self) -> bool:
+        """Nobody is displaced."""
+        return True
+
+    @property
     def traits(self) -> frozenset[Trait]:
         """Records are allocated to steps."""
         return frozenset((Trait.PUBLIC_RATE, Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.PER_RECORD, Trait.PRESENCE))
@@ -95,6 +100,11 @@ class RandomlyAllocated(_Allocated):
         if k > t:
             raise InvalidValue("participations", participations, f"at most steps, {t}")
         self._hold(mechanism=mechanism, steps=t, participations=k)
+
+    @property
+    def batches(self) -> int:
+        """The steps."""
+        return self.steps
 
     def resolved(self) -> Mechanism:
         """Where every record takes part in all steps nothing is drawn."""
@@ -195,6 +205,15 @@ class BallsInBins(_Allocated):
             epochs=positive(epochs, "epochs"),
             redraw=redraw,
         )
+
+    @property
+    def batches(self) -> int:
+        """The bins."""
+        return self.bins
+
+    def answers(self, count: int) -> int:
+        """Those of whole epochs, and of a last one that is cut short."""
+        return count * (self.whole_epochs * self.bins + self.last_visits)
 
     @property
     def redraws(self) -> bool:

@@ -21,7 +21,7 @@ from dpbounds.privacy.mechanisms.demands import (
 )
 from dpbounds.privacy.mechanisms.parameters import COUNT, parameter
 from dpbounds.privacy.mechanisms.schemes.group_draws import hypergeometric_chances
-from dpbounds.privacy.mechanisms.schemes.sampling import Sampling, demand_mechanism, records_in_words
+from dpbounds.privacy.mechanisms.schemes.sampling import OneBatch, Sampling, demand_mechanism, records_in_words
 from dpbounds.privacy.relations import Order, Relation
 
 if TYPE_CHECKING:
@@ -73,6 +73,11 @@ class _FixedSize(Sampling):
     def records_read(self, records: int) -> Fraction | None:
         """The size of a batch, b."""
         return self.divisor(records)
+
+    @property
+    def one_batch(self) -> OneBatch:
+        """So many records."""
+        return OneBatch(None, self.batch_size)
 
     @property
     def known_records(self) -> int | None:
@@ -243,6 +248,11 @@ class SampledWithReplacement(_FixedSize):
     def at_last_removal(self, k: int) -> Mechanism:
         """As many draws, from fewer records."""
         return SampledWithReplacement(self.mechanism, self.batch_size, self._left(k, 1) + 1)
+
+    @property
+    def one_batch(self) -> OneBatch:
+        """So many draws."""
+        return OneBatch(None, self.batch_size, repeats=True)
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:
         """One batch: b independent draws."""

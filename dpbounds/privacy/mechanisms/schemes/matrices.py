@@ -15,7 +15,7 @@ from typing import Literal, get_args
 from dpbounds.errors import InvalidValue, demand_one_of
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.privacy.mechanisms.bounds import Classes
-from dpbounds.privacy.mechanisms.core import CODE, LOADER, Assumption, Loss, Mechanism, Trait, Writer
+from dpbounds.privacy.mechanisms.core import CODE, LOADER, Assumption, Loss, Trait, Writer
 from dpbounds.privacy.mechanisms.noises.gaussian import Gaussian
 from dpbounds.privacy.mechanisms.parameters import (
     COUNT,
@@ -31,6 +31,7 @@ from dpbounds.privacy.mechanisms.schemes.encoders import (
     Toeplitz,
     is_encoder,
 )
+from dpbounds.privacy.mechanisms.schemes.sampling import InTurn
 from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.values import positive, positive_rate
 
@@ -62,7 +63,7 @@ _GROUPS = {
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class MatrixMechanism(Mechanism):
+class MatrixMechanism(InTurn):
     """Release C x plus Gaussian noise row by row, x_l the sum of step l, which may depend on rows before.
 
     Args:
@@ -155,6 +156,30 @@ class MatrixMechanism(Mechanism):
     def noise(self) -> Gaussian:
         """The noise of one row."""
         return Gaussian(self.noise_multiplier)
+
+    @property
+    def batches(self) -> int:
+        """One of each group."""
+        return self.separation or 1
+
+    def answers(self, count: int) -> int:
+        """The rows of the matrix."""
+        return count * self.matrix.steps
+
+    @property
+    def redraws(self) -> bool:
+        """Groups are kept."""
+        return False
+
+    @property
+    def one_by_one(self) -> bool:
+        """Where records draw their groups."""
+        return self.participation == "balls-in-bins"
+
+    @property
+    def group_rate(self) -> Fraction | None:
+        """The sample rate, where groups take turns."""
+        return self.sample_rate if self.participation == "cyclic-poisson" else None
 
     @property
     def traits(self) -> frozenset[Trait]:

@@ -35,7 +35,7 @@ from dpbounds.privacy.mechanisms.demands import (
 from dpbounds.privacy.mechanisms.noises.mixture import MixtureOfGaussians
 from dpbounds.privacy.mechanisms.parameters import NUMBER, parameter
 from dpbounds.privacy.mechanisms.schemes.group_draws import binomial_chances
-from dpbounds.privacy.mechanisms.schemes.sampling import Sampling, demand_mechanism
+from dpbounds.privacy.mechanisms.schemes.sampling import OneBatch, Sampling, demand_mechanism
 from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.values import positive_rate
 
@@ -85,6 +85,11 @@ class PoissonSampled(Sampling):
         if self.sample_rate == 1:
             return inner.resolved()
         return inner.thinned(self.sample_rate) if isinstance(inner, MixtureOfGaussians) else self
+
+    @property
+    def one_batch(self) -> OneBatch:
+        """Every record by itself."""
+        return OneBatch(self.sample_rate)
 
     @property
     def group_key(self) -> Hashable:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from dpbounds.privacy.mechanisms.parameters import parameters_of
 
 if TYPE_CHECKING:  # NumPy costs time where nothing is drawn
     from dpbounds.privacy.mechanisms.schemes.drawing import Rows, Source
+    from dpbounds.privacy.mechanisms.schemes.encoders import Encoder
 
 BATCHES = "which records were in which batch, and how many"
 
@@ -36,6 +38,22 @@ def records_in_words(batch_size: int, dataset_size: int) -> str:
 def epochs_in_words(count: int) -> str:
     """A number of epochs, in words."""
     return "an epoch" if count == 1 else f"{count} epochs"
+
+
+@dataclass(frozen=True, slots=True)
+class OneBatch:
+    """How a batch is drawn that is independent of all others: record by record, or so many records.
+
+    Attributes:
+        rate: The chance of each record, drawn by itself; None where the number of records is fixed.
+        most: With a rate, how many records are kept at most, of those drawn, uniformly; without one, how many are
+            drawn. None: all that are drawn.
+        repeats: Whether a record may be drawn several times.
+    """
+
+    rate: Fraction | None
+    most: int | None = None
+    repeats: bool = False
 
 
 class Sampling(Mechanism):
@@ -75,6 +93,11 @@ class Sampling(Mechanism):
         """Which records were in which batch."""
         return BATCHES
 
+    @property
+    def one_batch(self) -> OneBatch | None:
+        """How each batch is drawn; None where batches depend on each other, or records on each other."""
+        return None
+
     def loss(self) -> Loss:
         """The loss of the mechanism inside; losses in secret batches do not add up."""
         found = self.mechanism.loss()
@@ -99,7 +122,47 @@ class Sampling(Mechanism):
         raise UnsupportedMechanism(f"there is no sampler for {self.name}: draw its batches as its assumptions say")
 
 
-class Dealing(Sampling):
+class InTurn(Mechanism):
+    """What answers about the batches of an epoch in turn, and then about those of the next epoch."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def batches(self) -> int:
+        """How many batches an epoch has, apart from a last one that is smaller."""
+
+    def answers(self, count: int) -> int:
+        """How many answers so many releases have, each about one batch."""
+        return count * self.batches
+
+    @property
+    def redraws(self) -> bool:
+        """Whether every epoch deals anew."""
+        return True
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether every record draws its batches by itself, so that the sizes of batches are random."""
+        return False
+
+    @property
+    def participations(self) -> int | None:
+        """Of how many batches an epoch draws a set for each record; None where each is in one."""
+        return None
+
+    @property
+    def group_rate(self) -> Fraction | None:
+        """With what chance each record of a batch's group takes part; None where all of them do."""
+        return None
+
+    @property
+    def matrix(self) -> Encoder | None:
+        """What correlates the noise of the answers; None where it is independent."""
+        return None
+
+
+class Dealing(Sampling, InTurn):
     """A scheme that deals all records to the batches of an epoch at once."""
 
     __slots__ = ()
@@ -107,8 +170,3 @@ class Dealing(Sampling):
     @abstractmethod
     def deal(self, records: int, source: Source) -> Rows:
         """Each record's batch in an epoch, from 0, or -1 where it sits out, shape (n,); or its K batches, (n, K)."""
-
-    @property
-    def redraws(self) -> bool:
-        """Whether every epoch deals anew."""
-        return True

@@ -90,6 +90,10 @@ class Shuffled(Dealing):
             attack = pairs.Allocated(pairs.Direction.REMOVE, self.batches + 1, ((base, self.batches),))
         return pairs.StepBound(pair, (attack,))
 
+    def answers(self, count: int) -> int:
+        """Those about the smaller batch are among them."""
+        return count * (self.batches + (self.rest > 0))
+
     @property
     def secret(self) -> str:
         """The orders."""

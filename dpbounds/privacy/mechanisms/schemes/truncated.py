@@ -17,7 +17,7 @@ from dpbounds.privacy.mechanisms.demands import demand_noise_on_sums, has
 from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
 from dpbounds.privacy.mechanisms.schemes.fixed_size import zeroed
 from dpbounds.privacy.mechanisms.schemes.poisson import PoissonSampled
-from dpbounds.privacy.mechanisms.schemes.sampling import Sampling, demand_mechanism
+from dpbounds.privacy.mechanisms.schemes.sampling import OneBatch, Sampling, demand_mechanism
 from dpbounds.privacy.relations import Order, Relation
 from dpbounds.privacy.values import positive_rate
 
@@ -71,6 +71,11 @@ class TruncatedPoisson(Sampling):
     def traits(self) -> frozenset[Trait]:
         """How likely a record takes part depends on how many there are."""
         return frozenset((Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
+
+    @property
+    def one_batch(self) -> OneBatch:
+        """Every record by itself, up to a number."""
+        return OneBatch(self.sample_rate, self.max_batch_size)
 
     @property
     def group_key(self) -> Hashable:

@@ -7,7 +7,6 @@ from typing import Any
 
 from dpbounds.errors import CertificateError
 from dpbounds.privacy.mechanisms import (
-    DiscreteGaussian,
     Gaussian,
     LastIterate,
     MatrixMechanism,
@@ -51,10 +50,9 @@ def why_no_certificate(part: Mechanism, relation: Relation, group_size: int = 1)
         finally_given = kind == inner.name and noise["sensitivity"] is not None
         if finally_given and relation is Relation.REPLACE_ONE and part.sample_rate < 1:
             return f"{_NO_PAIR} noise with its final distance on a sample under replace-one: give noise_multiplier"
-        if isinstance(inner, DiscreteGaussian) and inner.dimension != 1 and inner.bound**2 >= 2:
-            return (
-                f"{_NO_PAIR} discrete Gaussian noise on samples of vectors of norm {inner.bound}: bound each coordinate"
-            )
+        known = standalone_checker.NOISES[inner.name]
+        if not known.on_poisson_samples(standalone_checker.read_noise(noise, part.name)):
+            return f"{_NO_PAIR} {inner!r} on samples of vectors of that norm: bound each coordinate"
     if scheme.holds(noise, str(relation)):
         return None
     if relation is Relation.ZERO_OUT_ONE and scheme.holds(noise, str(Relation.REPLACE_ONE)):

@@ -36,7 +36,7 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
 
     Args:
         subject: An account; or a calibration, of which the accounts of the value that suffices and of the one that
-            fails are computed anew. Of kinds that take version 5 only the first of these is written; where the
+            fails are computed anew. Of kinds that take version 5 or 6 only the first of these is written; where the
             stand-alone checker can confirm it only a little above the budget, the account alone.
 
     Raises:
@@ -214,9 +214,7 @@ def _drawn_account(
 
 def _version_of(releases: Sequence[Mapping[str, Any]]) -> int:
     """The lowest version that has these kinds, so that older checkers can read it."""
-    if all(release["kind"] == "gaussian" for release in releases):
-        return 3
-    return 5 if any(map(standalone_checker.is_drawn, map(standalone_checker.read_release, releases))) else 4
+    return max(3, *(standalone_checker.version_of(standalone_checker.read_release(each)) for each in releases))
 
 
 def _data(value: object) -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # written (the lowest that has the kinds of its releases); read: version 1 has no digest, 3 has Gaussian releases only
-FORMAT, VERSION, VERSIONS = "dpbounds privacy certificate", 5, (1, 2, 3, 4, 5)
+FORMAT, VERSION, VERSIONS = "dpbounds privacy certificate", 6, (1, 2, 3, 4, 5, 6)
 
 
 # what has to be true of a training run for the claim to be about it; a certificate holds these sentences and no others

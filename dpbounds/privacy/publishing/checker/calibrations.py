@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from dpbounds.privacy.publishing.checker.noises.table import NOISES
 from dpbounds.privacy.publishing.checker.reading import field, positive, rational
 from dpbounds.privacy.publishing.checker.releases import is_attained, is_drawn, read_release
 from dpbounds.privacy.publishing.checker.verdicts import Malformed
@@ -34,7 +35,8 @@ def substituted(before: list[Any], after: list[Any], names: tuple[str, ...], val
 def check_calibration(calibration: dict[str, Any], accounts: list[Any], claims: list[dict[str, Any]]) -> list[str]:
     """What is wrong with the claim "value keeps the budget, fails_at does not", given the accounts of both."""
     solve = field(calibration, "solve", str)
-    fields = {"noise": ("noise_multiplier", "noise_stddev", "noise_scale"), "steps": ("count", "epochs")}
+    scales = tuple(name for noise in NOISES.values() for name in noise.scales)
+    fields = {"noise": scales, "steps": ("count", "epochs")}
     fields |= {"sample-rate": ("sample_rate",), "batches": ("steps", "bins", "batches")}
     budget, delta = (rational(calibration.get(name), 0) for name in ("target_epsilon", "target_delta"))
     value, fails_at = positive(calibration, "value"), positive(calibration, "fails_at")

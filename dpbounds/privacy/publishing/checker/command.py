@@ -13,7 +13,7 @@ on trust beside Python and Arb.
 
 How. In ball arithmetic: an ``arb`` is an interval, and ``x < y`` is True only where it holds for all points of both.
 Everything in the certificate but the claim and the mechanism is a hint: a bad one makes this checker say that it could
-not confirm, never confirm wrongly. The inequalities (1) to (31) are proven in ``standalone_checker.md``.
+not confirm, never confirm wrongly. The inequalities (1) to (32) are proven in ``standalone_checker.md``.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpbounds.privacy.publishing.checker.assumptions import VERSION
 from dpbounds.privacy.publishing.checker.fields import read_fields
-from dpbounds.privacy.publishing.checker.noises.table import read_noise
+from dpbounds.privacy.publishing.checker.noises.table import NOISES, read_noise
 from dpbounds.privacy.publishing.checker.reading import field, quoted
 from dpbounds.privacy.publishing.checker.schemes.table import SCHEMES
 from dpbounds.privacy.publishing.checker.verdicts import Malformed
@@ -23,7 +23,7 @@ def read_release(release: object, version: int = VERSION) -> dict[str, Any]:
     scheme = SCHEMES[kind]
     found = read_fields(release, kind, scheme.fields)
     if "mechanism" in found:
-        found["mechanism"] = read_noise(found["mechanism"], kind, scheme.refused_noises)
+        found["mechanism"] = read_noise(found["mechanism"], kind, scheme.refused_noises, version)
     scheme.demand(found, version)
     return found
 
@@ -31,6 +31,13 @@ def read_release(release: object, version: int = VERSION) -> dict[str, Any]:
 def is_drawn(release: dict[str, Any]) -> bool:
     """Whether it takes the profiles of version 5."""
     return SCHEMES[release["kind"]].is_drawn(release)
+
+
+def version_of(release: dict[str, Any]) -> int:
+    """The first version that has such a release."""
+    if not is_drawn(release):
+        return SCHEMES[release["kind"]].version
+    return max(5, NOISES[release["mechanism"]["kind"]].version) if "mechanism" in release else 5
 
 
 def is_attained(release: dict[str, Any]) -> bool:

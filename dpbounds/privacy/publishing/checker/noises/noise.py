@@ -17,14 +17,18 @@ class Noise:
 
     Attributes:
         kind: Its name in certificates.
+        version: The first version of the format that has it.
         fields: The fields of its object, each with what reads it.
+        scales: Those of which less is dearer, so that they are rounded down in words.
         symmetric: Whether both orders of the neighbours have one profile.
         displaces: Whether a record that takes another one's place is covered.
         truncates: Whether it is covered on truncated samples.
     """
 
     kind = ""
+    version = 5
     fields: ClassVar[Fields] = {}
+    scales: tuple[str, ...] = ("noise_multiplier", "noise_stddev", "noise_scale")
     symmetric = True
     displaces = False
     truncates = False
@@ -50,6 +54,10 @@ class Noise:
     def replaced(self, noise: dict[str, Any], rate: Fraction) -> Profile:
         """(30) The same where the record is replaced."""
         return two_guarantees(self.profile(noise, 1), self.profile(noise, 2), rate)
+
+    def on_poisson_samples(self, noise: dict[str, Any]) -> bool:
+        """Whether it is covered on Poisson samples, as closely as on all records."""
+        return True
 
     def is_attained(self, noise: dict[str, Any]) -> bool:
         """Whether some run attains the pair, which shows lower ends then."""

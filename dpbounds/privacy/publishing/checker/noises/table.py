@@ -5,12 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from dpbounds.privacy.publishing.checker.assumptions import VERSION
 from dpbounds.privacy.publishing.checker.fields import read_fields
 from dpbounds.privacy.publishing.checker.noises.gaussian import GaussianNoise
 from dpbounds.privacy.publishing.checker.noises.laplace import LaplaceNoise
 from dpbounds.privacy.publishing.checker.noises.mixtures import MixtureOfGaussiansNoise
 from dpbounds.privacy.publishing.checker.noises.noise import Noise
 from dpbounds.privacy.publishing.checker.noises.responses import RandomizedResponseNoise
+from dpbounds.privacy.publishing.checker.noises.skellam import SkellamNoise
 from dpbounds.privacy.publishing.checker.noises.whole_numbers import DiscreteGaussianNoise, DiscreteLaplaceNoise
 from dpbounds.privacy.publishing.checker.profiles import Profile
 from dpbounds.privacy.publishing.checker.reading import field, quoted
@@ -20,16 +22,18 @@ NOISES: dict[str, Noise] = {
     each.kind: each
     for each in (
         *(GaussianNoise(), LaplaceNoise(), DiscreteLaplaceNoise(), DiscreteGaussianNoise()),
-        *(MixtureOfGaussiansNoise(), RandomizedResponseNoise()),
+        *(MixtureOfGaussiansNoise(), RandomizedResponseNoise(), SkellamNoise()),
     )
 }
 
 
-def read_noise(noise: object, sampling: str, refused: tuple[str, ...]) -> dict[str, Any]:
+def read_noise(noise: object, sampling: str, refused: tuple[str, ...] = (), version: int = VERSION) -> dict[str, Any]:
     """What is released of each batch; some schemes have some noises as another kind."""
     kind = field(noise, "kind", str)
     if kind not in NOISES or kind in refused:
         raise Malformed(f"noise of kind {quoted(kind)} with records drawn by {sampling}")
+    if NOISES[kind].version > version:
+        raise Malformed(f"noise of kind {quoted(kind)}, which version {version} does not have")
     found = read_fields(noise, f"noise {kind}", NOISES[kind].fields)
     NOISES[kind].demand(found)
     return found

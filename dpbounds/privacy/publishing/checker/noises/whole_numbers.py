@@ -21,10 +21,10 @@ from dpbounds.privacy.publishing.checker.work import effort
 
 
 def read_bound(record: Any, name: str) -> Fraction:
-    """Reads the bound of discrete Gaussian noise."""
+    """Reads the bound of noise on whole vectors."""
     bound = positive(record, name)
     if bound is None or not 1 <= bound <= 10**6:
-        raise Malformed(f"the bound of discrete Gaussian noise is {quoted(str(bound))}, and not from 1 to 1000000")
+        raise Malformed(f"the bound of noise on whole vectors is {quoted(str(bound))}, and not from 1 to 1000000")
     return bound
 
 
@@ -77,6 +77,10 @@ class DiscreteGaussianNoise(Noise):
             ones = int(min(squared, noise["dimension"] or 3))
             return Spent(steps=[(discrete_gaussian_profile(variance, 1), ones)])
         return Spent(rho=squared / (2 * variance))
+
+    def on_poisson_samples(self, noise: dict[str, Any]) -> bool:
+        """One coordinate: of vectors there is what their divergences allow, or less than dpbounds knows."""
+        return vectors(noise, 1) is None
 
     def is_attained(self, noise: dict[str, Any]) -> bool:
         """Vectors that move by 2 or more have bounds only."""

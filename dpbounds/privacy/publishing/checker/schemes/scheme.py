@@ -99,15 +99,15 @@ def demand_rate(release: dict[str, Any]) -> None:
 
 def drawn_in_words(read: dict[str, Any]) -> str:
     """Noise and how records are drawn; exact numbers are rounded so that what is said spends no less."""
+    noise, left = read["mechanism"], ("kind", "mechanism", "count")
 
     def told(name: str, value: Any) -> str:
-        down = name in ("noise_multiplier", "noise_stddev", "noise_scale", "rest")
+        down = name in (*NOISES[noise["kind"]].scales, "rest")
         word = shown(value, ROUND_FLOOR if down else ROUND_CEILING) if isinstance(value, Fraction) else str(value)
         if name == "norms":
             word = ", ".join(f"{shown(c)} with probability {shown(p)}" for c, p in value)
         return f"{name.replace('_', ' ')} {word}"
 
-    noise, left = read["mechanism"], ("kind", "mechanism", "count")
     of_noise = [told(name, value) for name, value in noise.items() if name not in left and value is not None]
     drawn = [told(name, value) for name, value in read.items() if name not in left]
     how = f"{read['kind'].replace('-', ' ')}{' (' if drawn else ''}{', '.join(drawn)}{')' if drawn else ''}"

@@ -1,0 +1,251 @@
+"""What a ledger is: the releases of one repetition, and what they spend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Literal, get_args
+
+import attrs
+
+from dpbounds.algorithms import ledger_format
+from dpbounds.algorithms.ledger.budget import PrivacyBudget
+from dpbounds.algorithms.ledger.releases import DescribedRelease, Release, from_json, to_json
+from dpbounds.algorithms.planned import demand_within_plan
+from dpbounds.algorithms.sampling import CyclicOrder
+from dpbounds.displayed import Displayed, Sheet
+from dpbounds.errors import (
+    BudgetExceeded,
+    InvalidValue,
+    NotCertified,
+    UnsupportedMechanism,
+    demand_one_of,
+)
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import ExactLike
+from dpbounds.privacy.accountants import certified as accountants
+from dpbounds.privacy.mechanisms import Composed, Gaussian, LastIterate, MatrixMechanism, Mechanism, Shuffled
+from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
+from dpbounds.privacy.mechanisms.schemes.last_iterate import BatchOrder
+from dpbounds.privacy.relations import Relation
+
+
+@attrs.frozen
+class PlainDescent:
+    """What has to be known of a run to account for its last iterate alone: x <- Π(x - η (g + λx)), g the noisy answer.
+
+    Attributes:
+        smoothness_step: ηβ > 0, at least: the step size times a proven bound on how fast any record's gradient changes.
+        weight_decay_step: ηλ, from 0 to 1, exactly.
+        order: Of batches that are kept, see ``Cyclic``; "fixed" where there are none.
+
+    Raises:
+        InvalidValue: A value is out of its domain.
+    """
+
+    smoothness_step: Fraction
+    weight_decay_step: Fraction = Fraction(0)
+    order: CyclicOrder = "fixed"
+
+    def __attrs_post_init__(self) -> None:
+        self.read(Gaussian(1), 1, 1, self.order)  # raises where a value is not allowed
+        demand_one_of("order", self.order, get_args(CyclicOrder))
+
+    def read(self, noise: Gaussian, batches: int, epochs: int, order: BatchOrder) -> LastIterate:
+        """The last iterate of so many epochs over so many batches."""
+        return LastIterate(
+            noise,
+            batches=batches,
+            epochs=epochs,
+            smoothness_step=self.smoothness_step,
+            order=order,
+            weight_decay_step=self.weight_decay_step,
+        )
+
+
+WhichRelease = Literal["every-iterate", "last-iterate"]
+"""What of a run is published: all noisy answers, so that all iterates may be; or its output, and nothing else."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Ledger(Displayed):
+    """The releases of one repetition, in order; equal ones in a row are counted together.
+
+    Attributes:
+        releases: What was released.
+        adaptive: Whether noise, rates or the number of releases were chosen in view of earlier outputs. What such a run
+            spends is what its filter guarantees; the accountant's answer for the realised list would prove nothing,
+            and is refused.
+        seeded: Whether its noise came from a seed that was given: all it says is ``ledger_format.CONDITION``.
+        descent: How the iterate moved, where the releases are those of plain noisy gradient descent; else None.
+
+    Raises:
+        InvalidValue: Batches of a fixed size are said to be drawn from different numbers of records.
+
+    >>> ledger = Ledger((Release(Fraction(2), Fraction(1, 2), count=10),))
+    >>> Ledger.from_json(ledger.to_json()) == ledger
+    True
+    """
+
+    releases: tuple[Release | DescribedRelease, ...] = ()
+    adaptive: bool = False
+    seeded: bool = False
+    descent: PlainDescent | None = None
+
+    def __post_init__(self) -> None:
+        ledger_format.demand_one_size(release.mechanism() for release in self.releases)
+
+    @property
+    def gaussian_releases(self) -> tuple[Release, ...]:
+        """The releases, all with Gaussian noise of known size; ``UnsupportedMechanism`` where one is not."""
+        found = tuple(release for release in self.releases if isinstance(release, Release))
+        if len(found) < len(self.releases):
+            raise UnsupportedMechanism(f"not every release has Gaussian noise of known size:\n{self}")
+        return found
+
+    def mechanism(self) -> Mechanism:
+        """The releases as one mechanism, for any accountant.
+
+        Raises:
+            InvalidValue: The ledger is empty.
+            UnsupportedMechanism: The releases were chosen adaptively.
+        """
+        self._demand_fixed_in_advance()
+        if not self.releases:
+            raise InvalidValue("ledger", "empty", "at least one release")
+        return Composed(tuple((release.mechanism(), release.count) for release in self.releases))
+
+    def last_iterate(self) -> LastIterate:
+        """The same run as a mechanism that publishes its last iterate, and **nothing else** that depends on records.
+
+        Raises:
+            UnsupportedMechanism: It is not written down how the iterate moved; or the releases are not those of whole
+                epochs over batches in a fixed order or shuffled anew, all with the same Gaussian noise, and nothing
+                beside them; or they were chosen adaptively.
+
+        Source: ``last_iterate.md``, sections 1 to 3.
+        """
+        self._demand_fixed_in_advance()
+        if self.descent is None:
+            why = "this ledger is not that of a plain noisy gradient descent whose last iterate was returned"
+            raise UnsupportedMechanism(f"{why}: count all iterates")
+        match [(release.mechanism(), release.count) for release in self.releases]:
+            case [(Gaussian() as noise, steps)]:
+                return self.descent.read(noise, 1, steps, "fixed")
+            case [(Shuffled(mechanism=Gaussian() as noise, batches=m, rest=0), epochs)]:
+                return self.descent.read(noise, m, epochs, "shuffled")
+            case [(MatrixMechanism() as cyclic, 1)] if cyclic.matrix == Toeplitz([1], cyclic.matrix.steps):
+                epochs, rest = divmod(cyclic.matrix.steps, cyclic.separation or 1)
+                if cyclic.participation == "fixed-order" and not rest:
+                    noise = Gaussian(cyclic.noise_multiplier)
+                    return self.descent.read(noise, cyclic.separation or 1, epochs, self.descent.order)
+        raise UnsupportedMechanism(
+            "the last iterate alone is accounted for where all releases are whole epochs over batches in a fixed "
+            f"order or shuffled anew, with the same Gaussian noise, and nothing else was released:\n{self}"
+        )
+
+    def published(self, release: WhichRelease) -> Mechanism:
+        """The releases as one mechanism, or what their last iterate alone gives away; raises as these do."""
+        return self.mechanism() if release == "every-iterate" else self.last_iterate()
+
+    def spent(
+        self,
+        delta: ExactLike,
+        relation: str | Relation = Relation.REPLACE_ONE,
+        release: WhichRelease = "every-iterate",
+    ) -> Enclosure:
+        """Return a proven enclosure of the smallest ε for which the releases together are (ε, δ)-private, 0 < δ < 1.
+
+        Its upper end is safe to publish. Exactly 0 for an empty ledger. With "last-iterate" it is that of the output
+        alone: then nothing else that depends on the records may be published, see ``last_iterate``.
+
+        Raises:
+            InvalidValue: δ or the relation is not allowed.
+            UnsupportedMechanism: A release has no proven analysis under that relation, or they were chosen adaptively.
+        """
+        self._demand_fixed_in_advance()
+        if not self.releases:
+            PrivacyBudget.of(1, delta, relation)  # the same errors as for a ledger that holds something
+            return Enclosure.exactly(0)
+        return accountants.epsilon(self.published(release), delta=delta, relation=relation)
+
+    def check(self, budget: PrivacyBudget, release: WhichRelease = "every-iterate") -> Enclosure:
+        """Return the ε that was spent at a budget's δ and relation, certified; its upper end is within the budget.
+
+        Raises:
+            BudgetExceeded: More was spent.
+            NotCertified: The enclosure of ε is too wide to tell.
+            UnsupportedMechanism: A release has no proven analysis under that relation.
+        """
+        return _checked(self, budget, release)
+
+    def _check(self, budget: PrivacyBudget, release: WhichRelease) -> Enclosure:
+        spent = self.spent(budget.delta, budget.relation, release)
+        within = spent.at_most(budget.epsilon)
+        if within is None:  # tied up to the width of the proof: then what calibrates asks, δ at the budget's own ε
+            lost = accountants.delta(self.published(release), epsilon=budget.epsilon, relation=budget.relation)
+            kept = lost.at_most(budget.delta)
+            if kept:
+                return Enclosure(spent.exact_lower, budget.epsilon, spent.method, spent.precision)
+            if kept is None:
+                why = f"the ledger spends epsilon in {spent}, which does not decide whether {budget} is kept"
+                raise NotCertified(why)
+            lost_or_spent = f"loses delta in {lost} at the planned epsilon"
+        else:
+            lost_or_spent = f"spends epsilon in {spent}"
+        if not within:
+            why = f"the ledger {lost_or_spent}, more than the planned {budget}; do not publish the output\n{self}"
+            raise BudgetExceeded(why)
+        return spent
+
+    def check_plan(self, planned: Mechanism) -> None:
+        """Compare the releases with what was meant to run, exactly: no accountant, no δ, both relations.
+
+        Releases of one family (same kind, same sampling) differ in one number only, their loss. The most lossy release
+        is held against the most lossy one that was planned, the next against the next, and so on: each one that was
+        made then is a planned one followed by more noise, or has a guarantee that implies the planned one. Full-batch
+        Gaussians compose to one, so only the sum of their squared shifts (sensitivity / stddev)² is compared, and for
+        zCDP the sum of ρ.
+
+        Raises:
+            BudgetExceeded: A release has less noise than planned, or there are more of them.
+            UnsupportedMechanism: There is a release of a family of which nothing was planned: ``check`` with a budget
+                can tell.
+        """
+        demand_within_plan(self.mechanism(), planned, self)
+
+    def _demand_fixed_in_advance(self) -> None:
+        if self.adaptive:
+            raise UnsupportedMechanism(ledger_format.ADAPTIVE)
+
+    def to_json(self) -> str:
+        """Write the ledger as JSON text; numbers are exact fractions."""
+        entries = [to_json(release) for release in self.releases]
+        descent = None
+        if self.descent is not None:
+            descent = {field: str(value) for field, value in attrs.asdict(self.descent).items()}
+        return ledger_format.to_text(entries, adaptive=self.adaptive, seeded=self.seeded, descent=descent)
+
+    @classmethod
+    def from_json(cls, text: str) -> Ledger:
+        """Read what ``to_json`` wrote, or any ledger file; equal to what was written.
+
+        Raises:
+            InvalidValue: Not JSON, another format or version, a missing or unknown field, or a value out of range.
+        """
+        entries, adaptive, seeded, descent = ledger_format.from_text(text)
+        moved = None if descent is None else PlainDescent(**descent)
+        return cls(tuple(map(from_json, entries)), adaptive, seeded, moved)
+
+    def _sheet(self) -> Sheet:
+        chosen = (("chosen in view of outputs", "yes: only its filter says what it spends"),) if self.adaptive else ()
+        return Sheet("ledger", chosen, ("released",), [(str(release),) for release in self.releases])
+
+    def __str__(self) -> str:
+        return "\n".join(str(release) for release in self.releases) or "no releases"
+
+
+@lru_cache(maxsize=256)  # runs of one plan have equal ledgers, and an account may take a good part of a second
+def _checked(ledger: Ledger, budget: PrivacyBudget, release: WhichRelease) -> Enclosure:
+    return ledger._check(budget, release)
