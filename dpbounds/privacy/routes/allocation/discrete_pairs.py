@@ -45,8 +45,6 @@ Prove = Callable[[Product, Sequence[Fraction], float], Sequence[Proof]]
 
 ROUTE = "allocation"
 _SCALE_BITS = 200  # of a factor, and of δ after it
-_COARSENING = 1 / 4  # 1/2 would let all additions add the same variance to the whole, but a single ratio may decide
-_DECISIVE = 10  # doublings, beyond which it cannot
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ class Grid:
         All spacings are the finest one times a power of two.
         """
         doublings = math.log2(max(1, all_ // few))
-        return self.spacing * (1 << int(_COARSENING * (doublings + max(0.0, doublings - _DECISIVE))))
+        return self.spacing * (1 << int(TUNING.coarsening * (doublings + max(0.0, doublings - TUNING.undecisive))))
 
 
 def has_many_bins(pair: SecretSteps) -> bool:

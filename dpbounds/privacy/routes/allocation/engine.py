@@ -29,9 +29,6 @@ from dpbounds.privacy.routes.allocation.special_cases import (
 )
 from dpbounds.privacy.routes.allocation.tuning import ESTIMATE, REPLACE_ONE, TUNING
 
-_NARROWEST = 7.5e-4  # relative width, below which replace-one does not aim
-_LARGE_TRANSFORM = 30_000  # bins, from which a transform under replace-one has twice as many points
-_SIGNED_LOSSES = 2.0  # thresholds per deviation of the loss and 1 / spacing, on a signed grid
 _ESTIMATED_WIDTH = 0.02  # of an estimate
 
 
@@ -83,7 +80,7 @@ def _enclosed(
         _loudest(pair) >= max(TUNING.signed_grid_shift, TUNING.signed_grid_margin + math.log(pair.bins))
         for pair in replaced_ones
     )
-    aim = max(TUNING.replace_one_width * width, _NARROWEST) if replaced_ones else width
+    aim = max(TUNING.replace_one_width * width, TUNING.replace_one_least) if replaced_ones else width
     try:
         spacing = min(
             [first_spacing(pair, width) for pair in spaced]
@@ -96,7 +93,7 @@ def _enclosed(
             raise
         return shown
     fineness = next(each for least, each in REPLACE_ONE if width >= least)
-    if max((pair.bins for pair in replaced_ones), default=0) >= _LARGE_TRANSFORM:
+    if max((pair.bins for pair in replaced_ones), default=0) >= TUNING.large_transform:
         fineness = replace(fineness, bits=fineness.bits + 1)
     attacked = is_attack(product)
     small = float(min(targets)) if for_epsilon else 1e-12
@@ -109,7 +106,7 @@ def _enclosed(
     for _ in range(TUNING.rounds):
         negligible = round_number(small * TUNING.beyond_grid * min(1.0, width / 1e-3) / count)
         least = round_number(small * TUNING.given_up / count)
-        steps = signed_grid.Fineness(dyadic(spacing), _SIGNED_LOSSES / spacing) if by_signs else None
+        steps = signed_grid.Fineness(dyadic(spacing), TUNING.signed.losses / spacing) if by_signs else None
         grid = Grid(dyadic(spacing), negligible, fineness, least, by_threshold, steps)
         looked.add(by_signs)
         try:

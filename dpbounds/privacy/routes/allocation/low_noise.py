@@ -27,10 +27,6 @@ from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.routes.allocation.rounding import PRECISION
 from dpbounds.privacy.routes.allocation.tuning import TUNING
 
-_SLACK = 0.02  # of the width times the loss: what may be given up
-_SQUARED_SPACING = 3.0  # in units of the width times the loss of one doubling
-_SELDOM = 1e-2  # chance, for an attack: it gives up nothing, and the promise is that much smaller
-
 Ends = tuple[Fraction, Fraction]
 
 
@@ -93,7 +89,9 @@ def told_apart(
                 return None
             return [(Fraction(0), low) for low in lows]  # the other order spends that much at least
         attacked = is_attack(product)
-        slack, rare = _reach(steps, _SELDOM if attacked else TUNING.given_up * max(min(map(float, deltas)), 1e-300))
+        slack, rare = _reach(
+            steps, TUNING.low_noise.seldom if attacked else TUNING.given_up * max(min(map(float, deltas)), 1e-300)
+        )
         if slack > width * float(min(epsilons)) and (not however_low if attacked else for_epsilon):
             return None
         if attacked:
@@ -152,7 +150,7 @@ def in_place(product: Product, width: float, *, for_epsilon: bool = True) -> InP
         more = less = rare = shift = arb(0)
         for step in steps:
             mu = ball(step.squared_shift).sqrt()
-            slack = ball(Fraction(_SLACK * width * loss / count))
+            slack = ball(Fraction(TUNING.low_noise.slack * width * loss / count))
             apart = ((step.ways - 1) / slack).log() / mu  # b: any number will do
             smaller = (-mu * apart).exp()
             more += step.count * ((step.ways - 1) * smaller).log1p()
@@ -165,7 +163,9 @@ def in_place(product: Product, width: float, *, for_epsilon: bool = True) -> InP
             more=ball_end(more, "up"),
             less=ball_end(less, "up"),
             rare=ball_end(rare, "up"),
-            spacing=min(0.5, math.sqrt(_SQUARED_SPACING * width * loss / count / (1 + math.log2(most)))),
+            spacing=min(
+                0.5, math.sqrt(TUNING.low_noise.squared_spacing * width * loss / count / (1 + math.log2(most)))
+            ),
         )
 
 

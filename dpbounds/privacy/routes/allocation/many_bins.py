@@ -25,9 +25,6 @@ from dpbounds.privacy.routes.allocation.rounding import UNIT
 from dpbounds.privacy.routes.allocation.tuning import MANY_BINS, TUNING
 from dpbounds.privacy.routes.allocation.windows import window_of
 
-_GROUP = 48  # thresholds that share one law of the sum
-_TILT = 0.7  # of the tilt at which Chernoff's bound at the middle threshold is best
-
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -83,7 +80,7 @@ def _points(pair: Allocated, negligible: float) -> Iterator[Point]:
     loss = 0.0
     while loss < LARGEST_THRESHOLD:
         losses, rare = [], loss > TUNING.dense * run.deviation
-        for _ in range(_GROUP):
+        for _ in range(TUNING.shared_thresholds):
             losses.append(loss)
             loss += step * max(1.0, 2 * loss / (TUNING.dense * run.deviation) - 1)
         bits = MANY_BINS.bits - 2 * rare
@@ -106,7 +103,7 @@ def at_thresholds(pair: Allocated, run: Run, ratios: Sequence[float], bits: int)
     middle = run.bins * ratios[len(ratios) // 2] - run.resting
     cap = run.bins * max(0.0, ratios[-1] - 1) + MANY_BINS.reach * run.deviation * run.bins
     tops = [_top(cells, cap) for cells, _ in run.kinds]
-    window = window_of(run.kinds, [(0, top) for top in tops], -sign * middle, 0.0, bits, sign, _TILT)
+    window = window_of(run.kinds, [(0, top) for top in tops], -sign * middle, 0.0, bits, sign, TUNING.shared_tilt)
     h, tilted = window.spacing, []
     bins = [rounded(cells, 0.0, h, (0, top), count) for (cells, count), top in zip(run.kinds, tops, strict=True)]
     shift = math.floor(middle / h)

@@ -38,9 +38,6 @@ from dpbounds.privacy.routes.allocation.rounding import UNIT
 from dpbounds.privacy.routes.allocation.tuning import TUNING, Fineness
 
 _CORE = 4.0  # the y whose deviation that is
-_LOST = 3  # useless thresholds in a row, which end the transforms
-_ENOUGH, _POOR, _BETTER, _PATIENCE = 5e-3, 2e-2, 0.75, 8  # when other choices are tried, at once, kept, and tried again
-_MORE_BITS, _SHORTEST = 3, 0.2
 
 
 def point(pair: Allocated, alpha: float, fineness: Fineness) -> Point:
@@ -111,14 +108,17 @@ def _points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[
     """Thresholds from 1 on until the profile is negligible, or no longer told from the transform's round-off."""
     deviation = deviation_of(pair)
     step, loss, lost, patience = deviation / fineness.losses, 0.0, 0, 0
-    most = fineness.bits + _MORE_BITS
-    while loss < LARGEST_THRESHOLD and lost < _LOST:
+    most = fineness.bits + TUNING.retry.bits
+    while loss < LARGEST_THRESHOLD and lost < TUNING.retry.useless:
         found = point(pair, math.exp(loss), fineness)
-        if found.width > (_ENOUGH if patience <= 0 else _POOR) and found.profile > negligible:
-            patience = _PATIENCE
+        if (
+            found.width > (TUNING.retry.width if patience <= 0 else TUNING.retry.width_in_pause)
+            and found.profile > negligible
+        ):
+            patience = TUNING.retry.pause
             for other in _neighbours(fineness, most):
                 tried = point(pair, math.exp(loss), other)
-                if tried.width < _BETTER * found.width:
+                if tried.width < TUNING.retry.gain * found.width:
                     found, fineness, patience = tried, other, 1
                     break
         yield found
@@ -132,7 +132,7 @@ def _points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[
 
 def _neighbours(fineness: Fineness, most: int) -> Iterator[Fineness]:
     """A shorter reach leaves more points for what matters where noise is little; then more points."""
-    if fineness.reach > _SHORTEST:
+    if fineness.reach > TUNING.retry.shortest_reach:
         yield replace(fineness, reach=fineness.reach / 2)
     if fineness.bits < most:
         yield replace(fineness, bits=fineness.bits + 1)

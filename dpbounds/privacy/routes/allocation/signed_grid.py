@@ -42,12 +42,6 @@ from dpbounds.privacy.routes.allocation.tuning import TUNING
 
 LARGEST_GRID = 4_000  # points of one sign, so that h > 1e-3 (``proof.md``, section 11)
 _LEFT_OUT = 256.0  # times the largest point: what a point may add to (·)_+, its mass counted
-_WORK = 8e8  # products in all, some twenty seconds: a choice
-_AT_LEAST = 4  # deviations of the loss that are looked at: a choice
-_BATCH = 24  # thresholds at once: a choice
-_CELLS = 3  # per point of the grid: a choice
-_RARE = 1e-2  # of what is negligible, that may lie beyond the grid: a choice
-_FEWEST_CELLS = 24  # per unit: a choice
 LARGEST_SHIFT = 144  # squared: beyond it masses of cells are too small for doubles
 
 
@@ -468,16 +462,16 @@ def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[P
     loss, least, work = 0.0, Fraction(1), 0.0
     while loss < LARGEST_LOSS:
         losses = []
-        for _ in range(_BATCH):
+        for _ in range(TUNING.signed.batch):
             losses.append(loss)
             loss += deviation / fineness.losses * max(1.0, loss / (TUNING.dense * deviation))
         spans = [_span(pair, mu, each, h, negligible) for each in losses]
         length = max(math.ceil((top - bottom) / h) for bottom, top in spans) + 4
         if length > LARGEST_GRID:
             raise Declined(f"allocation: a grid of {length} points of either sign is beyond the work limit")
-        batch = _BATCH * length * splits(fineness.spacing)[0].settled * math.log2(pair.bins)
+        batch = TUNING.signed.batch * length * splits(fineness.spacing)[0].settled * math.log2(pair.bins)
         work += batch
-        if max(work, batch * _AT_LEAST * fineness.losses / _BATCH) > _WORK:
+        if max(work, batch * TUNING.signed.deviations * fineness.losses / TUNING.signed.batch) > TUNING.signed.work:
             raise Declined("allocation: a signed grid for so many bins is beyond the work limit")
         frame = Frame(fineness.spacing, tuple(math.ceil(top / h) - length + 2 for _, top in spans), length)
         cells = _cells(pair, h)  # (cached)
@@ -500,7 +494,7 @@ def _cells(pair: Allocated, spacing: float) -> list[Cells]:
     found = []
     assert pair.shifts  # the pair of ``pairs.md``, section 5, holds for no other noise
     for squared, _ in pair.shifts:
-        per_unit = max(_FEWEST_CELLS, math.ceil(_CELLS * math.sqrt(squared) / spacing))
+        per_unit = max(TUNING.signed.fewest_cells, math.ceil(TUNING.signed.cells * math.sqrt(squared) / spacing))
         found.append(cells_of(squared, per_unit, pair.direction, LARGEST_SHIFT))
     return found
 
@@ -512,7 +506,7 @@ def _shifts(pair: Allocated) -> list[float]:
 def _span(pair: Allocated, mu: float, loss: float, spacing: float, negligible: float) -> tuple[float, float]:
     """Logarithms between which what decides at a threshold lies: of u with the record, and of α times the sum of w."""
     normal, others = NormalDist(), max(1, pair.bins - 1)
-    rare = min(max(_RARE * negligible, 1e-300), 1e-3)
+    rare = min(max(TUNING.signed.beyond * negligible, 1e-300), 1e-3)
     far = -normal.inv_cdf(rare)
     farther = -normal.inv_cdf(rare / others)
     nearest = normal.inv_cdf(math.exp(math.log(rare) / others))  # what the largest of so many hardly ever is below
