@@ -93,7 +93,7 @@ def run_suite(
         scheduler: A Dask scheduler's address, instead.
         progress: Called after every cell.
     """
-    checks = _chosen(theorems)
+    checks = chosen(theorems)
     if shortest:
         checks = shortest_of_each(checks)
     found = swept(checks, size, store, jobs=jobs, scheduler=scheduler, progress=progress)
@@ -116,7 +116,7 @@ def shortest_of_each(checks: Sequence[PlannedCheck]) -> list[PlannedCheck]:
 
 def left_out(theorems: Sequence[str] = ()) -> tuple[PlannedCheck, ...]:
     """The checks of some statements, or of all, that ``run_suite`` leaves to others where it runs the shortest."""
-    checks = _chosen(theorems)
+    checks = chosen(theorems)
     kept = shortest_of_each(checks)
     return tuple(check for check in checks if check not in kept)
 
@@ -179,7 +179,7 @@ def belongs(theorem: str, name: str) -> bool:
     return theorem == name or theorem.startswith(name + "/")
 
 
-def _chosen(names: Sequence[str]) -> list[PlannedCheck]:
+def chosen(names: Sequence[str]) -> list[PlannedCheck]:
     """The checks of some statements or papers, or all; what belongs to one statement stands together."""
     statements = sorted(catalogue.checked_statements())
     theorems: dict[str, None] = {}

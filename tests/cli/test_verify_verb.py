@@ -171,3 +171,10 @@ def test_cells_are_exported(said, tmp_path, rows):
     path = tmp_path / "cells.csv"
     said(f"{PAPER}/equation-6", "--export", str(path))
     assert {line["task"].split(":")[1] for line in rows(path)} == {"ball_overlap"}
+
+
+def test_an_unknown_statement_makes_no_store(tmp_path, capsys):
+    store = tmp_path / "cells.db"
+    assert main(["verify", "wang-xu-2019/theorem-99", "--store", str(store)]) == 2
+    assert "a paper or a statement with a check" in capsys.readouterr().err
+    assert not store.exists()

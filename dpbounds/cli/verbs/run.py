@@ -261,7 +261,7 @@ def _certificate(account: Account) -> str | None:
     try:
         return certificate_text(account)
     except CertificateError as reason:
-        click.echo(f"{reason}\n", err=True)
+        click.echo(f"note: {reason}\n", err=True)
         return None
 
 

@@ -77,15 +77,17 @@ def command(
         raise InvalidValue("--export", export, "a file that ends with " + " or ".join(_EXPORTS))
 
     from dpbounds.algorithms.verification.judging.planned_checks import Size
-    from dpbounds.algorithms.verification.suite import failed, left_out, run_suite
+    from dpbounds.algorithms.verification.suite import chosen, failed, left_out, run_suite
     from dpbounds.algorithms.verification.sweeping.store import Store
 
     size = Size.FULL if full else Size.QUICK
+    # an id that has an experiment but no check is fine where experiments are asked for
+    checked = [name for name in names if not (experiments and _drawn_only(name))]
+    if checked or not names:
+        chosen(checked)  # raises where an id is not known, before a store is made
     with Store(_MEMORY if store is None else store) as cells:
         if cells.set_aside:
             click.echo(f"{cells.set_aside} finished cells in {store} are of other code, and are not used", err=True)
-        # an id that has an experiment but no check is fine where experiments are asked for
-        checked = [name for name in names if not (experiments and _drawn_only(name))]
         outcomes: tuple[Outcome, ...] = ()
         rest: tuple[PlannedCheck, ...] = ()
         if checked or not names:

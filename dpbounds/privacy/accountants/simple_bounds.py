@@ -31,6 +31,7 @@ RELEASES = "single release and basic composition"
 PARTS = "basic composition of parts"
 _MOST_PARTS = 8
 _TRIAL = Fraction(1, 10**9)  # δ at which parts share an ε as they share the sum: a choice
+_MOST_HIDDEN = 512  # bits that a divergence of order 2 hides next to 1, at most: some seconds
 
 Prove = Callable[[Product, Target], Proof]
 
@@ -127,13 +128,16 @@ def of_moments(product: Product, target: Target) -> Proof:
     """What the Rényi divergences of the product promise.
 
     Raises:
-        Declined: Of some pair no divergences are known; or those known are not the pair's, and say nothing of it.
+        Declined: Of some pair no divergences are known; or those known are not the pair's, and say nothing of it; or
+            they are so small that it would take minutes.
         NotCertified: The divergences are out of reach at every order tried.
     """
     from dpbounds.privacy.renyi.accountant import spent_at_most
 
     if not all(Moments.OWN in pair.moments for pair, _ in product):
         raise Declined("the divergences known are not those of the pairs")
+    if any(pair.lost_bits(Fraction(2)) > _MOST_HIDDEN for pair, _ in product):
+        raise Declined("the divergences are too small to be computed quickly")
     try:
         high = spent_at_most(product, target)
     except UnsupportedMechanism as reason:

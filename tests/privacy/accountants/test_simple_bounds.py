@@ -10,9 +10,17 @@ import pytest
 import dpbounds as dp
 from dpbounds.errors import NotCertified
 from dpbounds.privacy.accountants import simple_bounds
-from dpbounds.privacy.accountants.certified import account, prove_delta, prove_epsilon
+from dpbounds.privacy.accountants.certified import account, delta, prove_delta, prove_epsilon
 from dpbounds.privacy.mechanisms import DiscreteGaussian, parts_of
-from dpbounds.privacy.pairs.pairs import BoundedRangeProfile, FourPoints, Product, Responses, ShiftedGaussians
+from dpbounds.privacy.pairs.pairs import (
+    BoundedRangeProfile,
+    Direction,
+    FourPoints,
+    Product,
+    Responses,
+    SampledGaussians,
+    ShiftedGaussians,
+)
 from dpbounds.privacy.proofs import Declined, Proof
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.values import Target
@@ -165,3 +173,14 @@ def test_an_epoch_in_secret_order_has_an_answer_below_all_doubles() -> None:
     found = account(dp.Shuffled(dp.Gaussian(1), 10), delta=Fraction(1, 10**900), relation=RE).enclosure
     known = account(dp.Gaussian(1), delta=Fraction(1, 10**900), relation=RE).enclosure
     assert 0 < found.exact_upper <= known.exact_upper
+
+
+def test_divergences_that_hide_too_far_below_one_are_not_computed() -> None:
+    """Of a rate of 1e-320 they take minutes, and show nothing."""
+    product: Product = ((SampledGaussians(Direction.REMOVE, Fraction(1, 10**320), Fraction(1)), 3),)
+    with pytest.raises(Declined, match="too small"):
+        simple_bounds.of_moments(product, Target("epsilon", Fraction(1)))
+    near: Product = ((SampledGaussians(Direction.REMOVE, Fraction(1, 10**20), Fraction(1)), 3),)
+    found = simple_bounds.of_moments(near, Target("epsilon", Fraction(1))).enclosure
+    assert 0 < found.exact_upper < Fraction(1, 10**40)
+    assert delta(dp.PoissonSampled(dp.Gaussian(1), "1e-320") ** 3, 1).exact_upper < Fraction(1, 10**300)
