@@ -260,18 +260,18 @@ ROWS: tuple[Row, ...] = (*_tight(), *_bounds(), *_calibrations())
 
 
 def measured(row: Row) -> tuple[float, float, float, float]:
-    """Lower end, upper end, processor seconds and bytes, in a forked process."""
+    """Lower end, upper end, processor seconds, and bytes beyond those of this process, in a forked one."""
     receiver, sender = multiprocessing.get_context("fork").Pipe(duplex=False)
 
     def work() -> None:
-        start = time.process_time()
+        start, before = time.process_time(), _most_bytes()
         try:
             low, high = row.ask()
         except Exception as error:  # the row says what was answered instead
             sender.send(repr(error)[:200])
             return
         seconds = time.process_time() - start
-        sender.send((float(low), float(high), seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0))
+        sender.send((float(low), float(high), seconds, _most_bytes() - before))
 
     process = multiprocessing.get_context("fork").Process(target=work)
     process.start()
@@ -281,6 +281,10 @@ def measured(row: Row) -> tuple[float, float, float, float]:
         raise RuntimeError(f"{row.title}: {found}")
     low, high, seconds, memory = found
     return low, high, seconds, memory
+
+
+def _most_bytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
 
 
 def line(row: Row) -> tuple[str, list[str]]:
