@@ -154,6 +154,9 @@ def plan(
             )
         )
     )
+    demand("own", own, list, tuple)
+    for one in own:
+        demand("own", one, Theorem)
     enough = {wanted, *STRONGER.get(wanted, ())}
     candidates = [one for one in (*library(), *own) if one.side and enough & {one.metric, one.reaches}]
     given = _admitted(values, candidates)

@@ -573,3 +573,9 @@ def test_a_floor_is_shown_where_its_conditions_hold(dimension, holds):
     lasso = theorem("cited/talwar-thakurta-zhang-2015/main-result")  # d >= n^(2/3)
     given = {"dataset_size": Fraction(10**6), "dimension": Fraction(dimension)}
     assert (floor_of(lasso, lasso.part("lower"), given) is not None) is holds
+
+
+@pytest.mark.parametrize("own", ["wang-xu-2019/theorem-2", 1e-6, ["an id"]])
+def test_statements_of_ones_own_are_statements(own):
+    with pytest.raises(InvalidValue, match="own must be of type"):
+        plan("gradient-norm", **NUMBERS, own=own)

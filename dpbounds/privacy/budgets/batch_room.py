@@ -8,7 +8,7 @@ from functools import cache
 
 from scipy.special import betainc
 
-from dpbounds.errors import UnsupportedMechanism
+from dpbounds.errors import UnsupportedMechanism, shown
 from dpbounds.expressions.exact import ExactLike
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import account_at, prove_delta
@@ -53,7 +53,7 @@ def least_max_batch_size(
     (part, steps), *others = parts_of(mechanism)
     if others or not isinstance(part, TruncatedPoisson):
         raise UnsupportedMechanism(
-            f"how large batches must be is answered for one TruncatedPoisson, repeated, not for {mechanism!r}"
+            f"how large batches must be is answered for one TruncatedPoisson, repeated, not for {shown(mechanism)}"
         )
     uncut = account_at(PoissonSampled(part.mechanism, part.sample_rate) ** steps, Target("delta", target), neighbours)
     allowed = Fraction(uncut.enclosure.exact_lower) * (1 + share)

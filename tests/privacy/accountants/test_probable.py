@@ -453,3 +453,18 @@ def test_steps_drawn_apart_have_no_certificate_but_say_which_holds(tmp_path: Pat
     with pytest.raises(DpboundsError, match="leave the rate out"):
         write_certificate(tmp_path / "c.json", account(drawn, delta="1e-3"))
     assert "a record in steps 2 or more apart, drawn with chance 0.25 each" in statement(account(drawn, delta="1e-3"))
+
+
+def test_delta_is_sampled_at_an_epsilon_that_is_no_larger_than_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nearest double may lie above, where δ is smaller."""
+    asked: list[float] = []
+    monkeypatch.setattr(
+        "dpbounds.privacy.accountants.probable.answers.upper_bounds",
+        lambda mixture, epochs, planned, risk, count, bits: asked.extend(planned) or [Fraction(1, 2)],
+    )
+    mechanism = RandomlyAllocated(Gaussian(2), 4, 2)
+    for value in (Fraction(1, 3), Fraction(2, 3), 1 + Fraction(1, 2**52) - Fraction(1, 2**80)):
+        dpbounds.probable_delta(mechanism, value, confidence="0.9", samples=10)
+        assert Fraction(asked[-1]) <= value < Fraction(math.nextafter(asked[-1], math.inf))
+    with pytest.raises(NotCertified, match="not sampled at an ε above"):
+        dpbounds.probable_delta(mechanism, 10**400, confidence="0.9", samples=10)

@@ -8,7 +8,7 @@ from types import NoneType
 
 from dpbounds.displayed import Displayed, Sheet, number
 from dpbounds.errors import InvalidValue, NotCertified, shortened
-from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer, to_decimal
+from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer, to_decimal, to_float
 from dpbounds.privacy.accountants.probable.bounds import upper_bounds
 from dpbounds.privacy.accountants.probable.drawing import source
 from dpbounds.privacy.accountants.probable.planning import planned_epsilons
@@ -18,6 +18,7 @@ from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.values import Given, Target, demand_fields
 
 DEFAULT_SAMPLES = 1_000_000
+_LARGEST_EPSILON = 10**12  # of which doubles hold the exponentials of differences
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -131,10 +132,12 @@ def _probable(
     count = positive_integer(samples, "samples")
     bits = source(seed)
     mixture, epochs = mixture_of(mechanism, relation)
+    if not target.for_epsilon and target.value > _LARGEST_EPSILON:
+        raise NotCertified(f"δ is not sampled at an ε above {_LARGEST_EPSILON}; ask for a certified δ")
     planned = (
         planned_epsilons(mixture, epochs, target, 1 - sure, count, bits)
         if target.for_epsilon
-        else [float(target.value)]
+        else [to_float(target.value, "down")]
     )
     bounds = upper_bounds(mixture, epochs, planned, 1 - sure, count, bits)
     if target.for_epsilon:
