@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -31,14 +32,14 @@ from dpbounds.privacy.mechanisms.schemes.sampling import Dealing, Sampling as Dr
 _ANY = Gaussian(1)  # batches do not depend on what runs on them
 
 
-class _Independent:
+class _Independent(ABC):
     """Batches that are drawn independently of each other."""
 
     __slots__ = ()
 
+    @abstractmethod
     def sample(self, mechanism: Mechanism) -> Drawing:
         """The mechanism on such a batch."""
-        raise NotImplementedError
 
     def draw(self, records: int, source: Source) -> Rows:
         """One batch: the places of its records."""
@@ -123,7 +124,7 @@ class Truncated(_Independent):
         return f"Poisson sample, rate {float(self.sample_rate):g}, at most {self.size} of {self.records} records"
 
 
-class _Dealt:
+class _Dealt(ABC):
     """Batches of an epoch, to which all records are dealt at once."""
 
     __slots__ = ()
@@ -131,9 +132,9 @@ class _Dealt:
     bins: int
 
     @property
+    @abstractmethod
     def epoch(self) -> Dealing:
         """One epoch of it, whatever runs."""
-        raise NotImplementedError
 
     def deal(self, records: int, source: Source) -> Rows:
         """Each record's batch in an epoch, from 0, or -1 where it sits out, shape (n,); or its K batches, (n, K)."""

@@ -68,6 +68,7 @@ from dpbounds.algorithms import noise as plain
 from dpbounds.algorithms.noise import Array, Records
 from dpbounds.errors import DpboundsError, InvalidValue
 from dpbounds.expressions.exact import to_float
+from dpbounds.privacy.mechanisms.schemes.drawing import demand_drawable
 
 Whole = NDArray[np.int64]
 
@@ -253,6 +254,7 @@ class System:
 
     def coins(self, count: int, rate: Fraction) -> Whole:
         """As ``Source``."""
+        demand_drawable(rate)
         bits = np.frombuffer(os.urandom(8 * count), dtype=np.uint64) >> np.uint64(11)
         return np.flatnonzero(bits < np.uint64(int(rate * 2**53)))
 

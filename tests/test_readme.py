@@ -57,6 +57,13 @@ def test_what_it_names_exists():
         assert any((folder / path).exists() for folder in (ROOT, ROOT / "docs" / "tutorials")), path
 
 
+def test_the_poisson_formula_reports_less_than_an_attack_on_shuffled_batches_attains():
+    assert "the Poisson formula reports ε = 0.16," in TEXT
+    formula = dp.epsilon(dp.PoissonSampled(dp.Gaussian(4), "0.001") ** 10_000, "1e-5", "replace-one")
+    (attained,) = re.findall(r"an explicit attack attains ([\d.]+)\)", TEXT)
+    assert 0.155 < formula.lower < formula.upper < 0.165 < float(attained)
+
+
 @pytest.mark.parametrize("ending", ["pytest", "dpbounds demo"])
 def test_continuous_integration_finds_the_two_lines(ending):
     assert len(re.findall(rf"^python3 -m venv .*{ending}$", TEXT, flags=re.MULTILINE)) == 1

@@ -13,8 +13,9 @@ from dpbounds.errors import NotCertified
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.pairs.core import Costs, Moments, Pair, PublicPair, Writer
-from dpbounds.privacy.pairs.losses import NEGLIGIBLE_BITS, LossAtom, LossDistribution, ball, of_atoms
+from dpbounds.privacy.pairs.losses import NEGLIGIBLE_BITS, LossDistribution, ball
 from dpbounds.privacy.pairs.weighing import up_to
+from dpbounds.privacy.pairs.whole_numbers import shifted_losses
 from dpbounds.privacy.proofs import Declined
 
 _MOST_WHOLE_NUMBERS = 40_000  # of which a distribution is made: a tenth of a second
@@ -45,14 +46,7 @@ class ShiftedSkellams(PublicPair):
         """The loss at x is log f(x - D)/f(x); beyond R on either side both have next to nothing, which is revealed."""
         distance = self.distance
         masses, rest = skellam_masses(self.variance, distance)
-        reach = len(masses) - 1
-        points = [
-            LossAtom((masses[abs(x - distance)] / masses[abs(x)]).log(), masses[abs(x - distance)], masses[abs(x)])
-            for x in range(distance - reach, reach + 1)
-        ]
-        # P lacks what lies left of D - R or right of R; Q the same, mirrored
-        lost = arb(0).union(2 * rest + sum(masses[reach + 1 - distance :], arb(0)))
-        return of_atoms(points, lost, lost)
+        return shifted_losses(masses, rest, distance, lambda x: (masses[abs(x - distance)] / masses[abs(x)]).log())
 
     def costs(self) -> Costs:
         """1 over the variance: more noise is less noise and some more, added independently."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -90,16 +91,9 @@ class ShiftedDiscreteGaussians(PublicPair):
         """
         variance, distance = ball(self.variance), self.distance
         masses, rest = discrete_gaussian_masses(variance, distance)
-        reach = len(masses) - 1
-        points = [
-            LossAtom(
-                ball(Fraction(2 * x * distance - distance**2, 2)) / variance, masses[abs(x - distance)], masses[abs(x)]
-            )
-            for x in range(distance - reach, reach + 1)
-        ]
-        # P lacks what lies left of D - R or right of R; Q the same, mirrored
-        lost = arb(0).union(2 * rest + sum(masses[reach + 1 - distance :], arb(0)))
-        return of_atoms(points, lost, lost)
+        return shifted_losses(
+            masses, rest, distance, lambda x: ball(Fraction(2 * x * distance - distance**2, 2)) / variance
+        )
 
     def _enlarged(self, k: int) -> Pair | None:
         if self.scalar and are_listed(self.variance, k * self.distance):
@@ -114,6 +108,24 @@ class ShiftedDiscreteGaussians(PublicPair):
         """Shifted by λD, a whole number or not, the weights sum to Z(λD) (``whole_numbers.md``, section 4)."""
         variance, distance = ball(self.variance), self.distance
         return order * (order - 1) * distance**2 / (2 * variance) + _log_theta(order * distance, variance)
+
+
+def shifted_losses(masses: Sequence[arb], rest: arb, distance: int, loss: Callable[[int], arb]) -> LossDistribution:
+    """The losses of symmetric noise on the whole numbers against itself, moved by D.
+
+    Args:
+        masses: P(X = 0), ..., P(X = R), R >= D.
+        rest: A bound on P(X > R).
+        distance: D.
+        loss: The loss at a whole number.
+
+    Returns:
+        The distribution of the loss: what lies left of D - R or right of R is revealed, or left out.
+    """
+    reach = len(masses) - 1
+    points = [LossAtom(loss(x), masses[abs(x - distance)], masses[abs(x)]) for x in range(distance - reach, reach + 1)]
+    lost = arb(0).union(2 * rest + sum(masses[reach + 1 - distance :], arb(0)))  # of P; of Q the same, mirrored
+    return of_atoms(points, lost, lost)
 
 
 def discrete_gaussian_masses(variance: arb, further: int = 0) -> tuple[list[arb], arb]:

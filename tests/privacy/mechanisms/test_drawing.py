@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpbounds.algorithms.secure_noise import System
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy import mechanisms as m
 from dpbounds.privacy.mechanisms.core import Mechanism
@@ -256,6 +257,15 @@ def test_rates_are_rounded_down_to_what_a_generator_draws():
     for rate in (0, "1e-20", "1.1"):
         with pytest.raises(InvalidValue, match="sample_rate must be a number of at least 2"):
             drawable_rate(rate)
+
+
+@pytest.mark.parametrize("source", [Generator(np.random.default_rng(1)), System()], ids=["generator", "system"])
+def test_other_rates_are_not_drawn(source):
+    """The nearest double may be larger than the rate that is accounted."""
+    scheme = m.PoissonSampled(NOISE, "1/3")
+    with pytest.raises(InvalidValue, match=r"sample_rate must be a multiple of 2\^-53.*drawable_rate"):
+        next(scheme.draw(5, source))
+    assert len(list(m.PoissonSampled(NOISE, drawable_rate("1/3")).draw(5, source))) == 1
 
 
 @pytest.mark.parametrize("name", SCHEMES)

@@ -102,9 +102,12 @@ def test_an_order_that_is_far_out_is_refused():
 
 
 def test_clients_share_the_noise():
-    """Fifty clients with a fiftieth of the variance each: what is accounted is their sum."""
-    share = Fraction(12, 50)
-    assert Skellam(50 * share) == Skellam(12)
+    """The sum of two shares has the distribution of one noise of both variances; more noise spends less."""
+    with working(256), mpmath.workdps(60):
+        whole, _ = skellam_masses(Fraction(4))
+        for k in (0, 1, 5):
+            both = mpmath.fsum(mass("1", abs(j)) * mass("3", abs(k - j)) for j in range(-60, 61))
+            assert abs(mpmath.mpf(whole[k].mid().str(45, radius=False)) - both) <= both * mpmath.mpf(10) ** -40
     for e in ("0.1", "1"):
         assert delta(Skellam(12), e).exact_upper < delta(Skellam(11), e).exact_lower
 

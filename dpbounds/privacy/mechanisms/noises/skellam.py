@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dpbounds.errors import InvalidValue, UnsupportedMechanism
-from dpbounds.expressions.exact import ExactLike, positive_integer
+from dpbounds.errors import UnsupportedMechanism
+from dpbounds.expressions.exact import ExactLike
 from dpbounds.privacy import pairs
 from dpbounds.privacy.mechanisms.core import Writer
-from dpbounds.privacy.mechanisms.noises.whole_numbers import WholeNumberNoise
+from dpbounds.privacy.mechanisms.noises.whole_numbers import WholeNumberNoise, bounded_vectors, in_dimensions
 from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
 from dpbounds.privacy.relations import Order
 from dpbounds.privacy.values import positive
@@ -32,6 +32,8 @@ class Skellam(WholeNumberNoise):
     Raises:
         InvalidValue: A value is out of its domain.
 
+    Source: Agarwal, Kairouz & Liu 2021 (the mechanism); what is certified is derived in ``skellam.md``.
+
     >>> from dpbounds.privacy.accountants.certified import epsilon
     >>> epsilon(Skellam(100) ** 10, "1e-6").at_most("1.46")
     True
@@ -44,11 +46,7 @@ class Skellam(WholeNumberNoise):
     dimension: int | None = field(metadata=parameter(COUNT, optional=True))
 
     def __init__(self, variance: ExactLike, bound: ExactLike = 1, *, dimension: int | None = None) -> None:
-        known = None if dimension is None else positive_integer(dimension, "dimension")
-        least = positive(bound, "bound")
-        if least < 1:
-            raise InvalidValue("bound", bound, "at least 1", "vectors of whole numbers of a smaller norm are all 0")
-        self._hold(variance=positive(variance, "variance"), bound=least, dimension=known)
+        self._hold(variance=positive(variance, "variance"), **bounded_vectors(bound, dimension))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
         """One coordinate that moves as far as it may, or several that move by one (``skellam.md``)."""
@@ -78,5 +76,4 @@ class Skellam(WholeNumberNoise):
     def in_words(self, write: Writer) -> str:
         """The noise, what it is added to, and the dimension where it is known."""
         noise = "Skellam noise of variance {variance}, whole numbers, per-record l2 bound {bound}"
-        where = "" if self.dimension is None else f" in {self.dimension} dimension{'s' if self.dimension > 1 else ''}"
-        return self.filled(noise + where, write)
+        return self.filled(noise + in_dimensions(self.dimension), write)

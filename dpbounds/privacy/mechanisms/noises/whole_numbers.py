@@ -90,11 +90,7 @@ class DiscreteGaussian(WholeNumberNoise):
     dimension: int | None = field(metadata=parameter(COUNT, optional=True))
 
     def __init__(self, noise_stddev: ExactLike, bound: ExactLike = 1, *, dimension: int | None = None) -> None:
-        known = None if dimension is None else positive_integer(dimension, "dimension")
-        least = positive(bound, "bound")
-        if least < 1:
-            raise InvalidValue("bound", bound, "at least 1", "vectors of whole numbers of a smaller norm are all 0")
-        self._hold(noise_stddev=positive(noise_stddev, "noise_stddev"), bound=least, dimension=known)
+        self._hold(noise_stddev=positive(noise_stddev, "noise_stddev"), **bounded_vectors(bound, dimension))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
         """One coordinate that moves, exactly; else what holds for whole vectors in any dimension.
@@ -119,5 +115,21 @@ class DiscreteGaussian(WholeNumberNoise):
     def in_words(self, write: Writer) -> str:
         """The noise, what it is added to, and the dimension where it is known."""
         noise = "discrete Gaussian noise of parameter {noise_stddev}, whole numbers, per-record l2 bound {bound}"
-        where = "" if self.dimension is None else f" in {self.dimension} dimension{'s' if self.dimension > 1 else ''}"
-        return self.filled(noise + where, write)
+        return self.filled(noise + in_dimensions(self.dimension), write)
+
+
+def bounded_vectors(bound: ExactLike, dimension: int | None) -> dict[str, Fraction | int | None]:
+    """The bound on the norm of vectors of whole numbers, and their dimension, as fields.
+
+    Raises:
+        InvalidValue: The bound is below 1, or the dimension is no positive whole number.
+    """
+    least = positive(bound, "bound")
+    if least < 1:
+        raise InvalidValue("bound", bound, "at least 1", "vectors of whole numbers of a smaller norm are all 0")
+    return {"bound": least, "dimension": None if dimension is None else positive_integer(dimension, "dimension")}
+
+
+def in_dimensions(dimension: int | None) -> str:
+    """The dimension in words, after a noise; empty where it is not known."""
+    return "" if dimension is None else f" in {dimension} dimension{'s' if dimension > 1 else ''}"

@@ -52,6 +52,7 @@ class Generator:
 
     def coins(self, count: int, rate: Fraction) -> Rows:
         """As ``Source``."""
+        demand_drawable(rate)
         return np.flatnonzero(self._generator.random(count) < float(rate))
 
     def numbers(self, below: int, count: int) -> Rows:
@@ -77,6 +78,13 @@ def drawable_rate(sample_rate: ExactLike) -> Fraction:
     if not 0 < rate <= 1:
         raise InvalidValue("sample_rate", sample_rate, "a number of at least 2^-53 and at most 1")
     return rate
+
+
+def demand_drawable(rate: Fraction) -> None:
+    """Raise ``InvalidValue`` unless coins can show heads with exactly this probability: a double may be larger."""
+    if (rate * _GRID).denominator != 1:
+        advice = "draw and account at drawable_rate(sample_rate), which is hardly smaller"
+        raise InvalidValue("sample_rate", rate, "a multiple of 2^-53", advice)
 
 
 def subsets(source: Source, records: int, batches: int, size: int) -> Rows:
