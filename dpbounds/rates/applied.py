@@ -14,7 +14,8 @@ from sympy import Symbol
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.evaluation import evaluate as value_of
 from dpbounds.expressions.symbols import by_name, dataset_size as records, sample_rate, steps as step_count
-from dpbounds.rates.budgets import Budget, gaussian_rho
+from dpbounds.privacy.values import Budget
+from dpbounds.rates.budgets import gaussian_rho
 from dpbounds.rates.costs import NOT_STATED, Cost, caveat_of, cost_of
 from dpbounds.rates.guarantees import Guarantee, Missing, Threshold, Unfit
 from dpbounds.rates.prescriptions import BUDGET, CALIBRATED, DIGITS, Prescribed, Settled, overruled, roots, settled_at

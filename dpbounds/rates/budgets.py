@@ -18,10 +18,11 @@ from typing import Any
 from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
 from dpbounds.expressions.symbols import noise_multiplier
 from dpbounds.privacy.accountants.certified import delta as certified_delta
-from dpbounds.privacy.budgets.calibration import calibrate
+from dpbounds.privacy.budgets.calibration import calibrate, sufficient_noise
 from dpbounds.privacy.mechanisms import ZCDP, Gaussian, Mechanism, parts_of
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.values import Budget
 from dpbounds.theorems.evaluation import admitted
 from dpbounds.theorems.parts import Numbers
 from dpbounds.theorems.record import Claim, Privacy, Theorem
@@ -38,15 +39,6 @@ EXACT = "all releases as one Gaussian, whose curve is exact"
 THROUGH_ZCDP = "through its zCDP"
 BY_ACCOUNTANT = "by the certified accountant"
 _MARGIN = 1 - Fraction(1, 10**18)  # records round their noise in the 30th digit
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What a person is willing to spend: ε > 0 and δ in (0, 1), under a relation."""
-
-    epsilon: Fraction
-    delta: Fraction
-    relation: Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +158,8 @@ def _calibrated(
         return composed(theorem, privacy, Numbers(admitted(theorem, values(rho)), budget.relation))
 
     unit = Fraction(values(Fraction(1))[noise_multiplier.name]) ** 2  # ρ z²
-    least = calibrate(lambda z: mechanism(unit / z**2), budget.epsilon, budget.delta, budget.relation)
-    rho = unit / least.value**2 * _MARGIN
+    enough = sufficient_noise(lambda z: mechanism(unit / z**2), budget)
+    rho = unit / enough**2 * _MARGIN
     return Tied(rho, mechanism(rho), BY_ACCOUNTANT)
 
 

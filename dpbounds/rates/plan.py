@@ -19,8 +19,8 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import ExactLike, brief, positive_integer, practical, to_decimal
 from dpbounds.expressions.symbols import Quantity, by_name
 from dpbounds.privacy.relations import Relation, as_relation
+from dpbounds.privacy.values import Budget
 from dpbounds.rates.applied import Request, best_guarantee
-from dpbounds.rates.budgets import Budget
 from dpbounds.rates.guarantees import Guarantee, Missing, Unfit
 from dpbounds.rates.prescriptions import CALIBRATED
 from dpbounds.rates.promises import (

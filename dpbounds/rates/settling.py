@@ -12,7 +12,8 @@ from sympy import Symbol
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.evaluation import evaluate as value_of
 from dpbounds.expressions.symbols import dataset_size as records, sample_rate, stationarity
-from dpbounds.rates.budgets import Budget, Tied, gaussian_rho, tied, tied_rho
+from dpbounds.privacy.values import Budget
+from dpbounds.rates.budgets import Tied, gaussian_rho, tied, tied_rho
 from dpbounds.rates.costs import gradients_per_record
 from dpbounds.rates.guarantees import Unfit
 from dpbounds.rates.prescriptions import DIGITS, Settled, settled_at

@@ -10,7 +10,7 @@ from fractions import Fraction
 from dpbounds.errors import DpboundsError
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.symbols import dataset_size as records
-from dpbounds.rates.budgets import Budget
+from dpbounds.privacy.values import Budget
 from dpbounds.rates.guarantees import Threshold, Unfit
 from dpbounds.rates.prescriptions import DIGITS, settled_at
 from dpbounds.rates.settling import Freedom, promised, settle, tuned_within

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fuzz import pools
-from tests.fuzz.children import Ended, run
+from tests.fuzz.children import SECONDS, SECONDS_OF, Ended, run
 
 _LONGEST = 800
 _LEFT_OUT = (
@@ -86,7 +86,7 @@ def drawn(seed: int, case: int, only: tuple[str, ...] = ()) -> tuple[str, dict[s
 def tried(name: str, given: dict[str, Any], victim: str, place: Path) -> tuple[Ended, list[str]]:
     """Make one call in a child; return how it ended, and what is wrong with that."""
     place.mkdir(exist_ok=True)
-    ended = run(lambda: _called(name, given, victim), place)
+    ended = run(lambda: _called(name, given, victim), place, SECONDS_OF.get(name, SECONDS))
     if ended.stopped or ended.status != 0:
         return ended, [ended.stopped or f"status {ended.status}: {ended.err[-300:]}"]
     return ended, json.loads(ended.out.splitlines()[-1])["faults"]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SECONDS, MEMORY = 20, 2 << 30  # of processor time; bytes beyond what the parent has mapped
+SECONDS_OF = {"plan": 60}  # it calibrates some twenty times where batches are limited
 _BLOCKED = 30.0  # seconds without any processor time, after which a child waits for something that never comes
 _FILES = 200 << 20
 _CRASHED = 99
@@ -27,13 +28,13 @@ class Ended:
     stopped: str
 
 
-def run(action: Callable[[], int], place: Path) -> Ended:
+def run(action: Callable[[], int], place: Path, seconds: int = SECONDS) -> Ended:
     """Fork, run in that directory with standard output and error in files beside it, and wait."""
     out, err = place.with_suffix(".out"), place.with_suffix(".err")
     sys.stdout.flush()
     pid = os.fork()
     if pid == 0:
-        _child(action, place, out, err)
+        _child(action, place, out, err, seconds)
     status, stopped = _watched(pid)
     texts = [path.read_text(encoding="utf-8", errors="replace") if path.exists() else "" for path in (out, err)]
     for path in (out, err):
@@ -41,14 +42,14 @@ def run(action: Callable[[], int], place: Path) -> Ended:
     return Ended(os.waitstatus_to_exitcode(status), texts[0], texts[1], stopped)
 
 
-def _child(action: Callable[[], int], place: Path, out: Path, err: Path) -> None:
+def _child(action: Callable[[], int], place: Path, out: Path, err: Path, seconds: int) -> None:
     status = _CRASHED
     try:
         os.setsid()
         os.chdir(place)
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (mapped + MEMORY,) * 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
         resource.setrlimit(resource.RLIMIT_FSIZE, (_FILES,) * 2)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

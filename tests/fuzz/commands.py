@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from tests.fuzz import pools
-from tests.fuzz.children import Ended, run
+from tests.fuzz.children import SECONDS, SECONDS_OF, Ended, run
 
 _LONGEST = 600
 _QUIET = re.compile(r"(note: |warning: |wrote |\d+ finished cells )")  # on standard error, beside the error
@@ -199,7 +199,7 @@ def tried(words: list[str], place: Path, certificate: str) -> tuple[Ended, list[
 
         return main(words)
 
-    ended = run(action, place)
+    ended = run(action, place, SECONDS_OF.get(words[0], SECONDS))
     changed = sorted(name for name, time in _seen(place).items() if before.get(name) != time)
     shutil.rmtree(place, ignore_errors=True)
     return ended, list(faults(words, ended, changed))

@@ -14,8 +14,9 @@ from dpbounds.privacy.accountants.certified import delta as certified_delta, eps
 from dpbounds.privacy.mechanisms import ZCDP
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
+from dpbounds.privacy.values import Budget
 from dpbounds.rates import budgets
-from dpbounds.rates.budgets import BY_ACCOUNTANT, EXACT, THROUGH_ZCDP, Budget, any_rho, gaussian_rho
+from dpbounds.rates.budgets import BY_ACCOUNTANT, EXACT, THROUGH_ZCDP, any_rho, gaussian_rho
 from dpbounds.rates.plan import plan
 from dpbounds.rates.prescriptions import CALIBRATED
 from dpbounds.rates.promises import DECIDING, GOALS, is_special, shapes, sides_of

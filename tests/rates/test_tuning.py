@@ -12,7 +12,8 @@ from dpbounds.privacy.accountants.certified import delta as certified_delta
 from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled, parts_of
 from dpbounds.privacy.relations import Relation
-from dpbounds.rates.budgets import Budget, gaussian_rho
+from dpbounds.privacy.values import Budget
+from dpbounds.rates.budgets import gaussian_rho
 from dpbounds.rates.plan import plan
 from dpbounds.rates.tuning import Axis, Search, _axis, freedom, likely_rho, search, tuned
 from dpbounds.theorems.record import Bound, Parameter

@@ -14,7 +14,8 @@ import sympy
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.evaluation import decide
 from dpbounds.privacy.relations import Relation
-from dpbounds.rates.budgets import Budget, tied_rho
+from dpbounds.privacy.values import Budget
+from dpbounds.rates.budgets import tied_rho
 from dpbounds.theorems import assumptions as known, consistency, index, record, registry
 from dpbounds.theorems.checking import defects
 from dpbounds.theorems.consistency import all_implied, contradiction, limits_for, satisfies, witness_of

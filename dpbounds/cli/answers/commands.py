@@ -10,7 +10,7 @@ from dpbounds.cli.answers.running import CONSTANTS
 from dpbounds.expressions.exact import to_decimal
 
 if TYPE_CHECKING:
-    from dpbounds.rates.budgets import Budget
+    from dpbounds.privacy.values import Budget
     from dpbounds.rates.guarantees import Guarantee
 
 _PATH = "dpbounds/second-order-path-noise"

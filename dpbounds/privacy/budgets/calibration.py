@@ -63,6 +63,7 @@ from dpbounds.privacy.values import Budget, demand_fields
 _FIRST_MARGIN = 2.0**-37  # relative, between the estimate and the first point tried on either side
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
 _FARTHEST = 20.0  # nats from the estimate: beyond that nothing is tried
+_SPARE = Fraction(1, 10**4)  # of ε, that a noise may leave where its last digits do not matter
 _TRIALS = 40
 TOLERANCE = Fraction(1, 1000)  # relative distance of what suffices and what fails, below which a search is content
 _LEVELS = 96  # of a schedule, that an estimate looks at
@@ -232,6 +233,18 @@ def calibrate_within(
     )
 
 
+@working(OUTER_PRECISION)
+def sufficient_noise(factory: Callable[[Fraction], Mechanism], budget: Budget) -> Fraction:
+    """A noise that is proven to suffice and to spend all but a ten-thousandth of ε; the least where that is no slower.
+
+    For searches over other parameters, to which the last digits of the noise do not matter.
+    """
+    probe = neighbour_classes(factory(Fraction(1)), budget.relation)
+    if _is_gaussian(probe) and not _is_shuffled(probe):
+        return _Search(factory, budget, "noise").certified(_SPARE)[0]
+    return calibrate_within(factory, budget).value
+
+
 _Found = tuple[Fraction, Fraction | None, Enclosure]  # what suffices, what fails, and what the first spends
 
 
@@ -295,11 +308,11 @@ def _calibrated(
             factory, budget, solve, group_size, lambda: _calibrated(factory, budget, solve, 1)[:2]
         )
     probe = neighbour_classes(factory(Fraction(2 if solve == "batches" else 1)), budget.relation)
-    if solve == "batches" or any(holds_shuffling(each.product) for each in probe.every()):
+    if solve == "batches" or _is_shuffled(probe):
         from dpbounds.privacy.budgets.clones_crossing import calibrated_by_clones
 
         return calibrated_by_clones(factory, budget, solve)
-    if probe.tight and all(as_gaussian(each.product) is not None for each in probe.every()):
+    if _is_gaussian(probe):
         return _Search(factory, budget, solve).certified()
     value, fails_at = _by_delta(factory, budget, solve)
     at_value = account_at(factory(value), budget.at_delta, budget.relation)
@@ -309,6 +322,15 @@ def _calibrated(
         if at_further.enclosure.exact_upper <= budget.epsilon:
             value, at_value = further, at_further
     return value, fails_at, at_value.enclosure
+
+
+def _is_shuffled(classes: NeighbourClasses) -> bool:
+    return any(holds_shuffling(each.product) for each in classes.every())
+
+
+def _is_gaussian(classes: NeighbourClasses) -> bool:
+    """Whether sums of Gaussian losses are all that is spent, exactly."""
+    return classes.tight and all(as_gaussian(each.product) is not None for each in classes.every())
 
 
 def _by_delta(
@@ -479,10 +501,11 @@ class _Search:
             enough=1e-11 if precise else 1e-3,
         )
 
-    def certified(self) -> tuple[Fraction, Fraction | None, Enclosure]:
+    def certified(self, spare: Fraction = Fraction(0)) -> tuple[Fraction, Fraction | None, Enclosure]:
         """A value that provably suffices and one that provably does not, as close as the proofs allow.
 
-        Certified enclosures of ε correct the estimate (secant steps) until the two sides meet.
+        Certified enclosures of ε correct the estimate (secant steps) until the two sides meet, or until what suffices
+        is proven to leave no more than ``spare`` of ε, where that is above 0.
         """
         whole = self._first_values()
         if whole is not None:
@@ -516,6 +539,8 @@ class _Search:
             if spent.exact_upper <= self.budget.epsilon:
                 if safe is None or at < safe[0]:
                     safe = (at, value, spent)
+                if spent.exact_lower > self.budget.epsilon * (1 - spare):
+                    return value, None if unsafe is None else unsafe[1], spent
             elif spent.exact_lower > self.budget.epsilon and (unsafe is None or at > unsafe[0]):
                 unsafe = (at, value)
             if last is not None and abs(at - last[0]) > 1e-13 and (middle - last[1]) / (at - last[0]) < 0:

@@ -14,7 +14,7 @@ from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants.certified import account, delta, epsilon
 from dpbounds.privacy.budgets import calibration, crossing
-from dpbounds.privacy.budgets.calibration import calibrate, hidden_constant
+from dpbounds.privacy.budgets.calibration import calibrate, hidden_constant, sufficient_noise
 from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.publishing.interoperability import get_noise_multiplier, noise_multiplier, steps_for_epochs
 from dpbounds.privacy.relations import Relation
@@ -55,6 +55,21 @@ def test_noise_is_proven_on_both_sides(factory, target_epsilon: str, target_delt
 def test_reference_value() -> None:
     found = calibrate(sampled("0.01", 10_000), 1, "1e-6")
     assert Fraction("4.302106465") < found.fails_at < found.value < Fraction("4.302106466")
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(("rate", "steps"), [("0.01", 1000), ("0.000003", 10**7)])
+def test_noise_that_suffices_leaves_little(rate: str, steps: int) -> None:
+    budget = Budget.of(1, "1e-6", ADDED)
+    enough = sufficient_noise(sampled(rate, steps), budget)  # at the second rate the estimate is 19 % off
+    spent = epsilon(sampled(rate, steps)(enough), budget.delta, ADDED)
+    assert Fraction("0.9998") < spent.exact_lower < spent.exact_upper <= 1
+    assert enough >= calibrate(sampled(rate, steps), 1, "1e-6", ADDED).fails_at
+
+
+def test_noise_that_suffices_where_the_search_has_no_estimate() -> None:
+    budget = Budget.of(2, "1e-6", ADDED)
+    assert sufficient_noise(dp.Laplace, budget) == calibrate(dp.Laplace, 2, "1e-6", ADDED).value
 
 
 @pytest.mark.seconds
