@@ -63,7 +63,7 @@ from dpbounds.privacy.values import Budget, demand_fields
 _FIRST_MARGIN = 2.0**-37  # relative, between the estimate and the first point tried on either side
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
 _FARTHEST = 20.0  # nats from the estimate: beyond that nothing is tried
-_SPARE = Fraction(1, 10**4)  # of ε, that a noise may leave where its last digits do not matter
+_SPARE = Fraction(1, 10**4)  # the share of ε that a noise may leave where its last digits do not matter
 _TRIALS = 40
 TOLERANCE = Fraction(1, 1000)  # relative distance of what suffices and what fails, below which a search is content
 _LEVELS = 96  # of a schedule, that an estimate looks at
@@ -235,9 +235,10 @@ def calibrate_within(
 
 @working(OUTER_PRECISION)
 def sufficient_noise(factory: Callable[[Fraction], Mechanism], budget: Budget) -> Fraction:
-    """A noise that is proven to suffice and to spend all but a ten-thousandth of ε; the least where that is no slower.
+    """Return a noise that is proven to suffice and to leave at most a ten-thousandth of ε.
 
-    For searches over other parameters, to which the last digits of the noise do not matter.
+    For searches over other parameters, to which the last digits of the noise do not matter. The least noise is
+    returned where finding it takes no longer.
     """
     probe = neighbour_classes(factory(Fraction(1)), budget.relation)
     if _is_gaussian(probe) and not _is_shuffled(probe):
