@@ -255,7 +255,7 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         lines = [
             f"{published} are ({_above(budget.epsilon)}, {_above(budget.delta)})-differentially private: "
             f"the ledger spends epsilon in {run.spent} at this delta, by a certified accountant.",
-            f"Neighbours: two data sets where one record (features, {told}) is "
+            f"Neighbours: two datasets where one record (features, {told}) is "
             f"{_DIFFERENCE[budget.relation]} ({budget.relation}).",
             f"Algorithm: {run.algorithm}, {run.steps} steps on {records} records; released: {released}.",
             f"Noise: {run.noise_drawn}.{_SEEDED if run.ledger.seeded else ''}",

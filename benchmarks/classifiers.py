@@ -1,6 +1,6 @@
 """Private classifiers side by side: the same splits, public ranges and budget, replace-one, on data that packages ship.
 
-    python -m benchmarks.classifiers run --seeds 20        resumable; methods and data sets can be named
+    python -m benchmarks.classifiers run --seeds 20        resumable; methods and datasets can be named
     python -m benchmarks.classifiers page                  write docs/classifiers.md from what was run
     python -m benchmarks.classifiers tune                  choose steps and step size of plain descent
 
@@ -315,7 +315,7 @@ def key(data: str, epsilon: float) -> str:
 
 
 def stored(method: str) -> dict[str, list[float]]:
-    """Accuracies by data set and ε, one per seed from 0 on."""
+    """Accuracies by dataset and ε, one per seed from 0 on."""
     file = STORE / f"{method}.json"
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
@@ -335,7 +335,7 @@ def held_out(method: Callable[..., Array], data: Data, epsilon: float, seed: int
 
 @dataclass(frozen=True)
 class Cell:
-    """What a data set and an ε have shown so far.
+    """What a dataset and an ε have shown so far.
 
     Attributes:
         means: By method, with half of a 95 % confidence interval.

@@ -147,7 +147,7 @@ def held_out(method: Callable[..., Array], data: Data, epsilon: float, seed: int
 
 
 def stored() -> dict[str, dict[str, list[float]]]:
-    """R² by method, then by data set and ε, one per seed from 0 on."""
+    """R² by method, then by dataset and ε, one per seed from 0 on."""
     return json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
 
 

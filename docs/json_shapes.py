@@ -49,7 +49,7 @@ class Ends(TypedDict):
 
 class Explained(TypedDict):
     order: str
-    """Which data set is the first of the two."""
+    """Which dataset is the first of the two."""
     role: Literal["dominates", "attack"]
     enclosure: Ends
     route: str

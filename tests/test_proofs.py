@@ -1,6 +1,6 @@
 """The folder ``proofs/``: derivations that no change of the package can make fail, since they do not use it.
 
-Nor does the oracle of small data sets, which some of them test and others use.
+Nor does the oracle of small datasets, which some of them test and others use.
 """
 
 import ast

@@ -6,7 +6,7 @@ answer gets noise from an oracle, and iterates, their average and the steps are 
 How long to walk. In units of the clipped norm, T releases that share a budget put noise of z √T/n on each clipped mean
 gradient, with z the multiplier of a single release: a walk of length H = Tη has then gathered noise of about H z/n per
 coordinate, whatever T is. So one number matters, H, and T only has to be large enough for η to be stable. What suited
-the data sets of ``TUNED_ON`` is H that grows like ρ^(3/4) or ρ, with ρ = n/(z √p), the signal of one coordinate over
+the datasets of ``TUNED_ON`` is H that grows like ρ^(3/4) or ρ, with ρ = n/(z √p), the signal of one coordinate over
 the noise; T = 400; and the mean of the later half of the iterates. Slopes are clipped at c = 1/8 or so, where a record
 with a margin of less than 1.9 pulls with all it may: halving c halves the noise, and what is lost is how far a record
 is on the wrong side.
@@ -54,7 +54,7 @@ _SMALLEST_BATCH = 256
 
 @frozen
 class Tuned:
-    """A clipped loss and the public numbers of a walk on it, in units where records have norm 1; for all data sets.
+    """A clipped loss and the public numbers of a walk on it, in units where records have norm 1; for all datasets.
 
     Attributes:
         loss: With its clipping.

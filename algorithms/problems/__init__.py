@@ -1,4 +1,4 @@
-"""Losses with their exact constants, constraint sets and data sets.
+"""Losses with their exact constants, constraint sets and datasets.
 
 What is not allowed, or not finite, is refused by ``InvalidValue`` under the name of the argument.
 """

@@ -110,7 +110,7 @@ class Bumps(FiniteSum):
 
     @property
     def initial_gap(self) -> sympy.Expr:
-        """GR/4 >= F(0) - inf F, for every data set."""
+        """GR/4 >= F(0) - inf F, for every dataset."""
         return self.loss_range
 
     @property

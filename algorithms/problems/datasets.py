@@ -1,4 +1,4 @@
-"""Data sets, prepared by rules that do not look at the data: public ranges, then per-record clipping.
+"""Datasets, prepared by rules that do not look at the data: public ranges, then per-record clipping.
 
 Standardising by the data's own mean and spread would be a release of its own, outside every ledger. Here a feature is
 centred and scaled by a *public* range, and the length of a record is limited one record at a time. What was done is in
@@ -58,7 +58,7 @@ class Dataset:
         return "\n".join((head, *(f"  {note}" for note in self.notes)))
 
 
-# Smallest and largest value of each feature as printed in the documentation of the data set, in the table "Summary
+# Smallest and largest value of each feature as printed in the documentation of the dataset, in the table "Summary
 # Statistics" (UCI Machine Learning Repository, Breast Cancer Wisconsin (Diagnostic), as bundled with scikit-learn).
 _BREAST_CANCER_RANGES: dict[str, Range] = {
     "mean radius": (6.981, 28.11),
@@ -105,7 +105,7 @@ def breast_cancer(feature_bound: ExactLike = 1) -> Dataset:
     Raises:
         ModuleNotFoundError: scikit-learn is not installed.
 
-    Source: Street, Wolberg & Mangasarian 1993; ranges as printed in the data set's documentation.
+    Source: Street, Wolberg & Mangasarian 1993; ranges as printed in the dataset's documentation.
     """
     bound = checked_bound(feature_bound)
     try:
@@ -118,7 +118,7 @@ def breast_cancer(feature_bound: ExactLike = 1) -> Dataset:
     ranges = tuple(_BREAST_CANCER_RANGES[name] for name in names)
     labels = np.where(np.asarray(bunch.target) == 0, 1.0, -1.0)  # scikit-learn's 0 is malignant
     note = (
-        "the ranges are the smallest and largest values printed in the data set's documentation; they were published "
+        "the ranges are the smallest and largest values printed in the dataset's documentation; they were published "
         "with the data and are taken to be public"
     )
     features, name = np.asarray(bunch.data, dtype=np.float64), "Breast Cancer Wisconsin (Diagnostic)"

@@ -17,7 +17,7 @@ Indices = NDArray[np.int64]
 class FiniteSum(Protocol):
     """A finite sum over n records in dimension p; every ``X`` holds one point per repetition, shape (R, p).
 
-    The constants are those of every data set within the public bounds, so a step size made from them costs no privacy.
+    The constants are those of every dataset within the public bounds, so a step size made from them costs no privacy.
     Each is a SymPy expression, or None where there is no finite one. Subclasses inherit what follows from the rest.
     """
 

@@ -39,7 +39,7 @@ def covertype(feature_bound: ExactLike = 1, positive: int = 2, path: str | Path 
     Args:
         feature_bound: B > 0, public.
         positive: The cover type, 1 to 7, that becomes +1.
-        path: A CSV file with the 54 features and ``Cover_Type`` (the whole data set, say, as ``as_frame`` of
+        path: A CSV file with the 54 features and ``Cover_Type`` (the whole dataset, say, as ``as_frame`` of
             scikit-learn's ``fetch_covtype`` writes it with the columns renamed); None for the sample of 10 000 that
             ships with the package: the class-balanced head of the file, so no basis for claims about accuracy.
 

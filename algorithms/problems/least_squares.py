@@ -44,7 +44,7 @@ def least_squares(
     """Return the problem min over ‖x‖ <= R of (1/n) Σ (<a_i, x> - t_i)²/2.
 
     With n < p, or features in a subspace, the least-squares solutions form a flat of positive dimension. Its **PL
-    constant depends on the data**: see ``pl_constant_of``. The infimum over all data sets is 0 (one record of tiny
+    constant depends on the data**: see ``pl_constant_of``. The infimum over all datasets is 0 (one record of tiny
     norm), so there is no public one, and ``initial_gap`` or a step size must not be made from it.
 
     G = B(BR + Y), L = B², Hessians do not move. Targets are clipped to [-Y, Y]; arguments and errors are those of

@@ -29,7 +29,7 @@ class LinearSum(FiniteSum):
     """F(x) = (1/n) Σ φ(<a_i, x>, t_i) with ‖a_i‖ <= B, derivatives of φ taken in the product.
 
     One record's gradient is φ' a, its Hessian φ'' a aᵀ: so the constants of F are those of φ times powers of B. All are
-    attained by one record of norm B, and hold for every data set with this bound: publishing them (or a step size made
+    attained by one record of norm B, and hold for every dataset with this bound: publishing them (or a step size made
     from them) costs no privacy.
     """
 

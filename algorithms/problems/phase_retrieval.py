@@ -49,12 +49,12 @@ def phase_retrieval(
 ) -> BallModel:
     """Return the problem min over ‖x‖ <= R of (1/n) Σ (<a_i, x>² - t_i)²/4.
 
-    The point 0 is stationary for every data set, and its Hessian -(1/n) Σ t_i a_i a_iᵀ has no positive eigenvalue: a
+    The point 0 is stationary for every dataset, and its Hessian -(1/n) Σ t_i a_i a_iᵀ has no positive eigenvalue: a
     saddle or a maximum, the default start for algorithms that escape. To others give a start that is not 0, chosen
     without looking at the data.
 
     F is not convex and satisfies no PL inequality on the ball (0 is stationary). Near ±x it does where the data are
-    rich enough, with a constant that depends on the data; none holds for all data sets, so none is offered.
+    rich enough, with a constant that depends on the data; none holds for all datasets, so none is offered.
 
     Targets, the measured squares, are clipped to [0, Y] (noise may make one negative); arguments and errors are those
     of ``ball_model``.

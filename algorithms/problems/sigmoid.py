@@ -55,7 +55,7 @@ def sigmoid_loss(
     regulariser λ/2 with λ = 0.01; ``l1`` is the whole weight.
 
     Every row of ``features`` is clipped to l2 norm ``feature_bound`` = B, one record at a time, so that the constants
-    hold for every data set. With s(m) = 1/(1 + e^m), s' = -s(1-s) and s'' = s(1-s)(1-2s), where s takes the values in
+    hold for every dataset. With s(m) = 1/(1 + e^m), s' = -s(1-s) and s'' = s(1-s)(1-2s), where s takes the values in
     (0, 1):
 
     - sup |s'| = max s(1-s) = 1/4, attained at s = 1/2, that is m = 0. Hence G = B/4.

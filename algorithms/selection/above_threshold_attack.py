@@ -1,7 +1,7 @@
-"""Two neighbouring data sets on which Algorithm 2 of Ganesh, Liu, Oh & Thakurta 2023 spends more than it claims.
+"""Two neighbouring datasets on which Algorithm 2 of Ganesh, Liu, Oh & Thakurta 2023 spends more than it claims.
 
 n - 1 records have the loss f₀(s, t) = c sin(2νs)/(2ν) + (h/(4w²)) cos(2wt), one has ±φ, φ(s, t) = (1-ξ) sin(νs)/ν - (1
-- cos(wt))/w²: the data sets are told apart by its sign. All are 1-Lipschitz and 1-smooth, with Hessians whose Lipschitz
+- cos(wt))/w²: the datasets are told apart by its sign. All are 1-Lipschitz and 1-smooth, with Hessians whose Lipschitz
 constant is at most ρ = 7.09. The points are (2πi/ν, 0) for i < k, and (π/ν, π/w) last. At the first k - 1 of them, φ
 moves gradient norm and least eigenvalue one way, at the last the other way, both by nearly as much as a record can.
 That is what the two tests, joined by "and", cannot afford: returning the last point has a loss of 1.47 ε at k = 20, of
@@ -36,7 +36,7 @@ _GRID, _WIDTH = 32.0, 0.1
 
 @frozen
 class TwinRecord(FiniteSum):
-    """One of the two data sets.
+    """One of the two datasets.
 
     Attributes:
         records: n.
@@ -127,18 +127,18 @@ class TwinRecord(FiniteSum):
 
 @frozen(eq=False)
 class Attack:
-    """A selection, and the two data sets that it is to tell apart.
+    """A selection, and the two datasets that it is to tell apart.
 
     Attributes:
         selection: With its points.
-        neighbours: The data sets; they differ in one record.
+        neighbours: The datasets; they differ in one record.
     """
 
     selection: AboveThresholdSelection
     neighbours: tuple[TwinRecord, TwinRecord]
 
     def chances(self) -> list[Array]:
-        """Of returning each of the N points, and (last) none: for either data set, shape (N + 1,) each."""
+        """Of returning each of the N points, and (last) none: for either dataset, shape (N + 1,) each."""
         return [outcome_chances(self.selection, problem) for problem in self.neighbours]
 
     def privacy_loss(self) -> float:

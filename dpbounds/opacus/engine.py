@@ -243,8 +243,8 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
     def _demand_one_dataset(self, dataset: object) -> None:
         if self.dataset is not None and self.dataset is not dataset:
             raise UnsupportedMechanism(
-                "this engine was used with another data set: what a record adds to both would be accounted for one "
-                "alone; take an engine for each, and one only for all loaders of a data set"
+                "this engine was used with another dataset: what a record adds to both would be accounted for one "
+                "alone; take an engine for each, and one only for all loaders of a dataset"
             )
 
     def _demand_secret_generators(self, *given: Any) -> None:
@@ -345,7 +345,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
             (
                 statements.statement(found, noise_drawn=_NOISE_DRAWN),
                 f"Rate and divisor come from {known}; {how}.",
-                "Each record is taken to give one index of the data set.",
+                "Each record is taken to give one index of the dataset.",
                 self._tested(),
             )
         )

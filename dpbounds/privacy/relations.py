@@ -1,4 +1,4 @@
-"""Neighbouring relations: which two data sets must be hard to tell apart."""
+"""Neighbouring relations: which two datasets must be hard to tell apart."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class Order(StrEnum):
 
     @property
     def counts_records(self) -> bool:
-        """Whether one of the data sets has one record more."""
+        """Whether one of the datasets has one record more."""
         return self in (Order.REMOVE, Order.ADD)
 
     @property
     def zeroes(self) -> bool:
-        """Whether the record contributes nothing in one of the data sets, and keeps its place."""
+        """Whether the record contributes nothing in one of the datasets, and keeps its place."""
         return self in (Order.ZERO, Order.RESTORE)
 
 
 class Relation(StrEnum):
     """A neighbouring relation. Whatever a sum is divided by must be a public constant under each of them.
 
-    ``ADD_OR_REMOVE_ONE``: one data set is the other plus one record. A record moves a sum of per-record terms of norm
+    ``ADD_OR_REMOVE_ONE``: one dataset is the other plus one record. A record moves a sum of per-record terms of norm
     at most C by at most C. ``REPLACE_ONE``: one record differs, which moves the sum by at most 2C. ``ZERO_OUT_ONE``:
     one record contributes nothing in one of the two; its place, its slot in a batch and the number of records stay and
     are public. It moves the sum by at most C (``zero_out.md``).
@@ -85,7 +85,7 @@ class Relation(StrEnum):
 
     @property
     def counts_records(self) -> bool:
-        """Whether neighbours have different numbers of records, so that a data set's own size is not public."""
+        """Whether neighbours have different numbers of records, so that a dataset's own size is not public."""
         return self is Relation.ADD_OR_REMOVE_ONE
 
 

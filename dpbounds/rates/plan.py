@@ -114,7 +114,7 @@ def plan(
 
     Args:
         metric: What is to be small: "gradient-norm", "sosp", "excess-empirical-risk", ...
-        relation: Which data sets must be hard to tell apart.
+        relation: Which datasets must be hard to tell apart.
         assuming: Special classes of problems that yours belongs to, such as "quasar-convex".
         statuses: Which statements count, by what is known of them and of what they rest on.
         steps_limit: The most steps that you would run. Statements that prescribe more are left out; those that leave

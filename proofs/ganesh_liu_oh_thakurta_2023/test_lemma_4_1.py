@@ -1,4 +1,4 @@
-"""Lemma 4.1: the loss of Algorithm 2 in a data set that satisfies every assumption.
+"""Lemma 4.1: the loss of Algorithm 2 in a dataset that satisfies every assumption.
 
 Chances of returning the last of k points are double integrals over the two noisy thresholds, by the trapezoidal rule (a
 grid of half the width changes no digit that matters). Noise is measured in threshold scales: 4G/(nε) and 4M/(nε).

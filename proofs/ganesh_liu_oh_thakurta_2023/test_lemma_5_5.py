@@ -1,4 +1,4 @@
-"""Lemma 5.5: distributions of bounded range attain its hyperbolic tangent; Gibbs distributions of all data sets."""
+"""Lemma 5.5: distributions of bounded range attain its hyperbolic tangent; Gibbs distributions of all datasets."""
 
 from itertools import product
 from math import comb

@@ -13,7 +13,7 @@ def tail(x):
     ("constant", "loss", "parameters", "failure"), [(1, "1e-4", 10_000, "1e-8"), (10, "1e-6", 10_000, "1e-12")]
 )
 def test_the_printed_batch_is_too_small_for_small_epsilon(constant, loss, parameters, failure):
-    # One step; gradients 0 but for one record, +G in one of the data sets and -G in the other, along one coordinate.
+    # One step; gradients 0 but for one record, +G in one of the datasets and -G in the other, along one coordinate.
     loss, failure = mpf(loss), mpf(failure)
     b = int(constant * sqrt(parameters * loss) + mpf("1e-9"))
     assert b == 1 == round(float(constant * sqrt(parameters * loss)))  # what is printed, with that constant

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-Law = list[tuple[Fraction, Fraction]]  # of every outcome its chance under either data set
+Law = list[tuple[Fraction, Fraction]]  # of every outcome its chance under either dataset
 
 
 def hockey_stick(law: Law, alpha: Fraction) -> Fraction:

@@ -1,7 +1,7 @@
 """Every cell of the table against attacks on it: never exceeded, attained where that is claimed; and the known traps.
 
 A cell is a mechanism, a way of drawing records and an order of neighbours. ``oracle.twins`` says what is claimed for
-it; ``oracle.samplings``, ``noise`` and ``boxes.py`` run the mechanism on tiny data sets, batch by batch. A trap is a
+it; ``oracle.samplings``, ``noise`` and ``boxes.py`` run the mechanism on tiny datasets, batch by batch. A trap is a
 claim that somebody might make (some did, in print or in code): each is exceeded by an explicit attack, with its number.
 Nothing here uses the package: ``tests/privacy/pairs/test_domination.py`` holds its pairs against the same claims.
 """
@@ -106,7 +106,7 @@ ORDERS = list(Order)
 ZEROED = (Order.ZERO, Order.RESTORE)
 ONE = np.array([1.0])
 
-DRAWN: list[tuple[Sampling, int]] = [  # with the number of records of the larger data set
+DRAWN: list[tuple[Sampling, int]] = [  # with the number of records of the larger dataset
     (Full(), 2),
     (Poisson(0.3), 3),
     (Poisson(0.8), 2),
@@ -391,7 +391,7 @@ MISTAKEN: dict[str, tuple[Noise, Sampling, Order, int, Cell]] = {
         3,
         Cell(Laplace(2.0), OneRandom(), Order.REMOVE, 3),
     ),
-    "the rate is that of a larger data set": (
+    "the rate is that of a larger dataset": (
         GaussianNoise(1.0),
         WithoutReplacement(2),
         Order.ADD,
@@ -851,7 +851,7 @@ def test_two_records_at_once(sampling: Sampling, size: int) -> None:
     ids=str,
 )
 def test_out_and_in_is_a_replacement(sampling: Sampling, size: int) -> None:
-    """Of the sampled release itself: a chain of its remove and its add claim, by way of the smaller data set."""
+    """Of the sampled release itself: a chain of its remove and its add claim, by way of the smaller dataset."""
     for noise, base in PLAYED:
         remove, add = (profile_of(Cell(base, sampling, order, size)) for order in (Order.REMOVE, Order.ADD))
         best = attained(line_attacks(noise, sampling, Order.REPLACE, size), ALPHAS)
@@ -972,7 +972,7 @@ def test_trap_directions_of_fixed_size_drawing_composed_separately(
 ) -> None:
     """One of two records, z = 1, two steps: A twice, B twice, and the larger at the end, against A or B at each step.
 
-    A and B are not a property of the two data sets, but of what the other record says at that step. The pair that
+    A and B are not a property of the two datasets, but of what the other record says at that step. The pair that
     follows both stays above.
     """
     a, b = swapped(1.0, 2)
@@ -1054,10 +1054,10 @@ def test_trap_the_obvious_pair_for_drawing_with_replacement(batch: int, excess: 
 
 
 def test_trap_a_batch_of_the_whole_larger_data_set() -> None:
-    """Add or remove, b of b records: the smaller data set holds no batch of that size, and a box may publish its size.
+    """Add or remove, b of b records: the smaller dataset holds no batch of that size, and a box may publish its size.
 
     Its outputs on batches of one size are all the same, so that "b / n_big of what a replaced record does" would be
-    nothing at all; yet it tells the two data sets apart. With one record more the same box gives nothing away.
+    nothing at all; yet it tells the two datasets apart. With one record more the same box gives nothing away.
     """
     box = Finite[int](lambda batch: np.eye(4)[len(batch)])
     whole: dict[tuple[int, ...], float] = {(1, 1): 1.0}  # two of two records

@@ -1,4 +1,4 @@
-"""The oracle of small data sets (tests/privacy/oracle) against closed forms, quadrature and counting."""
+"""The oracle of small datasets (tests/privacy/oracle) against closed forms, quadrature and counting."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.theorems.registry import theorem
 from tests.algorithms.shared import EVERY, SOUND, assert_independent_repetitions, minutes_unless, pretend, refused
 
-# What is spent of ε = 1 at least, where that is less than 1 - 1e-6: choices have a range that no pair of data sets
+# What is spent of ε = 1 at least, where that is less than 1 - 1e-6: choices have a range that no pair of datasets
 # attains, and δ = 1e-5 is all that a ball spends.
 SPENT = {
     "prgd": 0,

@@ -15,7 +15,7 @@ VERB = ("audit",)
 def test_for_people_and_programs(data, said):
     arguments = ["dp-pgd", "--runs", "3000", "--epsilon", "4", "--confidence", "0.9", "--seed", "3"]
     out = said(*arguments)
-    assert re.match(r"dp-pgd: 30\d\d runs on neighbouring data sets \(replace-one\)\n  at least    epsilon ", out)
+    assert re.match(r"dp-pgd: 30\d\d runs on neighbouring datasets \(replace-one\)\n  at least    epsilon ", out)
     assert "0.9 confidence" in out
     assert "<-" not in out
     found = data(*arguments)

@@ -48,7 +48,7 @@ def test_people_are_told_what_is_loose(capsys):
     text = explained(capsys, "epsilon", *RUN[:2], *fixed, "--delta", "1e-6", "--relation", "replace-one")
     for part in (
         "Balle, Barthe & Gaboardi 2018, advanced joint convexity",
-        "attack (replace) two data sets are known that spend",
+        "attack (replace) two datasets are known that spend",
         "each batch is drawn afresh and uniformly, in secret",
         "tight no",
         "better Poisson samples (--sampling poisson) instead of batches of a fixed size, in the training too: their",

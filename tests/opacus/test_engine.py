@@ -548,7 +548,7 @@ def test_several_optimisers_draw_samples_of_their_own() -> None:
     assert len(mine.accountant) == 2 * STEPS
     with pytest.raises(UnsupportedMechanism, match="train on that loader"):
         train(second, first[2])  # both would step on one sample
-    with pytest.raises(UnsupportedMechanism, match="another data set"):
+    with pytest.raises(UnsupportedMechanism, match="another dataset"):
         mine.make_private(**parts())
 
 

@@ -1,10 +1,10 @@
-"""Random mechanisms on tiny data sets, and the best attacks on them that can be listed: an oracle from definitions.
+"""Random mechanisms on tiny datasets, and the best attacks on them that can be listed: an oracle from definitions.
 
 **Mechanisms.** A tree is a few releases in a row, of a number each: the sum of what sampled records hold, plus noise. A
 release runs on a sample (Poisson, of a fixed size, drawn with replacement, a sample of a sample), several may share
 one Poisson sample, and releases may run on the blocks of a partition, one partition throughout, by record or by index.
 
-**Attacks.** Two data sets of at most four records differ in a group of k. Before each release the attacker chooses, in
+**Attacks.** Two datasets of at most four records differ in a group of k. Before each release the attacker chooses, in
 view of everything published, what each record holds, out of -1, 0 and 1; a record's block is chosen once for all. The
 law of a release is the mixture over all samples, enumerated; of its outcomes only cells are seen, and cells of similar
 likelihood ratio are taken together. Whoever sees less is weaker, and a policy is played exactly as it is: so what an
@@ -29,7 +29,7 @@ import dpbounds.privacy.mechanisms as dp
 from dpbounds.privacy.relations import Relation
 
 Array = NDArray[np.float64]
-Table = tuple[Array, Array]  # masses of the same outcomes under both data sets
+Table = tuple[Array, Array]  # masses of the same outcomes under both datasets
 Values = tuple[int, ...]  # what each record holds
 
 _CELLS = 260  # of the line, per release
@@ -133,7 +133,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Step:
-    """One or more releases on one batch; ``block`` of the partition, or None for the whole data set."""
+    """One or more releases on one batch; ``block`` of the partition, or None for the whole dataset."""
 
     noises: tuple[Noise, ...]
     scheme: Scheme
@@ -172,7 +172,7 @@ class Tree:
         mechanism: As the package knows it.
         steps: The same, release by release.
         relation: The neighbouring relation.
-        records: How many the larger data set holds.
+        records: How many the larger dataset holds.
         group: How many of them differ.
         partition: "record", "index" or None.
         sizes: Of the blocks of a partition by index, whose first records come first.
@@ -261,7 +261,7 @@ def random_tree(seed: int, relation: Relation | None = None) -> Tree:
 
 @dataclass(frozen=True)
 class _Roles:
-    """Who lies where: the labels of the shared records, and of the group in the first and the second data set."""
+    """Who lies where: the labels of the shared records, and of the group in the first and the second dataset."""
 
     shared: tuple[int, ...]
     first: tuple[int, ...]
@@ -269,7 +269,7 @@ class _Roles:
 
 
 def _roles(tree: Tree) -> Iterator[_Roles]:
-    """Where records lie; under add-or-remove-one the second data set lacks the group, zeroed it is in no block."""
+    """Where records lie; under add-or-remove-one the second dataset lacks the group, zeroed it is in no block."""
     replace = tree.relation is Relation.REPLACE_ONE
     if tree.partition is None:
         nobody = (0,) * tree.group
@@ -290,7 +290,7 @@ def _roles(tree: Tree) -> Iterator[_Roles]:
 
 
 def _assignments(tree: Tree, draw: random.Random) -> list[tuple[Values, Values, Values]]:
-    """What the shared records hold, and the group in either data set."""
+    """What the shared records hold, and the group in either dataset."""
     every = list(itertools.product((-1, 0, 1), repeat=tree.shared))
     shared = dict.fromkeys([*((c,) * tree.shared for c in (-1, 0, 1)), *draw.sample(every, min(2, len(every)))])
     k = tree.group

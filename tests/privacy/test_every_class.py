@@ -1,6 +1,6 @@
 """Every shape of mechanism by everything that asks for its classes of neighbours: the dearest class counts.
 
-A record lies in one block of a partition, in one data set or the other. Whatever is said of a mechanism must therefore
+A record lies in one block of a partition, in one dataset or the other. Whatever is said of a mechanism must therefore
 be at least what is said of each block run alone, and of each direction alone. Mechanisms and askers are enumerated from
 the packages: a new one without an entry here fails.
 """

@@ -6,7 +6,7 @@ Each of these has a proof, whatever route an answer took:
 - *Relations.* Zeroing a record is one way to replace it: zero-out-one spends at most what replace-one does. A sum to
   which a record adds nothing is the sum without it, so that under the full batch and under Poisson samples
   add-or-remove-one spends what zero-out-one does (``zero_out.md``), so at most what replace-one does.
-- *The dearest part.* A release of more noise is one of less noise with more added. A promise about all data sets of at
+- *The dearest part.* A release of more noise is one of less noise with more added. A promise about all datasets of at
   most n records holds for those of at most n' < n.
 - *ε and δ.* At the ε that suffices for δ no more than δ is spent; below the ε that does not, more is.
 

@@ -1,6 +1,6 @@
 """Empirical lower bounds on ε: what a distinguishing experiment proves about a mechanism, at a stated confidence.
 
-An attack runs a mechanism on two neighbouring data sets and guesses from what is released which one it was: many times
+An attack runs a mechanism on two neighbouring datasets and guesses from what is released which one it was: many times
 (``betting``), or once, with many records at stake. A lower bound says something about the mechanism that ran, not about
 the worst case: a weak attack finds little. Random numbers and logarithms are computed in double precision; the bounds
 are statistical, not certified.
@@ -115,7 +115,7 @@ def _refuted(epsilon: float, canaries: int, guesses: int, correct: int, delta: f
 
 
 def enough_runs(runs: int) -> int:
-    """So many runs on both data sets together, at least 8."""
+    """So many runs on both datasets together, at least 8."""
     count = positive_integer(runs, "runs")
     if count < 8:
         raise InvalidValue("runs", runs, "a whole number at least 8")

@@ -1,6 +1,6 @@
 """A lower bound on ε that may be looked at after every run: wealth won by betting against privacy.
 
-**The bet.** Before each run a fair coin, independent of all else, says on which of two neighbouring data sets P and Q
+**The bet.** Before each run a fair coin, independent of all else, says on which of two neighbouring datasets P and Q
 the run is made. What was released is turned into a number x. By guessing the coin from x, one bets on "P" on some
 values of x and on "Q" on others. With s = e^ε/(1 + e^ε) and r(x) the gambler's own chance of P, a bet on P multiplies
 the wealth by r/s if the coin says P and by (1 - r)/(1 - s) if it says Q (r >= s; on Q likewise); where nothing is bet,
@@ -22,7 +22,7 @@ guess of the coin is right with a chance above Φ(μ/2), which is (1 + TV)/2. A 
 and ε(δ) of the curve follows (Dong, Roth & Su 2022): a bound for every δ, also for those far below 1/runs (Nasr et al.
 2023). It rests on the ledger: only where this holds nothing but full-batch Gaussian releases.
 
-Wealth may be divided among gamblers, as the mean of supermartingales is one: every score that could tell the data sets
+Wealth may be divided among gamblers, as the mean of supermartingales is one: every score that could tell the datasets
 apart has a share.
 
 Source: Ville 1939; Waudby-Smith & Ramdas 2024 for bets as confidence sequences.
@@ -75,7 +75,7 @@ class Histogram:
         self.counts = np.zeros((2, len(edges) + 1))
 
     def of(self, values: Array, second: Sides) -> Array:
-        """Counts of new values, shape (2, bins): on the first data set, on the second."""
+        """Counts of new values, shape (2, bins): on the first dataset, on the second."""
         bins, size = np.searchsorted(self.edges, values, side="left"), len(self.edges) + 1
         return np.stack([np.bincount(bins[side], minlength=size) for side in (~second, second)]).astype(np.float64)
 
@@ -294,7 +294,7 @@ class SequentialAudit:
 
     Args:
         scores: Share of the wealth by name of the score; the sum is at most 1. A name that ends in "likelihood ratio"
-            is of logarithms of ratios, second data set to first. A score may be missing from some of the runs.
+            is of logarithms of ratios, second dataset to first. A score may be missing from some of the runs.
         delta: δ in [0, 1).
         confidence: In (0, 1).
         certified: What the bound is expected to reach, for the grid of hypotheses; positive and finite.
@@ -325,7 +325,7 @@ class SequentialAudit:
         self._gaussian = AgainstGaussian(gaussian_mu(scale, delta), to_gaussian, scores) if gaussian else None
 
     def add(self, scores: Mapping[str, Array], second: Sides, *, bet: bool = True) -> None:
-        """Take new runs: scores by name, shape (runs,), and on which data set each run was, by independent fair coins.
+        """Take new runs: scores by name, shape (runs,), and on which dataset each run was, by independent fair coins.
 
         Without a bet they are to learn from only.
         """
@@ -356,12 +356,12 @@ class SequentialAudit:
         """About the ε at δ of the very pair that was run most, by its likelihood ratios; NaN where there are none.
 
         An estimate, no bound: what more runs of this attack could show. Where it is below the certified ε, that is an
-        upper bound which these two data sets do not attain.
+        upper bound which these two datasets do not attain.
         """
         histogram = self._privacy.ratios()
         if histogram is None:
             return math.nan
-        losses = special.logit(_calibrated(histogram))  # of the first data set to the second
+        losses = special.logit(_calibrated(histogram))  # of the first dataset to the second
         shares = histogram.counts / histogram.counts.sum(axis=1, keepdims=True)
         if self._gaussian is not None:
             return gaussian_epsilon(math.sqrt(max(0.0, float((shares[0] - shares[1]) @ losses))), self.delta)

@@ -79,7 +79,7 @@ def audit_in_one_run(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Audit:
-    """One run of an algorithm on one data set with canaries, guessed from all its noisy gradients.
+    """One run of an algorithm on one dataset with canaries, guessed from all its noisy gradients.
 
     The score of a canary is how far the answers point along what its gradient would be at the points they are about: up
     to terms that hardly depend on the coin, its log-likelihood ratio.

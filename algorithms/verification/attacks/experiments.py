@@ -1,4 +1,4 @@
-"""Runs on two neighbouring data sets, the lower bound on ε that follows, and what it is held against."""
+"""Runs on two neighbouring datasets, the lower bound on ε that follows, and what it is held against."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class AuditedAlgorithm:
     def limit(self) -> str:
         """What kept the bound below its aim: "" (nothing did), "pair" or, where a better one has room, ``ended``.
 
-        "pair": these two data sets show less than is certified. Where runs ask for fewer answers than are paid for,
+        "pair": these two datasets show less than is certified. Where runs ask for fewer answers than are paid for,
         or some of them tell this attack nothing, how many do is said, too.
         """
         aim = AIMS[self.releases] * min(self.certified, float(self.claim.epsilon))
@@ -167,7 +167,7 @@ def audit_algorithm(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> AuditedAlgorithm:
-    """Run an algorithm on neighbouring data sets and bound ε from below, by all that it releases.
+    """Run an algorithm on neighbouring datasets and bound ε from below, by all that it releases.
 
     Of a run whose budget is for its last iterate alone the attack sees that, and the certified ε is what it spends.
 
@@ -183,7 +183,7 @@ def audit_algorithm(
         algorithm: Anything with ``run``.
         problem: What it is for, with a known ``worst_pair``, whose records replace its own; or a pair to run it on.
         claim: ε, δ and the relation that the runs claim to keep.
-        runs: At most, on all data sets together, at least 8.
+        runs: At most, on all datasets together, at least 8.
         seconds: Of this process's CPU time, about: then what is found depends on the machine.
         enough: Part of the certified ε at which it ends.
         confidence: In (0, 1), of the lower bound, however many scores and pairs are tried.
@@ -254,7 +254,7 @@ class Game:
     title: str = ""
 
     def scores(self, count: int, source: np.random.Generator) -> tuple[dict[str, Array], Sides]:
-        """Scores of independent runs, each on the first or the second data set by a fair coin, and on which.
+        """Scores of independent runs, each on the first or the second dataset by a fair coin, and on which.
 
         The coins are independent of the runs, which are ordered by them: the first ones are those on the first one.
         """

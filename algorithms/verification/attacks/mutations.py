@@ -92,7 +92,7 @@ class AuditedCopy:
 
 
 def judged(mutation: Mutation, *, runs: int = 4000, confidence: float = 0.95, seed: int = 0) -> AuditedCopy:
-    """Audit one copy; ``runs`` on both data sets together, times the copy's scale."""
+    """Audit one copy; ``runs`` on both datasets together, times the copy's scale."""
     attack, audit = mutation.audit(runs * mutation.scale, confidence, seed)
     return AuditedCopy(mutation, attack, audit)
 

@@ -1,4 +1,4 @@
-"""Neighbouring data sets whose answers are as far apart as the public constants allow, whatever is asked."""
+"""Neighbouring datasets whose answers are as far apart as the public constants allow, whatever is asked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Pair:
     """Two problems that differ in record 0 and in nothing else.
 
     Attributes:
-        first: The problem on one data set.
+        first: The problem on one dataset.
         second: On its neighbour.
         relation: That makes them neighbours.
     """

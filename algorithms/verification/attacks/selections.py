@@ -1,4 +1,4 @@
-"""AboveThreshold for stationary points, as a sampler on two vectors of answers: no data set, only queries.
+"""AboveThreshold for stationary points, as a sampler on two vectors of answers: no dataset, only queries.
 
 Written from the pseudo-code and independently of ``dpbounds.algorithms.selection``, so that either may speak against
 the other. Answers are in threshold scales (4G/(nε) for gradients, 4M/(nε) for curvatures): each says how far a
@@ -29,7 +29,7 @@ _AT_ONCE = 20_000  # runs at a time: bounds the memory
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Queries:
-    """Answers of the candidates on one data set, in threshold scales.
+    """Answers of the candidates on one dataset, in threshold scales.
 
     Attributes:
         gradient: (‖∇F(x_i)‖ - threshold) / (4G/(nε)), shape (N,).
@@ -41,10 +41,10 @@ class Queries:
 
 
 def worst_queries(candidates: int, epsilon: float) -> tuple[Queries, Queries]:
-    """Two data sets that differ in one replaced record, at which two tests joined by "and" leak the most at this size.
+    """Two datasets that differ in one replaced record, at which two tests joined by "and" leak the most at this size.
 
     On the first one the record pushes the last candidate below both thresholds and all others above, by G/n and M/n; on
-    the second one it does the opposite. The other records put every candidate on its threshold. A data set with losses
+    the second one it does the opposite. The other records put every candidate on its threshold. A dataset with losses
     that satisfy every assumption comes within 0.99 of it for the gradients.
 
     Args:
@@ -82,7 +82,7 @@ def audit_selection(
         mechanism: ``as_printed`` or ``repaired``, or a copy of one.
         candidates: N >= 2.
         epsilon: For which the noise is scaled.
-        runs: On both data sets together, at least 8.
+        runs: On both datasets together, at least 8.
         confidence: In (0, 1).
         seed: At least 0.
     """

@@ -1,4 +1,4 @@
-"""What an algorithm released along the way, heard at the oracles; how likely it is under either data set.
+"""What an algorithm released along the way, heard at the oracles; how likely it is under either dataset.
 
 A certificate is about *all* noisy answers, not only about the point that is returned in the end, so an attacker may see
 them all. The points that an oracle was asked about are known to him, too: they are functions of earlier answers. Which
@@ -254,10 +254,10 @@ def gradient(X: Array, problem: Any, record: int | None = None, rows: NDArray[np
 class Witness:
     """Listens to a run and keeps three scores for each of its repetitions.
 
-    - likelihood ratio: of everything heard under the second data set to that under the first, as a logarithm, with the
+    - likelihood ratio: of everything heard under the second dataset to that under the first, as a logarithm, with the
       noise that was *written down*. For full-batch Gaussian noise it is, up to constants, the sum of
       <answer, shift>/σ², and no test is better (Neyman & Pearson 1933).
-    - residual: the smallest distance between an answer and what it would be without noise on the first data set, in
+    - residual: the smallest distance between an answer and what it would be without noise on the first dataset, in
       units of the noise: next to nothing if noise was forgotten anywhere
     - repeated noise: the smallest distance between the residuals of two answers in a row: next to nothing if noise was
       used twice
@@ -265,7 +265,7 @@ class Witness:
     The last two only hear full-batch answers.
 
     Args:
-        pair: Of data sets.
+        pair: Of datasets.
         scores: Of an algorithm's candidates, from the problem on either side, shape (N,); None where choices tell
             nothing.
 
@@ -493,7 +493,7 @@ def _with_and_without(answer: Answer, problem: Any) -> tuple[Array, Array]:
 
 
 def _log_density(answer: Answer, exact: Array) -> Array:
-    """Log-likelihood of an answer around its exact value, up to what is the same for both data sets."""
+    """Log-likelihood of an answer around its exact value, up to what is the same for both datasets."""
     distance = np.linalg.norm(answer.noisy - exact, axis=-1)
     amount = np.where(answer.amount > 0, answer.amount, 1.0)
     if answer.kind in ("gaussian", "secure"):

@@ -27,7 +27,7 @@ _L1 = Fraction(1, 200)  # λ/2 with λ = 0.01
 
 @cache
 def wang_xu_problem(data: str, records: int) -> Problem:
-    """The sigmoid loss with an l1 regulariser on the first n records of a data set ("synthetic" or "covertype")."""
+    """The sigmoid loss with an l1 regulariser on the first n records of a dataset ("synthetic" or "covertype")."""
     if data == "covertype":
         data_set = problems.covertype(feature_bound=_FEATURE_BOUND)
     else:

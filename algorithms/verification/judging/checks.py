@@ -282,7 +282,7 @@ def noise_check(
 def sensitivity_check(theorem: str, problem: Problem, points: ArrayLike, ledger: Ledger) -> Check:
     """Hold the per-record bound in a ledger of mean gradients against how far records move the mean at given points.
 
-    A ledger whose per-record bound is too small makes every accountant wrong. Records of this data set at some points
+    A ledger whose per-record bound is too small makes every accountant wrong. Records of this dataset at some points
     give a lower bound on the right one, so this check can find such an error but never prove that there is none.
 
     Args:

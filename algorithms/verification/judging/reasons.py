@@ -41,7 +41,7 @@ _follows = partial(_reason, "it follows by arithmetic alone from what has a chec
 _explicit = partial(_reason, "it has no constants to hold a run against; what has them has a check")
 _figure = partial(_reason, "a figure of measurements; what its methods promise has a check")
 _population = partial(
-    _reason, "it is about the law of the records, and these runs see one data set only, whose part in it has a check"
+    _reason, "it is about the law of the records, and these runs see one dataset only, whose part in it has a check"
 )
 
 

@@ -66,9 +66,9 @@ def ball_overlap(dimension: int, radius: float, distance: float, draws: int, see
 def ball_descent(
     dimension: int, radius: float, distance: float, records: int, steps: int, draws: int, seed: int
 ) -> Numbers:
-    """How often some step of a run gives one data set away: one random record per step, ball noise.
+    """How often some step of a run gives one dataset away: one random record per step, ball noise.
 
-    Under the first data set record 0 has a gradient ``distance`` away from all others', which are those of the second.
+    Under the first dataset record 0 has a gradient ``distance`` away from all others', which are those of the second.
     """
     draw = np.random.default_rng(seed)
 
@@ -96,7 +96,7 @@ def gaussian_profile(multiplier: float, steps: int, epsilon: float, draws: int, 
 def poisson_profile(
     multiplier: float, sample_rate: float, steps: int, epsilon: float, draws: int, seed: int
 ) -> Numbers:
-    """The same on Poisson samples, for the data set that has the record against the one that has it not."""
+    """The same on Poisson samples, for the dataset that has the record against the one that has it not."""
 
     def loss(draw: np.random.Generator, count: int) -> Array:
         there = draw.random(count) < sample_rate

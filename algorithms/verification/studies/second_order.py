@@ -46,7 +46,7 @@ def double_well(records: int, dimension: int = 2, radius: str = "3/2") -> Landsc
     """Σ w⁴/4 - w²/2 from its saddle point (for p = 1, its maximum) 0, with n records in the memory of one.
 
     The guarantees ask for a million records and more. Records f(w, z_i) = F(w) + <z_i, w> with |z_i| <= 1/10 are what
-    the constants allow for; that all z_i are 0 is one such data set, and the noise does not know.
+    the constants allow for; that all z_i are 0 is one such dataset, and the noise does not know.
     """
     shifts, start = np.broadcast_to(np.zeros((1, dimension)), (records, dimension)), np.zeros(dimension)
     public = {"shift_bound": Fraction(1, 10), "radius": Fraction(radius)}

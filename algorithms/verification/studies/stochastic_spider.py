@@ -85,14 +85,14 @@ def printed_search(records: int, seed: int) -> Numbers:
 
 
 def attacked(candidates: int, variant: Variant, sign: int, draws: int, seed: int) -> Numbers:
-    """How often the literal algorithm returns the last point, on one of two neighbouring data sets."""
+    """How often the literal algorithm returns the last point, on one of two neighbouring datasets."""
     planted = attack(candidates, variant=variant)
     index = ran((planted.selection, planted.neighbours[0 if sign > 0 else 1]), draws, seed).outputs["index"]
     return {"hits": float((index == candidates - 1).sum()), "draws": float(draws)}
 
 
 def realised_loss(candidates: int, variant: Variant, seed: int) -> Numbers:
-    """The privacy loss on two neighbouring data sets, by quadrature, in units of ε."""
+    """The privacy loss on two neighbouring datasets, by quadrature, in units of ε."""
     return {"loss": attack(candidates, variant=variant).privacy_loss()}
 
 
@@ -138,13 +138,13 @@ def _printed(results: Sequence[Result], confidence: float) -> Check:
 
 
 def _loss(variant: Variant, candidates: int) -> kinds.PlannedCheck:
-    """The realised loss on two neighbouring data sets: above ε for print (and at most 2ε), at most ε if repaired."""
+    """The realised loss on two neighbouring datasets: above ε for print (and at most 2ε), at most ε if repaired."""
 
     def judge(results: Sequence[Result], confidence: float) -> Check:
         loss = number(results[-1], "loss")  # the larger number of points
         low, high = (1, 2) if variant == "as-printed" else (0, 1)
         verdict = Verdict.HOLDS if low < loss <= high else Verdict.FAILS
-        reason = f"two neighbouring data sets have a loss of {loss:.5g} ε by quadrature (numerical), in ({low}, {high}]"
+        reason = f"two neighbouring datasets have a loss of {loss:.5g} ε by quadrature (numerical), in ({low}, {high}]"
         return kinds.computed(THEOREMS[variant], loss, Enclosure.exactly(high, "in units of ε"), verdict, reason)
 
     # the repaired Lemma 4.1 is what says 2ε of the printed algorithm, and names the loss above ε among its errata
@@ -163,7 +163,7 @@ def _simulated(sign: int) -> kinds.Checks:
 
     draws = 40_000 if sign > 0 else 96_000  # the rarer, the more
     runs = cells(attacked, candidates=5, variant="as-printed", sign=sign, draws=by_size(draws, 4 * draws))
-    which = "one data set" if sign > 0 else "its neighbour"
+    which = "one dataset" if sign > 0 else "its neighbour"
     return kinds.formula(THEOREMS["as-printed"], f"chance of the last of 5 points, {which}", runs, chance)
 
 

@@ -79,7 +79,7 @@ def prepared(
     """Read the records, move the centre of their public ranges, clip them to norm 1; nothing looks at the data.
 
     Returns:
-        The data set as it was read, the problem, and what was done to the records, in words.
+        The dataset as it was read, the problem, and what was done to the records, in words.
     """
     from dpbounds.algorithms import problems
 
@@ -101,7 +101,7 @@ def prepared(
     if data is None and centre is None:
         notes.append(
             "a quarter of the way up suits measurements that are positive and skewed to the right; people who know "
-            "this public data set chose it, which flatters the accuracy: for your own records, fix it beforehand"
+            "this public dataset chose it, which flatters the accuracy: for your own records, fix it beforehand"
         )
     problem = problems.sigmoid_loss(features, dataset.labels, l1=exact(l1))
     return dataset, problem, (*notes, *problem.notes, *others)

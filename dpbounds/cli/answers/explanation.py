@@ -110,7 +110,7 @@ def _of_account(question: Question, answer: Answer, found: Account) -> Iterator[
     for name in dict.fromkeys(name for name, _ in found.attacks):
         several = [attack for each, attack in found.attacks if each == name]
         best = max(several, key=lambda attack: attack.enclosure.exact_lower)
-        yield f"attack ({name})", f"two data sets are known that spend {best.enclosure}, by {_route(best)}"
+        yield f"attack ({name})", f"two datasets are known that spend {best.enclosure}, by {_route(best)}"
     yield from _listed("assumed", (one.text for one in assumptions(question.mechanism, question.relation)))
     yield "tight", _tight(answer)
     yield from _listed("better", _advice(question, answer), "nothing here would give a smaller number")
@@ -150,7 +150,7 @@ def _relative_width(enclosure: Enclosure) -> float:
 
 def _tight(answer: Answer) -> str:
     if answer.tight:
-        return "yes: two data sets spend this much, so that no better analysis could give less"
+        return "yes: two datasets spend this much, so that no better analysis could give less"
     if answer.attained is None:
         return "not known: what dominates is not attained, and no attack is known that spends a part of it"
     return "no: what dominates is not attained; the best attack known spends what stands at the lower end"

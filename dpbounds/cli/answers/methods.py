@@ -105,7 +105,7 @@ def certified(question: Question) -> Answer:
 
 
 def attained_by(found: Account) -> Enclosure | None:
-    """The most that a known pair of data sets spends; None where none is known."""
+    """The most that a known pair of datasets spends; None where none is known."""
     from dpbounds.privacy.domination.composition import neighbour_classes
 
     classes = neighbour_classes(found.mechanism, found.relation)

@@ -106,7 +106,7 @@ def account_report(
         holds=holds,
         lead=_lead(found.relation, epsilon.exact_upper, delta.exact_upper, curve),
         sections=(
-            Section("What was found?", values={**numbers, "which data sets are neighbours": str(found.relation)}),
+            Section("What was found?", values={**numbers, "which datasets are neighbours": str(found.relation)}),
             _meaning(found.relation, epsilon, delta),
             _protected(found.relation, found.mechanism),
             _attacker(curve, _svg(trade_off_panel(curve))),
@@ -185,7 +185,7 @@ def _meaning(relation: Relation, epsilon: Enclosure, delta: Enclosure) -> Sectio
             "is strong; at 10 and more an attacker may learn nearly all, unless nobody attacks as well as theory can.",
             "δ (delta)": "what may be added to a probability on top of that. It has to be far below one over the "
             "number of records.",
-            "neighbours": f"{RELATIONS[str(relation)]}. What is published is compared between any two such data sets.",
+            "neighbours": f"{RELATIONS[str(relation)]}. What is published is compared between any two such datasets.",
             "proven": f"no estimate: a mathematical proof, computed in exact and interval arithmetic, gives both ends, "
             f"ε in [{rounded(epsilon.exact_lower, 'down')}, {rounded(epsilon.exact_upper, 'up')}] at "
             f"δ = {rounded(delta.exact_upper, 'up')}. What is published is the upper one.",
@@ -286,7 +286,7 @@ def _uncovered(relation: Relation, outside: Sequence[str]) -> Section:
 def _sure(found: Account) -> Section:
     routes = dict.fromkeys(proof.enclosure.method for _, proof in found.proofs)
     tight = (
-        "yes: two data sets exist that spend this much, so that no better analysis gives less"
+        "yes: two datasets exist that spend this much, so that no better analysis gives less"
         if found.tight
         else "not known, or no: a better analysis may give less, never more"
     )

@@ -188,7 +188,7 @@ def relation_option(default: Relation) -> Callable[[Callback], Callback]:
         type=RELATIONS,
         default=str(default),
         show_default=True,
-        help="Which data sets must be hard to tell apart; zero-out-one: a record contributes nothing, its place stays. "
+        help="Which datasets must be hard to tell apart; zero-out-one: a record contributes nothing, its place stays. "
         f"The default is {_WHY_THE_DEFAULT[default]}.",
     )
 

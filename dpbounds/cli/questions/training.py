@@ -468,7 +468,7 @@ def _sampling(given: dict[str, Any], unknown: str | None) -> str:
 
 
 def _fixed_batch(given: dict[str, Any], scheme: str, relation: Relation, unknown: str | None) -> int:
-    """The batch size, where it and the data set's size make sense together."""
+    """The batch size, where it and the dataset's size make sense together."""
     batch: int | None = given["batch_size"]
     size: int | None = given["dataset_size"]
     if given["sample_rate"] is not None:
@@ -489,10 +489,10 @@ def _fixed_batch(given: dict[str, Any], scheme: str, relation: Relation, unknown
         raise InvalidValue("--batch-size", batch, f"at most --dataset-size, {size}")
     if relation.counts_records:
         if scheme == WITHOUT_REPLACEMENT and batch == size:
-            advice = "the data set without the record must still hold a whole batch"
+            advice = "the dataset without the record must still hold a whole batch"
             raise InvalidValue("--batch-size", batch, f"less than --dataset-size, {size}, under {relation}", advice)
         if size == 1:
-            advice = "the data set without the record must not be empty"
+            advice = "the dataset without the record must not be empty"
             raise InvalidValue("--dataset-size", size, f"at least 2 under {relation}", advice)
     return batch
 

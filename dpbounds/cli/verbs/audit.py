@@ -56,7 +56,7 @@ _HEADINGS = (
 )
 _LIMITS = (
     "of the smaller of the certified and the claimed ε. Where a line stays below its aim, its last column says why: "
-    "`pair`, no number of runs on these two data sets shows much more (a run asks for fewer answers than its ledger "
+    "`pair`, no number of runs on these two datasets shows much more (a run asks for fewer answers than its ledger "
     "reserves, or this attack makes nothing of some, where so many of so many are named); else what was used up, more "
     "of which finds more."
 )
@@ -68,7 +68,7 @@ _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
 @click.command("audit", short_help="An empirical lower bound on epsilon.")
 @click.argument("name", metavar="[ALGORITHM]", required=False, shell_complete=ALGORITHMS)
 @click.option("--mutations", "broken", is_flag=True, help="Audit deliberately broken copies: caught or not caught.")
-@click.option("--one-run", is_flag=True, help="One run on many canaries, instead of many runs on two data sets.")
+@click.option("--one-run", is_flag=True, help="One run on many canaries, instead of many runs on two datasets.")
 @click.option(
     "--runs",
     default="50000",
@@ -122,7 +122,7 @@ def command(
     report: Path | None,
     as_json: bool,
 ) -> int:
-    """Run an algorithm on neighbouring data sets, tell the runs apart, and bound epsilon from below.
+    """Run an algorithm on neighbouring datasets, tell the runs apart, and bound epsilon from below.
 
     It ends as soon as the bound is --enough of the certified epsilon, or above it, or when --runs or --seconds are used
     up: the bound holds whenever it ends. Where all releases are Gaussian by the ledger, it takes the ledger's word
@@ -212,7 +212,7 @@ def _print(finding: AuditedAlgorithm) -> None:
     certified = "nothing: no finite bound is proven"
     if math.isfinite(finding.certified):
         certified = to_decimal(Fraction(finding.certified), 6, "up")
-    how = "one run on canaries" if finding.runs == 1 else f"{finding.runs} runs on neighbouring data sets"
+    how = "one run on canaries" if finding.runs == 1 else f"{finding.runs} runs on neighbouring datasets"
     at = f"at delta = {audit.delta:g}, {audit.confidence:.4g} confidence"
     click.echo(f"{finding.name}: {how} ({claim.relation})")
     output.print_rows(
@@ -288,7 +288,7 @@ def _write_report(path: Path, findings: Sequence[AuditedAlgorithm], confidence: 
         kind="Audit",
         verdict=verdict if wrong else f"The audit of {subject} contradicts nothing",
         holds=not wrong,
-        lead="The algorithm was run many times on two data sets that differ in one record, chosen so that it shows, "
+        lead="The algorithm was run many times on two datasets that differ in one record, chosen so that it shows, "
         "and an attacker tried to tell the runs apart. How well it did bounds ε from below.",
         sections=(
             Section("What was found?", table=Table(_HEADINGS, tuple(map(_cells, findings)))),

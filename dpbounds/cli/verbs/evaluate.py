@@ -48,7 +48,7 @@ def assignments(words: tuple[str, ...]) -> dict[str, Fraction]:
 @click.option(
     "--relation",
     type=RELATIONS,
-    help="For --part spent: which data sets must be hard to tell apart; by default the statement's own.",
+    help="For --part spent: which datasets must be hard to tell apart; by default the statement's own.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(

@@ -1,4 +1,4 @@
-r"""A mechanism is $\varphi$-zCDP (here: $\rho$) if for every order $q > 1$ and all neighbouring data sets the Rényi
+r"""A mechanism is $\varphi$-zCDP (here: $\rho$) if for every order $q > 1$ and all neighbouring datasets the Rényi
 divergence of order $q$ between its outputs is at most $\varphi q$.
 """
 

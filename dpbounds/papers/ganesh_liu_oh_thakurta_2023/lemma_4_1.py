@@ -42,7 +42,7 @@ THEOREM = PAPER.theorem(
         printed="Algorithm 2 is (ε, 0)-DP",
         right="2ε-DP for a replaced record: its two tests are joined by 'and', so that 'not both' lets each of them "
         "leak by itself; the loss exceeds ε from 4 points on, is above 1.47ε with 20 points and 1.74ε with 100 "
-        "in a data set that satisfies every assumption, and tends to 2ε",
+        "in a dataset that satisfies every assumption, and tends to 2ε",
         severity="privacy",
         evidence="test_lemma_4_1.py::test_the_privacy_loss_exceeds_epsilon",
         survives="ε-DP for a record that is added or removed with n public (sensitivities G/n and M/n, as the "

@@ -1,4 +1,4 @@
-r"""Samples of the Gibbs distributions of two data sets that differ in one record are within total variation
+r"""Samples of the Gibbs distributions of two datasets that differ in one record are within total variation
 $\tanh\frac{\beta G D}{2n}$, with or without a public regulariser. So $E[F_P - F_D] \le G D \tanh\frac{\beta G D}{2n}$;
 by transport it is also at most $\frac{2G^2 e^{\beta G D}}{n\lambda}$ (the printed order, with its constant).
 """

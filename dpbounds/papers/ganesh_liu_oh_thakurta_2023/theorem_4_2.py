@@ -96,7 +96,7 @@ THEOREM = PAPER.theorem(
         ),
         Erratum(
             printed="sensitivities G/n and M‖x - y‖/n; G²/(n²σ₁²)-zCDP per query",
-            right="2G/n and 2M‖x - y‖/n, hence 2G²/(n²σ₁²), for data sets that differ in one element: with the "
+            right="2G/n and 2M‖x - y‖/n, hence 2G²/(n²σ₁²), for datasets that differ in one element: with the "
             "proof's noise the search costs φ, and with the selection the whole procedure 3φ; 2√2 G√T₁/(n√φ) and "
             "2√2 M√T/(n√φ) give φ/2",
             severity="privacy",

@@ -71,7 +71,7 @@ THEOREM = PAPER.theorem(
         ),
         Erratum(
             printed="within total variation δ of an (ε, δ)-DP law, so (ε, 2δ)-DP",
-            right="(ε, (2 + e^ε)δ): the distance is paid once for each of two data sets, and e^ε times for one",
+            right="(ε, (2 + e^ε)δ): the distance is paid once for each of two datasets, and e^ε times for one",
             severity="harmless",
             evidence="test_theorem_5_7.py::test_the_distance_is_paid_twice",
             where="Appendix D.3, end of the proof of Theorem 5.7 (implied)",

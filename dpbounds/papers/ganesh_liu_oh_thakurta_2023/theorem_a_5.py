@@ -1,4 +1,4 @@
-r"""Quoted from Bun & Steinke 2016: a vector that moves by at most $\Delta_2$ between neighbouring data sets, plus
+r"""Quoted from Bun & Steinke 2016: a vector that moves by at most $\Delta_2$ between neighbouring datasets, plus
 $N(0, \sigma^2 I_d)$, is $\frac{\Delta_2^2}{2\sigma^2}$-zCDP.
 """
 

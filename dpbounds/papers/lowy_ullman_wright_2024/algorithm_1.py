@@ -9,7 +9,7 @@ Recorded here is what $T$ steps on the full batch spend. An anchor has sensitivi
 difference has $\frac2n \min(L \|w_t - w_{t-1}\|, 2G)$. The noise of a difference depends on the released iterates
 only, so that its cost is bounded by a constant given everything released before, which is $2 L^2/(n \sigma_2)^2$ or
 $8 G^2/(n \hat\sigma_2)^2$, and ordinary adaptive composition applies. Where $w_t = w_{t-1}$ the difference is 0 for
-every data set, and nothing is released.
+every dataset, and nothing is released.
 """
 
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER, noise_cap

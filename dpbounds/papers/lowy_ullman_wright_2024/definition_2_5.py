@@ -1,4 +1,4 @@
-r"""$(\varepsilon, \delta)$-differential privacy, $\varepsilon \ge 0$ and $\delta \in [0, 1)$, for data sets of the same
+r"""$(\varepsilon, \delta)$-differential privacy, $\varepsilon \ge 0$ and $\delta \in [0, 1)$, for datasets of the same
 size $n$ that differ in one record: neighbours replace a record.
 """
 

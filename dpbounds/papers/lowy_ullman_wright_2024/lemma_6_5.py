@@ -1,5 +1,5 @@
-r"""Lower bound: for $1 < k \le 2$, $k = 1 + \Omega(1)$, every $(\varepsilon, \delta)$-DP algorithm has, on some data
-set and some $(\gamma, k)$-KL loss over a ball, Lipschitz and smooth, an expected norm of the empirical gradient of
+r"""Lower bound: for $1 < k \le 2$, $k = 1 + \Omega(1)$, every $(\varepsilon, \delta)$-DP algorithm has, on some
+dataset and some $(\gamma, k)$-KL loss over a ball, Lipschitz and smooth, an expected norm of the empirical gradient of
 order at least $G \min\{1, \sqrt d/(\varepsilon n)\}$, up to logarithms. It is drawn from a lower bound on the excess
 risk of such losses (Menart et al. 2023, Corollary 1).
 """

@@ -8,7 +8,7 @@ from dpbounds.theorems.language import Condition, Expr, Max, Min, Rational, exp,
 
 growth_of_odds = exp(q.epsilon) - 1  # one record's factor on odds, less 1
 
-# Two data sets: what one coordinate costs (section 2)
+# Two datasets: what one coordinate costs (section 2)
 two_points_room = (
     Condition(
         q.delta <= growth_of_odds / (2 * (3 * exp(q.epsilon) - 1)), "the ⌈1/ε⌉ records together keep a δ below 1/2"

@@ -4,7 +4,7 @@ The text read here is an extraction (LaTeX-like) of the whole paper; of the figu
 them. Δx of print is ``sensitivity`` where it bounds the distance of two records' gradients, and ``distance`` where it
 is that of two given ones; the radius of the noise, 1 in print, is ``radius``, so that formulas scale; N is
 ``dataset_size``, β ``smoothness``, ρ ``hessian_lipschitz``, ζ ``failure_probability``, and B, a bound on |f|, half of
-``loss_range`` at least. Databases that differ by one entry are data sets of one size: replace-one.
+``loss_range`` at least. Databases that differ by one entry are datasets of one size: replace-one.
 """
 
 from dpbounds.theorems.language import Paper

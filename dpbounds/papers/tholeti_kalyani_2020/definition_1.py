@@ -1,4 +1,4 @@
-r"""Two data sets are neighbours if they differ in a single entry. With them goes a largest distance $\Delta x$, printed
+r"""Two datasets are neighbours if they differ in a single entry. With them goes a largest distance $\Delta x$, printed
 as $\max \|x - x'\|^2$ over $x \in S$, $x' \in S'$; what all later formulas use is the distance itself, not squared,
 and between the gradients of the two records that differ: $\|\nabla\ell(w; z) - \nabla\ell(w; z')\| \le \Delta$.
 """

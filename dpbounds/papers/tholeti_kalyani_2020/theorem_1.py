@@ -44,7 +44,7 @@ THEOREM = PAPER.theorem(
       publishing one random record, only as long as Tδ₁ < 1.
     - Amplification: two mixtures over N records that differ in one have the rest in common, so their total variation is
       exactly 1/N of that of the differing pair. Print cites it from Abadi et al. 2016.
-    - Adding or removing a record costs the same or less, with N the size of the larger data set, if Δ bounds the
+    - Adding or removing a record costs the same or less, with N the size of the larger dataset, if Δ bounds the
       distance of the gradients of any two records.
     - Noise on the sphere (the Note after the proof): two shifted spheres share no mass for d >= 2, so that a step on a
       known record is not private at all, as print says (for d = 1 and distance 2r they share half). Because the record

@@ -1,4 +1,4 @@
-r"""A randomised algorithm is $(\varepsilon, \delta)$-differentially private if for all data sets that differ in one
+r"""A randomised algorithm is $(\varepsilon, \delta)$-differentially private if for all datasets that differ in one
 entry and all events, $P(A(D) \in S) \le e^\varepsilon P(A(D') \in S) + \delta$; with $\delta = 0$ it is
 $\varepsilon$-differentially private.
 """

@@ -1,5 +1,5 @@
 r"""$(\varepsilon, \delta)$-differential privacy: $P(A(D) \in S) \le e^\varepsilon P(A(D') \in S) + \delta$ for all
-neighbours $D, D'$ (data sets of the same size that differ in one entry) and all events $S$; pure if $\delta = 0$.
+neighbours $D, D'$ (datasets of the same size that differ in one entry) and all events $S$; pure if $\delta = 0$.
 """
 
 from dpbounds.papers.wang_xu_2019 import PAPER

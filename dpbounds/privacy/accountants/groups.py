@@ -1,6 +1,6 @@
 """What a mechanism spends when k records differ instead of one: proven ε(δ) and δ(ε) for groups.
 
-A group is k records that are all in one data set and not in the other (add-or-remove-one: a person with k records), or
+A group is k records that are all in one dataset and not in the other (add-or-remove-one: a person with k records), or
 that are all replaced (replace-one).
 
 Full-batch releases are enlarged k-fold and composed as usual. How many of the group a sample holds is Binomial(k, q)
@@ -86,7 +86,7 @@ def group_account(
 
     Arguments and errors as for :func:`dpbounds.privacy.accountants.certified.account`, which is what a group of 1 asks.
     The upper end is to be published. The lower end is what one record or a known attack by the group spends, unless the
-    pairs enlarge exactly. A ``dataset_size`` is that of the data set with the group in it, where records are added or
+    pairs enlarge exactly. A ``dataset_size`` is that of the dataset with the group in it, where records are added or
     removed.
 
     Raises:
@@ -134,7 +134,7 @@ def group_products(mechanism: Mechanism, relation: Relation, k: int) -> tuple[tu
 
 
 def is_attained(mechanism: Mechanism, relation: Relation, k: int) -> bool:
-    """Whether what :func:`group_account` says is what some data sets spend."""
+    """Whether what :func:`group_account` says is what some datasets spend."""
     try:
         return group_products(mechanism, relation, k)[1]
     except UnsupportedMechanism:

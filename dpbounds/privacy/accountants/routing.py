@@ -425,7 +425,7 @@ def _by_lattice(
 def _lattice_aim(product: Product) -> float:
     """A width that the lattice reaches in about a second; laws of several draws take ten times as long to cut.
 
-    Where sizes of data sets are classes, there are several such products.
+    Where sizes of datasets are classes, there are several such products.
     """
     if len(product) > _MANY:
         return ACCEPTED

@@ -101,7 +101,7 @@ def improved(held: Held, factory: Factory, budget: Budget, solve: Solve) -> Held
 def least_by_moments(factory: Factory, safe: Fraction, budget: Budget, solve: Solve) -> Fraction:
     """Return the least noise (the most steps, the largest rate) at which Rényi divergences prove the budget kept.
 
-    Composing pairs that no data sets attain at the same time can be dearer than adding up divergences. Such a parameter
+    Composing pairs that no datasets attain at the same time can be dearer than adding up divergences. Such a parameter
     has then two crossings, one per way to prove it, and either one suffices. From the pairs' crossing this search goes
     on to the divergences'. ``safe`` suffices; where the divergences do not prove so too, it is returned as it is.
     """

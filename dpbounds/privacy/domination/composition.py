@@ -1,7 +1,7 @@
 """The classes of ordered neighbours of a mechanism, with what dominates each and what an actual attack attains.
 
 For every class there is one product of pairs that dominates the mechanism, and there are products that some mechanism
-of the description, on some two data sets of the class, attains. Where the two are the same the analysis is *tight*:
+of the description, on some two datasets of the class, attains. Where the two are the same the analysis is *tight*:
 what it proves is exactly what is spent. What has no proven pair is refused with ``UnsupportedMechanism``, which names
 what is missing and what could be asked instead.
 
@@ -27,7 +27,7 @@ _Measured = TypeVar("_Measured", Fraction, float)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What tells one class of ordered neighbours from another: which data set holds the record, and in which blocks."""
+    """What tells one class of ordered neighbours from another: which dataset holds the record, and in which blocks."""
 
     order: Order
     place: Place = ()
@@ -41,7 +41,7 @@ class NeighbourClass:
         keys: The classes meant.
         name: "remove", "add", "replace", or "both orders" where they spend the same; with the blocks, if they matter.
         product: Dominates the mechanism for these classes.
-        attacks: Products, each attained by some mechanism of this description and two data sets of one of the classes
+        attacks: Products, each attained by some mechanism of this description and two datasets of one of the classes
             (or by what remains after leaving out some of the outputs). Empty where none is known.
     """
 

@@ -1,10 +1,10 @@
 """How the pairs that dominate a composition follow from those of its parts.
 
 For every class of ordered neighbours there is one product of pairs that dominates the mechanism, and there are products
-that some mechanism of the description, on some two data sets of the class, attains. There is one class, unless blocks
-of a partition, or ranges of sizes of the data set, tell where the record may lie.
+that some mechanism of the description, on some two datasets of the class, attains. There is one class, unless blocks
+of a partition, or ranges of sizes of the dataset, tell where the record may lie.
 
-The proofs are in ``pairs.md`` and ``sampling.md``, whose section 9 says for each attack which data sets attain it.
+The proofs are in ``pairs.md`` and ``sampling.md``, whose section 9 says for each attack which datasets attain it.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def attacks_on(steps: Steps, product: pairs.Product, *, on_its_own: bool = True)
 
 
 def _usable(steps: Steps) -> list[tuple[pairs.StepBound, int]]:
-    """The data sets of an attack have one size; leaving out the outputs of the other steps is post-processing."""
+    """The datasets of an attack have one size; leaving out the outputs of the other steps is post-processing."""
     largest = max((bound.size for bound, _ in steps if bound.size is not None), default=None)
     return [(bound, count) for bound, count in steps if bound.attacks and bound.size in (None, largest)]
 
@@ -160,7 +160,7 @@ def classes_of_composition(parts: Members, order: Order) -> Classes:
 def _without_limits(classes: Classes) -> Classes:
     """The same classes without attacks that need ever more records.
 
-    No data set attains them where another release bounds the number of records. Where users are drawn in blocks of a
+    No dataset attains them where another release bounds the number of records. Where users are drawn in blocks of a
     partition and outside, there are combinations in which a record stays with its user in one of them and not in the
     other (``by_user.md``, section 2).
     """

@@ -37,7 +37,7 @@ class Trait(StrEnum):
     """
 
     PUBLIC_RATE = "how likely a record takes part does not depend on how many others there are"
-    ANY_RECORDS = "it runs on whichever records it is given, whatever their places in the data set"
+    ANY_RECORDS = "it runs on whichever records it is given, whatever their places in the dataset"
     UNDIVIDED = "it does not divide its records among blocks or steps by what they are or where they stand"
     UNALLOCATED = "it does not allocate records to steps in secret"
     BLIND = "a record that contributes nothing changes nothing"

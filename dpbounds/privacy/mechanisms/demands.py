@@ -22,7 +22,7 @@ def _demand(trait: Trait, mechanism: Mechanism, says: Callable[[Mechanism], str]
 
 
 def demand_no_fixed_size(mechanism: Mechanism, where: str, instead: str) -> None:
-    """Refuse batches whose rate or records depend on the whole data set, with what to do instead."""
+    """Refuse batches whose rate or records depend on the whole dataset, with what to do instead."""
     _demand(
         Trait.PUBLIC_RATE,
         mechanism,
@@ -35,7 +35,7 @@ def demand_no_fixed_size(mechanism: Mechanism, where: str, instead: str) -> None
         mechanism,
         lambda part: (
             f"{type(part).__name__} inside {where}: its batches are made of all records by their places, which a "
-            "sample does not keep; run it on the whole data set"
+            "sample does not keep; run it on the whole dataset"
         ),
     )
 
@@ -98,7 +98,7 @@ def demand_no_allocation(mechanism: Mechanism, where: str) -> None:
         Trait.UNALLOCATED,
         mechanism,
         lambda _: (
-            f"steps allocated in secret inside {where} have no proven pair here: allocate the records of the data set "
+            f"steps allocated in secret inside {where} have no proven pair here: allocate the records of the dataset "
             "itself, and let what runs at each step be a single release, a composition or a Poisson sample"
         ),
     )

@@ -1,4 +1,4 @@
-"""A guarantee for data sets that are several steps apart: its numbers, along a chain of neighbours.
+"""A guarantee for datasets that are several steps apart: its numbers, along a chain of neighbours.
 
 Section numbers refer to ``conversions.md`` beside this file.
 """
@@ -27,7 +27,7 @@ from dpbounds.privacy.routes.closed_forms import ball
 
 
 def along_chain(known: Notion, k: int) -> Notion:
-    """The numbers of the guarantee for data sets k times as far apart (section 7)."""
+    """The numbers of the guarantee for datasets k times as far apart (section 7)."""
     match known:
         case PureDP(epsilon=epsilon):
             return replace(known, epsilon=k * epsilon)

@@ -138,7 +138,7 @@ def _refuse_what_is_false(notion: Notion, goal: Goal) -> None:
             pass
         case Relation.ADD_OR_REMOVE_ONE:
             raise UnsupportedMechanism(
-                f"a {notion.relation} guarantee gives none under add-or-remove-one: it compares data sets of equal "
+                f"a {notion.relation} guarantee gives none under add-or-remove-one: it compares datasets of equal "
                 "size only, so that a mechanism which publishes the number of records can have it; state the guarantee "
                 "under add-or-remove-one from the start"
             )

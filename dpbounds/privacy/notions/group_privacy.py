@@ -1,4 +1,4 @@
-"""What a guarantee for neighbours says of data sets further apart: chains of neighbours.
+"""What a guarantee for neighbours says of datasets further apart: chains of neighbours.
 
 A group of k records is a chain of k links, each adding, removing or replacing one record; replacing one record is a
 chain of two, a removal and an addition. Proofs stand in ``composition_theorems.md``, sections 6 and 7.
@@ -24,7 +24,7 @@ from dpbounds.privacy.routes.closed_forms import ball
 GROUP = CompositionTheorem(
     "group privacy",
     "Dwork & Roth 2014, Theorem 2.2, for pure guarantees; Dong, Roth & Su 2022 for whole profiles",
-    "goes from one data set to the next, as though every link could be as bad as the worst pair of neighbours",
+    "goes from one dataset to the next, as though every link could be as bad as the worst pair of neighbours",
 )
 
 Profile = Callable[[Fraction], Fraction]  # ε >= 0 -> a proven upper bound on δ(ε)
@@ -41,7 +41,7 @@ _DEEPEST, _FINE = 700.0, 1e-4  # -log of the least δ that a part is chosen for 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One step of a chain, from a data set D to its neighbour D', by upper bounds on both orders' profiles.
+    """One step of a chain, from a dataset D to its neighbour D', by upper bounds on both orders' profiles.
 
     Attributes:
         forward: ε >= 0 -> at least H_{e^ε}(M(D) ‖ M(D')).

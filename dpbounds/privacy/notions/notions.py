@@ -24,7 +24,7 @@ class Notion:
 
     Attributes:
         relation: What a neighbour is.
-        group: The guarantee holds for data sets at most this many steps of the relation apart; 1 for neighbours.
+        group: The guarantee holds for datasets at most this many steps of the relation apart; 1 for neighbours.
     """
 
     relation: Relation

@@ -51,7 +51,7 @@ class Direction(StrEnum):
 
 
 class Other(StrEnum):
-    """What stands in the second data set where a record stands in the first."""
+    """What stands in the second dataset where a record stands in the first."""
 
     NOTHING = "nothing"  # one record less
     NULL = "null"  # a record that contributes nothing
@@ -87,7 +87,7 @@ _P = TypeVar("_P", bound="Pair")
 
 
 class Pair(ABC):
-    """Two distributions P and Q that stand for any two neighbouring data sets.
+    """Two distributions P and Q that stand for any two neighbouring datasets.
 
     What a pair says of itself is abstract wherever a default would be a guess. A default claims nothing: no part, no
     cost, no pair for several records.
@@ -185,7 +185,7 @@ class Pair(ABC):
         """The pair (Q, P), or one with the same profile."""
 
     def enlarged(self, k: int) -> Pair:
-        """A pair that dominates for any two data sets that are k steps of one relation apart.
+        """A pair that dominates for any two datasets that are k steps of one relation apart.
 
         Shifts grow k-fold; a pure ε, a range η and (for zCDP) sqrt(ρ), too; (ε, δ) becomes (kε, δ (e^(kε)-1)/(e^ε-1)),
         rounded up. Dwork & Roth 2014 (group privacy), Bun & Steinke 2016, Proposition 1.9; ``pairs.md``, section 6.

@@ -70,7 +70,7 @@ def _whole(number: Fraction) -> int:
 
 
 def crowded_masses(pair: CrowdedGaussians) -> list[tuple[arb, arb]]:
-    """P- and Q-mass of each group of cells, for the record in the first data set; at the working precision."""
+    """P- and Q-mass of each group of cells, for the record in the first dataset; at the working precision."""
     chances = _chances(pair)
     rest = arb(0).union(1 - sum(chances.values(), arb(0)))  # of sizes left out: where they lie is not said
     along, across = _edges(pair)

@@ -1,10 +1,10 @@
-"""Dominating pairs: two distributions that are at least as easy to tell apart as any two neighbouring data sets.
+"""Dominating pairs: two distributions that are at least as easy to tell apart as any two neighbouring datasets.
 
 A pair (P, Q) *dominates* a mechanism for a class of ordered neighbours (D, D') when
 H_α(M(D) ‖ M(D')) <= H_α(P ‖ Q) for every α >= 0, where H_α(P ‖ Q) = ∫ (dP - α dQ)_+. If every step of an adaptive
 composition is dominated, given any history, by a pair fixed in advance, then the product of the pairs dominates the
 composition (Zhu, Dong & Wang 2022; Dong, Roth & Su 2022; ``pairs.md``, section 2). The class of ordered neighbours must
-be one that every step shares: "the record is in the first data set" (remove) or "in the second" (add); the privacy
+be one that every step shares: "the record is in the first dataset" (remove) or "in the second" (add); the privacy
 curve is then the maximum over the classes, taken after the whole composition.
 
 A pair is known by its profile H_α alone, and every convex function of α that decreases from 1 at α = 0 and stays at or

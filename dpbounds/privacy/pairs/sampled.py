@@ -110,7 +110,7 @@ class Sampled(OnDraws):
     - remove: H_α = Σ_{k>=1} p_k h_k((α-1+η)/η) for α > 1-η, else 1-α. Add: the same pair, swapped. For at most one
       draw this is the mixture ((1-q)Q + qP, Q), an identity: Zhu, Dong & Wang 2022. For more it follows by convexity.
     - replace: Σ_{k>=1} p_k h_k(1 + (α-1)/η) for α >= 1, mirrored for α < 1: Balle, Barthe & Gaboardi 2018 (advanced
-      joint convexity), Zhu, Dong & Wang 2022. Attained in a single step, by one of *two* pairs of data sets; composed,
+      joint convexity), Zhu, Dong & Wang 2022. Attained in a single step, by one of *two* pairs of datasets; composed,
       it is sound under adaptivity, where the two composed separately are not. The base must be symmetric.
 
     ``sampling.md``, sections 2, 5 and 6.

@@ -28,7 +28,7 @@ class ShuffledBatches(DirectedPair):
     depends on ε and δ, and is no profile: ``routes/shuffling`` proves it. Derived in ``shuffled.md``.
 
     - replace: the record's content is replaced.
-    - remove: it contributes in the first data set alone (zero); add: in the second (restore).
+    - remove: it contributes in the first dataset alone (zero); add: in the second (restore).
 
     Attributes:
         centred: Replace only: a record at half the distance from all others exists, or could.

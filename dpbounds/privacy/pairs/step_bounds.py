@@ -13,9 +13,9 @@ class StepBound:
 
     Attributes:
         pair: Dominates the step.
-        attacks: Attained, each by some mechanism of the description and two data sets, in every step of a composition.
+        attacks: Attained, each by some mechanism of the description and two datasets, in every step of a composition.
         only_once: In a single step, not in a composition, the dominating pair itself is attained at every ε.
-        size: The number of records of the data sets that attain the attacks, where it matters.
+        size: The number of records of the datasets that attain the attacks, where it matters.
         in_the_limit: Whether the attacks are attained only in the limit, as the number of records grows.
     """
 

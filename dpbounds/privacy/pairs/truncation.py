@@ -1,4 +1,4 @@
-"""How often a Poisson sample is cut to a largest size, and which sizes of data sets are taken together.
+"""How often a Poisson sample is cut to a largest size, and which sizes of datasets are taken together.
 
 Everything is rounded to the side on which the pairs of ``truncated.md`` still dominate (or, for ``least_rate``, are
 still attained).
@@ -41,7 +41,7 @@ _STARTS = np.flatnonzero(_TAKEN == 2)
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A Poisson sample of rate q of which at most B records are kept, for all sizes n of data sets in a range.
+    """A Poisson sample of rate q of which at most B records are kept, for all sizes n of datasets in a range.
 
     Attributes:
         at_most: Not less than the chance τ that B or more of the n - 1 others are sampled, for the largest n.
@@ -79,7 +79,7 @@ class _Chances:
 
 
 def cut_of(rate: Fraction, most: int, smallest: int, largest: int) -> Cut:
-    """The cut to B = ``most`` records for data sets of ``smallest`` to ``largest`` records (the larger neighbour)."""
+    """The cut to B = ``most`` records for datasets of ``smallest`` to ``largest`` records (the larger neighbour)."""
     first, last = _chances(rate, most, smallest), _chances(rate, most, largest)
     just = min(first.just, last.just, 1 - last.at_most)  # it grows with n, then falls
     surely = first.at_least * last.kept_at_least  # τ grows with n, the chance to be kept falls
@@ -146,7 +146,7 @@ class Costs:
     Attributes:
         squared_shift: Of a release, for a record's own bound.
         count: How many releases there are.
-        replaced: Whether both data sets hold a record in the place.
+        replaced: Whether both datasets hold a record in the place.
         zeroed: Whether it contributes nothing in one of them.
     """
 
@@ -243,7 +243,7 @@ def size_ranges(
     Args:
         rate: q of the samples.
         most: B, less than ``largest``.
-        largest: The largest size of a data set.
+        largest: The largest size of a dataset.
         squared_shift: Of a release, for a record's own bound.
         count: How many releases there are.
 

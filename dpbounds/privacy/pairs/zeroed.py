@@ -45,12 +45,12 @@ class Zeroed(OnDraws):
     With η = 1 - p_0, h_k the profile of the base (first law: the record contributes) enlarged k times, g_k that of its
     reversal, and κ = (α-1)(1-η)/η:
 
-    - remove (the record contributes in the first data set): for α >= 1 H_α = Σ_{k>=1} p_k inf_{b>0} h_k(α + κ/b) +
+    - remove (the record contributes in the first dataset): for α >= 1 H_α = Σ_{k>=1} p_k inf_{b>0} h_k(α + κ/b) +
       (κ/b) g_k(b); for α < 1 the reversal of Σ_{k>=1} p_k g_k(1 + (α-1)/η). Add: the same pair, swapped.
     - For a Gaussian base and α >= 1 the k-th infimum is the profile of (1-η) N(0) + η N(2ks) against (1-η) N(0) +
       η N(ks), over η.
 
-    For at most one draw it is attained in a single step (Gaussian noise), by one of two pairs of data sets. Derived in
+    For at most one draw it is attained in a single step (Gaussian noise), by one of two pairs of datasets. Derived in
     ``zero_out.md``, sections 4 and 5.
     """
 
@@ -115,7 +115,7 @@ class OpposedGaussians(DirectedPair):
 
 
 def _zeroed(draws: Draws, base: Pair) -> LossDistribution:
-    """A record contributes in the first data set: k ~ ``draws`` times, which counts as revealed."""
+    """A record contributes in the first dataset: k ~ ``draws`` times, which counts as revealed."""
     weights, rest = counts_of(draws)
     rate = ball(draws.rate)
     eta = -(draws.slots * (-rate).log1p()).expm1() if draws.rate < 1 else arb(1)

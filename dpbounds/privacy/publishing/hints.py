@@ -227,7 +227,7 @@ def _own_spacing(release: dict[str, Any], relation: Relation) -> Iterator[Fracti
 
 
 def _sizes(subject: Account, releases: list[dict[str, Any]]) -> Hints:
-    """Where ranges of sizes of data sets end, for truncated samples, and what is moved in each (``truncated.md``)."""
+    """Where ranges of sizes of datasets end, for truncated samples, and what is moved in each (``truncated.md``)."""
     from dpbounds.privacy.pairs.truncation import Costs, cut_of, moved_of
 
     found = [(part, n) for part, n in parts_of(subject.mechanism) if isinstance(part, TruncatedPoisson)]

@@ -8,7 +8,7 @@ certificate holds; 1 it is refuted, or could not be confirmed; 2 the file is not
 confirmed nor refuted, because it rests on a method that is not re-done here (``dpbounds check`` covers it).
 
 What it proves. The privacy curve is δ(ε) = max over the orders of the neighbours of E_P[(1 - e^{ε - L})_+] with
-L = log dP/dQ and the pairs (P, Q) of ``products_of``. That these dominate all neighbouring data sets is a theorem
+L = log dP/dQ and the pairs (P, Q) of ``products_of``. That these dominate all neighbouring datasets is a theorem
 (Balle & Wang 2018; Zhu, Dong & Wang 2022; the files named in ``standalone_checker.md``), and the only thing taken
 on trust beside Python and Arb.
 δ(·) does not increase, so that "ε(δ) lies in [lo, hi]" follows from δ(hi) <= δ and δ(lo) > δ.
@@ -151,7 +151,7 @@ STEPS, ROWS, DIGITS, RUNS = 100_000, 2_048, 1_000, 10**9
 LEAST_RATE, LEAST_NOISE, LEAST_DELTA = Fraction(1, 10**300), Fraction(1, 10**150), Fraction(1, 10**100)
 
 
-# of data sets: classes of sizes
+# of datasets: classes of sizes
 CLASSES = 1_000
 # of one account: functions evaluated on balls of 256 bits (20 000 000 are minutes), in a search that nothing guides,
 # balls kept at once (half a gigabyte), and bits of a sum's denominator
@@ -274,12 +274,12 @@ def finite(record: object, name: str) -> float:
 
 
 # --- relations.py -----------------------------------------------------------------------------------------------------
-# Which data sets are neighbours, and the orders of two neighbours.
+# Which datasets are neighbours, and the orders of two neighbours.
 
 RELATIONS = {
-    "add-or-remove-one": "two data sets are neighbours when one is the other plus one record",
-    "replace-one": "two data sets are neighbours when one record is replaced by another",
-    "zero-out-one": "two data sets are neighbours when they agree but for one position, whose record in one of the two "
+    "add-or-remove-one": "two datasets are neighbours when one is the other plus one record",
+    "replace-one": "two datasets are neighbours when one record is replaced by another",
+    "zero-out-one": "two datasets are neighbours when they agree but for one position, whose record in one of the two "
     "contributes nothing to any answer; its place, and how many records there are, stay and are public",
 }
 ORDERS = ("remove", "add", "replace", "both orders")
@@ -316,7 +316,7 @@ def claim_in_words(claim: dict[str, Any]) -> str:
 
 
 def relation_in_words(claim: dict[str, Any]) -> str:
-    """Which data sets are neighbours."""
+    """Which datasets are neighbours."""
     group = claim.get("group_size", 1)
     more = "" if group == 1 else f"; here for up to {group} records at once, the same throughout"
     return RELATIONS[claim["relation"]] + more
@@ -1222,7 +1222,7 @@ def joining(noise: dict[str, Any], order: str, relation: str, rate: Fraction) ->
 # --- aim.py -----------------------------------------------------------------------------------------------------------
 # What is chosen for one claim: hints, and how finely is computed.
 
-Sizes = dict[int, tuple[int, int]]  # by the largest size of data sets that is promised: the first and last of a range
+Sizes = dict[int, tuple[int, int]]  # by the largest size of datasets that is promised: the first and last of a range
 CHOICES = ("clones", "strides")  # hints that are lists, of one choice for each release that takes one
 
 
@@ -1787,7 +1787,7 @@ class WithoutReplacement(Scheme):
     def demand(self, release: dict[str, Any], version: int) -> None:
         """Refuse more records than there are."""
         if release["batch_size"] > release["dataset_size"]:
-            raise Malformed("a batch is larger than the data set")
+            raise Malformed("a batch is larger than the dataset")
 
     def holds(self, noise: dict[str, Any], relation: str) -> bool:
         """Where a record may displace another one."""
@@ -1811,7 +1811,7 @@ def of_fixed_size(release: dict[str, Any], order: str, relation: str) -> Profile
     if rate == 1 and relation != "add-or-remove-one":
         return noise_profile(release["mechanism"], 2 if relation == "replace-one" else 1)
     if rate == 1:
-        raise Malformed("under add-or-remove-one a batch is smaller than the data set")
+        raise Malformed("under add-or-remove-one a batch is smaller than the dataset")
     return displacing(release["mechanism"], order, relation, rate)
 
 
@@ -2821,7 +2821,7 @@ class TruncatedPoisson(Scheme):
 def of_truncated(
     release: dict[str, Any], order: str, relation: str, low: int, high: int, moved: Fraction = Fraction(0)
 ) -> Profile:
-    """(19) A Poisson sample of at most B records, of data sets of ``low`` to ``high`` records."""
+    """(19) A Poisson sample of at most B records, of datasets of ``low`` to ``high`` records."""
     rate, most, noise = release["sample_rate"], release["max_batch_size"], release["mechanism"]
     if not NOISES[noise["kind"]].truncates:
         raise NotCovered(f"{noise['kind']} noise on truncated samples")
@@ -2889,9 +2889,9 @@ def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) ->
 
 
 def size_classes(releases: list[dict[str, Any]], relation: str, hints: dict[str, Any]) -> list[Sizes]:
-    """(19) Classes of neighbours: a range of sizes of data sets for each of the largest sizes that are promised.
+    """(19) Classes of neighbours: a range of sizes of datasets for each of the largest sizes that are promised.
 
-    Releases that promise the same are of one data set, others may be of another one, so that every choice of ranges is
+    Releases that promise the same are of one dataset, others may be of another one, so that every choice of ranges is
     a class. The ranges of one promise cover its sizes from 1 on; a hint says where they end, else there is one.
     """
     promised = {release["dataset_size"] for release in releases if release["kind"] == TruncatedPoisson.kind}
@@ -2904,7 +2904,7 @@ def size_classes(releases: list[dict[str, Any]], relation: str, hints: dict[str,
             raise Malformed("the ranges of sizes do not end in increasing order, the last at dataset_size")
         ranges[ends[-1]] = [(low + 1, high) for low, high in pairwise((0, *ends))]
     if math.prod(map(len, ranges.values())) > CLASSES:
-        raise NotCovered(f"more than {CLASSES} classes of sizes of data sets")
+        raise NotCovered(f"more than {CLASSES} classes of sizes of datasets")
     return [dict(zip(ranges, each, strict=True)) for each in itertools.product(*ranges.values())]
 
 

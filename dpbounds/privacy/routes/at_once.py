@@ -71,7 +71,7 @@ def _allocated(pair: Allocated, epsilon: Fraction) -> Fraction:
         bound = remove
         if pair.direction is Pairing.ADD:
             bound = remove * ball(2 * epsilon).exp()
-        elif pair.direction is Pairing.REPLACE:  # through the data set without the record, at half of ε for each link
+        elif pair.direction is Pairing.REPLACE:  # through the dataset without the record, at half of ε for each link
             half = variance / (4 * ball(epsilon / 2).expm1())
             bound = half + ball(epsilon / 2).exp() * half * ball(epsilon).exp()
         return min(Fraction(1), ball_end(bound, "up"))

@@ -52,7 +52,7 @@ def deals(scheme):
 
 @dataclass
 class Side:
-    """One data set: the gradients of its records, the same at all points."""
+    """One dataset: the gradients of its records, the same at all points."""
 
     gradients: np.ndarray
 

@@ -1,4 +1,4 @@
-"""Definition 4.1: what it spends on data sets that come close to the worst."""
+"""Definition 4.1: what it spends on datasets that come close to the worst."""
 
 from math import exp, log
 

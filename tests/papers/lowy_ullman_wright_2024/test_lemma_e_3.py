@@ -37,7 +37,7 @@ def test_the_exact_law_of_a_small_problem_stays_below(n, epsilon):
     counts = draw.multinomial(n, chances, 4000)
     empirical = counts / n @ losses.T
     weight = np.exp(-epsilon * n / 4 * (empirical - empirical.min(1, keepdims=True)))
-    law = (weight / weight.sum(1, keepdims=True)).mean(0)  # exact selection, averaged over data sets
+    law = (weight / weight.sum(1, keepdims=True)).mean(0)  # exact selection, averaged over datasets
     gap = risk - risk.min()
     values = {"G": 1, "D": 1, "r_n": "0.05", "psi": 0, "N": 21}
     values |= {"n": n, "epsilon": epsilon}

@@ -52,7 +52,7 @@ def parts(name):
     return ("bound", "packing", "sampling" if name.startswith("population") else "two_points")
 
 
-# --- 2. Two data sets -------------------------------------------------------------------------------------------------
+# --- 2. Two datasets -------------------------------------------------------------------------------------------------
 
 
 def best_mechanism(n, epsilon, delta, cost, grid):
@@ -137,7 +137,7 @@ def test_draws_alone_overlap(n):
 
 
 def chosen(n, d, epsilon, delta, crowd, spare):
-    """κ, m and t as section 4 chooses them for a data set."""
+    """κ, m and t as section 4 chooses them for a dataset."""
     tau = min(log(expm1(epsilon) / (3 * delta * sqrt(d))), d / crowd)
     k = min(n, floor(tau / epsilon))
     t = k * epsilon

@@ -28,7 +28,7 @@ def total_variation(first, second):
 
 def test_the_sum_is_not_what_optimal_composition_gives():
     failures = [Fraction(1, 10), Fraction(1, 4), Fraction(1, 3)]
-    # three mechanisms that reveal the data set with these probabilities: answers "hidden", "it is S", "it is S'"
+    # three mechanisms that reveal the dataset with these probabilities: answers "hidden", "it is S", "it is S'"
     laws = [((1 - p, p, 0), (1 - p, 0, p)) for p in failures]
     ours, theirs = ([prod(law) for law in itertools.product(*side)] for side in zip(*laws, strict=True))
     composed = total_variation(ours, theirs)

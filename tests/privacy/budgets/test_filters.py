@@ -238,7 +238,7 @@ class Known:
 
 
 def tailed(mass: Fraction | str, loss: Fraction | int) -> Known:
-    """Losses z, 0 and -z: with probability s it gives the data set away to odds of e^z."""
+    """Losses z, 0 and -z: with probability s it gives the dataset away to odds of e^z."""
     s = m(mass)
     t = s * mp.exp(-m(loss))
     return Known(((s, t), (1 - s - t, 1 - s - t), (t, s)))

@@ -1,4 +1,4 @@
-"""Attacks on a cell: a mechanism, a way of drawing and an order of neighbours, with the data sets to try."""
+"""Attacks on a cell: a mechanism, a way of drawing and an order of neighbours, with the datasets to try."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def played(steps: Sequence[Iterable[Table]], grid: Grid) -> Array:
     return game([losses(tables, grid) for tables in steps], grid)
 
 
-# --- Data sets of vectors --------------------------------------------------------------------------------------------
+# --- Datasets of vectors --------------------------------------------------------------------------------------------
 
 ENDS: list[Vector] = [(-1.0,), (1.0,)]
 LINE: list[Vector] = [(-1.0,), (-0.4,), (0.0,), (0.5,), (1.0,)]

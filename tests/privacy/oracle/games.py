@@ -1,8 +1,8 @@
 """The best that an adaptive adversary does with given attacks: games on a grid of thresholds.
 
-An *attack* is what a step publishes about two neighbouring data sets: probabilities of the same outcomes under both. It
+An *attack* is what a step publishes about two neighbouring datasets: probabilities of the same outcomes under both. It
 achieves H_α(P ‖ Q) = Σ (P - αQ)_+ at every α >= 0, where α = e^ε and ε may be negative. Let V_t(α) be the best value
-of E_P (1 - α Q/P)_+ over the outputs of steps t, t+1, ..., when the data sets of a later step may depend on all earlier
+of E_P (1 - α Q/P)_+ over the outputs of steps t, t+1, ..., when the datasets of a later step may depend on all earlier
 outputs. Writing the sum over step t on the outside,
 
     V_{T+1}(α) = (1-α)_+,    V_t(α) = max over the attacks (P, Q) of step t of Σ P V_{t+1}(α Q/P),

@@ -1,6 +1,6 @@
 """Which records take part in one step: every way of drawing, by enumeration.
 
-A record is anything that can be sorted: a vector, or a number that names a type of record. A data set is a tuple of
+A record is anything that can be sorted: a vector, or a number that names a type of record. A dataset is a tuple of
 records, a batch the sorted tuple of those that take part (a record drawn twice stands there twice). A ``Sampling``
 knows the law of "how often each record is drawn"; ``batches`` turns it into the law of the batch.
 
@@ -19,7 +19,7 @@ from typing import Protocol, TypeVar
 
 Vector = tuple[float, ...]
 Record = TypeVar("Record", int, Vector)
-Counts = tuple[int, ...]  # how often each record of a data set is drawn
+Counts = tuple[int, ...]  # how often each record of a dataset is drawn
 
 
 class Order(StrEnum):
@@ -139,7 +139,7 @@ def nothing(record: Record) -> Record:
 def neighbours(
     order: Order, shared: Iterable[tuple[Record, ...]], own: Sequence[Record]
 ) -> Iterator[tuple[tuple[Record, ...], tuple[Record, ...]]]:
-    """Ordered pairs of data sets that share some records and differ by one of ``own``, in every way."""
+    """Ordered pairs of datasets that share some records and differ by one of ``own``, in every way."""
     for rest in shared:
         longer = [tuple(itertools.chain(rest, [record])) for record in own]
         zeroed = tuple(itertools.chain(rest, [nothing(own[0])]))

@@ -1,7 +1,7 @@
 """What is claimed for every cell: a profile h(α), α >= 0, that no attack on the cell exceeds. A second transcription.
 
 A *cell* is a mechanism, a way of drawing records and an order of neighbours (and the number of records of the larger
-data set, where the way of drawing needs it):
+dataset, where the way of drawing needs it):
 
     Cell(Gaussian(1.0), Poisson(0.5), Order.REPLACE)
     Cell(Laplace(3.0), WithoutReplacement(2), Order.REMOVE, size=5)
@@ -427,7 +427,7 @@ def above_threshold_mechanism(
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of the table; ``size`` is the number of records of the larger data set (fixed-size drawing only)."""
+    """One cell of the table; ``size`` is the number of records of the larger dataset (fixed-size drawing only)."""
 
     base: Base
     sampling: Sampling
@@ -436,7 +436,7 @@ class Cell:
 
     def known_size(self, least: int) -> int:
         if self.size is None or self.size < least:
-            raise Refused(f"{self.sampling} needs a public number of records, at least {least} in the larger data set")
+            raise Refused(f"{self.sampling} needs a public number of records, at least {least} in the larger dataset")
         return self.size
 
 
@@ -541,7 +541,7 @@ def _without_replacement(cell: Cell, batch: int) -> Profile:
         rate = batch / cell.known_size(batch)
         swaps = cell.base.swaps()
         return symmetrised(lambda alphas: rate * swaps(1 + (alphas - 1) / rate))
-    # A batch without the record is one of the smaller data set, which must hold a batch.
+    # A batch without the record is one of the smaller dataset, which must hold a batch.
     return split(batch / cell.known_size(batch + 1), cell.base.swaps())
 
 

@@ -1,4 +1,4 @@
-"""Poisson samples of users: ``by_user.md``, against integrals over the outputs on data sets of our own."""
+"""Poisson samples of users: ``by_user.md``, against integrals over the outputs on datasets of our own."""
 
 import itertools
 import math
@@ -35,7 +35,7 @@ def density(users: Users, rate: float, noise: float) -> np.ndarray:
 
 
 def spent(one: Users, other: Users, rate: float, noise: float, epsilon: float) -> float:
-    """δ(ε) of the two data sets, by a sum over a grid."""
+    """δ(ε) of the two datasets, by a sum over a grid."""
     difference = density(one, rate, noise) - math.exp(epsilon) * density(other, rate, noise)
     return float(np.maximum(difference, 0).sum() * (X[1] - X[0]))
 
@@ -50,7 +50,7 @@ def normal_delta(shift: float, epsilon: float) -> float:
 
 
 def changed(users: Users, **terms: float) -> Users:
-    """The data set with these terms added to what users' records add up to."""
+    """The dataset with these terms added to what users' records add up to."""
     return {name: total + terms.get(name, 0) for name, total in users.items()}
 
 

@@ -1,4 +1,4 @@
-"""Groups of records on samples (``groups.md``): every small data set, by enumeration; attained; and what breaks."""
+"""Groups of records on samples (``groups.md``): every small dataset, by enumeration; attained; and what breaks."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_no_small_data_sets_spend_more_and_some_spend_it_all(
 
 @pytest.mark.seconds
 def test_a_group_replaced_in_draws_with_replacement() -> None:
-    """An upper bound, above every small data set; the group's own attack is the lower end."""
+    """An upper bound, above every small dataset; the group's own attack is the lower end."""
     mechanism = dp.SampledWithReplacement(NOISE, 2, 4)
     found = claimed(mechanism, RE, 2)
     most = worst(replaced(2, 2), samplings.WithReplacement(2))
@@ -125,7 +125,7 @@ def test_a_group_replaced_in_draws_with_replacement() -> None:
 
 @pytest.mark.parametrize(("batch", "size", "k"), [(2, 4, 2), (1, 4, 2), (2, 5, 2), (2, 5, 3)])
 def test_a_group_replaced_in_batches_of_a_fixed_size(batch: int, size: int, k: int) -> None:
-    """An upper bound, above every small data set; the group's own attack is the lower end."""
+    """An upper bound, above every small dataset; the group's own attack is the lower end."""
     mechanism = dp.SampledWithoutReplacement(NOISE, batch, size)
     found = claimed(mechanism, RE, k)
     most = worst(replaced(k, size - k), samplings.WithoutReplacement(batch))

@@ -107,7 +107,7 @@ class Run:
         self.record, self.changed = (lambda x: beside(x) + own(x)), (lambda x: beside(x) + other(x))
 
     def densities(self, orders, sizes):
-        """The last iterate's density on both data sets: at step t batch orders[k][t], a step and noise of sizes[t]."""
+        """The last iterate's density on both datasets: at step t batch orders[k][t], a step and noise of sizes[t]."""
         found = []
         kept = {}
         for own in (self.record, self.changed):
@@ -537,10 +537,10 @@ def test_noise_is_calibrated_by_what_is_proven_on_either_side():
     ("mechanism", "relation", "said"),
     [
         (run_of(), AR, "--relation replace-one or --relation zero-out-one"),
-        (dp.PoissonSampled(run_of(), "0.5"), RE, "run it on the whole data set"),
-        (dp.SampledWithoutReplacement(run_of(), 5, 50), ZO, "run it on the whole data set"),
-        (dp.SampledWithReplacement(run_of(), 5, 50), RE, "run it on the whole data set"),
-        (dp.InParallel((run_of(), run_of())), RE, "run it on the whole data set"),
+        (dp.PoissonSampled(run_of(), "0.5"), RE, "run it on the whole dataset"),
+        (dp.SampledWithoutReplacement(run_of(), 5, 50), ZO, "run it on the whole dataset"),
+        (dp.SampledWithReplacement(run_of(), 5, 50), RE, "run it on the whole dataset"),
+        (dp.InParallel((run_of(), run_of())), RE, "run it on the whole dataset"),
     ],
 )
 def test_what_is_not_proven_is_refused(mechanism, relation, said):

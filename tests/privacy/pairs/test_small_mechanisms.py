@@ -279,7 +279,7 @@ def test_groups_on_whole_numbers() -> None:
 
 
 def mixture_tables(order: Order, noise: GaussianNoise, rest: Sum) -> list[Table]:
-    """All data sets: a record with vectors of the norms in WITH_CHANCE, and others that contribute by chance, too."""
+    """All datasets: a record with vectors of the norms in WITH_CHANCE, and others that contribute by chance, too."""
     chances = [float(chance) for chance in WITH_CHANCE.values()]
 
     def law(vectors: tuple[float, ...]) -> Sum:

@@ -403,7 +403,7 @@ def test_a_thousand_steps(most: int, told: float) -> None:
 @pytest.mark.seconds
 @pytest.mark.parametrize(("relation", "theirs"), [pytest.param(AR, 1, marks=pytest.mark.minutes), (RE, 2), (ZO, 3)])
 def test_no_more_than_a_peer_says(relation: dp.Relation, theirs: int) -> None:
-    """dp-accounting's second branch is the pair for replacing a record. Its n is that of the larger data set."""
+    """dp-accounting's second branch is the pair for replacing a record. Its n is that of the larger dataset."""
     event = dpa.SelfComposedDpEvent(dpa.TruncatedSubsampledGaussianDpEvent(10_000, 0.01, 120, 1.0), 1000)
     peer = PLDAccountant(NeighboringRelation(theirs), value_discretization_interval=1e-3).compose(event)
     assert dp.epsilon(replace_cut(120) ** 1000, "1e-5", relation).upper < peer.get_epsilon(1e-5)

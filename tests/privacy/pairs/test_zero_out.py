@@ -388,7 +388,7 @@ TWO_WAYS = {  # where one relation or order is singled out in code, and why all 
     "privacy/publishing/certificates/releases.py": "words of a refusal: the checker says what it has under each",
     "privacy/publishing/hints.py": "hints, which a checker verifies: another one proves less, or nothing",
     "cli/answers/assumptions.py": "one more condition under zero-out-one",
-    "privacy/accountants/probable/sampled.py": "two data sets, one without a record of the other; replacing is refused",
+    "privacy/accountants/probable/sampled.py": "two datasets, one without a record of the other; replacing is refused",
     "verification/attacks/neighbours.py": "a record is turned round when replaced; else its term is 0, its place kept",
     "descents/perturbed_gradient_descent.py": "what is proven on a sphere; and a radius that suffices for all",
 }

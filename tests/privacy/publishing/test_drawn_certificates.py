@@ -779,7 +779,7 @@ def test_hints_have_ranges_of_sizes_for_each_promise() -> None:
 
 @pytest.mark.seconds
 def test_no_choice_of_sizes_spends_more_than_the_curve(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Against the accountant's pairs of two data sets, of which nothing is moved."""
+    """Against the accountant's pairs of two datasets, of which nothing is moved."""
     monkeypatch.setattr(truncation, "moved_of", lambda *_: Fraction(0))
     releases = [checker.read_release(each) for each in written(UNLIKE[0] @ UNLIKE[1], ADD)]
     hints, spent = {"sizes": [[1, 2, 3, 4], [1, 2, 3]], "spacing": "1/16"}, []

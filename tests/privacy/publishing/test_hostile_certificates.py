@@ -286,7 +286,7 @@ def test_the_verdict_comes_first_then_what_it_is_about(made: dict[str, dict[str,
         order = [
             together.index("claim: epsilon in ["),
             together.index(
-                "relation: add-or-remove-one: two data sets are neighbours when one is the other plus one record"
+                "relation: add-or-remove-one: two datasets are neighbours when one is the other plus one record"
             ),
             together.index(
                 "3 x Gaussian noise, standard deviation 4.5 per unit of the per-record bound, on the full data"

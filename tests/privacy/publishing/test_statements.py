@@ -105,7 +105,7 @@ def test_a_statement_says_how_records_are_drawn_and_what_must_not_be_published(n
     mechanism, phrases, secret = DRAWN[name]
     for relation in (Relation.REPLACE_ONE, Relation.ZERO_OUT_ONE):
         text = told(mechanism, relation)
-        for phrase in (*phrases, f"private under {relation} (two data sets", "May be published: every answer"):
+        for phrase in (*phrases, f"private under {relation} (two datasets", "May be published: every answer"):
             assert phrase in text, phrase
         assert hidden(text).startswith(secret)
         assert "no sampling" not in text

@@ -169,7 +169,7 @@ class RandomlyAllocated(_Allocated):
 class BallsInBins(_Allocated):
     """Throw every record into one of ``bins`` bins, uniformly and in secret, and run the mechanism on one bin a step.
 
-    An epoch visits every bin once, in order. The sizes of the bins are random: a shuffled data set that is cut into
+    An epoch visits every bin once, in order. The sizes of the bins are random: a shuffled dataset that is cut into
     equal batches is another scheme. ``**`` and ``@`` mean independent runs, each with bins of its own: what is visited
     again in several epochs is described by one object.
 
@@ -301,9 +301,7 @@ def _at_a_step(inner: Mechanism, order: Order) -> tuple[pairs.Pair, tuple[pairs.
     Under replace-one a step with either record; both attain it at once, with opposite vectors.
     """
     where = "steps allocated in secret"
-    demand_no_fixed_size(
-        inner, f"{where}, whose batches have random sizes", "a fixed-size sample of the whole data set"
-    )
+    demand_no_fixed_size(inner, f"{where}, whose batches have random sizes", "a fixed-size sample of the whole dataset")
     demand_no_blocks(inner, where)
     demand_no_allocation(inner, where)
     if order.zeroes:

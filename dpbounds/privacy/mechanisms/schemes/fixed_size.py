@@ -81,7 +81,7 @@ class _FixedSize(Sampling):
 
     @property
     def known_records(self) -> int | None:
-        """The size of the data set, n."""
+        """The size of the dataset, n."""
         return self.dataset_size
 
 
@@ -96,7 +96,7 @@ class SampledWithoutReplacement(_FixedSize):
         batch_size: b, a positive whole number.
         dataset_size: n, public: the number of records, or a lower bound on it. Under replace-one and zero-out-one, on
             the size that both neighbours have; under add-or-remove-one, on the size of the larger of any two neighbours
-            (so the number of records in the data set at hand will do), and the smaller one must still hold a whole
+            (so the number of records in the dataset at hand will do), and the smaller one must still hold a whole
             batch: b < n.
 
     Raises:
@@ -154,7 +154,7 @@ class SampledWithoutReplacement(_FixedSize):
         b, n = self.batch_size, self.dataset_size
         base = single_pair(self.mechanism, Order.REPLACE)  # of the batch, one record takes the place of another
         if not isinstance(base, pairs.ShiftedGaussians) or n - k < b or order.zeroes:
-            return None  # the smaller data set holds a whole batch
+            return None  # the smaller dataset holds a whole batch
         chances = hypergeometric_chances(n, k, b)
         if order is Order.REPLACE:
             return pairs.ReplacedGroup(chances, base.squared_shift)
@@ -186,7 +186,7 @@ class SampledWithReplacement(_FixedSize):
         mechanism: What runs on the batch, in which a record that was drawn k times counts k times.
         batch_size: b, the number of draws.
         dataset_size: n, public, with the same meaning as for :class:`SampledWithoutReplacement`; under
-            add-or-remove-one n >= 2, so that the smaller data set is not empty.
+            add-or-remove-one n >= 2, so that the smaller dataset is not empty.
 
     Raises:
         InvalidValue: A size is not a positive whole number.
@@ -237,7 +237,7 @@ class SampledWithReplacement(_FixedSize):
         b, n = self.batch_size, self.dataset_size
         base = single_pair(self.mechanism, Order.REPLACE)  # of the batch, one record takes the place of another
         if not isinstance(base, pairs.ShiftedGaussians) or n <= k or order.zeroes:
-            return None  # the smaller data set holds somebody
+            return None  # the smaller dataset holds somebody
         if b == 1:
             return SampledWithoutReplacement(self.mechanism, 1, n).group_pair(order, k)
         draws = pairs.Draws(Fraction(k, n), b)
@@ -308,7 +308,7 @@ def _of_whole_vectors(base: pairs.Pair) -> pairs.Pair:
 
 
 def _demand_a_plain_batch(inner: Mechanism, order: Order) -> None:
-    demand_no_fixed_size(inner, "a fixed-size sample of another size", "draw from the data set itself")
+    demand_no_fixed_size(inner, "a fixed-size sample of another size", "draw from the dataset itself")
     demand_no_blocks(inner, "a fixed-size sample")
     demand_no_allocation(inner, "a fixed-size sample")
     if order.counts_records:

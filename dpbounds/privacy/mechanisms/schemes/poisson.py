@@ -105,7 +105,7 @@ class PoissonSampled(Sampling):
         """The mixture of the two distributions (``sampling.md``); a replaced record may be in the sample, or not."""
         rate, inner = self.sample_rate, self.mechanism
         demand_no_fixed_size(
-            inner, "a Poisson sample, whose size is random", "a fixed-size sample of the whole data set"
+            inner, "a Poisson sample, whose size is random", "a fixed-size sample of the whole dataset"
         )
         demand_no_blocks(inner, "a sample together with other releases")
         demand_no_allocation(inner, "a Poisson sample")

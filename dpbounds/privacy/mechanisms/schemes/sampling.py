@@ -1,8 +1,8 @@
 """A mechanism that runs on a random part of the data, or each time on another part of it.
 
 In every case the mechanism must answer with a sum, or a sum divided by a *public* constant: dividing by the realised
-size of a random batch is another mechanism, whose sensitivity depends on the data. Batches cut from a shuffled data
-set are a scheme of their own, :class:`Shuffled`.
+size of a random batch is another mechanism, whose sensitivity depends on the data. Batches cut from a shuffled
+dataset are a scheme of their own, :class:`Shuffled`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def demand_mechanism(value: object) -> None:
 
 
 def records_in_words(batch_size: int, dataset_size: int) -> str:
-    """The sizes of a batch and of the data set, in words."""
+    """The sizes of a batch and of the dataset, in words."""
     return f"{'one record' if batch_size == 1 else f'{batch_size} records'} of {dataset_size}"
 
 

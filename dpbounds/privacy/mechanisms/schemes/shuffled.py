@@ -1,4 +1,4 @@
-"""Batches cut from a shuffled data set."""
+"""Batches cut from a shuffled dataset."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Shuffled(Dealing):
         if order.counts_records:
             refuse_without_positions("shuffled batches of one size")
         inner, where = self.mechanism, "a shuffled batch"
-        demand_no_fixed_size(inner, where, "shuffle the data set itself")
+        demand_no_fixed_size(inner, where, "shuffle the dataset itself")
         demand_no_blocks(inner, where)
         demand_no_allocation(inner, where)
         base, attained = base_of(inner, order)

@@ -24,7 +24,7 @@ from dpbounds.privacy.values import positive_rate
 if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms.schemes.drawing import Rows, Source
 
-_MOST_SIZES = 12  # classes of sizes of data sets, where releases promise several largest sizes
+_MOST_SIZES = 12  # classes of sizes of datasets, where releases promise several largest sizes
 _OFTEN = Fraction(1, 1000)  # of cuts: below it an attack by a crowd is not looked at
 _LARGEST_SHIFT = 100  # squared, of a release whose attack by a crowd is looked at
 
@@ -41,7 +41,7 @@ class TruncatedPoisson(Sampling):
         sample_rate: q, in (0, 1].
         max_batch_size: B, a positive whole number.
         dataset_size: n, public: under replace-one and zero-out-one the number of records, under add-or-remove-one an
-            upper bound on the size of any data set (a lower bound is not enough, and B >= n means that nothing is cut).
+            upper bound on the size of any dataset (a lower bound is not enough, and B >= n means that nothing is cut).
 
     Raises:
         InvalidValue: The sample rate is not in (0, 1], or a size is not a positive whole number.
@@ -79,7 +79,7 @@ class TruncatedPoisson(Sampling):
 
     @property
     def group_key(self) -> Hashable:
-        """All releases on truncated samples, of one data set, have the ranges of its sizes in common."""
+        """All releases on truncated samples, of one dataset, have the ranges of its sizes in common."""
         return TruncatedPoisson
 
     def classes(self, order: Order) -> Classes:
@@ -137,9 +137,9 @@ _Releases = Sequence[tuple[TruncatedPoisson, int]]
 
 
 def ranges_of_sizes(members: _Releases, most: int = _MOST_SIZES) -> dict[int, tuple[tuple[int, int], ...]]:
-    """Where records are added or removed: which sizes of data sets are one class, for each largest size promised.
+    """Where records are added or removed: which sizes of datasets are one class, for each largest size promised.
 
-    Where the promises differ, nothing says that it is one data set: every choice of a range for each is a class
+    Where the promises differ, nothing says that it is one dataset: every choice of a range for each is a class
     (``truncated.md``, section 3). Ranges suit the release that is run most often. Where there would be more classes
     than ``most``, all sizes of a promise are taken together, in the order of the steps.
     """
@@ -164,7 +164,7 @@ def ranges_of_sizes(members: _Releases, most: int = _MOST_SIZES) -> dict[int, tu
 def _classes_of(members: _Releases, order: Order, most: int) -> list[Classes]:
     """Releases on Poisson samples of which a uniform choice is kept; at most so many classes in all.
 
-    The size of the data set is public but where records are added or removed: there each range of sizes is a class.
+    The size of the dataset is public but where records are added or removed: there each range of sizes is a class.
     """
     steps = sum(count for _, count in members)
     if not order.counts_records:
@@ -194,14 +194,14 @@ def _classes_of(members: _Releases, order: Order, most: int) -> list[Classes]:
 
 
 def _allowed(bound: pairs.StepBound, largest: int) -> pairs.StepBound:
-    """Without attacks by data sets that another release's promise excludes (up to B records, one does as well)."""
+    """Without attacks by datasets that another release's promise excludes (up to B records, one does as well)."""
     return bound if bound.size is None or bound.size <= largest else replace(bound, attacks=(), size=None)
 
 
 def _cut(
     mechanism: TruncatedPoisson, order: Order, smallest: int, largest: int | None = None, count: int = 1
 ) -> pairs.StepBound:
-    """One of so many releases, for data sets of ``smallest`` to ``largest`` records (None: as many as may be)."""
+    """One of so many releases, for datasets of ``smallest`` to ``largest`` records (None: as many as may be)."""
     rate, most, inner = mechanism.sample_rate, mechanism.max_batch_size, mechanism.mechanism
     demand_noise_on_sums(inner)
     largest = largest or mechanism.dataset_size

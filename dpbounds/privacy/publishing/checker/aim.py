@@ -11,7 +11,7 @@ from dpbounds.privacy.publishing.checker.balls import number
 from dpbounds.privacy.publishing.checker.reading import field
 from dpbounds.privacy.publishing.checker.verdicts import Malformed
 
-Sizes = dict[int, tuple[int, int]]  # by the largest size of data sets that is promised: the first and last of a range
+Sizes = dict[int, tuple[int, int]]  # by the largest size of datasets that is promised: the first and last of a range
 CHOICES = ("clones", "strides")  # hints that are lists, of one choice for each release that takes one
 
 

@@ -6,7 +6,7 @@ certificate holds; 1 it is refuted, or could not be confirmed; 2 the file is not
 confirmed nor refuted, because it rests on a method that is not re-done here (``dpbounds check`` covers it).
 
 What it proves. The privacy curve is δ(ε) = max over the orders of the neighbours of E_P[(1 - e^{ε - L})_+] with
-L = log dP/dQ and the pairs (P, Q) of ``products_of``. That these dominate all neighbouring data sets is a theorem
+L = log dP/dQ and the pairs (P, Q) of ``products_of``. That these dominate all neighbouring datasets is a theorem
 (Balle & Wang 2018; Zhu, Dong & Wang 2022; the files named in ``standalone_checker.md``), and the only thing taken
 on trust beside Python and Arb.
 δ(·) does not increase, so that "ε(δ) lies in [lo, hi]" follows from δ(hi) <= δ and δ(lo) > δ.

@@ -18,7 +18,7 @@ STEPS, ROWS, DIGITS, RUNS = 100_000, 2_048, 1_000, 10**9
 LEAST_RATE, LEAST_NOISE, LEAST_DELTA = Fraction(1, 10**300), Fraction(1, 10**150), Fraction(1, 10**100)
 
 
-# of data sets: classes of sizes
+# of datasets: classes of sizes
 CLASSES = 1_000
 # of one account: functions evaluated on balls of 256 bits (20 000 000 are minutes), in a search that nothing guides,
 # balls kept at once (half a gigabyte), and bits of a sum's denominator

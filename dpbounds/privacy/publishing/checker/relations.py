@@ -1,11 +1,11 @@
-"""Which data sets are neighbours, and the orders of two neighbours."""
+"""Which datasets are neighbours, and the orders of two neighbours."""
 
 from __future__ import annotations
 
 RELATIONS = {
-    "add-or-remove-one": "two data sets are neighbours when one is the other plus one record",
-    "replace-one": "two data sets are neighbours when one record is replaced by another",
-    "zero-out-one": "two data sets are neighbours when they agree but for one position, whose record in one of the two "
+    "add-or-remove-one": "two datasets are neighbours when one is the other plus one record",
+    "replace-one": "two datasets are neighbours when one record is replaced by another",
+    "zero-out-one": "two datasets are neighbours when they agree but for one position, whose record in one of the two "
     "contributes nothing to any answer; its place, and how many records there are, stay and are public",
 }
 ORDERS = ("remove", "add", "replace", "both orders")

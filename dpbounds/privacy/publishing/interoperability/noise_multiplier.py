@@ -36,7 +36,7 @@ def get_noise_multiplier(
     Args:
         target_epsilon: At least 0.
         target_delta: In (0, 1).
-        sample_rate: In (0, 1]; expected batch size over data set size. What Opacus' sampler draws at differs in the
+        sample_rate: In (0, 1]; expected batch size over dataset size. What Opacus' sampler draws at differs in the
             eighth digit: ``drawn_rate(sample_rate)``, to be given with ``steps``.
         epochs: Passes over the data, rounded up to whole steps; or
         steps: number of steps. Exactly one of the two.

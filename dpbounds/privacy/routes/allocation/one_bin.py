@@ -58,7 +58,7 @@ class Cells:
 def cells_of(
     squared_shift: Fraction, per_unit: int, direction: Direction = Direction.REPLACE, largest: int = LARGEST_SHIFT
 ) -> Cells:
-    """The cells for μ² = ``squared_shift``: u = exp(μy - μ²/2), and w is u at -y; 1 where the data set has no record.
+    """The cells for μ² = ``squared_shift``: u = exp(μy - μ²/2), and w is u at -y; 1 where the dataset has no record.
 
     Raises:
         Declined: The shift is too large, or a mass is not known well enough.

@@ -33,7 +33,7 @@ class WithoutReplacement(Scheme):
     def demand(self, release: dict[str, Any], version: int) -> None:
         """Refuse more records than there are."""
         if release["batch_size"] > release["dataset_size"]:
-            raise Malformed("a batch is larger than the data set")
+            raise Malformed("a batch is larger than the dataset")
 
     def holds(self, noise: dict[str, Any], relation: str) -> bool:
         """Where a record may displace another one."""
@@ -57,7 +57,7 @@ def of_fixed_size(release: dict[str, Any], order: str, relation: str) -> Profile
     if rate == 1 and relation != "add-or-remove-one":
         return noise_profile(release["mechanism"], 2 if relation == "replace-one" else 1)
     if rate == 1:
-        raise Malformed("under add-or-remove-one a batch is smaller than the data set")
+        raise Malformed("under add-or-remove-one a batch is smaller than the dataset")
     return displacing(release["mechanism"], order, relation, rate)
 
 

@@ -58,7 +58,7 @@ class TruncatedPoisson(Scheme):
 def of_truncated(
     release: dict[str, Any], order: str, relation: str, low: int, high: int, moved: Fraction = Fraction(0)
 ) -> Profile:
-    """(19) A Poisson sample of at most B records, of data sets of ``low`` to ``high`` records."""
+    """(19) A Poisson sample of at most B records, of datasets of ``low`` to ``high`` records."""
     rate, most, noise = release["sample_rate"], release["max_batch_size"], release["mechanism"]
     if not NOISES[noise["kind"]].truncates:
         raise NotCovered(f"{noise['kind']} noise on truncated samples")
@@ -126,9 +126,9 @@ def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) ->
 
 
 def size_classes(releases: list[dict[str, Any]], relation: str, hints: dict[str, Any]) -> list[Sizes]:
-    """(19) Classes of neighbours: a range of sizes of data sets for each of the largest sizes that are promised.
+    """(19) Classes of neighbours: a range of sizes of datasets for each of the largest sizes that are promised.
 
-    Releases that promise the same are of one data set, others may be of another one, so that every choice of ranges is
+    Releases that promise the same are of one dataset, others may be of another one, so that every choice of ranges is
     a class. The ranges of one promise cover its sizes from 1 on; a hint says where they end, else there is one.
     """
     promised = {release["dataset_size"] for release in releases if release["kind"] == TruncatedPoisson.kind}
@@ -141,7 +141,7 @@ def size_classes(releases: list[dict[str, Any]], relation: str, hints: dict[str,
             raise Malformed("the ranges of sizes do not end in increasing order, the last at dataset_size")
         ranges[ends[-1]] = [(low + 1, high) for low, high in pairwise((0, *ends))]
     if math.prod(map(len, ranges.values())) > CLASSES:
-        raise NotCovered(f"more than {CLASSES} classes of sizes of data sets")
+        raise NotCovered(f"more than {CLASSES} classes of sizes of datasets")
     return [dict(zip(ranges, each, strict=True)) for each in itertools.product(*ranges.values())]
 
 
