@@ -100,7 +100,9 @@ class Checkpoint:
         else:
             self._run, saved = self._load()
             if not lines or lines[0].get("run") != self._run:
-                why = f"{self.log}, which tells whether the run went on from {self.path}, is missing or another run's"
+                why = (
+                    f"{self.log}, which records whether the run continued from {self.path}, is missing or another run's"
+                )
                 raise BudgetExceeded(why)
             last = max((int(line["step"]) for line in lines if "saved" in line), default=0)
             if saved.step < last:
@@ -156,7 +158,7 @@ class Checkpoint:
         Raises:
             InvalidValue: The file is missing, damaged or another run's: the run cannot go on.
         """
-        advice = "records cannot be kept in bins that nobody knows: begin another run"
+        advice = "the fixed bins of the records are unknown: begin another run"
         if not self.secret.exists():
             raise InvalidValue("checkpoint", self.secret, "a file that is there", advice)
         try:

@@ -64,7 +64,7 @@ _DIFFERENCE = {
     Relation.ZERO_OUT_ONE: "left out of every sum, its place and the number of records kept",
 }
 _SEEDED = (
-    " Whoever knows the seed can subtract this noise; of several fits with one seed, publish one at most: their noise "
+    " With the seed, this noise can be subtracted; of several fits with one seed, publish at most one: their noise "
     "is the same."
 )
 

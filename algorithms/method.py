@@ -413,9 +413,7 @@ class Method(ABC, Generic[P]):
         Raises:
             UnsupportedMechanism, InvalidValue: It is not, or what that rests on is not known of the problem.
         """
-        why = (
-            f"{type(self).__name__} is no plain noisy gradient descent of which the last iterate is known to spend less"
-        )
+        why = f"{type(self).__name__} is not plain noisy gradient descent, whose last iterate is known to spend less"
         raise UnsupportedMechanism(f"{why}: count all iterates")
 
     @property

@@ -55,7 +55,7 @@ class Unreleased(NDArrayOperatorsMixin):
 
     def __array_function__(self, function: Callable[..., Any], types: Any, inputs: Any, named: Any) -> Any:
         if function in _TELLING:
-            raise _kept(f"given to {function.__name__}, as the shape of its answer tells")
+            raise _kept(f"given to {function.__name__}, as the shape of its answer shows")
         if (named and named.get("out") is not None) or function in _WRITING:
             raise _kept("written into an array")
         return computed(function, *inputs, **named)

@@ -295,7 +295,7 @@ class Part(TypedDict):
 
 
 class Wrong(TypedDict):
-    """Something wrong in print."""
+    """An erratum of a paper."""
 
     printed: str
     right: str

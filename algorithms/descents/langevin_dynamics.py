@@ -164,7 +164,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
             limit = formatted_float(evaluate(2 / smoothness, {}).exact_lower, "g", "down")
             raise InvalidValue("step_size", float(eta), f"less than 2/(L + λ) = {limit}", "use more steps")
         if evaluate(mu / smoothness, {}) > 1:
-            raise InvalidValue("pl_constant", str(mu), f"at most L + λ = {smoothness}", "it is no PL constant")
+            raise InvalidValue("pl_constant", str(mu), f"at most L + λ = {smoothness}", "it is not a PL constant")
         start = problem.initial_point
         square = sum((Fraction(float(entry)) ** 2 for entry in start), Fraction(0))
         found = promised(

@@ -80,5 +80,5 @@ class Plain:
     @staticmethod
     def _other(why: str) -> BudgetExceeded:
         return BudgetExceeded(
-            f"the walk is no plain noisy gradient descent, of which the last iterate could be published alone: {why}"
+            f"the run is not plain noisy gradient descent, whose last iterate could be published alone: {why}"
         )

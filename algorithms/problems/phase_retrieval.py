@@ -34,7 +34,7 @@ QUARTIC = BallLoss(
 φ' = u(u² - t). For fixed u it is affine in t, so |φ'| is largest at t = 0, where it is |u|³ <= ρ³, or at t = Y, where
 it is |u||u² - Y|: at most |u|³ where u² >= Y, and otherwise u(Y - u²) (for u > 0), which rises up to u = √(Y/3) and
 falls from there, so that its supremum is its value at min(ρ, √(Y/3)).
-φ'' = 3u² - t lies in [-Y, 3ρ²], with both ends attained. φ''' = 6u. φ is 0 at u² = t and at most max(ρ⁴, Y²)/4: at
+φ'' = 3u² - t lies in [-Y, 3ρ²], and both bounds are attained. φ''' = 6u. φ is 0 at u² = t and at most max(ρ⁴, Y²)/4: at
 t = 0, u = ρ, or at t = Y, u = 0.
 """
 

@@ -84,7 +84,9 @@ class NegativeCurvatureDescent(SecondOrderMethod):
         """As ``SecondOrderMethod.bound``; nothing is promised where K is smaller than the theorem's, either."""
         promised = super().bound(problem)
         if self.most_hessians < (least := steps_of(theorem.least_searches, self._values(problem))):
-            raise InvalidValue("searches", self.most_hessians, f"at least {least}", "so many saddles may be met")
+            raise InvalidValue(
+                "searches", self.most_hessians, f"at least {least}", "this many saddle points may be met"
+            )
         return promised
 
     @property

@@ -212,7 +212,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         total = steepest(problem) + sympy.Rational(self.regularisation * self.net.radius)
         across = total * self.net.diameter
         if self.regularisation:
-            return no_more_than(found, problem, "the ball is no wider", across)
+            return no_more_than(found, problem, "the ball is at most this wide", across)
         return no_more_than_range(found, problem, across)
 
     def tail(self, problem: FiniteSum, failure_probability: ExactLike) -> Enclosure:

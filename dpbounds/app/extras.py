@@ -149,8 +149,8 @@ def _opacus(mechanism: Mechanism) -> str:
         return ""
     return (
         "from dpbounds.opacus import PrivacyEngine\n\n"
-        f"# a loader of {math.ceil(1 / mechanism.sample_rate)} batches, so that a record is in a batch with chance "
-        f"{exactly(mechanism.sample_rate)} at most\n"
+        f"# a loader of {math.ceil(1 / mechanism.sample_rate)} batches, so that a record is in a batch with "
+        f"probability {exactly(mechanism.sample_rate)} at most\n"
         "model, optimizer, loader = PrivacyEngine(public_dataset_size=n).make_private(\n"
         "    module=model, optimizer=optimizer, data_loader=loader,\n"
         f"    noise_multiplier={exactly(noise)}, max_grad_norm=1.0,\n)"

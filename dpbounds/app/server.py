@@ -521,7 +521,7 @@ def application(jobs: Jobs) -> Starlette:
 
 
 async def _tick(jobs: Jobs) -> None:
-    """What nobody waits for any more is dropped, though nobody asks."""
+    """Cancel abandoned questions every second, whether or not requests come."""
     while True:
         await asyncio.sleep(1)
         jobs.look()

@@ -40,7 +40,7 @@ def _theorems(found: Sequence[dict[str, Any]]) -> list[Rows]:
         (_id(one["id"]), one["status"], one["title"], (one["metric"] or "").replace("-", " "), ", ".join(one["errata"]))
         for one in found
     )
-    return [Rows(f"{len(rows)} statements", ("statement", "status", "title", "bounds", "wrong in print"), rows)]
+    return [Rows(f"{len(rows)} statements", ("statement", "status", "title", "bounds", "errata"), rows)]
 
 
 def _errata(found: Sequence[dict[str, Any]]) -> list[Rows]:
@@ -154,7 +154,7 @@ def _verify(found: dict[str, Any]) -> list[Rows]:
     experiments = tuple((_id(one["theorem"]), one["name"], " ".join(one["findings"])) for one in found["experiments"])
     told = ("statement", "experiment", "what it shows")
     return [
-        Rows(f"Promises of theorems, held against runs: {counts}", head, rows),
+        Rows(f"Guarantees of theorems, compared with runs: {counts}", head, rows),
         *([Rows("Experiments of papers, again", told, experiments)] if experiments else []),
     ]
 

@@ -136,7 +136,7 @@ VIEWS = {
     ("library", "statement"): View(
         "show", "One statement", ("name",), (("name", "wang-xu-2019/theorem-2/explicit"),), extra="statement"
     ),
-    ("library", "errata"): View("errata", "What is wrong in print", ("paper", "severity"), as_json=True),
+    ("library", "errata"): View("errata", "Errata of the papers", ("paper", "severity"), as_json=True),
     ("evidence", "verify"): View(
         "verify",
         "Does an algorithm do what its theorem says?",

@@ -250,7 +250,7 @@ approximation_ratio = _define(
 )
 
 # The guarantee
-failure_probability = _define("failure_probability", r"\zeta", _PROBABILITY, _PURE, "chance that the bound is missed")
+failure_probability = _define("failure_probability", r"\zeta", _PROBABILITY, _PURE, "probability that the bound fails")
 
 QUANTITIES: tuple[Quantity, ...] = tuple(_records)
 

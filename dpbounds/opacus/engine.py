@@ -42,7 +42,7 @@ from dpbounds.privacy.values import positive
 _RAISED = 12  # how often noise is raised: by what is missing, then twice as much, ...
 _NOISE_DRAWN = (
     "pseudo-random Gaussian numbers of PyTorch, in the precision of the parameters, from generators that are seeded by "
-    "the operating system unless you gave your own; whoever knows a seed can subtract the noise"
+    "the operating system unless you gave your own; with a seed, the noise can be subtracted"
 )
 
 
@@ -357,7 +357,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         if models and losses:
             said = f"on {models} batches, and that of its loss on {losses}"
         elif models:
-            said = f"on {models} batches; of its loss, which is no module of torch.nn, that is assumed"
+            said = f"on {models} batches; of its loss, which is not a module of torch.nn, that is assumed"
         else:
             return "It was not possible to test that a record's gradient depends on no other record: it is assumed."
         return f"That the model's output for a record depends on no other record was tested {said}."
@@ -536,7 +536,7 @@ def _max_grad_norm(value: Any) -> None:
 
 
 _NOT_POISSON = (
-    "batches that are no Poisson samples have no such account: PrivacyEngine(sampling='shuffled', "
+    "batches that are not Poisson samples have no such account: PrivacyEngine(sampling='shuffled', "
     "relation='replace-one') draws and accounts for shuffled ones; in one order for all epochs they spend what "
     "dpbounds.shuffled_epochs(noise_multiplier, epochs) does"
 )
@@ -567,7 +567,7 @@ OPTIONS: dict[str, Callable[[Any], None]] = {
             "hooks": "",
             "functorch": "",
             "ghost": "",
-            "ew": "it stops at an empty sample, which tells that it was empty",
+            "ew": "it stops at an empty sample, which reveals that it was empty",
             "no_op": "the model's own gradients cannot be seen to be those of single records",
             "ghost_fsdp": "it trains on several workers",
             "ghost_tp": "it trains on several workers",

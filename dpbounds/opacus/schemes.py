@@ -135,7 +135,7 @@ class SchemeAccounting:
             raise InvalidValue("public_dataset_size", n, f"an upper bound on the number of records, {records}")
         if self.way.name == KEPT_BINS and (self.records is not None or self._loaded):
             raise UnsupportedMechanism(
-                "bins that are kept belong to one loader and one attempt, as nobody writes down who is in which: "
+                "fixed bins belong to one loader and one attempt, as their records are not stored: "
                 f"take a new engine, or sampling={FRESH_BINS!r}"
             )
         if self.records is not None and self.records != n:
@@ -208,7 +208,7 @@ class SchemeAccounting:
         if self.history:
             if self.way.name == KEPT_BINS:
                 raise UnsupportedMechanism(
-                    "bins that are kept are not in a checkpoint, and others would be thrown: what was spent stands in "
+                    "cannot resume: a checkpoint does not store fixed bins. The spent budget is that of "
                     f"the engine that saved it; to be able to go on take sampling={FRESH_BINS!r}"
                 )
             self.records, self._loaded = records, True

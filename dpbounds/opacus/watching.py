@@ -165,7 +165,7 @@ class Watch:
 
 _LEFT_OUT = (
     "a batch was drawn and no step was taken on it: leaving batches out in view of what is in them (empty ones, say) "
-    "tells what was drawn; take the step, the noise of an empty batch is counted like any other"
+    "reveals what was drawn; take the step, the noise of an empty batch is counted like any other"
 )
 
 

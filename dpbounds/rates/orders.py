@@ -228,7 +228,7 @@ def _order(expression: Expr) -> Order:
     if isinstance(expression, log):
         return logarithm(expression.args[0])
     allowed = "sums, products, rational powers, Max, Min and logarithms of positive quantities"
-    advice = "give values to quantities that stand in exponents" if isinstance(expression, Pow | exp) else ""
+    advice = "give values to quantities in exponents" if isinstance(expression, Pow | exp) else ""
     raise InvalidValue("order", expression, allowed, advice)
 
 

@@ -133,9 +133,9 @@ class Promises:
         for _, reason in self.left_out:
             if reason.startswith("assumes "):
                 found += [f"--assuming '{name}'" for name in [reason.removeprefix("assumes ").replace(", ", ",")]]
-            elif reason == "depends on gaussian_width, which is no axis here":
+            elif reason == "depends on gaussian_width, which is not an axis here":
                 found.append("--axis width")
-            elif reason == "depends on rank, which is no axis here":
+            elif reason == "depends on rank, which is not an axis here":
                 found.append("--axis rank")
             elif reason.startswith("needs a value of "):
                 name = reason.removeprefix("needs a value of ").split(",")[0]
@@ -424,7 +424,7 @@ def order_in(
     unknown = {symbol for power in part.expression.atoms(Pow) for symbol in power.exp.free_symbols} - set(fixed)
     if unknown and isinstance(part, Rate):
         names = ", ".join(sorted(symbol.name for symbol in unknown))
-        raise NotComparable(f"needs a value of {names}, which stands in exponents")
+        raise NotComparable(f"needs a value of {names}, which is in an exponent")
     inner = prescriptions(theorem)
     order = order_of(part, fixed) if isinstance(part, Rate) else growth(part.expression, side, inner)
     for monomial in order.monomials:
@@ -433,7 +433,7 @@ def order_in(
     local = {record.name for record in theorem.local}
     free = sorted(symbol.name for symbol in order.symbols if symbol.name in (_GROWING | local) - axes)
     if free:
-        raise NotComparable(f"depends on {', '.join(free)}, which is no axis here")
+        raise NotComparable(f"depends on {', '.join(free)}, which is not an axis here")
     if side is Side.LOWER:  # 1 is always reached: no lower bound is above it
         order = order.minimum(Order.single(ONE))
     conditions = [one.holds for one in (*theorem.conditions, *part.conditions)]

@@ -51,7 +51,7 @@ def _paper(name: str) -> str:
 
 
 def _summary(entries: list[Entry]) -> list[str]:
-    rows = ["| statement | about | bounds | status | wrong in print |", "| --- | --- | --- | --- | --- |"]
+    rows = ["| statement | about | bounds | status | errata |", "| --- | --- | --- | --- | --- |"]
     for entry in entries:
         wrong = ", ".join(sorted({one.severity for one in entry.errata})) or ""
         metric = "" if entry.metric == "none" else entry.metric.replace("-", " ")
@@ -63,12 +63,12 @@ def _errata() -> str:
     lines = [
         _MADE,
         "",
-        "# What is wrong in print",
+        "# Errata of the papers",
         "",
-        "An entry is what is wrong when print is taken at its word: a claim or formula that fails in the range given",
+        "An entry is an error of the published text, taken literally: a claim or formula that fails in the range given",
         "for it, constants that do not fit the unit of what they bound, a step that does not give what is concluded,",
-        "an account of privacy that does not cover what is released. Conventions, looseness and slips that mislead",
-        "nobody are notes on the statement's page; a logarithm in an order of growth is read as at least 1. A fault",
+        "an account of privacy that does not cover what is released. Conventions, looseness and slips that do not",
+        "mislead are notes on the statement's page; a logarithm in an order of growth is read as at least 1. A fault",
         "has one entry, where it arises. Each has a test, in `tests/papers/` under its paper, that derives it or",
         "exhibits the example; *survives* says what remains true. Versions are those named on each paper's page.",
         "",

@@ -60,7 +60,7 @@ GRADIENT_DISTANCE = Assumption(
 )
 NEAR_A_FIELD = Assumption(
     "gradients near a common field",
-    "some c(w), which nobody needs to know, has |∇f(w,z) - c(w)|₂ <= G for all z and w: two records' gradients are at "
+    "some c(w), which need not be known, has |∇f(w,z) - c(w)|₂ <= G for all z and w: two records' gradients are at "
     "most 2G apart (the converse only with G√(2d/(d+1)), Jung), and G² bounds their variance; nothing about one record",
     (GRADIENT_DISTANCE,),
     "field_square",

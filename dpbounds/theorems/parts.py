@@ -249,7 +249,7 @@ class Privacy:
 
 @attrs.frozen(kw_only=True)
 class Erratum:
-    """Something wrong in print, and how that is known.
+    """An erratum of a paper, and how it is known.
 
     One rule tells an erratum from a note. An erratum is what is wrong when print is taken at its word: a claim or a
     formula that fails somewhere in the range that is given for it, or that displays its constants and does not have

@@ -69,7 +69,7 @@ def parse(text: str) -> tuple[Reference, ...]:
     found: dict[str, Reference] = {}
     for reference, start in _entries(text):
         if reference.key in found:
-            raise _wrong(text, start, f"such that key {reference.key} stands once")
+            raise _wrong(text, start, f"such that key {reference.key} occurs once")
         missing = REQUIRED[reference.kind] - set(reference.fields)
         if missing:
             raise _wrong(text, start, f"such that {reference.key} has {', '.join(sorted(missing))}")
@@ -93,7 +93,7 @@ def _entries(text: str) -> Iterator[tuple[Reference, int]]:
             value_end = _closing_brace(text, field.end())
             name, value = field[1], text[field.end() : value_end]
             if name in fields:
-                raise _wrong(text, position, f"such that field {name} stands once in {key}")
+                raise _wrong(text, position, f"such that field {name} occurs once in {key}")
             if not value.strip():
                 raise _wrong(text, position, f"such that field {name} of {key} has a value")
             fields[name] = value

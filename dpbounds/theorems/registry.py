@@ -84,7 +84,7 @@ def own_statements(files: Iterable[str | Path]) -> tuple[Theorem, ...]:
     for file in files:
         statement = from_file(Path(file))
         if statement.id in taken:
-            raise InvalidValue("file", file, "a statement with an id of its own", f"{statement.id} stands already")
+            raise InvalidValue("file", file, "a statement with an id of its own", f"{statement.id} exists already")
         taken.add(statement.id)
         found.append(statement)
     return tuple(found)

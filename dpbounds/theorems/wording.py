@@ -122,7 +122,7 @@ def as_text(theorem: Theorem) -> str:
     if theorem.privacy is not None:
         lines += [f"Privacy: promises {theorem.privacy.claim} under {theorem.privacy.relation}; "
                   f"`dpbounds evaluate {theorem.id} --part spent ...` computes what it spends.", ""]  # fmt: skip
-    lines += _section("Wrong in print", map(_erratum_text, theorem.errata))
+    lines += _section("Errata", map(_erratum_text, theorem.errata))
     lines += _section("Notes", (_item(without_latex(one.text)) for one in theorem.notes))
     lines += [f"Links: {link}" for link in links(theorem)]
     lines.append(f"Source: {theorem.where}; read here: {theorem.read}.")
@@ -179,7 +179,7 @@ def as_markdown(theorem: Theorem, level: int = 2) -> str:
         restored = part.restored_expression
         if restored is not None:
             lines += [f"With what print takes as 1: ${in_latex(restored, theorem.local)}$.", ""]
-    lines += _section("Wrong in print:\n", map(_erratum_markdown, theorem.errata))
+    lines += _section("Errata:\n", map(_erratum_markdown, theorem.errata))
     lines += [f"> {one.text}\n" for one in theorem.notes]
     tail = "; ".join([*links(theorem), f"source: {theorem.where}", f"read here: {theorem.read}"])
     return "\n".join([*lines, f"<sub>{tail}</sub>", ""])

@@ -27,7 +27,7 @@ def explained(capsys, *arguments):
 def test_people_are_told_pair_source_route_assumptions_and_what_would_help(capsys):
     text = explained(capsys, "epsilon", *RUN, "--delta", "1e-6")
     for part in (
-        "remove neighbours are no easier to tell apart than 1000 x (1-q) N(0, z²) + q N(1, z²) against N(0, z²)",
+        "remove neighbours are at most as distinguishable as 1000 x (1-q) N(0, z²) + q N(1, z²) against N(0, z²)",
         "because: pairs.md, section 5, add or remove one (Zhu, Dong & Wang 2022); composed: pairs.md, section 2",
         "by a contour integral in ball arithmetic, 192 bits: [2.12451517",
         "mostly from: frequency tail",

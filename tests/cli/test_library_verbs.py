@@ -114,7 +114,7 @@ def test_evaluate_gives_the_value(data):
 def test_a_rate_is_never_sold_as_a_bound(data, said):
     arguments = ["evaluate", RATE, "n=1e4", "d=10", "epsilon=1", "delta=1e-5"]
     out = said(*arguments)
-    assert "order of growth: it holds up to a constant that is not stated, so this is no bound" in out
+    assert "order of growth: it holds up to a constant that is not stated, so this is not a bound" in out
     assert "value" not in out
     found = data(*arguments)
     assert (found["kind"], found["up_to_constant"]) == ("rate", True)

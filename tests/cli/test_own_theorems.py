@@ -59,11 +59,11 @@ def test_it_stands_in_the_table_as_its_original(name, copy_of, capsys):
 def test_an_id_stands_for_one_statement(copy_of, tmp_path):
     first = copy_of("cited/arora-et-al-2023/theorem-4.2")
     assert [one.id for one in own_statements([first])] == ["mine-2026/theorem-1"]
-    with pytest.raises(InvalidValue, match="mine-2026/theorem-1 stands already"):
+    with pytest.raises(InvalidValue, match="mine-2026/theorem-1 exists already"):
         own_statements([first, first])
     taken = tmp_path / "taken.py"
     taken.write_text('from dpbounds.theorems.registry import theorem\nTHEOREM = theorem("wang-xu-2019/theorem-2")\n')
-    with pytest.raises(InvalidValue, match="wang-xu-2019/theorem-2 stands already"):
+    with pytest.raises(InvalidValue, match="wang-xu-2019/theorem-2 exists already"):
         own_statements([taken])
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from tests.documentation.pages import ROOT
 
+FROZEN = "dpbounds/privacy/publishing/checker/assumptions.py"
 COUNTS = Path(__file__).with_name("words.txt")
 PLACES = ("pages", "texts", "code", "proofs")  # what users read, what programs print, what maintainers read, proofs
 RULES = {
@@ -33,7 +34,7 @@ RULES = {
     "is no": r"(?<!there )\b(?:is|are|was|were) no (?!longer|more|less|fewer|better|worse|larger|smaller|such)[a-z]+\b",
     "dear": r"\bdear(?:er|est)?\b",  # the largest ε, or the most work
     "house": r"\bthe house\b|\bhouse rules\b|\brooms\b|\ba room (?!for)|\bthe roof\b",  # packages and layers
-    "ends": r"\b(?:fails at|(?:upper|lower|both) ends?)\b",  # upper and lower bounds
+    "ends": r"\b(?:upper|lower|both) ends?\b",  # upper and lower bounds
     "data set": r"\bdata sets?\b",  # dataset, as in the names of options
 }
 FIRST = r"(?:What|Those|The same|Everything|Whoever|All that|Of|Where|As)\b"  # which no docstring begins with
@@ -61,10 +62,13 @@ class Hit(NamedTuple):
 
 
 def hits() -> Iterator[Hit]:
-    """Everything that is found, in the repository."""
+    """Everything that is found, in the repository, but for assumptions that certificates compare word by word."""
+    frozen = {piece.text for piece in _of_code(ROOT / FROZEN)}
     for place, path in _files():
         pieces = _of_code(path) if path.suffix == ".py" else _of_page(path)
         for line, kind, text in pieces:
+            if kind == "text" and text in frozen:
+                continue
             where = "texts" if place == "code" and kind == "text" else place
             words = _CODE.sub("", text)
             found = [rule for rule, pattern in RULES.items() for _ in re.finditer(pattern, words, re.IGNORECASE)]
@@ -107,7 +111,9 @@ def _of_code(path: Path) -> Iterator[Piece]:
     seen: set[int] = set()
     nodes = list(ast.walk(ast.parse(source)))
     for node in nodes:
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (words := ast.get_docstring(node)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and (
+            words := ast.get_docstring(node)
+        ):
             first = node.body[0]
             assert isinstance(first, ast.Expr)
             seen.add(id(first.value))

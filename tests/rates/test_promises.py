@@ -111,7 +111,7 @@ def test_quasar_convex_losses_meet_the_lower_bound():
 def test_kl_losses_at_an_exponent():
     name = "lowy-ullman-wright-2024/corollary-6.3"
     reason = dict(promises("gradient-norm", assuming=["Kurdyka-Łojasiewicz"]).left_out)[name]
-    assert reason == "needs a value of kl_exponent, which stands in exponents"
+    assert reason == "needs a value of kl_exponent, which is in an exponent"
     found = promises("gradient-norm", assuming=["Kurdyka-Łojasiewicz"], values={"kl_exponent": Fraction(2)})
     assert name in ids(found.uppers)
 

@@ -66,14 +66,14 @@ def test_titles_and_identifiers_stand_once():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (GOOD + GOOD, "line 6.*stands once"),
+        (GOOD + GOOD, "line 6.*occurs once"),
         (GOOD.replace("  year = {2020},\n", ""), "has year"),
         (GOOD.replace("{2020},", "{2020}"), "line 4.*ends with"),
         (GOOD.replace("{On {X}}", "{On {X}"), "line 3.*braces closed"),
         (GOOD.replace("{2020}", "{{{2020}"), "line 4.*brace is closed"),
         (GOOD.replace("{On {X}}", '"On X"'), "line 3.*goes on"),
         (GOOD.replace("{On {X}}", "{ }"), "title of a-2020 has a value"),
-        (GOOD.replace("title", "author"), "author stands once"),
+        (GOOD.replace("title", "author"), "author occurs once"),
         (GOOD.replace("misc", "book"), "known kind"),
         (GOOD.replace("misc", "article"), "has journal"),
         (GOOD.removesuffix("}\n"), "line 5.*goes on"),

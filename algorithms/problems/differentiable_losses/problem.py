@@ -193,7 +193,7 @@ class Differentiable(CutGradients):
         n = self.records
         if len(rows) > n:
             allowed = f"at most {n}, the number of records"
-            raise InvalidValue("rows", len(rows), allowed, "the margin for rounding is made for so many")
+            raise InvalidValue("rows", len(rows), allowed, "the margin for rounding covers no more rows")
         if len(rows) and not 0 <= np.minimum.reduce(rows) <= np.maximum.reduce(rows) < n:
             raise InvalidValue("rows", (int(min(rows)), int(max(rows))), f"places of records, 0 to {n - 1}")
         cut = min(limits) < SMALLEST_LIMIT

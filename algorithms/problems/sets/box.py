@@ -52,7 +52,7 @@ class Box(ConstraintSet):
     def __attrs_post_init__(self) -> None:
         sizes = len(self.lower), len(self.upper)
         if not self.lower or sizes[0] != sizes[1]:
-            raise InvalidValue("lower, upper", sizes, "as many lower as upper ends, at least one")
+            raise InvalidValue("lower, upper", sizes, "as many lower as upper bounds, at least one")
         for i, (left, right) in enumerate(zip(self.lower, self.upper, strict=True)):
             if not to_float(left, "up") < to_float(right, "down"):
                 advice = "leave a fixed coordinate out of the problem" if left == right else "the box would be empty"

@@ -97,9 +97,9 @@ def held(means: Sequence[Measured], bounds: Sequence[float]) -> str:
 
 def compared(first: Sequence[Measured], second: Sequence[Measured], names: tuple[str, str], n: Sequence[float]) -> str:
     """A sentence: which of two is smaller at which n, where their intervals lie apart."""
-    found: dict[str, list[str]] = {"smaller": [], "larger": [], "not told apart": []}
+    found: dict[str, list[str]] = {"smaller": [], "larger": [], "not distinguished": []}
     for count, a, b in zip(n, first, second, strict=True):
-        word = "smaller" if a.high < b.low else "larger" if a.low > b.high else "not told apart"
+        word = "smaller" if a.high < b.low else "larger" if a.low > b.high else "not distinguished"
         found[word].append(f"{count:g}")
     ratios = ", ".join(f"{b.mean / a.mean:.3g}" for a, b in zip(first, second, strict=True))
     factors = f"{names[1]} over {names[0]} is {ratios}"

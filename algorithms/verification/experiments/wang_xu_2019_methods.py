@@ -106,7 +106,7 @@ def _order(epsilon: float, here: dict[str, Result]) -> str:
         told += f", and the other way round against {' and '.join(_winner(method, here[method]) for method in ahead)}"
     undecided = [method for method in others if method not in beaten and method not in ahead]
     if undecided:
-        told += f"; not told apart: {_listed(undecided)}"
+        told += f"; not distinguished: {_listed(undecided)}"
     return told + "."
 
 

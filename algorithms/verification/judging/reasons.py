@@ -38,10 +38,10 @@ def _reason(why: str, *checked: str) -> Reason:
 _same = partial(_reason, "the same numbers, in another form, have a check")
 _describes = partial(_reason, "it describes and promises nothing by itself; what is promised of it has a check")
 _follows = partial(_reason, "it follows by arithmetic alone from what has a check")
-_explicit = partial(_reason, "it has no constants to hold a run against; what has them has a check")
+_explicit = partial(_reason, "it has no constants to compare a run with; the theorem with constants has a check")
 _figure = partial(_reason, "a figure of measurements; what its methods promise has a check")
 _population = partial(
-    _reason, "it is about the law of the records, and these runs see one dataset only, whose part in it has a check"
+    _reason, "it is about the distribution of the records; these runs see one dataset only, and that part has a check"
 )
 
 
@@ -62,11 +62,11 @@ _EXPONENTIAL = Reason(
     (f"{_LUW}/lemma-8.1",),
 )
 _LAWS = Reason(
-    "a distance between the law of a sampler and its target that no sample reveals: a divergence of high order, or a "
-    "total variation of order δ, sits where samples do not fall"
+    "a distance between a sampler's distribution and its target that no sample reveals: a divergence of high order, "
+    "or a total variation of order δ, sits where samples do not fall"
 )
 _ONE_STEP = Reason(
-    "it holds of every single step, whatever the estimate, so that no chance is in it; its sum over a run has a check",
+    "it holds of every single step, whatever the estimate, so that nothing is random; its sum over a run has a check",
     (f"{_GLOT}/lemma-3.7/explicit",),
 )
 _TEMPERATURE = Reason(

@@ -602,9 +602,14 @@ def _on_a_net(algorithm: NetExponentialMechanism, problem: FiniteSum, run: Run, 
     widest = math.log(net.size) / beta
     rungs = (
         Rung(jackknifed(run.samples)),
-        Rung(constant(float(chances @ above)), "the law of the choice, summed over the net", Due.CHOICE, relation="="),
+        Rung(
+            constant(float(chances @ above)),
+            "the distribution of the choice, summed over the net",
+            Due.CHOICE,
+            relation="=",
+        ),
         Rung(constant(entropy / beta), "no weight of the best candidate is more than all weight", Due.CHOICE),
-        Rung(constant(widest), "a law on N points has at most the entropy ln N", Due.CHOICE),
+        Rung(constant(widest), "a distribution on N points has entropy at most ln N", Due.CHOICE),
         Rung(constant(widest + slope * float(net.covering_radius)), "the nearest candidate lies within r", Due.SET),
         _last(bound),
     )

@@ -108,7 +108,7 @@ def demand_ladder(algorithm: Any, name: str = "") -> None:
     kind = type(algorithm)
     if derivations.ladder.dispatch(kind) is derivations.ladder.dispatch(object):
         called = name or kind.__name__
-        reason = derivations.REASONS.get(kind.__name__, "nobody has written it")
+        reason = derivations.REASONS.get(kind.__name__, "it is not written yet")
         raise InvalidValue("algorithm", called, f"one with a ladder; {called} has none: {reason}")
 
 

@@ -164,7 +164,7 @@ def _simulated(sign: int) -> kinds.Checks:
     draws = 40_000 if sign > 0 else 96_000  # the rarer, the more
     runs = cells(attacked, candidates=5, variant="as-printed", sign=sign, draws=by_size(draws, 4 * draws))
     which = "one dataset" if sign > 0 else "its neighbour"
-    return kinds.formula(THEOREMS["as-printed"], f"chance of the last of 5 points, {which}", runs, chance)
+    return kinds.formula(THEOREMS["as-printed"], f"probability of the last of 5 points, {which}", runs, chance)
 
 
 CHECKS = (

@@ -41,10 +41,10 @@ _ROUTES = {
     "contour": "a contour integral in ball arithmetic",
     "outcomes": "all outcomes, listed and summed in ball arithmetic",
     "lattice": "a lattice of losses, rounded up and down",
-    "clones": "the clones of the record in other batches, their number's law on a lattice of losses, rounded up",
+    "clones": "the distribution of the record's clones in other batches on a lattice of losses, rounded up",
     "allocation": "likelihood ratios (replace-one: their differences, at many thresholds) added up on a grid, "
     "rounded up and down (in IEEE 754 doubles, round-off bounded), and a lattice of losses",
-    "groups": "levels rounded to few, up for the upper end and down for the lower one",
+    "groups": "noise levels merged into few, rounded up for the upper bound and down for the lower one",
     "bounds": "simple bounds, because every route declined or was wide: a single release or part below; basic "
     "composition, Rényi divergences or a Chernoff bound above",
     "upper bound": "an upper bound only, because every route declined",
@@ -76,8 +76,8 @@ def _advantage(advantage: Enclosure, question: Question) -> str:
     upper = advantage.decimals(4)[1]
     of = "one record" if question.group_size == 1 else f"{question.group_size} records"
     return (
-        f"no attack tells with and without {of} apart with an advantage (true minus false positives; total variation) "
-        f"above {upper}"
+        f"no attack distinguishes with and without {of} with an advantage (true minus false positives; total "
+        f"variation) above {upper}"
     )
 
 
@@ -88,7 +88,7 @@ def _of_group(question: Question, answer: Answer) -> Iterator[tuple[str, str]]:
             "groups",
             f"a chain of {k} neighbours, each link with the certified curve of one record (group_privacy.py)",
         )
-        yield "tight", f"not known: {k} records spend at least what one does, which is the lower end"
+        yield "tight", f"not known: {k} records spend at least what one does, which is the lower bound"
     else:
         yield "groups", f"dominating pairs for {k} records at once (groups.py), by {answer.enclosure.method}"
     yield from _listed("assumed", (one.text for one in assumptions(question.mechanism, question.relation)))
@@ -98,7 +98,7 @@ def _of_account(question: Question, answer: Answer, found: Account) -> Iterator[
     one_by_one = neighbour_classes(found.mechanism, found.relation)
     classes = classes_with_gaussian_choices(one_by_one)
     for each, (name, proof) in zip(classes.every(), found.proofs, strict=True):
-        yield name, f"neighbours are no easier to tell apart than {product_in_words(each.product, plain)}"
+        yield name, f"neighbours are at most as distinguishable as {product_in_words(each.product, plain)}"
         hidden = any(isinstance(part, LastIterate) for part, _ in parts_of(found.mechanism))
         choices = ["many_choices.md"] if each.product not in [one.product for one in one_by_one.every()] else []
         yield "", f"because: {'; '.join([*_sources(each), *choices, *(['last_iterate.md'] if hidden else [])])}"
@@ -106,7 +106,7 @@ def _of_account(question: Question, answer: Answer, found: Account) -> Iterator[
     if found.moments is not None:
         order = found.moments.parameters.get("order")
         at = f" at order {to_float(order, 'up'):.4g}" if isinstance(order, Fraction) else ""
-        yield "smaller", f"adding up Rényi divergences{at} proves a smaller upper end (renyi.md)"
+        yield "smaller", f"adding up Rényi divergences{at} proves a smaller upper bound (renyi.md)"
     for name in dict.fromkeys(name for name, _ in found.attacks):
         several = [attack for each, attack in found.attacks if each == name]
         best = max(several, key=lambda attack: attack.enclosure.exact_lower)
@@ -153,7 +153,7 @@ def _tight(answer: Answer) -> str:
         return "yes: two datasets spend this much, so that no better analysis could give less"
     if answer.attained is None:
         return "not known: what dominates is not attained, and no attack is known that spends a part of it"
-    return "no: what dominates is not attained; the best attack known spends what stands at the lower end"
+    return "no: the dominating pair is not attained; the best known attack spends the lower bound"
 
 
 def _advice(question: Question, answer: Answer) -> Iterator[str]:

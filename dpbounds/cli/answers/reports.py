@@ -124,7 +124,10 @@ def account_report(
             _released(found, noise_drawn),
             *further,
             confirmations(
-                (*_all(found, condition), Assumption(OWNER, "one person has one record, or is told otherwise"))
+                (
+                    *_all(found, condition),
+                    Assumption(OWNER, "one person has one record, or is informed of the larger ε"),
+                )
             ),
             _uncovered(found.relation, outside),
             _sure(found),
@@ -155,9 +158,15 @@ def _lead(relation: Relation, epsilon: End, delta: End, curve: ProvenCurve) -> s
     what = "whether a record is in the data" if relation.counts_records else "what a record says"
     power = f"e^{rounded(epsilon, 'up')}"
     factor = f"{_exponential(epsilon)} times ({power})" if epsilon < _FACTORS_BELOW else f"{power} times"
-    strength = "hardly" if epsilon <= 1 else "only so well" if epsilon < _FACTORS_BELOW else "perhaps nearly for sure"
+    strength = (
+        "almost nothing about"
+        if epsilon <= 1
+        else "something about"
+        if epsilon < _FACTORS_BELOW
+        else "possibly nearly everything about"
+    )
     return (
-        f"Whoever sees all that is published can tell {strength} {what}: the best guess is right in "
+        f"From all that is published, an attacker learns {strength} {what}: the best guess is right in "
         f"{_guessed(curve)} of the cases at most, a blind one in 50 %. No event becomes more than {factor} as likely, "
         f"plus {rounded(delta, 'up')}."
     )
@@ -182,12 +191,12 @@ def _meaning(relation: Relation, epsilon: Enclosure, delta: Enclosure) -> Sectio
         "What do these numbers mean?",
         words={
             "ε (epsilon)": "how much more likely one record can make anything that is published. 0 is perfect; below 1 "
-            "is strong; at 10 and more an attacker may learn nearly all, unless nobody attacks as well as theory can.",
+            "is strong; at 10 and more an attacker may learn nearly all, if attacks are as good as theory allows.",
             "δ (delta)": "what may be added to a probability on top of that. It has to be far below one over the "
             "number of records.",
             "neighbours": f"{RELATIONS[str(relation)]}. What is published is compared between any two such datasets.",
-            "proven": f"no estimate: a mathematical proof, computed in exact and interval arithmetic, gives both ends, "
-            f"ε in [{rounded(epsilon.exact_lower, 'down')}, {rounded(epsilon.exact_upper, 'up')}] at "
+            "proven": "not estimated: a mathematical proof, computed in exact and interval arithmetic, gives both "
+            f"bounds, ε in [{rounded(epsilon.exact_lower, 'down')}, {rounded(epsilon.exact_upper, 'up')}] at "
             f"δ = {rounded(delta.exact_upper, 'up')}. What is published is the upper one.",
         },
     )
@@ -201,9 +210,9 @@ def _protected(relation: Relation, mechanism: Mechanism) -> Section:
     return Section(
         "Who is protected, from whom?",
         values={
-            "who": "each single record, whichever it is, of whomever",
+            "who": "every individual record",
             "what of it": what,
-            "from whom": f"anybody, now and later: whoever sees {seen} knows all other records and how it was "
+            "from whom": f"every attacker, now and later, who sees {seen} knows all other records and how it was "
             "computed, has any further knowledge, and computes without limit",
             "the number of records": number,
             "a person with k records": "is protected less: ε is k times as large at most, and δ grows by more; "
@@ -222,9 +231,9 @@ def _attacker(curve: ProvenCurve, svg: str) -> Section:
         paragraphs=(
             "Suppose the record is one of two that are equally likely. Then a guess which of them was used is right in "
             f"{_guessed(curve)} of the cases at most; blind guessing is right in 50 %.",
-            "An attacker who accuses wrongly in so many cases finds at most so many of the true ones:",
+            "The largest true positive rate of any attack, by its false positive rate:",
         ),
-        table=Table(("wrong accusations", "true ones found, at most"), rows),
+        table=Table(("false positive rate", "true positive rate, at most"), rows),
         pictures=(
             Picture(
                 svg,

@@ -178,7 +178,7 @@ def _page(
         f"of {len(outcomes)} checks {in_words(counts(outcomes))}. All of them together raise a false alarm in at most "
         f"{SUITE_ERROR:.0%} of runs, as far as intervals are right: those of counts and quantiles are exact; those of "
         "means and slopes are Student's, exact for normal averages and approximate otherwise. Reasons and seconds "
-        "stand in `verification.csv`.",
+        "are in `verification.csv`.",
         "",
         "| " + " | ".join(shown) + " |",
         "| " + " | ".join("---" for _ in shown) + " |",

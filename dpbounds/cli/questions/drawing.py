@@ -56,7 +56,7 @@ DRAWING_OPTIONS = options(
         metavar="NAME",
         help=f"How batches are drawn: {', '.join(SAMPLINGS)}, or {CYCLIC} (the same ones in every epoch).",
     ),
-    click.option("--sample-rate", callback=RATE, metavar="Q", help="Chance of each record to be in a batch."),
+    click.option("--sample-rate", callback=RATE, metavar="Q", help="Probability of each record to be in a batch."),
     click.option("--batch-size", callback=whole, metavar="B", help="Records per batch; with poisson, expected."),
     click.option("--max-batch-size", callback=whole, metavar="B", help="With truncated-poisson: of a larger one, B."),
     click.option("--batches", callback=whole, metavar="M", help="Batches of an epoch."),
@@ -148,7 +148,7 @@ def _by_epochs(given: Mapping[str, Any], records: int, relation: Relation, steps
     scheme: Visited = Shuffle(m) if name == SHUFFLED else Cyclic(m, given["order"] or "fixed")
     note = f"batches of {records // m} records, {m} an epoch"
     if name == SHUFFLED and records % m:
-        note += f"; in every epoch {records % m} others, by chance, sit out"
+        note += f"; in every epoch {records % m} others, drawn at random, are left out"
     return Drawing(scheme, _steps(given, m, steps), (note,))
 
 

@@ -188,7 +188,7 @@ def relation_option(default: Relation) -> Callable[[Callback], Callback]:
         type=RELATIONS,
         default=str(default),
         show_default=True,
-        help="Which datasets must be hard to tell apart; zero-out-one: a record contributes nothing, its place stays. "
+        help="Neighbouring relation; zero-out-one: one record is replaced by a null record, its place stays. "
         f"The default is {_WHY_THE_DEFAULT[default]}.",
     )
 
@@ -303,7 +303,7 @@ def demand_place(path: Path) -> None:
         raise InvalidValue("--output", path, "a directory that can be made", error.strerror or "") from None
     place = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-        advice = f"{place} is no directory that can be written to"
+        advice = f"{place} is not a directory that can be written to"
         raise InvalidValue("--output", path, "a directory that can be made", advice)
 
 

@@ -96,12 +96,12 @@ TRAINING_OPTIONS = options(
         type=Word(list(NOISES)),
         default=GAUSSIAN,
         show_default=True,
-        help="Its law; the discrete ones are for sums of whole numbers.",
+        help="Its distribution; the discrete ones are for sums of whole numbers.",
     ),
     click.option(
         "--bound", callback=whole, metavar="C", help="Of one record's norm, with discrete noise (1 if not given)."
     ),
-    click.option("--sample-rate", callback=RATE, metavar="Q", help="Chance of each record to be in a batch."),
+    click.option("--sample-rate", callback=RATE, metavar="Q", help="Probability of each record to be in a batch."),
     click.option("--steps", callback=whole, metavar="T", help="Number of noisy releases."),
     click.option("--epochs", callback=POSITIVE, metavar="N", help="Instead of --steps: N / sample rate, rounded up."),
     click.option(

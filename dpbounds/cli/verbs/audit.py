@@ -57,7 +57,7 @@ _HEADINGS = (
 _LIMITS = (
     "of the smaller of the certified and the claimed ε. Where a line stays below its aim, its last column says why: "
     "`pair`, no number of runs on these two datasets shows much more (a run asks for fewer answers than its ledger "
-    "reserves, or this attack makes nothing of some, where so many of so many are named); else what was used up, more "
+    "reserves, or this attack makes nothing of some, where `k of n` is named); else what was used up, more "
     "of which finds more."
 )
 _LINE = "{:<38} {:>8} {:>10} {:>11} {:>9} {:>7}  {:<13} {:>7}  {:<11} {}"
@@ -75,7 +75,7 @@ _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
     callback=number_of_runs,
     show_default=True,
     metavar="N",
-    help="About so many at most.",
+    help="Maximum number of runs, approximately.",
 )
 @click.option(
     "--seconds", callback=AT_LEAST_ZERO, metavar="S", help="CPU time of each audit, at most: then the machine decides."
@@ -289,18 +289,18 @@ def _write_report(path: Path, findings: Sequence[AuditedAlgorithm], confidence: 
         verdict=verdict if wrong else f"The audit of {subject} contradicts nothing",
         holds=not wrong,
         lead="The algorithm was run many times on two datasets that differ in one record, chosen so that it shows, "
-        "and an attacker tried to tell the runs apart. How well it did bounds ε from below.",
+        "and an attacker tried to distinguish the runs. Its success bounds ε from below.",
         sections=(
             Section("What was found?", table=Table(_HEADINGS, tuple(map(_cells, findings)))),
             Section(
                 "What does it mean?",
                 points=(
                     f"“at least” holds with {confidence:.4g} confidence for all lines together: ε is no smaller",
-                    "“certified” is the proven upper end of what the ledger of the run spends: ε is no larger",
+                    "“certified” is the proven upper bound on what the ledger of the run spends: ε is no larger",
                     "“claimed” is what the algorithm was asked to keep",
-                    "a lower end above an upper one shows that the code or the ledger is wrong; a lower end far below "
-                    "proves nothing: another attack may do better",
-                    "“unassuming” takes no word of the ledger's; “limit” says what kept the lower end low",
+                    "a lower bound above an upper one shows that the code or the ledger is wrong; a lower bound far "
+                    "below proves nothing: another attack may do better",
+                    "“unassuming” relies on nothing that the ledger says; “limit” says what kept the lower bound low",
                 ),
             ),
             Section(

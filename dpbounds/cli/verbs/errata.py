@@ -1,4 +1,4 @@
-"""`dpbounds errata`: what is wrong in print, and how that is known."""
+"""`dpbounds errata`: the errata of the papers, with reasons."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dpbounds.theorems.index import listing
 SEVERITIES = ("typo", "harmless", "constant", "gap", "false", "privacy")
 
 
-@click.command("errata", short_help="What is wrong in print, and why.")
+@click.command("errata", short_help="List the errata of the papers, with reasons.")
 @click.option("--paper", metavar="P", shell_complete=PAPERS, help="Of one paper, such as wang-xu-2019.")
 @click.option("--severity", metavar="S", help="One of " + ", ".join(SEVERITIES) + ".")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on standard output.")
 def command(paper: str | None, severity: str | None, as_json: bool) -> int:
-    """List what is wrong in print: what is printed, what is right, what survives, and the test that shows it.
+    """List the errata: what is printed, what is right, what survives, and the test that shows it.
 
     Example: dpbounds errata --severity privacy
     """

@@ -48,7 +48,7 @@ def assignments(words: tuple[str, ...]) -> dict[str, Fraction]:
 @click.option(
     "--relation",
     type=RELATIONS,
-    help="For --part spent: which datasets must be hard to tell apart; by default the statement's own.",
+    help="For --part spent: the neighbouring relation; by default the statement's own.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
@@ -111,7 +111,7 @@ def _print_value(found: Evaluation, digits: int, as_json: bool) -> None:
         else shown,
     }
     if found.up_to_constant and value is not None:
-        rows["kind"] = "order of growth: it holds up to a constant that is not stated, so this is no bound"
+        rows["kind"] = "order of growth: it holds up to a constant that is not stated, so this is not a bound"
     output.print_rows(rows)
     for one in found.conditions:
         click.echo(f"  {_verdict(one)}: {one.text}" + (f"  ({one.why})" if one.why else ""))
@@ -171,5 +171,5 @@ def _spent(found: Spending) -> str:
         return output.shown(found.spent, limit=found.promised)
     return (
         f"{output.plain(found.promised)}, and at most {to_decimal(above, 2, 'up')} more  (proven; from rounding "
-        "what is prescribed in its 30th digit, which is not held against the promise)"
+        "prescribed numbers in the 30th digit, which does not count against the promise)"
     )

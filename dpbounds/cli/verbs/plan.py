@@ -54,7 +54,7 @@ _QUANTITIES = {
     "diameter": "Largest distance within the constraint set.",
     "initial-gap": "Risk of the first iterate minus the infimum.",
     "loss-range": "Largest minus smallest value of the loss.",
-    "failure-probability": "Chance that a bound may be missed.",
+    "failure-probability": "Probability that a bound fails.",
 }
 Callback = TypeVar("Callback", bound=Callable[..., Any])
 
@@ -85,7 +85,9 @@ def _quantity_options(function: Callback) -> Callback:
 @CHOICE_OPTIONS["assuming"]
 @CHOICE_OPTIONS["status"]
 @relation_option(Relation.REPLACE_ONE)
-@click.option("--top", default="3", callback=whole, show_default=True, metavar="K", help="Tell so many in detail.")
+@click.option(
+    "--top", default="3", callback=whole, show_default=True, metavar="K", help="Number of results to show in detail."
+)
 @PLOT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
@@ -286,7 +288,7 @@ def _print(found: Plan, top: int, records: Records) -> None:
     elif found.left_out:
         click.echo()
         count = len(found.left_out)
-        say(f"left out: {count} statements; `--top {len(found.ranking)}` tells all, and why these are not here")
+        say(f"left out: {count} statements; `--top {len(found.ranking)}` lists them, with reasons")
 
 
 def _print_table(found: Plan) -> None:

@@ -43,9 +43,9 @@ def command(paper: str | None, metric: str | None, status: str | None, search: s
         return 0
     width = max(len(entry.id) for entry in chosen)
     for entry in chosen:
-        wrong = f"  ({len(entry.errata)} wrong in print)" if entry.errata else ""
+        wrong = f"  (errata: {len(entry.errata)})" if entry.errata else ""
         click.echo(f"{entry.id:<{width}}  {entry.status:<12}  {entry.title}{_apart(entry)}{wrong}")
-    click.echo(f"\n{len(chosen)} statements; `dpbounds show ID` tells one")
+    click.echo(f"\n{len(chosen)} statements; `dpbounds show ID` prints one")
     return 0
 
 

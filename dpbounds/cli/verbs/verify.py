@@ -147,7 +147,7 @@ def _write_report(path: Path, outcomes: Sequence[Outcome], pictures: Sequence[Pi
         kind="Verification",
         verdict=f"{'Promises were' if failed(outcomes) else 'No promise was'} broken: {told}",
         holds=not failed(outcomes),
-        lead="Algorithms were run, and what they did was held against what theorems promise of them.",
+        lead="Algorithms were run, and the runs compared with the guarantees of theorems.",
         sections=(
             Section("What was found?", table=Table(("statement", "check", "verdict", "why"), rows)),
             Section(
@@ -157,7 +157,7 @@ def _write_report(path: Path, outcomes: Sequence[Outcome], pictures: Sequence[Pi
                     "“compatible”: an exponent whose interval reaches beyond the tolerance, or an attack that finds "
                     "less than is certified: the promise is neither shown nor refuted",
                     "“undecided”: none of these, and the reason says what would decide it",
-                    f"the chance that any sound check here fails by chance is {SUITE_ERROR:g} at most",
+                    f"the probability that any sound check here raises a false alarm is {SUITE_ERROR:g} at most",
                     "runs cannot prove a theorem: they can refute it, or its transcription, or the code",
                 ),
             ),

@@ -81,7 +81,7 @@ THEOREM = PAPER.theorem(
     ),
     notes="""
     - γ² has the factor 4C and log(BMd/(ρω)) here, 16C and log(Td/ω) in Lemma 3.3. With 4C errors are at most γ/2, not
-      γ/4, which is still enough for both ends of Lemma 3.5.
+      γ/4, which is still enough for both sides of Lemma 3.5.
     - The kick of line 8 takes a fresh estimate each time: it costs privacy like line 10, which the count of Lemma 3.7
       leaves out; see ganesh-liu-oh-thakurta-2023/theorem-4.2.
     - Section 1.2 adds the drift up from the step that led to the fresh estimate; the algorithm, and the proof, from the

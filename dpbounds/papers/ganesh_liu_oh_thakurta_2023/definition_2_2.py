@@ -16,7 +16,7 @@ THEOREM = PAPER.theorem(
     parts=Bound(
         2 * exp(-(standardised**2) * Rational(1, 2)),
         "tail",
-        "chance of a deviation of u sub-Gaussian parameters or more",
+        "probability of a deviation of u sub-Gaussian parameters or more",
     ),
     notes="For t < 0 the tail bound is meant to be trivial; as printed, 'for all t in R' is harmless.",
 )

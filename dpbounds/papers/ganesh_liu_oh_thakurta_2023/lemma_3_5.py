@@ -40,6 +40,6 @@ THEOREM = PAPER.theorem(
         "with 3/10 and 15/32 in place of 1/6",
         severity="harmless",
         evidence="test_lemma_3_5.py::test_the_printed_chain_breaks_in_its_middle",
-        survives="both ends of the chain",
+        survives="both sides of the chain",
     ),
 )

@@ -27,7 +27,7 @@ THEOREM = PAPER.theorem(
     - The idea: X and Z are two draws without F. A count a with P(a >= k) = 1/k! and products of k differences f_i(Z) -
       f_i(X) at fresh random i add up to an unbiased estimate R of e^{F(Z) - F(X)}; X is kept with probability R/2. The
       only bias comes from R outside [0, 2], which a small η makes rare.
-    - One attempt takes 2e function values on average and succeeds with chance about 1/2: 4e = 10.9 per step.
+    - One attempt takes 2e function values on average and succeeds with probability about 1/2: 4e = 10.9 per step.
     - Print counts O(1) function values; that holds on average, not always.
     - Gaussians restricted to the set must be drawn; what that costs is not counted.
     """,

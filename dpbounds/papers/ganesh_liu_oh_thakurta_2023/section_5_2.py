@@ -41,8 +41,8 @@ THEOREM = PAPER.theorem(
     relies_on="cited/ganesh-et-al-2022/main-result",
     errata=Erratum(
         printed="sampling from exp(-(εn/(GD)) F_D) is ε-DP",
-        right="2ε if a record is replaced: F_D - F_D' has range 2GD/n. Which relation is meant cannot be told: data "
-        "sets 'differ in at most one element', Section 4 and this section count G/n (a record added or removed), "
+        right="2ε if a record is replaced: F_D - F_D' has range 2GD/n. Which relation is meant is unclear: "
+        "datasets 'differ in at most one element', Section 4 and this section count G/n (a record added or removed), "
         "Theorem 5.1 2G/n and Algorithm 2 4G/(nε) (a record replaced)",
         severity="privacy",
         evidence="test_section_5_2.py::test_a_tilted_interval_spends_twice_epsilon",

@@ -122,7 +122,7 @@ THEOREM = PAPER.theorem(
         Erratum(
             printed="α₂ = O(α₁ + G log(n/(Gω))/(n√φ) + M log(..)√α₁/(n√φ√ρ))",
             right="max{α₁ + 32GL/(n√φ), (√α₁ + 32ML/(n√φ√ρ))²} with L = log(2T/ω): the square of the last term is "
-            "missing, which dominates where α₁ is small, and n/(Gω) is no number without units",
+            "missing, which dominates where α₁ is small, and n/(Gω) has a unit",
             severity="constant",
             evidence="test_theorem_4_2.py::test_the_selected_accuracy_lacks_a_square",
             survives="where (ML/(n√φ))² <= ρα₁",

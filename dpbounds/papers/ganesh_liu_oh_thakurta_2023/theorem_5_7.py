@@ -70,7 +70,7 @@ THEOREM = PAPER.theorem(
             survives="the order n of the count, and that it is polynomial",
         ),
         Erratum(
-            printed="within total variation δ of an (ε, δ)-DP law, so (ε, 2δ)-DP",
+            printed="within total variation δ of an (ε, δ)-DP distribution, so (ε, 2δ)-DP",
             right="(ε, (2 + e^ε)δ): the distance is paid once for each of two datasets, and e^ε times for one",
             severity="harmless",
             evidence="test_theorem_5_7.py::test_the_distance_is_paid_twice",
@@ -80,7 +80,7 @@ THEOREM = PAPER.theorem(
         ),
     ),
     notes="""
-    - The start's divergence, bounded by e^{qβGD} in print, is at most βGD (for KL even β²G²D²/8), because the loss
+    - The start's divergence, bounded by e^{qβGD} in the paper, is at most βGD (for KL even β²G²D²/8), because the loss
       moves by at most βGD over the set: only the logarithm of that enters T, as recorded here.
     - δ is print's: the sampler is (ε, 2δ)-DP. The target is pure where 2c ln(nd) <= n√ln(1/δ), c as in 5.6.
     - A distance of δ adds up to δGD to the risk; for the stated rate the sampler's accuracy must be below the rate,

@@ -16,7 +16,7 @@ THEOREM = PAPER.theorem(
     sampling="",
     parts=Bound(q.T * q.rho, "total", "budget of T mechanisms of ρ each", unit=Unit(samples=-2)),
     notes="""
-    - Proof: the Rényi divergence of a joint law is at most the first one's plus the worst conditional one's.
+    - Proof: the Rényi divergence of a joint distribution is at most the first one's plus the worst conditional one's.
     - Attained by Gaussian noise: the squared shifts add up.
     - On disjoint parts of the data the budgets do not add up: the total is their maximum.
     """,

@@ -16,7 +16,7 @@ THEOREM = PAPER.theorem(
     bounds="distance, always",
     status="claimed",
     assumptions="bounded set, log-Sobolev",
-    parts=Bound(divergence, "divergence", "R_q of the law of x_T from the target"),
+    parts=Bound(divergence, "divergence", "R_q of the distribution of x_T from the target"),
     algorithm="ganesh-liu-oh-thakurta-2023/algorithm-3",
     notes="""
     - Order 1 is the Kullback-Leibler divergence; there the bound is attained by Gaussians (tested).

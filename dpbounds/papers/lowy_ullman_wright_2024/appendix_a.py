@@ -72,7 +72,7 @@ THEOREM = PAPER.theorem(
     "cited/tran-cutkosky-2022/main-result cited/zhou-et-al-2020/main-result",
     notes="""
     - Recorded as the paper quotes these results; they were not compared with their sources here.
-    - The first term of Zhou et al. grows with ε and does not fall with n. It is recorded as it stands in the text at
+    - The first term of Zhou et al. grows with ε and does not fall with n. It is recorded as it is in the text at
       hand.
     - The population rate of Arora et al. 2023 is attributed to another paper of 2022 there.
     """,

@@ -35,7 +35,7 @@ THEOREM = PAPER.theorem(
     relies_on="lowy-ullman-wright-2024/theorem-3.4 lowy-ullman-wright-2024/lemma-4.2 "
     "ganesh-liu-oh-thakurta-2023/lemma-3.4",
     notes="""
-    - The factor √ln(1/δ)/ε that Lemma 3.3 lost is missing in print here, too, and restored.
+    - The factor √ln(1/δ)/ε that Lemma 3.3 lost is missing here, too, and restored.
     - As in Corollary 4.3, logarithms of δ are printed slightly larger than the derivation has them.
     - Disputed as Lemma 3.3 is; the part on the warm start is Corollary 4.3.
     """,

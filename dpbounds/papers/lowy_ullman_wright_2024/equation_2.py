@@ -37,7 +37,7 @@ THEOREM = PAPER.theorem(
     - Theorem 3.2 asks for failure with probability at most √d/(εn), half of what is stated. With t = ln(εn/√d) the
       constant is still below 20 (19.26 for d = 1, less for larger d); as stated it is below 16.
     - ψ is below the trivial GD only where εn/d is above 89 (d = 1), 111 (d = 5) or 146 (d = 100). With the constants of
-      lowy-ullman-wright-2024/lemma-4.2/explicit it is so much earlier.
+      lowy-ullman-wright-2024/lemma-4.2/explicit these are smaller.
     - The privacy budget that is really spent is ε/4, see lowy-ullman-wright-2024/definition-4.1.
     """,
 )

@@ -41,7 +41,7 @@ THEOREM = PAPER.theorem(
         Bound(
             2 * q.N * exp(-q.n * deviation**2 / (2 * q.G**2 * q.D**2)),
             "equation-4",
-            "chance that some net point's empirical risk is off by more than p",
+            "probability that some net point's empirical risk is off by more than p",
             unit=PURE,
             bases="loss length",
         ),

@@ -32,7 +32,7 @@ THEOREM = PAPER.theorem(
     algorithm="lowy-ullman-wright-2024/algorithm-2",
     relies_on="lowy-ullman-wright-2024/lemma-3.3 ganesh-liu-oh-thakurta-2023/lemma-3.4",
     notes="""
-    - The factor √ln(1/δ)/ε that Lemma 3.3 lost is missing in print here, too, and restored.
+    - The factor √ln(1/δ)/ε that Lemma 3.3 lost is missing here, too, and restored.
     - The reduction itself is sound. What is disputed is the second-order method that it is applied to
       (lowy-ullman-wright-2024/lemma-3.3).
     """,

@@ -22,9 +22,9 @@ packing_delta = Condition(q.delta <= exp(-1) * (1 - exp(-q.epsilon)) / 4, "ln((e
 packing_delta_of_draws = Condition(q.delta <= growth_of_odds / 4, "ln((e^ε - 1)/(4δ)) is not negative")
 _packing_logarithm = log(growth_of_odds / (4 * q.delta))
 ball_packing = Max(0, Min((q.d - 2) * log(2), _packing_logarithm))
-ball_packing_room = (Condition(q.d >= 2 + q.epsilon / log(2), "2^d points, of which one record tells less"),)
+ball_packing_room = (Condition(q.d >= 2 + q.epsilon / log(2), "2^d points, of which one record reveals less"),)
 sign_packing = Max(0, Min(q.d / 8 - log(4), _packing_logarithm))
-sign_packing_room = (Condition(q.d >= 8 * q.epsilon + 8 * log(4), "e^(d/8) points, of which one record tells less"),)
+sign_packing_room = (Condition(q.d >= 8 * q.epsilon + 8 * log(4), "e^(d/8) points, of which one record reveals less"),)
 
 # Fingerprints: what √(d ln 1/δ) costs (section 4)
 _fingerprint_logarithm = log(growth_of_odds / (3 * q.delta * sqrt(q.d)))

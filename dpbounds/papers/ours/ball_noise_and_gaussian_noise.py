@@ -35,7 +35,7 @@ THEOREM = PAPER.theorem(
             above - exp(q.epsilon) * erfc((q.epsilon / _shift + _shift / 2) / sqrt(2)) / 2,
             "gaussian-at-epsilon",
             "δ of one release with Gaussian noise, at ε",
-            conditions=Condition(q.Delta_g > 0, "two equal laws have δ = 0"),
+            conditions=Condition(q.Delta_g > 0, "two equal distributions have δ = 0"),
             bases="loss length",
             increasing_in="Delta_g d",
             decreasing_in="r_u epsilon",

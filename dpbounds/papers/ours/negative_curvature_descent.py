@@ -63,7 +63,7 @@ THEOREM = PAPER.theorem(
             unit=SAMPLES,
             conditions=(
                 Condition(q.T >= steps, "the risk cannot be lowered so often"),
-                Condition(searches >= least_searches, "nor by so many curvature steps"),
+                Condition(searches >= least_searches, "nor by this many curvature steps"),
             ),
         ),
         Parameter(steps, "steps", "T, at least: within as many steps a point is returned"),

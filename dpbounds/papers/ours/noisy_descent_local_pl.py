@@ -50,6 +50,6 @@ THEOREM = PAPER.theorem(
     derivation="noisy_descent_local_pl.md",
     notes="""
     - Outside of the ball F may have other local minima, saddles and maxima.
-    - inf F is over all of R^d: a ball around a local minimum that is no global one does not satisfy it.
+    - inf F is over all of R^d: a ball around a local minimum that is not global does not satisfy it.
     """,
 )

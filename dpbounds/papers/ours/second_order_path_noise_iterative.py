@@ -115,7 +115,7 @@ THEOREM = PAPER.theorem(
                 passes,
                 Condition(q.d * others**m <= small**2 * overgrown, "all other components stay below the top one"),
                 Condition(And(miss < 1, 4 * searches * miss**R <= q.zeta), "a search finds what is there"),
-                Condition(N >= enough, "so many restarts are not used up"),
+                Condition(N >= enough, "this many restarts are not used up"),
             ),
         ),
         Bound(gradients, "gradient_account", "A_g: n²ρ that the gradients take", unit=PURE),

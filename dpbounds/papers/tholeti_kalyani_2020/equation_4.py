@@ -14,6 +14,6 @@ THEOREM = PAPER.theorem(
     assumptions="unconstrained, bounded loss, smooth, Hessian-Lipschitz, strict saddles",
     notes="""
     A bounded loss with Lipschitz gradients is Lipschitz on R^d, but print gives no constant for it: how large Δ may
-    become is left to whoever runs the algorithm (clipping the gradients to norm G gives 2G).
+    become is left to the user (clipping the gradients to norm G gives 2G).
     """,
 )

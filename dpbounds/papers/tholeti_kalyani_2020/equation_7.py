@@ -17,7 +17,7 @@ THEOREM = PAPER.theorem(
     relation="replace-one",
     sampling="one uniformly random record per step",
     assumptions="bounded gradient differences",
-    conditions=Condition(q.Delta < 2 * q.r_u, "assumed in print; the formula holds beyond it, too"),
+    conditions=Condition(q.Delta < 2 * q.r_u, "assumed in the paper; the formula holds beyond it, too"),
     parts=Bound(
         q.T * lost(q.Delta) / q.n,
         meaning="δ of T steps, at every ε",

@@ -35,7 +35,7 @@ THEOREM = PAPER.theorem(
         ),
     ),
     notes="""
-    Quoted in print from a collection of formulas. Induction: the derivative of z^a (1-z)^m (a)_m / m! is the difference
+    Quoted there from a collection of formulas. Induction: the derivative of z^a (1-z)^m (a)_m / m! is the difference
     of the two densities, and both sides vanish at z = 0.
     """,
 )

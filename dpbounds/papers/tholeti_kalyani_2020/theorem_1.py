@@ -1,6 +1,6 @@
 r"""Algorithm 1 is $(0, \hat\delta)$-private with $\hat\delta = \frac TN \big[1 - I_{1 - (\Delta/2r_u)^2}(\frac{d+1}2,
-\frac12)\big]$ for $\Delta < 2r_u$ ($r_u = 1$ in print): one step on a known record costs the bracket, a random record
-costs $1/N$ of that, and $T$ steps cost at most $T$ times as much.
+\frac12)\big]$ for $\Delta < 2r_u$ ($r_u = 1$ in the paper): one step on a known record costs the bracket, a random
+record costs $1/N$ of that, and $T$ steps cost at most $T$ times as much.
 """
 
 from sympy import Piecewise, Rational, betainc_regularized
@@ -19,7 +19,7 @@ THEOREM = PAPER.theorem(
     bounds="privacy, always",
     status="proved",
     assumptions="bounded gradient differences",
-    conditions=Condition(q.Delta < 2 * q.r_u, "assumed in print; with the bracket 1 it holds beyond it"),
+    conditions=Condition(q.Delta < 2 * q.r_u, "assumed in the paper; with the bracket 1 it holds beyond it"),
     parts=Bound(
         q.T / q.n * Piecewise((1 - kept, q.Delta < 2 * q.r_u), (1, True)),
         meaning="δ of the whole run, at every ε",

@@ -47,7 +47,7 @@ THEOREM = PAPER.theorem(
     algorithm="tholeti-kalyani-2020/algorithm-1",
     relies_on="cited/ge-et-al-2015/theorem-6",
     notes="""
-    - Quoted in print without proof; it was not compared with its source here. The constants, and how they depend on d,
+    - Quoted there without proof; it was not compared with its source here. The constants, and how they depend on d,
       σ and the strictness of the saddles, are hidden.
     - That the noise of Algorithm 1 'automatically' has E[nnᵀ] = σ²I is true for the noise that is added, with σ² =
       r²/(d+2). The oracle's total noise also contains the choice of the record, and its covariance is the sum of the

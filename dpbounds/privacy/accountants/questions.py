@@ -73,7 +73,9 @@ def epsilon_by_closed_form(product: Product, delta: Fraction, tolerance: float =
         if certain > ball(delta):
             return Proof(Enclosure(math.inf, math.inf, "closed form", CLOSED_FORM_PRECISION), "closed form")
         if not certain < ball(delta):
-            raise NotCertified(f"δ = {brief(delta)} cannot be told from the probability that the loss is infinite")
+            raise NotCertified(
+                f"δ = {brief(delta)} cannot be distinguished from the probability that the loss is infinite"
+            )
     low, high = closed_form_epsilon(pair, delta, min(tolerance, _CLOSED_FORM_WIDTH))
     return Proof(Enclosure(low, high, "closed form", CLOSED_FORM_PRECISION), "closed form")
 

@@ -45,7 +45,7 @@ class RandomRuns:
 
     Args:
         gamma: γ, in (0, 1): the smaller, the more runs.
-        eta: η, greater than 0; 1 is the geometric law with mean 1/γ.
+        eta: η, greater than 0; 1 is the geometric distribution with mean 1/γ.
     """
 
     gamma: Fraction
@@ -53,7 +53,7 @@ class RandomRuns:
 
     def __init__(self, gamma: ExactLike, eta: ExactLike = 1) -> None:
         object.__setattr__(self, "gamma", open_unit(gamma, "gamma"))
-        object.__setattr__(self, "eta", positive(eta, "eta", "1 is the geometric law"))
+        object.__setattr__(self, "eta", positive(eta, "eta", "1 is the geometric distribution"))
 
     def mean(self) -> Enclosure:
         """E[K] = η (1-γ) / (γ (1 - γ^η))."""

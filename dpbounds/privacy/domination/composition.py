@@ -98,7 +98,9 @@ def neighbour_classes(mechanism: Mechanism, relation: Relation) -> NeighbourClas
         UnsupportedMechanism: A part has no proven pair under this relation.
     """
     if not isinstance(mechanism, Mechanism):
-        raise UnsupportedMechanism(f"no dominating pair is proven here for {shown(mechanism)}, which is no mechanism")
+        raise UnsupportedMechanism(
+            f"no dominating pair is proven here for {shown(mechanism)}, which is not a mechanism"
+        )
     keys: dict[Product, list[Key]] = {}
     attacks: dict[Product, list[Product]] = {}
     for order in relation.orders:

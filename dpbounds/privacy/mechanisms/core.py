@@ -44,7 +44,7 @@ class Trait(StrEnum):
     NOISY_SUM = "it adds noise to a sum, in which each record's term stays within the per-record bound"
     PER_RECORD = "its noise is given per unit of the per-record bound, not for a final distance"
     PRESENCE = "it is private where a record comes or goes"
-    CERTAIN = "every record that it runs on takes part, none by chance"
+    CERTAIN = "every record that it runs on takes part, none at random"
     ADDS_UP = "several of it, even chosen one by one, are as private as one with the sum of their squared shifts"
 
 

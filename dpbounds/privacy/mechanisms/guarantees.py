@@ -65,7 +65,7 @@ class RandomizedResponse(Mechanism):
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """The answers are drawn as described."""
-        return (Assumption(CODE, "each record's answer is drawn on its own, and nothing else is told of it"),)
+        return (Assumption(CODE, "each record's answer is drawn independently, and nothing else about it is released"),)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
         """The responses to the two answers (``losses.md``, section 2)."""
@@ -111,7 +111,7 @@ class Declared(Mechanism):
                 raise UnsupportedMechanism(
                     f"{self!r} is private under {self.relation}: declare it under zero-out-one if its guarantee covers "
                     "a record that contributes nothing in the place of a real one (as it does where that is a legal "
-                    "record under replace-one, or where nothing tells it from one that is absent)"
+                    "record under replace-one, or where nothing distinguishes it from one that is absent)"
                 )
             case Order.REMOVE | Order.ADD:
                 raise UnsupportedMechanism(

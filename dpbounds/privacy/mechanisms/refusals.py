@@ -49,7 +49,7 @@ REFUSALS = (
     ),
     Refusal(
         "tree-aggregation",
-        "DP-FTRL adds correlated noise, and is no way of drawing batches for single releases",
+        "DP-FTRL adds correlated noise, and is not a way of drawing batches for single releases",
         "MatrixMechanism(z, BinaryTree(steps), participation) or another matrix, on the command line --tree "
         "(--toeplitz, --matrix) with --participation",
         "Kairouz et al. 2021, Practical and private (deep) learning without sampling or shuffling",
@@ -57,8 +57,8 @@ REFUSALS = (
     ),
     Refusal(
         "matrix-factorisation",
-        "what is spent depends on the matrix and on the steps that a record may take part in: it is no way of drawing "
-        "batches for single releases",
+        "what is spent depends on the matrix and on the steps that a record may take part in: it is not a way of "
+        "drawing batches for single releases",
         "MatrixMechanism(z, matrix, participation), on the command line --matrix, --toeplitz or --tree with "
         "--participation",
         "Denisov et al. 2022, Improved differential privacy for SGD via optimal private linear operators on adaptive "
@@ -67,7 +67,7 @@ REFUSALS = (
     ),
     Refusal(
         "last-iterate",
-        "it is no sampling, and what it saves is proven for plain noisy gradient descent over fixed batches, with a "
+        "it is not sampling, and what it saves is proven for plain noisy gradient descent over fixed batches, with a "
         "declared smoothness, alone: not for Poisson samples, momentum or averages of iterates",
         "under replace-one or zero-out-one LastIterate(Gaussian(z), batches=..., epochs=..., smoothness_step=...) "
         "(--release last-iterate), where that fits; else count every step, as if all iterates were published",
@@ -77,8 +77,8 @@ REFUSALS = (
     ),
     Refusal(
         "repeat-and-select",
-        "of a random number of runs the best is published: what is proven here bounds the whole tuning, and is no pair "
-        "that composes with others",
+        "of a random number of runs the best is published: what is proven here bounds the whole tuning, and is not a "
+        "pair that composes with others",
         "tuned_epsilon(mechanism, RandomRuns(...)) for the whole tuning, or a number k of runs that is fixed in "
         "advance, mechanism ** k",
         "Papernot & Steinke 2021, Hyperparameter tuning with Rényi differential privacy",

@@ -68,7 +68,9 @@ class Draws:
     def in_words(self, write: Writer) -> str:
         """How often, in words."""
         rate = write(self.rate)
-        return f"with chance {rate}" if self.slots == 1 else f"drawn {self.slots} times with chance {rate} each"
+        return (
+            f"with probability {rate}" if self.slots == 1 else f"drawn {self.slots} times with probability {rate} each"
+        )
 
 
 class Moments(Flag):

@@ -125,7 +125,9 @@ class DrawnGaussians(GaussianDraws, DirectedPair):
             if wanted <= 0:
                 return None
             if not wanted > 0:
-                raise Declined("a loss cannot be told from the logarithm of the chance of no draw at this precision")
+                raise Declined(
+                    "a loss cannot be distinguished from the logarithm of the probability of no draw at this precision"
+                )
             return ratios.root(wanted.log())
 
         def places(x: arb, side: int) -> Places:
@@ -170,13 +172,13 @@ class ReplacedGaussians(GaussianDraws, SymmetricPair):
     squared_shift: Fraction
 
     claims = Moments.OWN
-    proof = "sampling.md, section 6 (three laws, the number of draws hidden, derived there)"
+    proof = "sampling.md, section 6 (three distributions, the number of draws hidden, derived there)"
 
     def in_words(self, write: Writer) -> str:
         """The two distributions, in words."""
         return (
-            f"three Gaussian laws, each ks from the others at most, s² = {write(self.squared_shift)}, k the draws of a "
-            f"record {self.draws.in_words(write)}"
+            f"three Gaussian distributions, at most ks from each other, s² = {write(self.squared_shift)}, k the draws "
+            f"of a record {self.draws.in_words(write)}"
         )
 
     def distribution(self) -> LossDistribution:
@@ -205,12 +207,12 @@ class ReplacedGroup(SymmetricPair):
 
     grows_with = ("squared_shift",)
     claims = Moments.OWN
-    proof = "groups.md (three laws, how many of the group are in the batch hidden, derived there)"
+    proof = "groups.md (three distributions, how many of the group are in the batch hidden, derived there)"
 
     def in_words(self, write: Writer) -> str:
         """The two distributions, in words."""
         return (
-            f"three Gaussian laws, each js from the others at most, s² = {write(self.squared_shift)}, j of 0 to "
+            f"three Gaussian distributions, at most js from each other, s² = {write(self.squared_shift)}, j of 0 to "
             f"{len(self.chances) - 1} the number of a group's records in a batch"
         )
 
@@ -298,11 +300,11 @@ def _replaced(absent: arb, weights: Sequence[arb], rest: arb, shift: arb) -> Los
             width = (4 * width + arb(2) ** (_SPARE_BITS - working_bits())).mid()
             if excess(t - width, alpha)[0] < 0 and excess(t + width, alpha)[0] > 0:
                 return (t - width).union(t + width)
-        raise Declined("the place of a supremum cannot be told at this precision")
+        raise Declined("the place of a supremum cannot be found at this precision")
 
     def tail(loss: arb) -> Masses:
         if not (loss <= 0 or loss > 0):
-            raise Declined("a loss cannot be told from 0 at this precision")
+            raise Declined("a loss cannot be distinguished from 0 at this precision")
         t = place(loss) if loss > 0 else shift / 2
         whole = upper_tail(t)
         p = r = absent * whole

@@ -66,7 +66,9 @@ class MixedGaussians(DirectedPair):
             if wanted <= 0:
                 return None
             if not wanted > 0:
-                raise Declined("a loss cannot be told from the logarithm of the chance of norm 0 at this precision")
+                raise Declined(
+                    "a loss cannot be distinguished from the logarithm of the probability of norm 0 at this precision"
+                )
             return ratio.root(wanted.log())
 
         def above(loss: arb) -> Masses:

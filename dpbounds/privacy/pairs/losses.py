@@ -241,7 +241,7 @@ def mixture(
             return ratio.log()
         if ratio <= 0:
             return None
-        raise Declined("a loss cannot be told from log(1 - sample rate) at this precision")
+        raise Declined("a loss cannot be distinguished from log(1 - sample rate) at this precision")
 
     def tail(loss: arb) -> Masses:
         at = inner(loss)
@@ -405,7 +405,7 @@ def symmetrised(law: LossDistribution) -> LossDistribution:
             points += [point, LossAtom(-point.loss, point.r, point.p)]
             above_p, above_r = above_p + point.p, above_r + point.r
         elif not point.loss <= 0:
-            raise UnsupportedMechanism("an atom of the loss cannot be told from 0 at this precision")
+            raise UnsupportedMechanism("an atom of the loss cannot be distinguished from 0 at this precision")
     centre = 1 - law.infinite - above_p - above_r
     if not centre >= 0:  # a base that is an upper bound only need not be symmetric: its mirrored profile, made convex
         return envelope_law(ProfileBound(law.delta, reach_of(law)))
@@ -477,7 +477,7 @@ def _lower_hull(xs: Sequence[arb], ys: Sequence[arb]) -> list[int]:
             turn = (xs[k] - xs[j]) * (ys[i] - ys[j]) - (ys[k] - ys[j]) * (xs[i] - xs[j])
             if turn > 0:
                 break
-            hull.pop()  # on or above the chord, or not told apart from it: the chord is an upper bound as well
+            hull.pop()  # on or above the chord, or not distinguished from it: the chord is an upper bound as well
         hull.append(i)
     return hull
 

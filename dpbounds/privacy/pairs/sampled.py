@@ -230,7 +230,8 @@ class Diluted(Pair):
 
     def in_words(self, write: Writer) -> str:
         """The two distributions, in words."""
-        return f"[{self.base.in_words(write)}] with chance {write(self.rate)}, else nothing; which of the two is known"
+        base, rate = self.base.in_words(write), write(self.rate)
+        return f"[{base}] with probability {rate}, else nothing; which of the two is known"
 
     def distribution(self) -> LossDistribution:
         """That of the base with all masses times the rate, and the rest of both laws at loss 0."""
@@ -305,7 +306,7 @@ class Combined(Pair):
 
     def distribution(self) -> LossDistribution:
         """Raise an error: it has no closed form."""
-        raise UnsupportedMechanism(f"the law of several pairs taken as one has no closed form: {self}")
+        raise UnsupportedMechanism(f"the distribution of several pairs taken as one has no closed form: {self}")
 
     def mirrored(self) -> Pair:
         """Each pair mirrored."""

@@ -119,7 +119,7 @@ class SecretSteps(DirectedPair):
     def distribution(self) -> LossDistribution:
         """Raise an error: it has no closed form."""
         raise UnsupportedMechanism(
-            "the loss of steps that are allocated in secret is enclosed, and has no law in a closed form"
+            "the loss of steps that are allocated in secret is enclosed; its distribution has no closed form"
         )
 
     def log_moment(self, order: Fraction) -> arb:

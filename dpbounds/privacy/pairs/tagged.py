@@ -65,7 +65,7 @@ class Tagged(Pair):
         """The two laws; weights in few digits, rounded up."""
         each = "; ".join(
             f"[{part.in_words(write)}] with weight {to_decimal(weight, 4, 'up')}"
-            + (f" ({to_decimal(other, 4, 'up')} under the second law)" if other != weight else "")
+            + (f" ({to_decimal(other, 4, 'up')} under the second distribution)" if other != weight else "")
             for weight, other, part in self.weighed
         )
         return f"one of these, drawn and revealed: {each}"

@@ -106,7 +106,7 @@ def _chances(rate: Fraction, most: int, size: int) -> _Chances:
                 seldom, often = (min(rate, max(none, ball_end(kept, way))) for way in ("down", "up"))
                 return _Chances(high, low, often, seldom, just)
         precision *= 2
-    raise NotCertified(f"the chance that more than {most} of {size} records are sampled lost all accuracy")
+    raise NotCertified(f"the probability that more than {most} of {size} records are sampled lost all accuracy")
 
 
 def _binomial_mass(count: int, rate: Fraction, value: int) -> arb:

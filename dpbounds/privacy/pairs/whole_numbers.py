@@ -37,7 +37,7 @@ class ShiftedDiscreteLaplaces(AtomicPair, PublicPair):
 
     def in_words(self, write: Writer) -> str:
         """The two distributions, in words."""
-        return f"discrete Laplace laws, e^(-a|x|), {self.distance} apart, a = {write(self.parameter)}"
+        return f"discrete Laplace distributions, e^(-a|x|), {self.distance} apart, a = {write(self.parameter)}"
 
     def distribution(self) -> LossDistribution:
         """Left of 0 the loss is -aD, right of D it is aD; between them a(2j - D) at j = 1, ..., D - 1."""
@@ -82,7 +82,7 @@ class ShiftedDiscreteGaussians(PublicPair):
 
     def in_words(self, write: Writer) -> str:
         """The two distributions, in words."""
-        return f"discrete Gaussian laws, e^(-x²/2s), {self.distance} apart, s = {write(self.variance)}"
+        return f"discrete Gaussian distributions, e^(-x²/2s), {self.distance} apart, s = {write(self.variance)}"
 
     def distribution(self) -> LossDistribution:
         """The loss at x is (2xD - D²)/2σ².

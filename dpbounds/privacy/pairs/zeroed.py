@@ -35,7 +35,7 @@ from dpbounds.privacy.proofs import Declined
 _SEARCHED, _FAR, _ROUGHLY = 28, 60.0, 64  # a search that decides how large a bound is, not whether it holds
 
 
-_THREE_LAWS = "zero_out.md, sections 4 and 5 (three laws, derived there)"
+_THREE_LAWS = "zero_out.md, sections 4 and 5 (three distributions, derived there)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +266,7 @@ def _opposed_gaussians(gamma: arb, s: arb) -> LossDistribution:
         return p + 1 - lower_p, r + 1 - lower_r
 
     def _straddling(loss: arb) -> Masses:
-        raise Declined("a loss cannot be told from 0 at this precision")
+        raise Declined("a loss cannot be distinguished from 0 at this precision")
 
     def head(loss: arb) -> Masses:
         p, r = tail(loss)

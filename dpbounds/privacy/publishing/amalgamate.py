@@ -21,7 +21,7 @@ SOURCE = Path(__file__).parent / "checker"
 TARGET = Path(__file__).parent / "standalone_checker.py"
 _PACKAGE, _LAST = "dpbounds.privacy.publishing.checker", "command"
 _MADE = (
-    "# Made from the files in dpbounds/privacy/publishing/checker/, whose names stand above their parts, by\n"
+    "# Made from the files in dpbounds/privacy/publishing/checker/, whose names are above their parts, by\n"
     "# `python -m dpbounds.privacy.publishing.amalgamate`. Change those files, and not this one.\n"
 )
 _WIDTH = 120

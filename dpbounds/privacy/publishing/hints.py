@@ -112,7 +112,7 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
     checker.effort.done = 0.0
     if best is None:
         raise CertificateError(
-            f"no certificate: the stand-alone checker could not be led to confirm the upper end ({reason}); publish "
+            f"no certificate: the stand-alone checker could not confirm the upper bound ({reason}); publish "
             "what dpbounds says, with the command that says it"
         )
     return best

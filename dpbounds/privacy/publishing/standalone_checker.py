@@ -1,4 +1,4 @@
-# Made from the files in dpbounds/privacy/publishing/checker/, whose names stand above their parts, by
+# Made from the files in dpbounds/privacy/publishing/checker/, whose names are above their parts, by
 # `python -m dpbounds.privacy.publishing.amalgamate`. Change those files, and not this one.
 """Check a dpbounds privacy certificate without trusting dpbounds: one file, Python and python-flint, nothing else.
 
@@ -169,7 +169,7 @@ def read(path: str) -> Any:
     """The JSON document in a regular file: no field twice, finite numbers, moderate in size, digits and nesting."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # asked before it is opened: a pipe would block
-            raise Malformed("this is no regular file")
+            raise Malformed("this is not a regular file")
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with open(descriptor, "rb") as file:
             raw = file.read(BYTES + 1)
@@ -198,7 +198,7 @@ def parsed(text: str) -> Any:
         return found
 
     def refused(word: str) -> Any:
-        raise Malformed(f"{quoted(word)} is no finite number of at most {JSON_DIGITS} characters")
+        raise Malformed(f"{quoted(word)} is not a finite number of at most {JSON_DIGITS} characters")
 
     def whole(digits: str) -> int:
         return int(digits if len(digits) <= JSON_DIGITS else refused(digits))
@@ -397,7 +397,7 @@ class Effort:
             raise NotCovered(TOO_MUCH)
 
 
-TOO_MUCH = "so much work (hours, or gigabytes) is not done here; `dpbounds check` has other means"
+TOO_MUCH = "work of hours or gigabytes is not done here; `dpbounds check` has other means"
 
 
 effort = Effort()
@@ -487,7 +487,7 @@ def thinned(base: Profile, rate: Fraction) -> Profile:
         above = alpha - 1 + q
         if above > 0:
             return q * base(above / q)
-        require(above <= 0, "α is told from 1 - q")
+        require(above <= 0, "α is distinguished from 1 - q")
         return 1 - alpha
 
     return Profile(value, exact=base.exact)
@@ -889,7 +889,7 @@ def mixture_profile(norms: list[tuple[Fraction, Fraction]], stddev: Fraction, *,
         if not replaced and at_rest:
             if alpha <= number(at_rest):
                 return 1 - alpha
-            require(alpha > number(at_rest), "α is told from the share that contributes nothing")
+            require(alpha > number(at_rest), "α is distinguished from the share that contributes nothing")
         wanted, low, high = float(alpha.log().mid()), -1e6, 1e6
         for _ in range(70):
             middle = (low + high) / 2
@@ -2739,7 +2739,7 @@ class Clones:
             low, high = 1 / s < alpha, alpha < s
             if low is False or high is False:
                 found += (1 - revealed) * (1 - alpha).max(arb(0))
-                require(alpha <= 1 / s or alpha >= s, "α is told from the odds of the labels")
+                require(alpha <= 1 / s or alpha >= s, "α is distinguished from the odds of the labels")
                 return found
             cut = (s * alpha - 1) / (s * o - 1 + alpha * (s - o))
             for clones, weight, masses, tails in tables:
@@ -2858,7 +2858,7 @@ def just_not_cut(rate: Fraction, most: int, size: int) -> Fraction:
         return Fraction(0)
     ways = arb(size).lgamma() - arb(most).lgamma() - arb(size - most + 1).lgamma()
     chance = (ways + (most - 1) * number(rate).log() + (size - most) * (1 - number(rate)).log()).exp()
-    return Fraction(max(0, only_whole((chance * 2**200).lower().floor(), "the chance of just no cut")), 2**200)
+    return Fraction(max(0, only_whole((chance * 2**200).lower().floor(), "the probability of just no cut")), 2**200)
 
 
 def least_kept(rate: Fraction, most: int, size: int) -> Fraction:
@@ -2882,7 +2882,7 @@ def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) ->
     q, scale = number(rate), 2**200
     tau, beyond = chance_of_at_least(size - 1, q, most), chance_of_at_least(size, q, most + 1)
     end = (tau * scale).lower().floor() if least else (tau * scale).upper().ceil()
-    chance = min(Fraction(1), max(Fraction(0), Fraction(only_whole(end, "the chance of a cut"), scale)))
+    chance = min(Fraction(1), max(Fraction(0), Fraction(only_whole(end, "the probability of a cut"), scale)))
     if not tau > arb(2) ** -180:
         return (Fraction(0) if least else max(chance, Fraction(1, scale))), rate
     return chance, min(rate, Fraction(rounded_up(most * beyond / (size * tau), 200), scale))
@@ -3251,7 +3251,7 @@ def contour(
         aliases.append((sigma, at_real(sigma) * ratio / (1 - ratio)))
     only_bulk, bulk_tilt = arb(0), arb(0)
     peeled = hints.get("bulk_tilt") is not None
-    require(all((law.bulk is not None) == peeled for law in laws), "all laws are split, or none")
+    require(all((law.bulk is not None) == peeled for law in laws), "all distributions are split, or none")
     require(all(law.turn is not None for law in laws) or not peeled, "the jumps are bounded on a turned line")
     if peeled:
         bulk_tilt = arb(finite(hints, "bulk_tilt"))
@@ -3733,7 +3733,7 @@ def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]
         # what a person relies on, though not all that is claimed
         status = NOT_COVERED
         why = "of a lattice certificate" if shows else "of what is only known to dominate"
-        verdict = f"the upper end is confirmed; the lower end {why} is not covered"
+        verdict = f"the upper bound is confirmed; the lower bound {why} is not covered"
     elif not confirmed and not refuted and recorded not in ("lattice", "contour", "closed form", "profiles"):
         status, verdict = NOT_COVERED, f"neither confirmed nor refuted; the method {recorded!r} is not covered"
     lines = []
@@ -3818,7 +3818,7 @@ def sheet(document: dict[str, Any]) -> list[str]:
             *([f"  mechanism: and {len(releases) - 20} more kinds of releases"] if len(releases) > 20 else []),
             f"  digest of the releases: {digest(releases)}",
         ]
-    lines.append("assumptions, which a certificate cannot prove and somebody has to vouch for:")
+    lines.append("assumptions, which a certificate cannot prove and you have to confirm:")
     return lines + [f"  {number}. {text}" for number, text in enumerate(assumptions_of(document["version"]), 1)]
 
 

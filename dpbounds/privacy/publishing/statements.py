@@ -98,7 +98,8 @@ def statement(
             f"bounds{' and rates' if rates else ''} fixed in advance{_UNLESS_SAID if chosen else ''}{hidden}.",
             *([] if plain else [_published([part for part, _ in parts])]),
             f"The noise drawn was: {noise_drawn}.",
-            f"Protected: {protected} any single record, against whoever sees every release and knows all others.",
+            f"Protected: {protected} any single record, against an attacker who sees every release and knows all "
+            "others.",
             f"Not protected: {'; '.join(excluded)}.",
             f"{'Epsilon' if is_delta else 'Delta'} is proven to lie in [{lower}, {upper}] and rounded up (method: "
             f"{enclosure.method}, in ball arithmetic and exact numbers; {named}).",

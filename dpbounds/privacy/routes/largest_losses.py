@@ -30,7 +30,7 @@ from dpbounds.privacy.proofs import Declined, Proof
 
 ROUTE = "largest losses"
 
-_PRECISION, _FINE = 192, 4096  # the other where ε cannot be told from the sum of the largest losses
+_PRECISION, _FINE = 192, 4096  # the other where ε cannot be distinguished from the sum of the largest losses
 
 
 def epsilon_by_largest_losses(product: Product, delta: Fraction) -> Proof:
@@ -40,7 +40,7 @@ def epsilon_by_largest_losses(product: Product, delta: Fraction) -> Proof:
 
     Raises:
         Declined: A loss is unbounded, or takes its largest value with no probability; or δ is no smaller than the
-            probability that all losses do, or cannot be told from that of an infinite loss.
+            probability that all losses do, or cannot be distinguished from that of an infinite loss.
     """
     if as_gaussian(product) is not None:
         raise Declined(f"{ROUTE}: Gaussian noise has no largest loss, or takes it with probability 0")

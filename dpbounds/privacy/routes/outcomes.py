@@ -144,7 +144,7 @@ def delta_by_outcomes(product: Product, epsilon: Fraction, tolerance: float) -> 
     """Prove an enclosure of δ(ε) of a relative width of at most ``tolerance`` and 2^-64.
 
     Raises:
-        Declined: The outcomes are too many, or δ(ε) cannot be told from 0.
+        Declined: The outcomes are too many, or δ(ε) cannot be distinguished from 0.
     """
     bits = max(64, math.ceil(-math.log2(tolerance)) + 8)
     for factor in _PRECISIONS:
@@ -153,7 +153,7 @@ def delta_by_outcomes(product: Product, epsilon: Fraction, tolerance: float) -> 
             value, _ = outcomes.curve(epsilon)
             if value.is_zero() or (value > 0 and value.rel_accuracy_bits() >= bits):
                 return _proof(Enclosure.from_balls(value, value, ROUTE, factor * bits).within(0, 1), outcomes)
-    raise Declined(f"{ROUTE}: δ cannot be told from 0 at {factor * bits} bits")
+    raise Declined(f"{ROUTE}: δ cannot be distinguished from 0 at {factor * bits} bits")
 
 
 def log_delta_by_outcomes(product: Product, epsilon: Fraction) -> float:
@@ -174,7 +174,7 @@ def epsilon_by_outcomes(product: Product, delta: Fraction, tolerance: float) -> 
     with working(4 * bits):
         outcomes, target = _Outcomes.of(product), ball(delta)
         if not outcomes.infinite < target:
-            raise Declined(f"{ROUTE}: δ cannot be told from the probability that the loss is infinite")
+            raise Declined(f"{ROUTE}: δ cannot be distinguished from the probability that the loss is infinite")
         if outcomes.squared_shift:
             estimate = outcomes.estimate() if bits == _DOUBLES else None
             low, high = invert(outcomes.curve, target, 1, estimate, bits=bits)

@@ -51,7 +51,7 @@ def by_metric(name: str, at: Values, own: Sequence[Theorem] = ()) -> Table:
         notes_in_print=numbers.orders_at(at),
         sorted=bool(at),
         preface=(
-            'Orders hold up to constants that nobody stated; "with constants" puts back what print takes as 1, where '
+            'Orders hold up to unstated constants; "with constants" puts back what the papers take as 1, where '
             "that could be derived.",
             *numbers.orders_at(at),
         ),

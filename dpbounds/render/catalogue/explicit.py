@@ -33,7 +33,7 @@ def explicit_bounds(at: Values, own: Sequence[Theorem] = ()) -> Table:
         notes_in_print=(*_rounded(at), "Conditions on the parameters are left out here."),
         sorted=bool(at),
         preface=(
-            "Each of these is a number, not an order: verification holds runs against them.",
+            "Each of these is a number, not an order: verification compares runs with them.",
             *_rounded(at),
         ),
     )

@@ -90,7 +90,7 @@ def privacy_as_printed() -> Table:
         footnotes=(
             "constant: where print leaves a constant of the noise open, the smallest one (rounded up) for which the "
             "promise is kept under replace-one at these values, and the spend is at that constant.",
-            "Versions with constants of this library are listed like those in print.",
+            "Versions with constants of this library are listed like the published ones.",
         ),
     )  # fmt: skip
 

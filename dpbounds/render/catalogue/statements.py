@@ -23,7 +23,7 @@ _THROUGH = {
 }
 _FAULTS = {
     Severity.CONSTANT: "A printed constant is known to be wrong.",
-    Severity.GAP: "A gap in print is known.",
+    Severity.GAP: "A gap in the published proof is known.",
     Severity.FALSE: "Something else that is printed with it is false.",
     Severity.PRIVACY: "Its account of privacy has a known fault.",
 }

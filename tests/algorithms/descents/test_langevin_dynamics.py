@@ -121,7 +121,7 @@ def test_what_is_not_known_is_asked_for():
         refused(message, LangevinDynamics.calibrated, PROBLEM, **arguments)
     with pytest.raises(InvalidValue, match=r"step_size must be .*use more steps"):
         LangevinDynamics.calibrated(PROBLEM, steps=1, inverse_temperature=1).bound(PROBLEM, pl_constant=1)
-    with pytest.raises(InvalidValue, match="it is no PL constant"):
+    with pytest.raises(InvalidValue, match="it is not a PL constant"):
         LangevinDynamics.calibrated(PROBLEM, inverse_temperature=1).bound(PROBLEM, pl_constant=10)
 
 

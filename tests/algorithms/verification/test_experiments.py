@@ -185,5 +185,5 @@ def test_comparisons_name_the_sizes():
     low, high = Measured(1, 0.9, 1.1), Measured(2, 1.9, 2.1)
     n = (10.0, 20.0)
     assert sizes.compared([low, high], [high, low], ("a", "b"), n).startswith("a against b: smaller at n = 10, larger")
-    assert "not told apart at n = 20" in sizes.compared([low, low], [high, low], ("a", "b"), n)
+    assert "not distinguished at n = 20" in sizes.compared([low, low], [high, low], ("a", "b"), n)
     assert sizes.held([low], [1.0]).startswith("whether the bound holds everywhere is open")

@@ -56,7 +56,7 @@ def test_how_many_without_hessians(alpha, parameters, known):
     assert not found.failing
     assert found.value.upper < 1.03 * known  # less where the best exponent of the restarts is known exactly
     fewer = iterative(**{**point, "restarts": point["restarts"] - 1})
-    assert [one.why for one in fewer.conditions if one.holds is False] == ["so many restarts are not used up"]
+    assert [one.why for one in fewer.conditions if one.holds is False] == ["this many restarts are not used up"]
 
 
 # n√ρ of the third reading: our own parameters need no more, and much less nowhere

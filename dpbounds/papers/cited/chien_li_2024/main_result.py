@@ -16,7 +16,7 @@ THEOREM = PAPER.theorem(
     assumptions="bounded set",
     notes="""
     - The abstract states no formula, so there is nothing to evaluate. The accountants here charge every step: they are
-      right for whoever sees only the last iterate, but may charge too much.
+      right for an observer of the last iterate alone, but may charge too much.
     - Of the five papers' algorithms it could concern those on a bounded set that release one iterate.
     """,
 )

@@ -23,7 +23,7 @@ THEOREM = PAPER.theorem(
     ),
     superseded_by="cited/wang-ye-xu-2017/main-result",
     notes="""
-    The factor ln(2/ε) stands in the quotation; the source itself was not compared, and ln(n/δ) would be usual for an
+    The factor ln(2/ε) is in the quotation; the source itself was not compared, and ln(n/δ) would be usual for an
     analysis by advanced composition.
     """,
 )

@@ -84,7 +84,7 @@ def upper_bounds(
         tilt = best_tilt(mixture, epochs, planned[0], adding=adding)
         slack = _rounding(mixture, epochs, tilt)
         if not slack < 1e-3:
-            raise NotCertified("so many steps are not sampled in doubles; ask for a certified epsilon")
+            raise NotCertified("too many steps for a bound by sampling in doubles; ask for a certified epsilon")
         logs = [log_largest(mixture, epochs, at - slack, tilt, adding=adding) + slack for at in planned]
         sums = [0.0] * len(planned)
         for ratios, weights in weighted_draws(mixture, epochs, tilt, count, bits, adding=adding):

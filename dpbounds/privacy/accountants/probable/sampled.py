@@ -74,7 +74,7 @@ def _largest_shift(once: RandomlyAllocated, relation: Relation) -> Fraction | No
 def _demand_moderate(shifts: float | Floats) -> Floats:
     """Shifts no smaller than those of the pair: with larger Gram entries nothing is spent less."""
     if not np.all(shifts < _LARGEST_SHIFT):
-        raise NotCertified("shifts of so many standard deviations are not sampled; ask for a certified epsilon")
+        raise NotCertified("shifts of this many standard deviations are not sampled; ask for a certified epsilon")
     return np.asarray(shifts) * (1 + 2.0**-40)
 
 

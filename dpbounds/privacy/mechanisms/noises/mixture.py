@@ -84,7 +84,7 @@ class MixtureOfGaussians(Mechanism):
         """The norms are drawn as described."""
         return (
             Assumption(
-                CODE, "each record adds a vector whose bound is drawn by its chances, apart from all other records"
+                CODE, "each record adds a vector whose bound is drawn with its probability, independently of others"
             ),
         )
 
@@ -93,5 +93,5 @@ class MixtureOfGaussians(Mechanism):
         if len(self.norms) > _MOST_NAMED:
             norms = f"{len(self.norms)} up to {write(self.norms[-1][0], 'up')}"
         else:
-            norms = ", ".join(f"{write(norm, 'up')} (chance {write(chance, 'up')})" for norm, chance in self.norms)
+            norms = ", ".join(f"{write(norm, 'up')} (probability {write(chance, 'up')})" for norm, chance in self.norms)
         return self.filled(f"Gaussian noise of stddev {{noise_stddev}}, norms drawn from {norms}", write)

@@ -62,8 +62,8 @@ class _Allocated(Dealing):
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """How records draw their steps."""
         drawn = (
-            "each record draws its steps on its own, uniformly, in secret and whatever the data are; who draws none "
-            "displaces nobody, so that batches have random sizes, and no sum is divided by them"
+            "each record draws its steps on its own, uniformly, in secret and whatever the data are; a record that "
+            "draws none displaces no other, so that batches have random sizes, and no sum is divided by them"
         )
         return (Assumption(LOADER, drawn),)
 
@@ -145,7 +145,7 @@ class RandomlyAllocated(_Allocated):
         """How records draw their steps."""
         return (
             "that every record draws its steps by itself, afresh in every epoch and all choices equally likely, so "
-            "that batches differ in size and nobody is displaced"
+            "that batch sizes vary and no record displaces another"
         )
 
     def deal(self, records: int, source: Source) -> Rows:
@@ -260,7 +260,7 @@ class BallsInBins(_Allocated):
     def draws(self, relation: Relation) -> str:
         """How records draw their bins."""
         often = "afresh in every epoch" if self.redraw else "once"
-        return f"that every record draws its bin by itself, uniformly, {often}, and nobody is displaced"
+        return f"that every record draws its bin by itself, uniformly, {often}, and no record displaces another"
 
     def deal(self, records: int, source: Source) -> Rows:
         """A bin for each record."""

@@ -175,7 +175,7 @@ class SampledWithoutReplacement(_FixedSize):
 
     def draws(self, relation: Relation) -> str:
         """How batches are drawn."""
-        return "batches drawn uniformly, without replacement, afresh in every step, from at least so many records"
+        return "batches drawn uniformly, without replacement, afresh in every step, from no fewer records than stated"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -265,7 +265,7 @@ class SampledWithReplacement(_FixedSize):
 
     def draws(self, relation: Relation) -> str:
         """How batches are drawn."""
-        return "batches drawn uniformly, with replacement, afresh in every step, from at least so many records"
+        return "batches drawn uniformly, with replacement, afresh in every step, from no fewer records than stated"
 
 
 def zeroed(inner: Mechanism, draws: pairs.Draws, size: int, order: Order) -> pairs.StepBound:

@@ -237,9 +237,9 @@ class MatrixMechanism(InTurn):
             case "balls-in-bins":
                 return f"a record in every step of one of {apart} groups, drawn in secret"
             case "cyclic-poisson":
-                return f"a record in the steps of one of {apart} groups with chance {chance} each"
+                return f"a record in the steps of one of {apart} groups with probability {chance} each"
         most = "" if self.at_most is None else f"{self.at_most} at most, "
-        return f"a record in steps {most}{apart} or more apart{chance and f', drawn with chance {chance} each'}"
+        return f"a record in steps {most}{apart} or more apart{chance and f', drawn with probability {chance} each'}"
 
     def releases_in_words(self, count: int, write: Writer) -> str:
         """The run, or so many independent ones."""

@@ -108,7 +108,7 @@ class TruncatedPoisson(Sampling):
 
     def draws(self, relation: Relation) -> str:
         """How samples are drawn and cut."""
-        many = "at most so many records" if relation.counts_records else "so many records"
+        many = "no more records than stated" if relation.counts_records else "as many records as stated"
         return f"Poisson samples of {many}, each cut, where it is too large, to a uniform choice of that size"
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:

@@ -138,7 +138,7 @@ def _check_drawn(claim: Claim) -> tuple[bool, list[str]]:
         return False, [*lines, f"CONTRADICTED: accounted anew, the value is at least {typed(lower, 'down')}"]
     if upper > claim.upper or claim.lower > 0:
         return False, [*lines, "NOT CONFIRMED: accounted anew, the claim does not follow"]
-    return True, [*lines, f"accounted anew by {claim.source['proofs'][0]['method']}: the claimed upper end suffices"]
+    return True, [*lines, f"accounted anew by {claim.source['proofs'][0]['method']}: the claimed upper bound suffices"]
 
 
 def _accounted_anew(claim: Claim) -> tuple[Fraction, Fraction]:
@@ -194,7 +194,11 @@ def _check_attacked(claim: Claim) -> tuple[bool, list[str]]:
         lower, _ = _accounted_anew(claim)
     except NotCertified as reason:
         return False, [*lines, f"NOT CONFIRMED: accounted anew: {reason}"]
-    word = "an attack shows the lower end" if lower >= claim.lower else "NOT CONFIRMED: no attack shows the lower end"
+    word = (
+        "an attack proves the lower bound"
+        if lower >= claim.lower
+        else "NOT CONFIRMED: no attack proves the lower bound"
+    )
     return holds and lower >= claim.lower, [*lines, f"accounted anew: {word}, {typed(lower, 'down')} at least"]
 
 

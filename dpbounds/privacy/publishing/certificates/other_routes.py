@@ -34,7 +34,7 @@ def by_other_route(claim: Claim, products: tuple[Product, ...]) -> tuple[bool, b
             gaussian = as_gaussian(product)
             if gaussian is not None and claim.high[1] > 0 and contour_at_most(gaussian, *claim.high):
                 lines.append(
-                    f"order {order}: a Chernoff bound at the claimed upper end shows again that it spends no more"
+                    f"order {order}: a Chernoff bound at the claimed upper bound shows again that it spends no more"
                 )
                 continue
         proof, reason = _second_proof(claim, product, recorded)

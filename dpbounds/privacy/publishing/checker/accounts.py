@@ -51,7 +51,7 @@ def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]
         # what a person relies on, though not all that is claimed
         status = NOT_COVERED
         why = "of a lattice certificate" if shows else "of what is only known to dominate"
-        verdict = f"the upper end is confirmed; the lower end {why} is not covered"
+        verdict = f"the upper bound is confirmed; the lower bound {why} is not covered"
     elif not confirmed and not refuted and recorded not in ("lattice", "contour", "closed form", "profiles"):
         status, verdict = NOT_COVERED, f"neither confirmed nor refuted; the method {recorded!r} is not covered"
     lines = []

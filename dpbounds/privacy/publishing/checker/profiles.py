@@ -95,7 +95,7 @@ def thinned(base: Profile, rate: Fraction) -> Profile:
         above = alpha - 1 + q
         if above > 0:
             return q * base(above / q)
-        require(above <= 0, "α is told from 1 - q")
+        require(above <= 0, "α is distinguished from 1 - q")
         return 1 - alpha
 
     return Profile(value, exact=base.exact)

@@ -22,7 +22,7 @@ def read(path: str) -> Any:
     """The JSON document in a regular file: no field twice, finite numbers, moderate in size, digits and nesting."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # asked before it is opened: a pipe would block
-            raise Malformed("this is no regular file")
+            raise Malformed("this is not a regular file")
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with open(descriptor, "rb") as file:
             raw = file.read(BYTES + 1)
@@ -51,7 +51,7 @@ def parsed(text: str) -> Any:
         return found
 
     def refused(word: str) -> Any:
-        raise Malformed(f"{quoted(word)} is no finite number of at most {JSON_DIGITS} characters")
+        raise Malformed(f"{quoted(word)} is not a finite number of at most {JSON_DIGITS} characters")
 
     def whole(digits: str) -> int:
         return int(digits if len(digits) <= JSON_DIGITS else refused(digits))

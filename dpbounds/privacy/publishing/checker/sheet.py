@@ -22,5 +22,5 @@ def sheet(document: dict[str, Any]) -> list[str]:
             *([f"  mechanism: and {len(releases) - 20} more kinds of releases"] if len(releases) > 20 else []),
             f"  digest of the releases: {digest(releases)}",
         ]
-    lines.append("assumptions, which a certificate cannot prove and somebody has to vouch for:")
+    lines.append("assumptions, which a certificate cannot prove and you have to confirm:")
     return lines + [f"  {number}. {text}" for number, text in enumerate(assumptions_of(document["version"]), 1)]

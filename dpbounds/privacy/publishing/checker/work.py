@@ -20,7 +20,7 @@ class Effort:
             raise NotCovered(TOO_MUCH)
 
 
-TOO_MUCH = "so much work (hours, or gigabytes) is not done here; `dpbounds check` has other means"
+TOO_MUCH = "work of hours or gigabytes is not done here; `dpbounds check` has other means"
 
 
 effort = Effort()

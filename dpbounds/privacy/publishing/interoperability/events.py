@@ -493,8 +493,8 @@ class _Writer:
         event = self._newer("DiscreteGaussianDpEvent", mechanism)
         if exact(to_float(stddev, "down")) != stddev:
             raise UnsupportedMechanism(
-                f"DiscreteGaussian as an event: noise_stddev {stddev} is no double, and its neighbours are other laws; "
-                f"take {to_float(stddev, 'up')!r}"
+                f"DiscreteGaussian as an event: noise_stddev {stddev} is not a double, and its neighbours are other "
+                f"distributions; take {to_float(stddev, 'up')!r}"
             )
         return event(to_float(stddev, "down"), to_float(bound, "up"), dimension)
 

@@ -123,7 +123,7 @@ def _table(spacing: Fraction, bits: int) -> Table:
                 shrunk = step ** (-s)
             x = (((1 + smaller) * shrunk - 1) if s else smaller) / width
             if not (x >= 0 and x <= 1):
-                raise Declined("allocation: a sum of two ratios cannot be told from a point of the grid")
+                raise Declined("allocation: a sum of two ratios cannot be distinguished from a point of the grid")
             places[d] = s
             near[d] = max(double_above(1 - x), LEAST_WEIGHT)
             far[d] = max(double_above(x), LEAST_WEIGHT)

@@ -105,7 +105,9 @@ def splits(spacing: Fraction) -> tuple[Split, Split]:
                     place = int(lower)
                     x = (whole * step**-place - 1) / width
                     if not (x >= 0 and x <= 1):
-                        raise Declined("allocation: a sum of two points cannot be told from a point of the grid")
+                        raise Declined(
+                            "allocation: a sum of two points cannot be distinguished from a point of the grid"
+                        )
                 if d and place == (0 if sign > 0 else -1):
                     break
                 places.append(place)
@@ -472,7 +474,7 @@ def points(pair: Allocated, fineness: Fineness, negligible: float) -> Iterator[P
         batch = TUNING.signed.batch * length * splits(fineness.spacing)[0].settled * math.log2(pair.bins)
         work += batch
         if max(work, batch * TUNING.signed.deviations * fineness.losses / TUNING.signed.batch) > TUNING.signed.work:
-            raise Declined("allocation: a signed grid for so many bins is beyond the work limit")
+            raise Declined("allocation: a signed grid for this many bins is beyond the work limit")
         frame = Frame(fineness.spacing, tuple(math.ceil(top / h) - length + 2 for _, top in spans), length)
         cells = _cells(pair, h)  # (cached)
         for found in at_thresholds(pair, [math.exp(each) for each in losses], frame, cells):

@@ -34,7 +34,7 @@ def proofs_if_told_apart(
     added = secret[0].direction is Direction.ADD
     most: End = math.inf if for_epsilon else Fraction(1)
     found = [
-        Proof(Enclosure(low, most if attacked else high, ROUTE, PRECISION), ROUTE, {"steps": "told apart"})
+        Proof(Enclosure(low, most if attacked else high, ROUTE, PRECISION), ROUTE, {"steps": "distinguished"})
         for low, high in ends
     ]
     if attacked or added or all(miss(each, for_epsilon, width) <= 1 for each in found):
@@ -74,7 +74,7 @@ def proofs_if_told_apart_in_place(
     except (Declined, NotCertified):
         return {}
     return {
-        at: Proof(Enclosure(min(a, b), b, ROUTE, PRECISION), ROUTE, {"steps": "told apart"})
+        at: Proof(Enclosure(min(a, b), b, ROUTE, PRECISION), ROUTE, {"steps": "distinguished"})
         for at, a, b in zip(targets, lows, highs, strict=True)
     }
 

@@ -139,7 +139,7 @@ def constant(value: int, spacing: Fraction) -> UpperDistribution:
         assert place is not None
         x = (value * (-(h * int(place))).exp() - 1) / h.expm1()
         if not (x >= 0 and x <= 1):
-            raise Declined("allocation: a whole number cannot be told from a point of the grid")
+            raise Declined("allocation: a whole number cannot be distinguished from a point of the grid")
         masses = np.array([double_above(1 - x), double_above(x)])
     return UpperDistribution(spacing, int(place), raised(masses), 0.0, 0.0, value)
 

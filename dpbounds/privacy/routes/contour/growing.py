@@ -135,7 +135,7 @@ def _beginning(
     spacing = dyadic(2 * math.pi / (_ROOM * max(_period(draft) for draft in whole)))
     frequencies = max(last_frequency(draft.landscape, draft.saddle, spacing, -log_accuracy) for draft in whole)
     if frequencies > _DEARER * max(draft.frequencies for draft in drafts):
-        raise Declined("one contour for the whole block is dearer than two")
+        raise Declined("one contour for the whole block takes more work than two")
     both = [replace(draft, spacing=spacing, frequencies=frequencies) for draft in both]
     plans = [draft.plan for draft in both]
     return _Beginning(

@@ -351,7 +351,7 @@ class Moments:
     def error(self, tilt: float, frequency: float, bulk: bool = False) -> arb:
         """Upper bound on |step · ΣF over the nodes - M(tilt + iw)| for |w| <= frequency (or the same for ψF)."""
         if not self.nodes.corners:
-            need(not bulk, "a split law has cells")
+            need(not bulk, "a split distribution has cells")
             return upper(self._mistake(tilt, frequency) * self._largest(tilt) + self._outside(tilt))
         decay = (2 * arb.pi() * self.strip / self.step).exp() - 1
         return upper(2 * self.line_integral(tilt, frequency, bulk) / decay + self.omitted(tilt, bulk))

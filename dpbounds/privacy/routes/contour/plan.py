@@ -212,7 +212,7 @@ def _turned(draft: Draft) -> Draft:
 
     last = first_index(enough, MOST_FREQUENCIES, 16)
     if last is None:
-        raise Declined("the tilted law decays too slowly on a turned line")
+        raise Declined("the tilted distribution decays too slowly on a turned line")
     best = [table.best(last * draft.spacing)[1] for table in tables]
     turns = tuple(dyadic(v * law.part.z) for v, law in zip(best, landscape.laws, strict=True))
     return replace(draft, frequencies=last, turns=turns)

@@ -103,7 +103,7 @@ def last_frequency(landscape: LossSum, saddle: SaddlePoint, spacing: float, nats
 
     found = first_index(enough, 2 * MOST_FREQUENCIES, 64)
     if found is None:
-        raise Declined("the tilted law decays too slowly in the frequency")
+        raise Declined("the tilted distribution decays too slowly in the frequency")
     return found
 
 

@@ -115,7 +115,7 @@ def epsilon_bounds(
         if finite < 0:
             return Proof(Enclosure(math.inf, math.inf, "lattice", SUM_PRECISION), "lattice")
         if not finite > 0:
-            raise Declined("lattice: δ cannot be told from the probability that the loss is infinite")
+            raise Declined("lattice: δ cannot be distinguished from the probability that the loss is infinite")
         log_delta = float(finite.mid().log())
     if limit is not None and limit.exact_upper <= 0:
         return Proof(Enclosure(Fraction(0), Fraction(0), "lattice", SUM_PRECISION), "lattice")

@@ -55,7 +55,7 @@ class ComposedSpectrum:
     def of(cls, laws: Sequence[TiltedMeasure], length: int, target: float) -> ComposedSpectrum:
         """Transform each law; frequencies with |G| far below ``target`` are left out."""
         if len(laws) * length > _LARGEST_SPECTRA:
-            raise Declined("lattice: so many different steps need too much memory; ask for a looser tolerance")
+            raise Declined("lattice: this many different steps need too much memory; ask for a looser tolerance")
         steps = sum(law.count for law in laws)
         if steps > _LARGEST_COUNT:
             raise Declined("lattice: more steps than the error bounds were derived for")

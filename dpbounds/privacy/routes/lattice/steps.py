@@ -166,7 +166,9 @@ class GaussianStep:
             return None
         if ratio > 0:
             return ball(self.variance) * ratio.log() + ball(Fraction(1, 2))
-        raise Declined("lattice: a lattice point is too close to log(1-q) to be told from it at this precision")
+        raise Declined(
+            "lattice: a lattice point is too close to log(1-q) to be distinguished from it at this precision"
+        )
 
     def _position_replace(self, loss: arb) -> arb:
         # u = exp(x/v) solves a u² - b (e^l - 1) u - a e^l = 0, a = q exp(-1/2v), b = 1-q; for l < 0 use that L is odd,

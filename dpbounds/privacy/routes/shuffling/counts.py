@@ -106,7 +106,7 @@ def dominating(pair: ShuffledBatches, choice: Choice) -> Discrete:
                 continue
             high, low = grid.ratios[i], grid.ratios[i + 1]
             upper, lower = (p * high - r) / (high - low), (r - p * low) / (high - low)
-            if not (upper >= 0 and lower >= 0):  # not told apart from the grid: upwards
+            if not (upper >= 0 and lower >= 0):  # not distinguished from the grid: upwards
                 upper, lower = p, arb(0)
             atoms[i + 1], atoms[i] = atoms[i + 1] + upper, atoms[i] + lower
     points = tuple(
@@ -211,7 +211,7 @@ def _add(masses: list[list[arb]], grid: _Grid, labels: int, weight: arb, choice:
     for k in range(start, end + by, by):
         while not (k < edge if rising else k > edge):
             if not (k > edge if rising else k < edge):
-                raise Declined("shuffled batches: an outcome cannot be told from a point of the grid")
+                raise Declined("shuffled batches: an outcome cannot be distinguished from a point of the grid")
             cell += 1
             edge = labels * grid.shares[cell + 1]
         first = base * scale * (s * o * k + (labels - k))

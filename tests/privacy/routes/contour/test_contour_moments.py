@@ -382,7 +382,7 @@ def test_without_cells_the_ends_of_the_nodes_must_be_far_out(direction):
         for first, last in ((1, nodes.last), (nodes.first, 2)):
             with pytest.raises(Declined, match="condition not proven"):
                 Moments(replace(nodes, first=first, last=last)).error(3.0, 0.0)
-        with pytest.raises(Declined, match="a split law has cells"):
+        with pytest.raises(Declined, match="a split distribution has cells"):
             Moments(nodes).error(1.0, 0.0, True)
         with pytest.raises(Declined, match="close enough"):
             Moments(replace(nodes, strip=1e-3)).error(1.0, 0.0)

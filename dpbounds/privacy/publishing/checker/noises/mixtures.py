@@ -72,7 +72,7 @@ def mixture_profile(norms: list[tuple[Fraction, Fraction]], stddev: Fraction, *,
         if not replaced and at_rest:
             if alpha <= number(at_rest):
                 return 1 - alpha
-            require(alpha > number(at_rest), "α is told from the share that contributes nothing")
+            require(alpha > number(at_rest), "α is distinguished from the share that contributes nothing")
         wanted, low, high = float(alpha.log().mid()), -1e6, 1e6
         for _ in range(70):
             middle = (low + high) / 2

@@ -56,7 +56,7 @@ def contour(
         aliases.append((sigma, at_real(sigma) * ratio / (1 - ratio)))
     only_bulk, bulk_tilt = arb(0), arb(0)
     peeled = hints.get("bulk_tilt") is not None
-    require(all((law.bulk is not None) == peeled for law in laws), "all laws are split, or none")
+    require(all((law.bulk is not None) == peeled for law in laws), "all distributions are split, or none")
     require(all(law.turn is not None for law in laws) or not peeled, "the jumps are bounded on a turned line")
     if peeled:
         bulk_tilt = arb(finite(hints, "bulk_tilt"))

@@ -105,7 +105,7 @@ class Clones:
             low, high = 1 / s < alpha, alpha < s
             if low is False or high is False:
                 found += (1 - revealed) * (1 - alpha).max(arb(0))
-                require(alpha <= 1 / s or alpha >= s, "α is told from the odds of the labels")
+                require(alpha <= 1 / s or alpha >= s, "α is distinguished from the odds of the labels")
                 return found
             cut = (s * alpha - 1) / (s * o - 1 + alpha * (s - o))
             for clones, weight, masses, tails in tables:

@@ -95,7 +95,7 @@ def just_not_cut(rate: Fraction, most: int, size: int) -> Fraction:
         return Fraction(0)
     ways = arb(size).lgamma() - arb(most).lgamma() - arb(size - most + 1).lgamma()
     chance = (ways + (most - 1) * number(rate).log() + (size - most) * (1 - number(rate)).log()).exp()
-    return Fraction(max(0, only_whole((chance * 2**200).lower().floor(), "the chance of just no cut")), 2**200)
+    return Fraction(max(0, only_whole((chance * 2**200).lower().floor(), "the probability of just no cut")), 2**200)
 
 
 def least_kept(rate: Fraction, most: int, size: int) -> Fraction:
@@ -119,7 +119,7 @@ def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) ->
     q, scale = number(rate), 2**200
     tau, beyond = chance_of_at_least(size - 1, q, most), chance_of_at_least(size, q, most + 1)
     end = (tau * scale).lower().floor() if least else (tau * scale).upper().ceil()
-    chance = min(Fraction(1), max(Fraction(0), Fraction(only_whole(end, "the chance of a cut"), scale)))
+    chance = min(Fraction(1), max(Fraction(0), Fraction(only_whole(end, "the probability of a cut"), scale)))
     if not tau > arb(2) ** -180:
         return (Fraction(0) if least else max(chance, Fraction(1, scale))), rate
     return chance, min(rate, Fraction(rounded_up(most * beyond / (size * tau), 200), scale))
