@@ -1,4 +1,4 @@
-"""What runs: reference algorithms whose privacy is read off a ledger and whose utility is held against a bound.
+"""What runs: reference algorithms whose privacy is read off a ledger and whose utility is compared with a bound.
 
 >>> import numpy as np
 >>> from dpbounds.algorithms import ProjectedGradientDescent, problems

@@ -15,8 +15,8 @@ going on elsewhere: then ``BudgetExceeded``. What it cannot tell is that *both* 
 continuations are two releases after a common beginning, with different noise, to be added up by whoever makes them. An
 attempt that was killed has returned nothing; what it wrote down after its last checkpoint is not in the ledger.
 
-Where records stay in bins that were drawn once, the rest of a run needs to know who is in which. That is no function of
-answers: privacy rests on its being secret, as it does on the records' being so. It stands in a third file, with
+Where records stay in bins that were drawn once, the rest of a run needs to know who is in which. That is not a function
+of answers: privacy rests on its being secret, as it does on the records' being so. It stands in a third file, with
 ``.secret`` at the end of its name, which its owner alone may read, and which is taken away when the run is complete.
 """
 
@@ -88,7 +88,7 @@ class Checkpoint:
         """Claim the run for this attempt, and return where it stopped; None where nothing was saved.
 
         Raises:
-            InvalidValue: The file is no checkpoint, is damaged, or belongs to a run with other settings.
+            InvalidValue: The file is not a checkpoint, is damaged, or belongs to a run with other settings.
             BudgetExceeded: The run has gone on from there, or one of the two files is missing.
         """
         lines = self._lines()

@@ -93,8 +93,8 @@ class UniformIterate:
     """The iterate of a random index, drawn before the walk, so that it is kept when the walk passes it.
 
     Attributes:
-        index: R, uniform on first, ..., first + T - 1, but that it is first + T with the chance ``ends``; shape (R,).
-        point: x_R, shape (R, p), as soon as the walk has passed it.
+        index: R, uniform on first, ..., first + T - 1, but that it is first + T with the probability ``ends``; shape
+        (R,). point: x_R, shape (R, p), as soon as the walk has passed it.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class OpenRun:
         return np.tile(point, (self.repetitions, 1))
 
     def uniform_iterate(self, steps: int, first: int = 1, ends: float = 0.0) -> UniformIterate:
-        """Draw which of T iterates is returned, uniformly; or the one after them, with the chance ``ends``."""
+        """Draw which of T iterates is returned, uniformly; or the one after them, with the probability ``ends``."""
         return UniformIterate(self.generators, steps, self.problem.dimension, first, ends)
 
     def steps(self, count: int, first: int = 1) -> Iterator[int]:
@@ -361,7 +361,7 @@ class Method(ABC, Generic[P]):
         noise_multiplier: Greater than 0, exact: the standard deviation of the noise on a sum over records, in units of
             how far one record can move that sum by being added.
         step_size: Greater than 0, and fixed in advance: one found by looking at the data would be a release of its own.
-        budget: What ``run`` holds its ledger against, or None: then only against the plan.
+        budget: What ``run`` compares its ledger with, or None: then only against the plan.
         release: What a budget is for: "every-iterate", all noisy answers; or "last-iterate", the output alone, where
             nothing else that depends on the records may be published.
         noise: "gaussian" for experiments, "secure" for a release, by the same account (see
@@ -387,7 +387,7 @@ class Method(ABC, Generic[P]):
 
     @property
     def budget(self) -> PrivacyBudget | None:
-        """What ``run`` holds its ledger against."""
+        """What ``run`` compares its ledger with."""
         return None
 
     @property
@@ -512,7 +512,7 @@ class Method(ABC, Generic[P]):
         return OpenLedger()
 
     def _kept_budget(self) -> PrivacyBudget | None:
-        """What the ledger is held against: the budget, but for variants as printed that exceed it."""
+        """What the ledger is compared with: the budget, but for variants as printed that exceed it."""
         return self.budget
 
 

@@ -235,7 +235,7 @@ class Run(Displayed):
 
     @property
     def samples(self) -> Array:
-        """The metric, one independent number per repetition, shape (R,): what a bound is held against."""
+        """The metric, one independent number per repetition, shape (R,): what a bound is compared with."""
         return self.measured[self.metric] if self.metric in self.measured else self.trace[self.metric].per_repetition
 
     @property
@@ -327,7 +327,7 @@ def is_shadow() -> bool:
 def settled(
     pen: OpenLedger, planned: Mechanism, budget: PrivacyBudget | None, release: WhichRelease = "every-iterate"
 ) -> tuple[Ledger, Enclosure | None]:
-    """Close the ledger of a run and hold it against its plan and its budget: how every algorithm ends.
+    """Close the ledger of a run and compare it with its plan and its budget: how every algorithm ends.
 
     The plan is of all that is released; the budget is for all of it, or for the last iterate alone.
 

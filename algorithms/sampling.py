@@ -182,7 +182,8 @@ class Bins(_Dealt):
 class Allocated(_Dealt):
     """Every record is in K of the m batches of an epoch, all K-subsets equally likely, drawn in secret anew each epoch.
 
-    K = 1 has the law of ``Bins(m)``; the entry of a ledger is another, in which an epoch counts as soon as it is begun.
+    K = 1 has the distribution of ``Bins(m)``; the entry of a ledger is another, in which an epoch counts as soon as it
+    is begun.
 
     Attributes:
         bins: m, a positive whole number.
@@ -312,8 +313,8 @@ class Correlated:
         matrix: C, a row per step: what is released is C x + noise, x the sums of the batches.
         bins: m, a positive whole number; "separation" of the mechanism.
         draws: "fixed-order": group j holds the records at places j, j + m, .... "cyclic-poisson": of that group each
-            record with chance ``sample_rate``, drawn anew at each step, in secret. "balls-in-bins": every record is
-            thrown into one of the groups, uniformly, in secret, once.
+            record with probability ``sample_rate``, drawn anew at each step, in secret. "balls-in-bins": every record
+            is thrown into one of the groups, uniformly, in secret, once.
         sample_rate: As of ``Poisson``, with "cyclic-poisson"; else None.
 
     Raises:

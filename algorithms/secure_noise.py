@@ -17,8 +17,8 @@ Casacuberta, Shoemate, Vadhan & Wagaman 2022) have nothing to work on.
    exp(-(k-y)²/2c²). By Poisson summation Σ_k exp(-(k-y)²/2c²) lies within a factor 1 ± τ of c √(2π), for every y, with
    τ = 2 Σ_{j>=1} exp(-2π²c²j²) <= 3 exp(-2π²c²). A Gaussian convolved with one being a Gaussian, P'(k) is within these
    factors of the density of N(m, σ² + c²) at k; and so is the discrete Gaussian around m of s² = σ² + c². Hence the
-   two laws' ratio lies in e^{±η₁} everywhere, η₁ = log((1+τ)/(1-τ)) <= 3τ; for p coordinates η = p η₁. With c = 64,
-   η₁ < exp(-80 000), and η < exp(-79 900) for every p < 2^60.
+   two distributions' ratio lies in e^{±η₁} everywhere, η₁ = log((1+τ)/(1-τ)) <= 3τ; for p coordinates η = p η₁. With c
+   = 64, η₁ < exp(-80 000), and η < exp(-79 900) for every p < 2^60.
 2. So with F(μ, ε) the hockey-stick divergence H_{e^ε} of N(μ, 1) from N(0, 1), which the map from y to k cannot
    increase: H_{e^ε}(release ‖ neighbour's) <= e^η F(‖m‖/σ, ε - 2η).
 3. *A little more noise pays for that*: e^η F(μ, ε - 2η) <= F((1+κ)μ, ε) for ε >= 0, 2^-60 <= μ <= 256. Move from one
@@ -34,10 +34,10 @@ Casacuberta, Shoemate, Vadhan & Wagaman 2022) have nothing to work on.
    3 ((1-q) Φ(-x₀) + q Φ(μ - x₀)) <= 12 φ(x₀ - μ) exp(μ²/2): κ μ q >= 12 η exp(μ²/2) holds for q >= 2^-53, μ <= 256.
    Batches drawn *with* replacement are refused: a record drawn b times moves b times as far.
 6. *Bins and random allocation under replace-one* rest on Gaussian noise itself, too (``allocation.md``, sections 4 and
-   6); elsewhere they rest on 4 alone, as shuffled and cyclic batches do. By 1 each release has the law of y mapped to k
-   but for a share of 1 - e^-η, so that all T releases of a run are within a total variation of Tη of what is made of
-   Gaussians with more noise than the ledger says. What is proven is (ε, δ + (1 + e^ε) T exp(-79 900)), δ being the
-   ledger's at ε. ∎
+   6); elsewhere they rest on 4 alone, as shuffled and cyclic batches do. By 1 each release has the distribution of y
+   mapped to k but for a share of 1 - e^-η, so that all T releases of a run are within a total variation of Tη of what
+   is made of Gaussians with more noise than the ledger says. What is proven is (ε, δ + (1 + e^ε) T exp(-79 900)), δ
+   being the ledger's at ε. ∎
 
 A mean Hessian is a float sum, rounded once: its bound contains 2E, E being how far a computed mean can lie from the
 exact one (see ``HessianOracle``). Choices are made among sums of whole numbers, too (``choice``).

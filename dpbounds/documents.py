@@ -43,7 +43,7 @@ def read_bytes(path: str | Path, name: str, most: int) -> bytes:
         most: Bytes that it may have.
 
     Raises:
-        InvalidValue: It cannot be read, is no regular file (a pipe, a device, a directory), or is larger.
+        InvalidValue: It cannot be read, is not a regular file (a pipe, a device, a directory), or is larger.
     """
     with _regular(path, name) as descriptor:
         content = _read(descriptor, most + 1)
@@ -433,7 +433,7 @@ def _flush_directory(directory: Path) -> None:
 
 
 def _write_through(path: str | Path, data: bytes) -> None:
-    """Into what is no regular file; a pipe without a reader is an error (ENXIO), and so is a directory."""
+    """Into what is not a regular file; a pipe without a reader is an error (ENXIO), and so is a directory."""
     descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
     try:
         if hasattr(os, "set_blocking"):

@@ -1,7 +1,7 @@
 """PrGD: perturbed gradient descent on one random record per step, with noise uniform on a ball.
 
-Tholeti & Kalyani 2020, Algorithm 1, with noise of any radius (1 in print, in whatever units the gradients have), or on
-the sphere, or Gaussian with the covariance of the ball (σ² = r²/(d+2) in each coordinate), which is what their
+Tholeti & Kalyani 2020, Algorithm 1, with noise of any radius (1 in the paper, in whatever units the gradients have), or
+on the sphere, or Gaussian with the covariance of the ball (σ² = r²/(d+2) in each coordinate), which is what their
 Section IV.C compares. All T iterates together are (0, 1 - (1 - τ/N)^T)-private, τ the total variation of two balls
 2G apart (``tholeti-kalyani-2020/theorem-1/explicit``, the smallest possible; print adds the steps up). That δ is the
 same at every ε: a larger ε buys nothing. On the sphere, sampling alone hides a record: τ = 1 whatever the radius.

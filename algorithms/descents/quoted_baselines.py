@@ -68,7 +68,7 @@ class QuotedDescent(Method[Problem]):
 
     @property
     def budget(self) -> PrivacyBudget | None:
-        """What ``run`` holds its ledger against: None where the noise is as quoted."""
+        """What ``run`` compares its ledger with: None where the noise is as quoted."""
         return self.descent.budget
 
     @property

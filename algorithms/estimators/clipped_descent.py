@@ -126,7 +126,7 @@ class RangesChoice:
     score is -|#{i: a_i in it} - n/2|: what is chosen holds about half of the records. Replacing, adding or removing one
     record (n stays) moves every score by at most 1. Features are then cut to [c - 3s, c + 3s] and mapped to [-1, 1].
 
-    With N candidates and p features, every score is within (2/ε₀) ln(Np/β) of the best, but with a chance of β.
+    With N candidates and p features, every score is within (2/ε₀) ln(Np/β) of the best, but with a probability of β.
 
     Attributes:
         epsilon: ε₀ > 0 of each choice; part of the budget.
@@ -151,7 +151,7 @@ class RangesChoice:
 
     @property
     def least_records(self) -> int:
-        """So many that every score is within 2n/5 of the best, but with a chance of 1/20."""
+        """So many that every score is within 2n/5 of the best, but with a probability of 1/20."""
         candidates = len(_HALF_WIDTHS) * len(self._places)
         return math.ceil(5 / float(self.epsilon) * math.log(20 * candidates * self.features))
 

@@ -6,9 +6,9 @@ draw, and spends more than its ledger says.
 
 Given all earlier draws, the number of a batch's records that were in an earlier batch A has a known distribution:
 
-- of a Poisson sample of rate q, binomial with |A| trials of chance q (mean n q² where A is such a sample, too);
+- of a Poisson sample of rate q, binomial with |A| trials of probability q (mean n q² where A is such a sample, too);
 - of a batch of b out of n records without replacement, and of a cut Poisson sample given its size b, hypergeometric;
-- of b draws with replacement, binomial with b trials of chance |A|/n, A the set of the records.
+- of b draws with replacement, binomial with b trials of probability |A|/n, A the set of the records.
 
 Its tails, with ties broken at random, are then uniform and independent from draw to draw. ``Tails`` adds up the
 logarithms of them: minus each is a standard exponential variable, so that a sum of k is Gamma(k, 1), exactly

@@ -17,9 +17,9 @@ follows from the ledger's entry and the constants of the problem, and what is le
   good candidates are chosen too often);
 - a record takes part in no more answers about parts of the records than the ledger holds.
 
-Each test has an exact law, or a bound on its tail, where all is right; together they raise a false alarm in one of 1e9
-runs at most. Not tested here: report noisy max, mechanisms of an algorithm's own, noise on a sphere (which promises
-nothing).
+Each test has an exact distribution, or a bound on its tail, where all is right; together they raise a false alarm in
+one of 1e9 runs at most. Not tested here: report noisy max, mechanisms of an algorithm's own, noise on a sphere (which
+promises nothing).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ Any algorithm can be shadowed whose ``run`` takes a problem and whose answers co
 or through ``run.released``: composed ones, too, and runs inside of runs. What it cannot see:
 
 - inside of a mechanism that goes through ``run.released`` (samplers of Gibbs distributions, above-threshold tests):
-  there, what is released is the mechanism's own draw, whose law is tested elsewhere;
+  there, what is released is the mechanism's own draw, whose distribution is tested elsewhere;
 - records that a problem of the user's keeps other than as arrays with a row for each, and shows by methods other than
   those of ``FiniteSum``;
 - how long a run takes, and what errors it raises.

@@ -33,7 +33,7 @@ def least_noise(question: Question, entry: Release | DescribedRelease) -> Array 
     One record moves a mean gradient by G over the divisor, a mean Hessian by √r L/n in the Frobenius norm (r its rank,
     at most p), a difference ∇F(x) - κ∇F(y) by κ min(L ‖x - y‖, 2G) + (1 - κ)G over the divisor, a Hessian times v by
     L ‖v‖/n, and what is clipped at a quantile by 1 over the divisor. Answers along a path
-    share an entry: they need z √(G² + 2GLP) √(1 - e^{-2u})/n. None where there is nothing to hold it against: choices,
+    share an entry: they need z √(G² + 2GLP) √(1 - e^{-2u})/n. None where there is nothing to compare it with: choices,
     mechanisms of an algorithm's own, noise on a sphere.
     """
     written = entry.mechanism()

@@ -203,7 +203,7 @@ class Ledger(Displayed):
         """Compare the releases with what was meant to run, exactly: no accountant, no δ, both relations.
 
         Releases of one family (same kind, same sampling) differ in one number only, their loss. The most lossy release
-        is held against the most lossy one that was planned, the next against the next, and so on: each one that was
+        is compared with the most lossy one that was planned, the next against the next, and so on: each one that was
         made then is a planned one followed by more noise, or has a guarantee that implies the planned one. Full-batch
         Gaussians compose to one, so only the sum of their squared shifts (sensitivity / stddev)² is compared, and for
         zCDP the sum of ρ.

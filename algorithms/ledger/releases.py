@@ -77,7 +77,7 @@ class DescribedRelease:
         count: How many such releases.
 
     Raises:
-        UnsupportedMechanism: The mechanism is no single release: a ledger file could not hold it.
+        UnsupportedMechanism: The mechanism is not a single release: a ledger file could not hold it.
     """
 
     described: Mechanism

@@ -65,7 +65,7 @@ class OpenLedger:
         return self._chosen
 
     def stand_for(self, chosen: str) -> None:
-        """Say that its entries are no list of what was released, but stand for it in this way."""
+        """Say that its entries are not a list of what was released, but stand for it in this way."""
         self._chosen = chosen
 
     def gaussian(
@@ -90,7 +90,7 @@ class OpenLedger:
 
         Raises:
             InvalidValue: The count is not a positive whole number.
-            UnsupportedMechanism: A part is no single release.
+            UnsupportedMechanism: A part is not a single release.
         """
         times = positive_integer(count, "count")
         for entry in [DescribedRelease(part, each * times) for part, each in parts_of(mechanism)]:
@@ -323,7 +323,7 @@ class BudgetedLedger(OpenLedger):
 
         Raises:
             BudgetExceeded: It has not. Nothing was written, and nothing may be released.
-            UnsupportedMechanism: The filter knows no cost of such a release, or a part is no single release.
+            UnsupportedMechanism: The filter knows no cost of such a release, or a part is not a single release.
         """
         before = self._filter, list(self._releases)
         try:

@@ -165,7 +165,7 @@ def perturbed(
 def count_noise(kind: Kind, difference: Array, amount: float | Array, ledger: noise.Records, level: float) -> None:
     """Tell the ledger what really reached the answers: noise that rounding swallowed is missing here, too.
 
-    Nothing is promised by noise on a sphere, so that there is nothing to hold it against.
+    Nothing is promised by noise on a sphere, so that there is nothing to compare it with.
 
     Args:
         kind: "gaussian", "ball" or "sphere".

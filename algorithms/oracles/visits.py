@@ -118,9 +118,9 @@ class VisitGradientOracle(Visiting):
     def resume(self, visits: int, dealt: Rows | None = None) -> None:
         """Go on behind whole epochs that another attempt answered about, and deal anew, or as it was ``dealt``.
 
-        Shuffles and bins that are thrown anew are independent from epoch to epoch: the law is that of one attempt, as
-        it is where bins are those of before. Of secret cyclic batches the account holds given any order in each epoch,
-        as noise is independent and a record is in one batch of every epoch.
+        Shuffles and bins that are thrown anew are independent from epoch to epoch: the distribution is that of one
+        attempt, as it is where bins are those of before. Of secret cyclic batches the account holds given any order in
+        each epoch, as noise is independent and a record is in one batch of every epoch.
 
         Raises:
             InvalidValue: See ``Visits.resume``.

@@ -75,7 +75,7 @@ def pl_constant_of(problem: BallModel, rank: int) -> float:
         The r-th largest eigenvalue of H, by a singular value decomposition in double precision.
 
     Raises:
-        InvalidValue: The loss is another one, or the rank is no possible one.
+        InvalidValue: The loss is another one, or the rank is not a possible one.
     """
     if problem.loss is not SQUARED_RESIDUAL:
         raise InvalidValue("problem.loss", problem.loss.name, SQUARED_RESIDUAL.name, "only there is this constant PL's")

@@ -92,7 +92,7 @@ class Problem(LinearSum):
 
     @property
     def loss_range(self) -> sympy.Expr:
-        """Sup φ - inf φ of one record's loss; the regulariser is no part of it."""
+        """Sup φ - inf φ of one record's loss; the regulariser is not part of it."""
         return self.loss.supremum
 
     @property

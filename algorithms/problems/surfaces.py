@@ -1,4 +1,4 @@
-"""Surfaces with a known shape that are no sum over coordinates, spread over records like a ``Landscape``."""
+"""Surfaces with a known shape that are not a sum over coordinates, spread over records like a ``Landscape``."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ class Surface:
         largest_third_derivative: The Lipschitz constant of the Hessian, operator norm against l2 norm.
         minimum: inf F over R^p.
         minimisers: Some points where it is attained, shape (k, p).
-        saddles: Some stationary points that are no minima, shape (m, p).
-        escape_curvature: γ > 0: the Hessian at *every* stationary point that is no minimum has an eigenvalue of at most
+        saddles: Some stationary points that are not minima, shape (m, p).
+        escape_curvature: γ > 0: the Hessian at *every* stationary point that is not a minimum has an eigenvalue of at
+        most
             -γ (strict saddles); None where this means nothing.
     """
 

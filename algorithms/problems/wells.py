@@ -60,9 +60,9 @@ def gibbs_risk(
     By polar coordinates, with N(k) = ∫_0^w r^{k-1} e^{-βGr} dr = γ(k, βGw)/(βG)^k and the plain's weight
     V = e^{-βGw}(R^p - w^p)/p, it is G (N(p+1) + w V)/(N(p) + V).
 
-    With R = w the well fills the ball, and the law of r is that on *any* cone with apex c and length w, however thin: a
-    thin cone has diameter D = w, and its risk is γ(p+1, u)/(β γ(p, u)) with u = βGD. That is the case in which the
-    factor after p/β of a general bound cannot be below 1 + ln(u/p) by much.
+    With R = w the well fills the ball, and the distribution of r is that on *any* cone with apex c and length w,
+    however thin: a thin cone has diameter D = w, and its risk is γ(p+1, u)/(β γ(p, u)) with u = βGD. That is the case
+    in which the factor after p/β of a general bound cannot be below 1 + ln(u/p) by much.
 
     For R >= w (None: R = w), computed to double precision in arithmetic of 40 digits.
 

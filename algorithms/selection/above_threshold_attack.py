@@ -1,13 +1,13 @@
 """Two neighbouring datasets on which Algorithm 2 of Ganesh, Liu, Oh & Thakurta 2023 spends more than it claims.
 
 n - 1 records have the loss f₀(s, t) = c sin(2νs)/(2ν) + (h/(4w²)) cos(2wt), one has ±φ, φ(s, t) = (1-ξ) sin(νs)/ν - (1
-- cos(wt))/w²: the datasets are told apart by its sign. All are 1-Lipschitz and 1-smooth, with Hessians whose Lipschitz
-constant is at most ρ = 7.09. The points are (2πi/ν, 0) for i < k, and (π/ν, π/w) last. At the first k - 1 of them, φ
-moves gradient norm and least eigenvalue one way, at the last the other way, both by nearly as much as a record can.
-That is what the two tests, joined by "and", cannot afford: returning the last point has a loss of 1.47 ε at k = 20, of
-1.74 ε at k = 100.
+- cos(wt))/w²: the datasets are distinguished by its sign. All are 1-Lipschitz and 1-smooth, with Hessians whose
+Lipschitz constant is at most ρ = 7.09. The points are (2πi/ν, 0) for i < k, and (π/ν, π/w) last. At the first k - 1 of
+them, φ moves gradient norm and least eigenvalue one way, at the last the other way, both by nearly as much as a record
+can. That is what the two tests, joined by "and", cannot afford: returning the last point has a loss of 1.47 ε at k =
+20, of 1.74 ε at k = 100.
 
-The chances of all outcomes are integrals over the noisy thresholds, without any simulation.
+The probabilities of all outcomes are integrals over the noisy thresholds, without any simulation.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class TwinRecord(FiniteSum):
 
 @frozen(eq=False)
 class Attack:
-    """A selection, and the two datasets that it is to tell apart.
+    """A selection, and the two datasets that it is to distinguish.
 
     Attributes:
         selection: With its points.
@@ -142,7 +142,7 @@ class Attack:
         return [outcome_chances(self.selection, problem) for problem in self.neighbours]
 
     def privacy_loss(self) -> float:
-        """The largest log-ratio of an outcome's chances, either way: ε that is really spent, at least."""
+        """The largest log-ratio of an outcome's probabilities, either way: ε that is really spent, at least."""
         first, second = self.chances()
         return float(np.abs(np.log(first) - np.log(second)).max())
 
@@ -169,10 +169,10 @@ def attack(
 
 
 def outcome_chances(selection: AboveThresholdSelection, problem: FiniteSum) -> Array:
-    """The chance of returning each of the N points, and (last) none of them; shape (N + 1,).
+    """The probability of returning each of the N points, and (last) none of them; shape (N + 1,).
 
-    For fixed noise on the thresholds, points pass independently of each other; so the chances are integrals over the
-    thresholds' noise, by the trapezoidal rule of width 1/10 scale on ±32 scales (a finer or longer grid moves the
+    For fixed noise on the thresholds, points pass independently of each other; so the probabilities are integrals over
+    the thresholds' noise, by the trapezoidal rule of width 1/10 scale on ±32 scales (a finer or longer grid moves the
     losses of this module by less than 1e-3).
     """
     gradients, curvatures = stationarity(problem, selection.points, selection.second_order)
@@ -187,7 +187,7 @@ def outcome_chances(selection: AboveThresholdSelection, problem: FiniteSum) -> A
     grid = np.arange(-_GRID, _GRID + _WIDTH / 2, _WIDTH)
     weights = np.exp(-np.abs(grid)) / 2 * _WIDTH
     weights /= weights.sum()
-    # with thresholds' noise u (and v), both in threshold scales: chance that point i passes each test
+    # with thresholds' noise u (and v), both in threshold scales: probability that point i passes each test
     passing = [_below((grid[None, :] - ((each - selection.offset.upper / n) / scale)[:, None]) / 2) for each in values]
     if len(passing) == 1:
         passing.append(np.ones((len(selection.points), 1)))
@@ -204,7 +204,7 @@ def outcome_chances(selection: AboveThresholdSelection, problem: FiniteSum) -> A
 
 
 def _below(x: Array) -> Array:
-    """Chance that a Laplace variable of scale 1 is at most x."""
+    """Probability that a Laplace variable of scale 1 is at most x."""
     tails = np.exp(-np.abs(x)) / 2
     chance: Array = np.where(x < 0, tails, 1 - tails)
     return chance

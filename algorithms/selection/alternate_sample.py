@@ -12,18 +12,19 @@ How far x_T is from its target, in total variation, line by line (κ = 1/η + β
 1. X and Z are independent, of a density that is κ-strongly log-concave on a convex set, so that they have the
    log-Sobolev inequality with constant 1/κ (Bakry & Émery). W has mean 0 and is √2 βS-Lipschitz in (X, Z): by Herbst's
    argument E e^(λW) <= e^(λ²v/2), v = 2β²S²/κ.
-2. Where W <= ln 2 the step is right: P(keep | X) is e^(-βF(X)) times a constant. So the law of what is kept is off by
-   at most b = E[(e^W - 2)⁺]/E e^W, with E e^W >= 1 (Jensen) and E[e^W; W > ln 2] <= e^((1+θ)²v/2 - θ ln 2), which is
-   2 e^(-ln²2/(2v)) = 2 exp(-κ ln²2/(4β²S²)) at 1 + θ = ln 2/v.
+2. Where W <= ln 2 the step is right: P(keep | X) is e^(-βF(X)) times a constant. So the distribution of what is kept is
+   off by at most b = E[(e^W - 2)⁺]/E e^W, with E e^W >= 1 (Jensen) and E[e^W; W > ln 2] <= e^((1+θ)²v/2 - θ ln 2),
+   which is 2 e^(-ln²2/(2v)) = 2 exp(-κ ln²2/(4β²S²)) at 1 + θ = ln 2/v.
 3. An attempt succeeds with probability at least (1 - b)/2; after K attempts the last X is kept, come what may. That
    adds ((1 + b)/2)^K.
 4. With an exact inner step the Kullback-Leibler divergence from the target falls by 1/(1 + η/C) at least in every
    step, where C is a log-Sobolev constant of the target: along the heat flow that makes y_t, at time s it falls at a
    rate of half the relative Fisher information, and the target has by then the constant C + s (convolution with a
-   Gaussian adds s); integrated over 0 <= s <= η that is the factor. The inner step maps both laws alike and cannot
-   increase it. (Theorem D.1, cited from Chen et al. 2022, has the square of that factor: half the number of steps.)
-5. From the uniform law the divergence starts at sup - inf of β(F + (μ/2)‖x‖²) at most, which is at most βSD + p/8. By
-   Pinsker's inequality the root of half of what is left bounds the total variation. The T inner steps add
+   Gaussian adds s); integrated over 0 <= s <= η that is the factor. The inner step maps both distributions alike and
+   cannot increase it. (Theorem D.1, cited from Chen et al. 2022, has the square of that factor: half the number of
+   steps.)
+5. From the uniform distribution the divergence starts at sup - inf of β(F + (μ/2)‖x‖²) at most, which is at most βSD +
+   p/8. By Pinsker's inequality the root of half of what is left bounds the total variation. The T inner steps add
    T (b + ((1 + b)/2)^K).
 """
 
@@ -89,7 +90,7 @@ def log_sobolev(target: Gibbs) -> sympy.Expr:
 
 
 def distance(target: Gibbs, schedule: Schedule) -> Enclosure:
-    """Enclose the bound, derived above, on the total variation between the law of x_T and the target."""
+    """Enclose the bound, derived above, on the total variation between the distribution of x_T and the target."""
     eta = sympy.Rational(schedule.proximal_step)
     divergence = theorem_d_1.divergence.subs(
         {

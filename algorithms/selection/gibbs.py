@@ -77,9 +77,9 @@ def sample_exactly(target: Gibbs, generators: Sequence[np.random.Generator], lar
     On the part of cube c that lies in the ball, βF >= βF(w_c) - βSr, as no point of it is farther than r from the net's
     point w_c. So exp(βSr - βF(w_c)), c being a cube, is above the unnormalised density. Draw a cube with probability
     proportional to it (the cubes are of equal volume), a point x of the cube uniformly, refuse it outside the ball, and
-    keep it with probability exp(βF(w_c) - βSr - βF(x) - βμ‖x‖²/2) <= 1: what is kept has the target's law, exactly. How
-    long it takes depends on the data: who may see a clock must not see this one. Each repetition draws what it needs
-    from a generator of its own; returns shape (R, p).
+    keep it with probability exp(βF(w_c) - βSr - βF(x) - βμ‖x‖²/2) <= 1: what is kept has the target's distribution,
+    exactly. How long it takes depends on the data: who may see a clock must not see this one. Each repetition draws
+    what it needs from a generator of its own; returns shape (R, p).
 
     Raises:
         InvalidValue: The net would be too large, or the objective is steeper than the problem's constants say.

@@ -1,4 +1,4 @@
-"""Projected Langevin: noisy gradient steps whose law tends to the regulariser's Gibbs distribution on a ball.
+"""Projected Langevin: noisy gradient steps whose distribution tends to the regulariser's Gibbs distribution on a ball.
 
 x_{k+1} = P(x_k - hβ(∇F(x_k) + μ x_k) + √(2h) N(0, I)), P the projection on the ball, is the usual discretisation of the
 diffusion whose stationary density is proportional to exp(-β(F + (μ/2)‖x‖²)), the target of Ganesh, Liu, Oh & Thakurta
@@ -6,9 +6,9 @@ diffusion whose stationary density is proportional to exp(-β(F + (μ/2)‖x‖�
 proven here, so the privacy of the target is not claimed.
 
 It need not be: every step is a noisy answer about the mean gradient, with standard deviation √(2/h)/β. So T steps cost
-what T Gaussian releases cost, whatever the law of the outcome, and that is what the ledger holds. In units of G/n the
-noise is z = √(2/h) n/(βG): for a fixed z √(1/T), that is a fixed budget, β √(hT) is fixed. What a budget buys is a low
-temperature or a long time; how many steps the time is cut into is only a question of accuracy.
+what T Gaussian releases cost, whatever the distribution of the outcome, and that is what the ledger holds. In units of
+G/n the noise is z = √(2/h) n/(βG): for a fixed z √(1/T), that is a fixed budget, β √(hT) is fixed. What a budget buys
+is a low temperature or a long time; how many steps the time is cut into is only a question of accuracy.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ Ganesh, Liu, Oh & Thakurta 2023, Section 5.1, with μ = p/(D²β). No loss need 
   kept): one record moves the exponent by a function of that range, and what is added to all points alike cancels. So
   β = εn/(2GD) is the default, ``temperature="as-printed"`` the one of Theorem 5.6, with c = 3/10.
 - A sampler is not its target. "exact" draws from the target itself, by rejection from a piecewise constant envelope on
-  a net (few dimensions). "alternating" is the printed sampler, Algorithm 3: if its law is within total variation τ of
-  the target on every dataset, the release is (ε, (1 + e^ε) τ)-DP; τ is proven, and the ledger says that. Print adds δ
-  only once. Its log-Sobolev constant, e^(βGD) D²/p, makes it a sampler for small βGD.
+  a net (few dimensions). "alternating" is the printed sampler, Algorithm 3: if its distribution is within total
+  variation τ of the target on every dataset, the release is (ε, (1 + e^ε) τ)-DP; τ is proven, and the ledger says that.
+  Print adds δ only once. Its log-Sobolev constant, e^(βGD) D²/p, makes it a sampler for small βGD.
 - With a number of steps that is too small for a proof, nothing is promised, and the ledger says that, too.
 """
 

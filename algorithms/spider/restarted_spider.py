@@ -13,7 +13,7 @@ mean, says that the stage's output has √E‖∇F‖² <= b_j = √(4L D_j/T_j 
 and the last stage's b bounds what is returned. With T_j = ⌈4Lγ² 2^{2/k} D_j^{1 - 2/k}⌉ (⌈4L/μ⌉ for PL) the first term
 alone would give D_j/2: a stage halves the gap until noise takes over. All D_j are public: they follow from G, L, γ, k
 and a bound on the first gap, never from a realised one. (Lowy, Ullman & Wright 2024, section 6, treat KL by another
-algorithm, of Menart et al. 2023; this scheme is not in print.)
+algorithm, of Menart et al. 2023; this scheme is not published.)
 
 What the proof needs, and where that fails. The inequality and the smoothness are used at every iterate, and Gaussian
 noise is not bounded: a guarantee needs both on all of R^d. On a ``Landscape``, whose G (and, for ``power``, whose L)

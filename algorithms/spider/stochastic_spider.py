@@ -271,7 +271,7 @@ def search(
         changed: Noisy differences of gradients between some rows of x_t and of x_{t-1}.
         exact: F, if it is known, and ∇F at x_t: measured, and nothing else is done with them.
         kicks: See ``StochasticSpider``.
-        printed: Whether the drift is tested, and kicks are made, as in print.
+        printed: Whether the drift is tested, and kicks are made, as in the paper.
     """
     T, (R, p) = updates.cap, start.shape
     iterates, smallest, largest = np.empty((R, T + 1, p)), np.full(R, np.inf), np.zeros(R)
@@ -340,7 +340,7 @@ def tuned(
 ) -> tuple[int, int, float]:
     """T, T₁ and κ of an explicit theorem for a search that costs ρ of zCDP if a record is replaced.
 
-    T₁ is at most T, with which it is no cap at all, and is made for an error that is larger by a factor 1 + slack.
+    T₁ is at most T, with which it is not a cap at all, and is made for an error that is larger by a factor 1 + slack.
 
     Raises:
         InvalidValue: The problem lacks a constant, or has a set or a regulariser.

@@ -51,7 +51,7 @@ class PopulationWarmStart:
         start: Draws x_0 by the first part of the records, at the whole budget.
         search: Goes on from there by the other part, at the whole budget.
         first_part: n₁, how many records are the start's.
-        budget: What each part is held against, and so the whole.
+        budget: What each part is compared with, and so the whole.
         failure_probability: ζ of Markov's inequality.
     """
 

@@ -167,7 +167,7 @@ def _promised(found: Any) -> str:
 
 
 def _between(low: Any, high: Any) -> str:
-    """Two ends, rounded outwards; or the upper one where no digit that is shown tells them apart."""
+    """Two ends, rounded outwards; or the upper one where no digit that is shown distinguishes them."""
     return _end(high, "up") if _number(low) == _number(high) else f"[{_end(low, 'down')}, {_end(high, 'up')}]"
 
 

@@ -35,7 +35,7 @@ class View:
         extra: A function of ``extras`` that adds to the answer.
         as_json: The answer is taken as JSON and shown as a table.
         long: It takes a while, so that nobody starts it by following a link.
-        places: Fields that are no option: a point on a map.
+        places: Fields that are not an option: a point on a map.
     """
 
     verb: str

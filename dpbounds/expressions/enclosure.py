@@ -271,7 +271,7 @@ def _sum(left: End, right: End, otherwise: float) -> End:
 
 
 def _product(left: End, right: End) -> End:
-    """Of two ends, 0 times an infinity being 0: the infinity is no number, but a bound that is missing."""
+    """Of two ends, 0 times an infinity being 0: the infinity is not a number, but a bound that is missing."""
     if isinstance(left, Fraction) and isinstance(right, Fraction):
         return left * right
     if left == 0 or right == 0:

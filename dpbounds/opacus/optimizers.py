@@ -1,7 +1,8 @@
 """Opacus' optimisers, watched: each record contributes a finite gradient of bounded norm, and noise is added to all.
 
-Opacus scales a gradient by C / (norm + 1e-6). Where the norm is no number, neither is the product: a single record with
-a missing value would make the whole model NaN. Here the contribution of such a record is 0, whatever the others hold.
+Opacus scales a gradient by C / (norm + 1e-6). Where the norm is not a number, neither is the product: a single record
+with a missing value would make the whole model NaN. Here the contribution of such a record is 0, whatever the others
+hold.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ class FiniteGhost:
     def __init__(self, module: Any, model: torch.nn.Module, watch: Watch) -> None:
         self.module, self.watch = module, watch
         self.left_out: torch.Tensor | None = None
-        self.unknown = False  # whether something was not finite in a layer whose rows are no records
+        self.unknown = False  # whether something was not finite in a layer whose rows are not records
         module.get_clipping_coef = Hook(self._scales)
         model.register_forward_pre_hook(Hook(self._forget), prepend=True)
         for layer in model.modules():

@@ -1,6 +1,6 @@
 """What the engine draws beside Poisson samples: batches as a loader of ours deals them, and what those spend.
 
-Each scheme draws its own batches, and tests hold them against the distribution that is accounted; the bits come from
+Each scheme draws its own batches, and tests compare them with the distribution that is accounted; the bits come from
 the loader's generator. A pass that is left early counts as a whole one: less of it is told. ``neighbours.md``, section
 6, derives what is guaranteed.
 """

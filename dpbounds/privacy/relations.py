@@ -1,4 +1,4 @@
-"""Neighbouring relations: which two datasets must be hard to tell apart."""
+"""Neighbouring relations: which two datasets must be hard to distinguish."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from dpbounds.theorems.standing import standing
 _OPEN_STEPS = (10_000, 100_000, 1_000_000, 10_000_000)  # tried in this order where the number of steps is free
 _OPEN_PASSES = (10, 100, 1000, 10_000)  # over all records, likewise, where batches are chosen
 _WORTH_WHILE = Fraction(95, 100)
-_NEARLY_ALL = Fraction(9, 10)  # a sample of so many is no saving
+_NEARLY_ALL = Fraction(9, 10)  # a sample of so many is not a saving
 
 
 @dataclass(frozen=True, slots=True)

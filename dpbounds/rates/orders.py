@@ -99,7 +99,7 @@ class Order:
 
     Attributes:
         terms: Non-empty tuples of monomials, none of them superfluous by inclusion.
-        logs_hidden: Powers of logarithms were left out in print, so that ties cannot be broken by them.
+        logs_hidden: Powers of logarithms were left out in the paper, so that ties cannot be broken by them.
     """
 
     terms: tuple[tuple[Monomial, ...], ...]
@@ -124,7 +124,8 @@ class Order:
             logs_hidden: Whether print left powers of logarithms out.
 
         Raises:
-            InvalidValue: The formula has something that is no order of growth: a difference, a symbol in an exponent,
+            InvalidValue: The formula has something that is not an order of growth: a difference, a symbol in an
+            exponent,
                 an exponential, a case distinction.
         """
         found = _order(as_expression(expression, "order"))

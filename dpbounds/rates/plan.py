@@ -114,7 +114,7 @@ def plan(
 
     Args:
         metric: What is to be small: "gradient-norm", "sosp", "excess-empirical-risk", ...
-        relation: Which datasets must be hard to tell apart.
+        relation: Which datasets must be hard to distinguish.
         assuming: Special classes of problems that yours belongs to, such as "quasar-convex".
         statuses: Which statements count, by what is known of them and of what they rest on.
         steps_limit: The most steps that you would run. Statements that prescribe more are left out; those that leave
@@ -123,7 +123,7 @@ def plan(
         gradients_limit: The most gradients of one record that you would compute, likewise. Draws from exponential
             mechanisms are not among them.
         batch_size: The most records that one step may look at, on average where they are sampled, likewise. A single
-            pass over all records before the steps is no step.
+            pass over all records before the steps is not a step.
         memory_limit: The most numbers that may be held beside the data, likewise.
         own: Statements of your own, ranked with the library's.
         **values: n, d, epsilon and delta, and whatever else is known: lipschitz, smoothness, diameter, initial_gap, ...

@@ -416,7 +416,7 @@ def order_in(
 
     Raises:
         InvalidValue: Its formula, or a condition, has no order of growth.
-        NotComparable: It depends on what is no axis, or hides how it depends on one.
+        NotComparable: It depends on what is not an axis, or hides how it depends on one.
     """
     hidden = _hidden_in(part, space)
     if hidden and not at_face_value:
@@ -454,7 +454,7 @@ def region_of(conditions: Iterable[Boolean | bool], space: Space, prescribed: Pr
     """Convex regions that do not overlap, in which conditions hold up to constants, logarithms, and δ small enough.
 
     Raises:
-        InvalidValue: A condition is no comparison of orders of growth.
+        InvalidValue: A condition is not a comparison of orders of growth.
     """
     region: tuple[Cone, ...] = (space.whole,)
     for one in conditions:

@@ -5,7 +5,7 @@ bounds with constants at random points within the conditions of both. What print
 1: one that leaves out what decides is found out. An upper bound whose print leaves out logarithms may have any power of
 log 1/δ: it is compared in n, d and ε alone. A lower bound binds an upper one where its hard examples belong to the
 class for which the other is claimed; one for ε-DP binds ε-DP algorithms only. What needs the result of another private
-step (the α of the points among which it chooses) is no promise at a budget, and bound by nothing.
+step (the α of the points among which it chooses) is not a promise at a budget, and bound by nothing.
 """
 
 from __future__ import annotations

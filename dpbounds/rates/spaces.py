@@ -158,7 +158,7 @@ def standard() -> Space:
 
 @cache
 def with_delta() -> Space:
-    """The space of n, d, ε and log 1/δ, which is at least 1 and at most n: beyond that δ is below every chance."""
+    """The space of n, d, ε and log 1/δ, which is at least 1 and at most n: beyond that δ is below every probability."""
     least = ({dimension: 1}, {epsilon: -1}, {LOG_DELTA: 1}, {dataset_size: 1, LOG_DELTA: -1})
     return _space((dataset_size, dimension, epsilon, LOG_DELTA), *least)
 

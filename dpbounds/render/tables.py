@@ -31,7 +31,7 @@ class Formula:
     Attributes:
         order: An order of growth: shown inside O(.).
         logs_hidden: Inside Õ(.).
-        bounding: In print O, or Ω and Θ of lower and of tight bounds, in LaTeX.
+        bounding: In the paper O, or Ω and Θ of lower and of tight bounds, in LaTeX.
     """
 
     expression: Any

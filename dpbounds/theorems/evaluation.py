@@ -50,7 +50,7 @@ class Evaluation(Displayed):
     Attributes:
         formula_value: A proven enclosure of what the formula comes to, whether or not the statement applies; None where
             the formula is not defined. Where a condition fails, nothing follows from it.
-        up_to_constant: The formula holds up to a constant that nobody stated: the value is no bound.
+        up_to_constant: The formula holds up to a constant that nobody stated: the value is not a bound.
         conditions: Each condition of the statement and of the part, and what the constants of every problem satisfy
             under its assumptions (``consistency.limits``), where those are given.
     """

@@ -183,7 +183,7 @@ def _shared_power(over: _Factors, under: _Factors) -> tuple[tuple[Expr, _Factors
 
 
 def _place(base: Expr) -> tuple[Any, ...]:
-    """Numbers, constants of the problem, d, ε, n, and what is no letter."""
+    """Numbers, constants of the problem, d, ε, n, and what is not a letter."""
     if base.is_number:
         return (-1, 0, default_sort_key(base))
     if base.is_Symbol:

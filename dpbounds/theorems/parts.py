@@ -1,8 +1,8 @@
 """What a statement is made of: formulas, conditions, a promise of privacy, errata, notes.
 
 Formulas are SymPy expressions in the quantities of the symbol table (or of the paper), with exact rationals only. Three
-kinds of numbers are told apart: a ``Bound`` has explicit constants and can be evaluated and verified; a ``Rate`` holds
-up to a constant that nobody stated; a ``Parameter`` is what the statement prescribes.
+kinds of numbers are distinguished: a ``Bound`` has explicit constants and can be evaluated and verified; a ``Rate``
+holds up to a constant that nobody stated; a ``Parameter`` is what the statement prescribes.
 """
 
 from __future__ import annotations
@@ -278,7 +278,7 @@ class Erratum:
 
 @attrs.frozen
 class Note:
-    """A remark that is no erratum: a convention, a reading of a damaged text, a looseness."""
+    """A remark that is not an erratum: a convention, a reading of a damaged text, a looseness."""
 
     text: str
 

@@ -35,7 +35,7 @@ def number(value: Fraction | int) -> FracElement:
 
 
 def at(function: FracElement, place: Fraction | int) -> Fraction:
-    """The value at a place that is no pole."""
+    """The value at a place that is not a pole."""
     above, below = parts(function)
     value = above(_ratio(Fraction(place))) / below(_ratio(Fraction(place)))
     return Fraction(int(value.p), int(value.q))

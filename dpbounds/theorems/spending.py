@@ -47,7 +47,7 @@ class Spending:
     def kept(self) -> bool | None:
         """Whether the promise is kept: proven, refuted, or None.
 
-        What is spent was rounded up in the 30th digit of the noise, which is not held against the promise.
+        What is spent was rounded up in the 30th digit of the noise, which is not compared with the promise.
         """
         return self.spent.at_most(self.promised * (1 + _ROUNDING))
 

@@ -1,4 +1,4 @@
-"""Sums of clipped gradients on many devices of one kind, by JAX's own sharding; noise is no matter of theirs.
+"""Sums of clipped gradients on many devices of one kind, by JAX's own sharding; noise is not a matter of theirs.
 
 Every device gets its share of the rows that are asked for, and the program of one device, of one width: so a record's
 gradient has the bits that it has there, and only the order in which doubles are added differs. ``clipped_sums.md``

@@ -25,7 +25,7 @@ class Copies:
     width: int
 
     def sizes(self) -> tuple[Any, Any]:
-        """At least the squared norms, and the squares of what rounding is held against; shape (lanes,) each."""
+        """At least the squared norms, and the squares of what rounding is compared with; shape (lanes,) each."""
         squares = (self.of(slice(None)) ** 2).sum(axis=1)
         return squares, squares
 

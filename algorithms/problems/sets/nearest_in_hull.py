@@ -79,7 +79,7 @@ def _add_vertices(
 def _affine_step(vertices: Array, offsets: Array, weights: Array, active: Mask) -> tuple[Array, Mask, Mask]:
     """One minor step: new weights, active sets, and which rows have reached the affine minimum."""
     # Least squares in the differences from the heaviest vertex, each scaled to length 1: a Gram matrix would square the
-    # condition number and could not tell vertices apart that nearly coincide.
+    # condition number and could not distinguish vertices that nearly coincide.
     each = np.arange(len(offsets))
     base = weights.argmax(axis=1)
     edges = np.where(active[:, :, None], vertices[None, :, :] - vertices[base][:, None, :], 0.0)

@@ -2,9 +2,9 @@
 
 **The bet.** Before each run a fair coin, independent of all else, says on which of two neighbouring datasets P and Q
 the run is made. What was released is turned into a number x. By guessing the coin from x, one bets on "P" on some
-values of x and on "Q" on others. With s = e^ε/(1 + e^ε) and r(x) the gambler's own chance of P, a bet on P multiplies
-the wealth by r/s if the coin says P and by (1 - r)/(1 - s) if it says Q (r >= s; on Q likewise); where nothing is bet,
-by 1. With a(x) = r/s - 1 where P is bet on, else 0, and b(x) = (1 - r)/s - 1 where Q is, that is
+values of x and on "Q" on others. With s = e^ε/(1 + e^ε) and r(x) the gambler's own probability of P, a bet on P
+multiplies the wealth by r/s if the coin says P and by (1 - r)/(1 - s) if it says Q (r >= s; on Q likewise); where
+nothing is bet, by 1. With a(x) = r/s - 1 where P is bet on, else 0, and b(x) = (1 - r)/s - 1 where Q is, that is
 
     1 + a - e^ε b on runs on P,    1 + b - e^ε a on runs on Q.
 
@@ -18,9 +18,9 @@ at most α, although many are tested. Nothing is assumed of the mechanism but th
 and of the coins; scores may be anything, also likelihood ratios of a model that is wrong.
 
 **Gaussian releases.** Of a mechanism with Gaussian trade-off curve more is known: if it is μ-Gaussian private, then no
-guess of the coin is right with a chance above Φ(μ/2), which is (1 + TV)/2. A bet on being right then refutes small μ,
-and ε(δ) of the curve follows (Dong, Roth & Su 2022): a bound for every δ, also for those far below 1/runs (Nasr et al.
-2023). It rests on the ledger: only where this holds nothing but full-batch Gaussian releases.
+guess of the coin is right with a probability above Φ(μ/2), which is (1 + TV)/2. A bet on being right then refutes small
+μ, and ε(δ) of the curve follows (Dong, Roth & Su 2022): a bound for every δ, also for those far below 1/runs (Nasr et
+al. 2023). It rests on the ledger: only where this holds nothing but full-batch Gaussian releases.
 
 Wealth may be divided among gamblers, as the mean of supermartingales is one: every score that could tell the datasets
 apart has a share.
@@ -106,7 +106,7 @@ def _tail_bets(counts: Array, tested: Array, delta: float) -> Array:
     each = np.arange(len(shares))
     won = []
     for p, q in (below, above):
-        right = (np.maximum(p, q) + 0.5) / (p + q + 1)  # chance of the side that is more frequent there
+        right = (np.maximum(p, q) + 0.5) / (p + q + 1)  # probability of the side that is more frequent there
         best, best_chance, best_at = np.zeros(len(shares)), np.zeros(len(shares)), np.zeros(len(shares), dtype=int)
         for fraction in _FRACTIONS if delta > 1e-3 else _FRACTIONS[:1]:
             chance = shares[:, None] + fraction * (right - shares[:, None])
@@ -131,7 +131,7 @@ def _tail_bets(counts: Array, tested: Array, delta: float) -> Array:
 
 
 def _calibrated(histogram: Histogram) -> Array:
-    """The chance of P in every bin of a log-likelihood ratio (of Q to P), by logistic regression on earlier runs.
+    """The probability of P in every bin of a log-likelihood ratio (of Q to P), by logistic regression on earlier runs.
 
     Its prior is that the ratio is right, so that the first runs need none before them.
     """

@@ -1,4 +1,4 @@
-"""Runs on two neighbouring datasets, the lower bound on ε that follows, and what it is held against."""
+"""Runs on two neighbouring datasets, the lower bound on ε that follows, and what it is compared with."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ AIMS: Mapping[str, float] = {_GAUSSIAN: 0.7, _SAMPLED: 0.5, _CHOSEN: 0.4}
 
 @dataclass(frozen=True, slots=True)
 class AuditedAlgorithm:
-    """An audit, held against the certificate and the claim.
+    """An audit, compared with the certificate and the claim.
 
     Attributes:
         name: Of the algorithm.

@@ -132,7 +132,7 @@ def pair_for(algorithm: object, problem: object, relation: Relation) -> Pair | N
 def _of_net(algorithm: NetExponentialMechanism, problem: Landscape, relation: Relation) -> Pair:
     """Record 0 pulls an eighth of the net up and pushes the rest down, by half of the range GD of its loss; or not.
 
-    To choose from so few changes its odds by e^ε, of which more is left in its chance than for a half of the net.
+    To choose from so few changes its odds by e^ε, of which more is left in its probability than for a half of the net.
     """
     points = algorithm.net.points
     far = np.argsort(points[:, 0], kind="stable")[-max(1, len(points) // _PULLED) :]
@@ -176,5 +176,5 @@ def _of_threshold(algorithm: AboveThresholdSelection, problem: Landscape, relati
 
 
 _PULLED = 8
-# in threshold scales, found by integrating chances: the others, times log N, by the number of tests; the last
+# in threshold scales, found by integrating probabilities: the others, times log N, by the number of tests; the last
 _HEIGHT, _LAST = {1: 1.25, 2: 0.5}, -1.0

@@ -75,7 +75,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """Which candidate a private choice returned for R repetitions; not the scores, which are no release.
+    """Which candidate a private choice returned for R repetitions; not the scores, which are not a release.
 
     Attributes:
         index: Shape (R,).

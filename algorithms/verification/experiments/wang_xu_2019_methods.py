@@ -111,7 +111,7 @@ def _order(epsilon: float, here: dict[str, Result]) -> str:
 
 
 def _winner(method: str, result: Result) -> str:
-    """Less noise than the promise asks for is no fair win."""
+    """Less noise than the promise asks for is not a fair win."""
     spent, promised = number(result, "spent_lower"), parameter(result, "epsilon")
     excess = f", at {spent / promised:.3g} times the ε that it promises" if spent > promised else ""
     return f"{_LABELS[method]}{excess}"

@@ -1,4 +1,4 @@
-"""Checks: what was measured or spent, held against what was promised. Never a silent pass.
+"""Checks: what was measured or spent, compared with what was promised. Never a silent pass.
 
 Throughout, ``theorem`` is the id of the statement that promises, ``repetitions`` holds one independent sample each,
 shape (R,), and ``confidence`` in (0, 1) is that of the two-sided interval. What is not a vector of samples or not in
@@ -65,7 +65,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Numerical:
-    """What a check is held against where nothing is proven: a number in double precision, from a quadrature, say.
+    """What a check is compared with where nothing is proven: a number in double precision, from a quadrature, say.
 
     Attributes:
         value: Finite.
@@ -160,7 +160,7 @@ def bound_check(theorem: str, repetitions: ArrayLike, bound: Enclosure, confiden
 def held_below(
     theorem: str, measured: Measured, bound: Enclosure, interval: str, below: str, named: str, more: str
 ) -> Check:
-    """Hold an interval against an upper bound, each end on the safe side; the last four are words for the reason.
+    """Compare an interval with an upper bound, each end on the safe side; the last four are words for the reason.
 
     Args:
         theorem: Id of the statement.

@@ -116,9 +116,9 @@ def quantile_check(
 ) -> Check:
     """Hold the (1-ω)-quantile of independent repetitions against what they exceed with a probability of at most ω.
 
-    By order statistics, which is exact whatever the law: the i-th smallest of N samples lies above the quantile unless
-    i or more of them are below it, each of which happens with probability 1-ω; so a binomial variable's quantiles say
-    which order statistics enclose it. ω in (0, 1) is ``failure``, at which the bound was evaluated.
+    By order statistics, which is exact whatever the distribution: the i-th smallest of N samples lies above the
+    quantile unless i or more of them are below it, each of which happens with probability 1-ω; so a binomial variable's
+    quantiles say which order statistics enclose it. ω in (0, 1) is ``failure``, at which the bound was evaluated.
 
     Returns:
         ``holds`` where the quantile's interval lies below the bound, ``fails`` where it lies above, else ``undecided``.
@@ -140,7 +140,7 @@ def quantile_check(
 
 
 def always_check(theorem: str, repetitions: Sequence[float], bound: Enclosure) -> Check:
-    """Hold every repetition against what none of them may exceed: a single one above it refutes the bound.
+    """Compare every repetition with what none of them may exceed: a single one above it refutes the bound.
 
     Returns:
         ``fails`` where some sample lies above the bound, ``holds`` where all are at most its lower end; ``undecided``

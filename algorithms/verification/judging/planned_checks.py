@@ -1,8 +1,8 @@
 """The kinds of planned checks, whatever the algorithm: a budget, a bound, a closed form, an exponent.
 
-A study says which cells, which of their numbers and which promise; how the two are held against each other stands here.
-What is promised is a function of a cell's result, so that listing the checks builds no bound; by default it is what
-``bound`` of the algorithm says that ran.
+A study says which cells, which of their numbers and which promise; how the two are compared with each other stands
+here. What is promised is a function of a cell's result, so that listing the checks builds no bound; by default it is
+what ``bound`` of the algorithm says that ran.
 
 Throughout, ``theorem`` is the id of the statement that promises, ``name`` the check's own, in which parameters of a
 cell may stand in braces: there is a check for each cell then. A quantity is the name of a cell's numbers, one per

@@ -1,4 +1,4 @@
-"""Why a statement has no check: one honest reason for each whose algorithm exists and which no run is held against.
+"""Why a statement has no check: one honest reason for each whose algorithm exists and which no run is compared with.
 
 A test compares this list with the library and the suite: every such statement has a check or a reason, and none has
 both. A reason may name statements that do have a check, where these carry what can be seen of it.
@@ -17,7 +17,7 @@ _GLOT, _LUW, _OWN = "ganesh-liu-oh-thakurta-2023", "lowy-ullman-wright-2024", "d
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why no run is held against a statement.
+    """Why no run is compared with a statement.
 
     Attributes:
         why: In one sentence.

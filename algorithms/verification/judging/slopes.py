@@ -93,7 +93,7 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class SlopeCheck:
-    """A measured exponent held against a predicted one.
+    """A measured exponent compared with a predicted one.
 
     Attributes:
         theorem: Id of the statement.
@@ -161,7 +161,7 @@ def slope_check(
     widest: float = 0.25,
     tolerance: float = 0.05,
 ) -> SlopeCheck:
-    """Hold a measured exponent against the exponent of an upper bound.
+    """Compare a measured exponent with the exponent of an upper bound.
 
     Args:
         theorem: Id of the statement.

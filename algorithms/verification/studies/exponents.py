@@ -59,7 +59,7 @@ PROBLEMS: Mapping[str, Callable[[int, int], Problem]] = {
 def prescribed_descent(problem: Problem, epsilon: float) -> ProjectedGradientDescent:
     """DP-PGD with the noise variance that the explicit theorem prescribes, σ² ∝ T/(n² ρ(ε)), at the best T for it.
 
-    An accountant would need less; what it needs is no power of ε.
+    An accountant would need less; what it needs is not a power of ε.
     """
     budget = budget_of(epsilon)
     share = 2 / theorem_1_explicit.budget

@@ -40,7 +40,7 @@ def vertex_at(
     """DP-FW-L1 on the unit l1 ball with twice the printed ε₀, and the problem it is for.
 
     T choices then cost Tε₀²/8 = ε²/(16 ln(1/δ)) in zCDP, which keeps the budget for ε <= 8 ln(1/δ): less than
-    ``calibrated`` finds, but found at once. The run's ledger is held against the budget all the same.
+    ``calibrated`` finds, but found at once. The run's ledger is compared with the budget all the same.
     """
     problem, ball = sign_design(records, dimension), L1Ball(dimension)
     printed, _ = at_budget(VertexFrankWolfe.calibrated, problem, budget, ball, steps=steps, variant="as-printed")

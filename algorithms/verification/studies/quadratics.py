@@ -23,7 +23,7 @@ from dpbounds.algorithms.verification.judging.ground import ground, plain_step
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quadratic(FiniteSum):
-    """F(w) = ½ Σ h_j w_j² for each of n records, with another problem's public constants, which are no bounds here.
+    """F(w) = ½ Σ h_j w_j² for each of n records, with another problem's public constants, which are not bounds here.
 
     Attributes:
         model: The other problem.

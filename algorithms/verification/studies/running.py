@@ -22,7 +22,7 @@ class Algorithm(Protocol):
 
     @property
     def budget(self) -> PrivacyBudget | None:
-        """What ``run`` holds its ledger against."""
+        """What ``run`` compares its ledger with."""
 
     @property
     def planned(self) -> Mechanism:

@@ -231,7 +231,7 @@ CHECKS = (
 
 
 def _threshold(variant: Variant) -> Callable[[PrivacyBudget], tuple[Algorithm, Any]]:
-    # ever flatter, so that which one is returned is a matter of chance
+    # ever flatter, so that which one is returned is a matter of probability
     points = np.linspace([0.7, 0.7], [1.0, 1.0], 200)
 
     def calibrated(problem: Landscape, **budget: Any) -> AboveThresholdSelection:

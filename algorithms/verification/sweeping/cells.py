@@ -37,7 +37,7 @@ _HOMES = {"examples": "attacks.every_example", "experiments": "experiments.runs"
 
 
 class NotMeasured(InvalidValue):
-    """A run broke down: its result is no number, or has no logarithm where one is taken."""
+    """A run broke down: its result is not a number, or has no logarithm where one is taken."""
 
 
 def name_of(task: Task) -> str:
@@ -130,7 +130,7 @@ class Result:
         refused: Why a ledger refused the run (less noise than written down, more spent than planned); None where it
             did not. That is a finding about the algorithm, and as final as numbers are.
         unproven: Why nothing can be said of the run (a certificate did not close, no analysis is known); None where
-            there are numbers or a refusal. That is no finding, and not final: a later sweep tries again.
+            there are numbers or a refusal. That is not a finding, and not final: a later sweep tries again.
     """
 
     key: str

@@ -62,7 +62,7 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        """Whether any check failed (undecided is no failure, and is printed as what it is)."""
+        """Whether any check failed (undecided is not a failure, and is printed as what it is)."""
         return any(str(check.verdict) == "fails" for row in self.rows for check in row.checks.values())
 
 
@@ -269,7 +269,7 @@ def _as_csv(report: Report) -> str:
 
 
 def _plot(report: Report) -> bytes:
-    """Accuracy, and gradient against bound, over the budget; told apart by shape and shade, not by colour."""
+    """Accuracy, and gradient against bound, over the budget; distinguished by shape and shade, not by colour."""
     from dpbounds.render.style import canvas, drawn, keyed, titled
 
     budgets = [float(row.budget.epsilon) for row in report.rows]

@@ -19,7 +19,7 @@ _DIGITS, _SHOWN = 7, 5
 
 
 def as_rows(stream: MatrixMechanism, noise: Fraction, error: ErrorKind) -> dict[str, str]:
-    """Rows for the terminal; none where the matrix is no Toeplitz matrix."""
+    """Rows for the terminal; none where the matrix is not a Toeplitz matrix."""
     if not isinstance(stream.matrix, Toeplitz):
         return {}
     first = ", ".join(output.plain(value) for value in stream.matrix.coefficients[:_SHOWN])

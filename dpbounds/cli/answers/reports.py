@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 OWNER = "who owns the data"
 _DIGITS = 6
-_FACTORS_BELOW = 10  # an ε from which on e^ε is no number that anybody reads
+_FACTORS_BELOW = 10  # an ε from which on e^ε is not a number that anybody reads
 _ALARMS = (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10))
 
 

@@ -30,7 +30,7 @@ CONSTANTS = {
 }
 SQUARES = ("mean_square", "exact", "noisy")  # metrics that are squares of norms
 PROXIMAL = "dp-pgd"  # the descent with a proximal step: on a person's records it has the demo's regulariser
-# Those that differ from another name's algorithm by what is no number: they run as their examples do.
+# Those that differ from another name's algorithm by what is not a number: they run as their examples do.
 VARIANTS = (
     *("dp-pmd-l1", "dp-pmd-simplex", "clipped-gd-poisson", "dp-sgd-poisson"),
     *("dp-sgd-shuffled", "dp-sgd-last-iterate", "dp-ftrl-tree"),

@@ -61,7 +61,7 @@ def _measured(one: Outcome) -> dict[str, float | str]:
 
 
 def _choice(outcome: Outcome) -> dict[str, object]:
-    """On which of several problems an exponent was held against its promise, and what the others gave."""
+    """On which of several problems an exponent was compared with its promise, and what the others gave."""
     check = _slope(outcome)
     if check is None or not check.chosen:
         return {}

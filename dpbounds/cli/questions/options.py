@@ -252,7 +252,7 @@ def unfit(option: str, why: str, instead: str = "leave it out") -> click.UsageEr
 
 
 def note(text: str) -> None:
-    """Tell the person something that is no error, on standard error."""
+    """Tell the person something that is not an error, on standard error."""
     click.echo(f"note: {text}", err=True)
 
 

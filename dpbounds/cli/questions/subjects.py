@@ -59,7 +59,7 @@ def read_subject(given: dict[str, Any]) -> Subject:
     """The training run that the options describe, or the ledger that one of them names.
 
     Raises:
-        InvalidValue: Options that contradict each other, or a file that is no ledger.
+        InvalidValue: Options that contradict each other, or a file that is not a ledger.
         UsageError: Options that are missing.
     """
     if given["ledger"] is None:

@@ -1,4 +1,4 @@
-"""`dpbounds audit`: an empirical lower bound on ε, held against the certified upper bound and the claim."""
+"""`dpbounds audit`: an empirical lower bound on ε, compared with the certified upper bound and the claim."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def command(
     report: Path | None,
     as_json: bool,
 ) -> int:
-    """Run an algorithm on neighbouring datasets, tell the runs apart, and bound epsilon from below.
+    """Run an algorithm on neighbouring datasets, distinguish the runs, and bound epsilon from below.
 
     It ends as soon as the bound is --enough of the certified epsilon, or above it, or when --runs or --seconds are used
     up: the bound holds whenever it ends. Where all releases are Gaussian by the ledger, it takes the ledger's word

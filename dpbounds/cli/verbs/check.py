@@ -26,7 +26,7 @@ def command(file: Path, ledger: Path | None, as_json: bool) -> int:
     from dpbounds import documents
     from dpbounds.privacy.publishing.certificates import check_certificate
 
-    document = documents.read_json(file, "FILE")  # one reading; what is no file is bad input
+    document = documents.read_json(file, "FILE")  # one reading; what is not a file is bad input
     released = None if ledger is None else _digest_of(ledger)
     try:
         if not isinstance(document, dict):

@@ -115,7 +115,7 @@ def command(
 
     Any quantity may be given as an option or as NAME=VALUE: what a statement needs beyond that is said. With --data it
     is n and d of your records, taken to be public, and the constants of the sigmoid loss that `dpbounds run` minimises
-    on them, which are no property of a record. A row that can be run has its command. A FILE.py is executed: read it
+    on them, which are not a property of a record. A row that can be run has its command. A FILE.py is executed: read it
     first if it is not yours.
 
     Example: dpbounds plan --metric gradient-norm --n 1e6 --d 100 --epsilon 1 --delta 1e-6 --lipschitz 1 --smoothness 1

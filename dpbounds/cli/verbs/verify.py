@@ -63,7 +63,7 @@ def command(
     report: Path | None,
     as_json: bool,
 ) -> int:
-    """Hold statements against what is measured. ID is a statement or a paper; all of them by default.
+    """Compare statements with what is measured. ID is a statement or a paper; all of them by default.
 
     By default every check is run at small size, in minutes. Exit status 1 when a check fails; undecided ones are listed
     with what would decide them.

@@ -14,7 +14,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.proofs import Proof
 
 _NARROW = Fraction(1, 10**9)  # relative width from which on nothing is asked
-# how much narrower the interval is than the decimals asked about: one answer in so many is near one by chance
+# how much narrower the interval is than the decimals asked about: one answer in so many is near one at random
 _SELDOM = 100
 _METHOD = "δ at a rounded ε"
 

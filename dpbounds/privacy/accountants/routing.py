@@ -60,7 +60,7 @@ _NOTHING = Fraction(1, 2**4000)  # the width at which a δ is narrow, however sm
 _WIDE = 0.03  # relative width at which simple bounds are worth a try
 _MANY = 32  # distinct pairs, above which it is asked what they take together
 _LATTICE_LEVELS, _LATTICE_GROUPS = 100, 48  # distinct pairs for a lattice at ``ACCEPTED``: once, or for each end
-_NODES, _LAW = 250, 70_000  # of a law; and node-frequency products that take as long as what else it takes
+_NODES, _LAW = 250, 70_000  # of a distribution; and node-frequency products that take as long as what else it takes
 _EXACT_WORK, _GROUPED_WORK = 70_000_000, 25_000_000  # products: some ten seconds, and four for both ends of groups
 _GROUPED_ACCURACY = 1e-7  # of δ: groups are wider
 _FEWEST_GROUPS = 16
@@ -310,7 +310,7 @@ def _groups_for(product: Product, asked: Question) -> int | None:
 
 
 def _frequencies(few: GaussianProduct, asked: Question) -> int:
-    """How many frequencies a plain contour for few laws takes, roughly."""
+    """How many frequencies a plain contour for few distributions takes, roughly."""
     target = asked.target.value
     log_delta = math.log(target.numerator) - math.log(target.denominator) if asked.target.for_epsilon else None
     epsilon = None if asked.target.for_epsilon else float(target)
@@ -423,7 +423,7 @@ def _by_lattice(
 
 
 def _lattice_aim(product: Product) -> float:
-    """A width that the lattice reaches in about a second; laws of several draws take ten times as long to cut.
+    """A width that the lattice reaches in about a second; distributions of several draws take ten times as long to cut.
 
     Where sizes of datasets are classes, there are several such products.
     """

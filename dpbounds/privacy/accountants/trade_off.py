@@ -2,7 +2,7 @@
 
 A test that tells D from D' errs in two ways: with probability a it accuses D, with probability b it acquits D'. For any
 two neighbours in either order, (ε, δ)-privacy says 1 - b <= e^ε a + δ and 1 - a <= e^ε b + δ (an event, and its
-complement, under the two laws), that is
+complement, under the two distributions), that is
 
     b >= 1 - δ - e^ε a   and   b >= e^(-ε) (1 - δ - a).
 

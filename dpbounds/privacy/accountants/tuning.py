@@ -1,8 +1,8 @@
 """What it costs to train several times and publish only the best run.
 
 A fixed number k of runs costs what k runs cost. If the number of runs is itself random, drawn beforehand from a
-truncated negative binomial law, the best of many costs hardly more than two or three (Liu & Talwar 2019; Papernot &
-Steinke 2022). The derivation is in ``tuning.md``.
+truncated negative binomial distribution, the best of many costs hardly more than two or three (Liu & Talwar 2019;
+Papernot & Steinke 2022). The derivation is in ``tuning.md``.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def tuned_divergence(
 
     Args:
         divergence: λ -> an upper bound on D_λ of one run, between any two neighbours in either order.
-        runs: The law of the number of runs.
+        runs: The distribution of the number of runs.
         order: λ > 1.
         other_order: λ̂ > 1, free to choose.
 
@@ -131,7 +131,7 @@ def tuned_epsilon(
 
     Args:
         mechanism: One training run.
-        runs: The law of the number of runs.
+        runs: The distribution of the number of runs.
         delta: In (0, 1).
         relation: The neighbouring relation.
 
@@ -164,7 +164,7 @@ def tuned_enclosure(
 ) -> Enclosure:
     """Enclose what the best of a random number of runs spends: :func:`tuned_epsilon`, and what an attack attains.
 
-    Arguments and errors as there. The lower end is 0 where no attack on a single run has a law in closed form.
+    Arguments and errors as there. The lower end is 0 where no attack on a single run has a distribution in closed form.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> found = tuned_enclosure(Gaussian(20), RandomRuns("0.01"), "1e-6")
@@ -187,7 +187,7 @@ def tuned_profile(
 
     Args:
         profile: ε >= 0 -> an upper bound on δ(ε) of one run, between any two neighbours in either order.
-        runs: The law of the number of runs.
+        runs: The distribution of the number of runs.
         epsilon: ε >= 0.
         other_epsilon: ε₁ >= 0, free to choose.
 

@@ -11,7 +11,8 @@ With τ = I_(Δ/2r)²(1/2, (d+1)/2), 1 for r <= Δ/2, the total variation of two
 - T steps. The dominating loss is then ∞ with probability τ/N and 0 or -∞ otherwise, in every step, hence ∞ in one of
   the steps with probability 1 - (1 - τ/N)^T, and at most 0 in all others: H_α is that for every α >= 1.
 - Attained. Let all shared records have the gradient g' and the differing one g, ‖g - g'‖ = Δ, against a dataset of g'
-  only: the laws ((1 - 1/N) Q + P/N, Q) of a step have loss ∞ with probability τ/N, too, and at most 0 otherwise.
+  only: the distributions ((1 - 1/N) Q + P/N, Q) of a step have loss ∞ with probability τ/N, too, and at most 0
+  otherwise.
 
 The printed Theorem 1 has T τ/N in its place, the union bound of the same.
 """

@@ -94,12 +94,12 @@ def least_max_batch_size(
 
 
 def _chance(part: TruncatedPoisson, most: int) -> float:
-    """About the chance that a sample exceeds that size."""
+    """About the probability that a sample exceeds that size."""
     return float(betainc(most, part.dataset_size - most, float(part.sample_rate)))
 
 
 def _seldom(part: TruncatedPoisson, chance: float) -> int:
-    """The least size that is exceeded with less than about that chance."""
+    """The least size that is exceeded with less than about that probability."""
     low, high = 0, part.dataset_size
     while high - low > 1:
         middle = (low + high) // 2

@@ -49,7 +49,7 @@ def prefix_error(matrix: Toeplitz, error: ErrorKind = "mean") -> Enclosure:
         Proven ends, to be multiplied by the noise multiplier and the per-record bound.
 
     Raises:
-        InvalidValue: There is no such kind of error, or this is no Toeplitz matrix.
+        InvalidValue: There is no such kind of error, or this is not a Toeplitz matrix.
         NotCertified: The coefficients of C⁻¹ grow so fast that no digit of them is proven.
 
     >>> prefix_error(Toeplitz([1], steps=16), "largest").contains(4)

@@ -86,7 +86,7 @@ class Mechanism(Displayed):
     the noise, the rates and the number of runs are fixed in advance.
 
     Attributes:
-        name: In ledgers, certificates and on the command line; empty for what is no single release.
+        name: In ledgers, certificates and on the command line; empty for what is not a single release.
         phrase: The noise in words, with the names of parameters in braces.
         whole: Whether it says itself which records its steps are about, so that no sampling scheme goes with it.
         chooses: Whether it draws one of several candidates, by how well each does.
@@ -331,7 +331,7 @@ class InParallel(Mechanism):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """It divides the records, and is no sum with noise."""
+        """It divides the records, and is not a sum with noise."""
         return frozenset(
             (
                 *(Trait.PUBLIC_RATE, Trait.ANY_RECORDS, Trait.UNALLOCATED, Trait.BLIND),

@@ -46,7 +46,7 @@ def described(mechanism: Mechanism, count: int) -> JsonObject:
     """A number of equal releases as an entry of a ledger.
 
     Raises:
-        UnsupportedMechanism: It is no single release: a composition inside a sample, or parallel blocks.
+        UnsupportedMechanism: It is not a single release: a composition inside a sample, or parallel blocks.
     """
     if mechanism.whole:
         noise = written(mechanism.mechanism) if isinstance(mechanism, LastIterate) else {}
@@ -69,7 +69,7 @@ def written(mechanism: Mechanism, number: WriteNumber = str) -> dict[str, object
 
 
 def digest(releases: Mechanism | Iterable[tuple[Mechanism, int]]) -> str:
-    """The digest of releases: 64 hexadecimal digits; ``UnsupportedMechanism`` where a part is no single release."""
+    """The digest of releases: 64 hexadecimal digits; ``UnsupportedMechanism`` where a part is not a single release."""
     return hashlib.sha256(canonical(releases).encode("ascii")).hexdigest()
 
 

@@ -177,7 +177,7 @@ class ExponentialMechanism(Declared):
 class PermuteAndFlip(Declared):
     """Go through the candidates in random order, and take y with probability exp(ε (u(D, y) - max u) / (2 Δu)).
 
-    The first that is taken is published (McKenna & Sheldon 2020); or, with the same law, the largest of u plus
+    The first that is taken is published (McKenna & Sheldon 2020); or, with the same distribution, the largest of u plus
     exponential noise of scale 2 Δu / ε. It is ε-DP, and spends what Laplace noise of scale 1/ε does on a count.
 
     Args:

@@ -179,7 +179,7 @@ def spare_sign(parts: Parts, delta: Fraction) -> int:
     """The sign of δ - (1 - Π (1-δ_i)^k_i), decided exactly, for δ < 1.
 
     Raises:
-        NotCertified: The two are too close to be told apart by balls, and too long to be compared exactly.
+        NotCertified: The two are too close to be distinguished by balls, and too long to be compared exactly.
     """
     if any(guarantee.delta == 1 for guarantee, _ in parts):
         return -1

@@ -36,7 +36,7 @@ Signs = tuple[tuple[Fraction, int], ...]  # distinct sizes ε > 0, each with its
 _LARGEST_TABLE = 400_000  # products of masses
 _LARGEST_EQUAL = 2_000_000  # where all signs have one size, there is no other way
 _ATOM, _CONVOLUTION = 1 << 8, 1 << 13  # what either costs beyond the bytes of the products
-_SPREAD = Fraction(3, 2)  # how many g√m of rounding error are told apart from "more"
+_SPREAD = Fraction(3, 2)  # how many g√m of rounding error are distinguished from "more"
 
 
 def largest_sum(signs: Signs) -> Fraction:
@@ -61,7 +61,7 @@ def minus_counts(size: Fraction, count: int, slope: Fraction) -> Iterator[arb]:
 
 
 class SignTable:
-    """The values of S above a floor, with their masses under both laws, added up from the largest value down.
+    """The values of S above a floor, with their masses under both distributions, added up from the largest value down.
 
     Args:
         signs: Distinct sizes with their counts.
@@ -110,8 +110,8 @@ class SignTable:
 class RoundedSigns:
     """The law of S', which is S with every group of equal signs rounded to multiples of a step g, tilted by e^(κS').
 
-    Each atom is split between the two lattice points beside it, so that its mass under both laws is kept: h can only
-    grow, by an amount of second order that is bounded too.
+    Each atom is split between the two lattice points beside it, so that its mass under both distributions is kept: h
+    can only grow, by an amount of second order that is bounded too.
 
     Args:
         signs: Distinct sizes with their counts.

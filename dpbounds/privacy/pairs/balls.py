@@ -14,7 +14,7 @@ from dpbounds.privacy.pairs.losses import LossAtom, LossDistribution, ball, of_a
 
 @dataclass(frozen=True, slots=True)
 class UniformBalls(AtomicPair, PublicPair):
-    """Uniform laws on two d-balls of radius 1 whose centres lie s apart, s² = ``squared_shift``.
+    """Uniform distributions on two d-balls of radius 1 whose centres lie s apart, s² = ``squared_shift``.
 
     The likelihood ratio is 0, 1 or ∞: with τ the total variation, H_α = τ + (1-τ)(1-α)_+. Attained.
     τ = I_{s²/4}(1/2, (d+1)/2) for s < 2 (regularised incomplete beta), else 1: Tholeti & Kalyani 2020, eq. 6.

@@ -1,7 +1,7 @@
 """An attack on truncated Poisson samples: a crowd that shows how many were drawn, and a record that displaces one.
 
 Every output is sorted into cells, and cells into groups, by rules that are public: that is data processing, so that the
-law of the group is attained. Which cells and groups is chosen in floating point; their masses are balls.
+distribution of the group is attained. Which cells and groups is chosen in floating point; their masses are balls.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FEW, _ORDERS = 4, (2, 3, 4, 5, 6, 8, 12, 20)
 _LOOKED_AT = math.log(1e6)  # 1/δ
 _WIDTH, _REACH = 1 / 12, 6.0  # of a cell, and beyond the means, in deviations
 _MOST_ALONG, _MOST_ACROSS = 800, 80  # cells
-_SPREAD, _NEGLIGIBLE = 7.0, 1e-32  # how far sample sizes reach, in deviations; a chance that is left out
+_SPREAD, _NEGLIGIBLE = 7.0, 1e-32  # how far sample sizes reach, in deviations; a probability that is left out
 _STEP, _NEAR, _LEAST = 0.02, 0.05, 1e-13  # of groups: steps of asinh(loss / near), least mass
 
 
@@ -114,7 +114,7 @@ def _ball(number: Fraction) -> arb:
 
 
 def _both(pair: CrowdedGaussians) -> tuple[list[Entry], list[Entry]]:
-    """Both laws of the sum, in units of the record's bound, for each number of others that are drawn."""
+    """Both distributions of the sum, in units of the record's bound, for each number of others that are drawn."""
     drawn = np.flatnonzero(_rough_chances(pair) > _NEGLIGIBLE).tolist()
     first = [entry for k in drawn for entry in _entries(pair, k, -pair.lean, 1)]
     match pair.other:
@@ -134,7 +134,7 @@ def _entries(pair: CrowdedGaussians, drawn: int, along: Fraction, side: int) -> 
 
 
 def _chances(pair: CrowdedGaussians) -> dict[int, arb]:
-    """The law of the number of others drawn, but for what is negligible."""
+    """The distribution of the number of others drawn, but for what is negligible."""
     kept = np.flatnonzero(_rough_chances(pair) > _NEGLIGIBLE)
     n, low = pair.size - 1, int(kept[0])
     rate = _ball(pair.sample_rate)
@@ -178,7 +178,7 @@ def _edges(pair: CrowdedGaussians) -> tuple[list[Fraction], list[Fraction]]:
 
 
 def _rough_cells(pair: CrowdedGaussians) -> tuple[Floats, Floats]:
-    """Masses of the cells under both laws, in floating point."""
+    """Masses of the cells under both distributions, in floating point."""
     along, across = (np.array([-np.inf, *map(float, edges), np.inf]) for edges in _edges(pair))
     deviation, part = math.sqrt(pair.variance), math.sqrt(1 - float(pair.lean) ** 2)
     chances = _rough_chances(pair)

@@ -130,7 +130,7 @@ class ShiftedGaussians(PublicPair):
 
 @dataclass(frozen=True, slots=True)
 class TaggedGaussians(SymmetricPair):
-    """One of several shifts μ², drawn with known probabilities and revealed: the same tag under both laws.
+    """One of several shifts μ², drawn with known probabilities and revealed: the same tag under both distributions.
 
     ``atoms`` are (μ², probability) pairs with μ² >= 0 in increasing order; the probabilities add up to 1. The profile
     is the average of those of ``ShiftedGaussians``. Dominates where a shift depends on a draw that may be given away

@@ -1,4 +1,4 @@
-"""Pairs with mixtures of Gaussian laws whose weights are known."""
+"""Pairs with mixtures of Gaussian distributions whose weights are known."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class MixedGaussians(DirectedPair):
 
 
 def mixed(direction: Direction, chances: Sequence[Fraction], squared_shift: Fraction) -> Pair:
-    """With the j-th chance j of a group's records take part, and move the sum by j shifts."""
+    """With the j-th probability j of a group's records take part, and move the sum by j shifts."""
     if len(chances) == 2:
         return SampledGaussians(direction, chances[1], 1 / squared_shift)
     return MixedGaussians(direction, tuple((j**2 * squared_shift, chance) for j, chance in enumerate(chances)))

@@ -128,7 +128,7 @@ def _weighed(b: arb, a: arb, h: arb) -> arb:
 
 
 def tail(x: arb) -> arb:
-    """Q(x), the upper tail of a standard normal law."""
+    """Q(x), the upper tail of a standard normal distribution."""
     if x < 0:
         return 1 - tail(-x)
     if _is_far(x):

@@ -24,8 +24,8 @@ from dpbounds.privacy.pairs.weighing import Branch, Weighing, integrated, over_a
 class ShiftedLaplaces(PublicPair):
     """P = Lap(s, 1), Q = Lap(0, 1): one full-batch release with Laplace noise, s = l1 distance / scale.
 
-    Any dimension: an l1 step is a chain of steps along the axes, and for the Laplace law chains of shifts in one
-    direction are no worse than one shift (``pairs.md``, section 6). Attained by a step along one axis.
+    Any dimension: an l1 step is a chain of steps along the axes, and for the Laplace distribution chains of shifts in
+    one direction are no worse than one shift (``pairs.md``, section 6). Attained by a step along one axis.
     """
 
     shift: Fraction
@@ -109,7 +109,10 @@ class SampledLaplaces(SymmetricPair):
         rate, shift = ball(self.sample_rate), ball(self.shift)
         below = 1 - rate + rate * (-shift).exp()
         largest = ((1 - rate + rate * shift.exp()) / below).log()
-        near, far = (-shift).exp() / 2, (-2 * shift).exp() / 2  # mass beyond s of the unmoved and of the opposite law
+        near, far = (
+            (-shift).exp() / 2,
+            (-2 * shift).exp() / 2,
+        )  # mass beyond s of the unmoved and of the opposite distribution
 
         def above(loss: arb) -> Masses:
             if loss >= largest:

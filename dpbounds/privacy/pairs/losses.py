@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Masses = tuple[arb, arb]  # P-mass and Q-mass
 
 ROUNDING_PRECISION = 160  # of a rational number that is rounded up
-NEGLIGIBLE_BITS = 640  # of a chance, also where few digits are asked for: what is seen then still reaches far out
+NEGLIGIBLE_BITS = 640  # of a probability, also where few digits are asked for: what is seen then still reaches far out
 NEGLIGIBLE_LOG = -800  # of H_α: what lies beyond counts as infinite loss
 _ENVELOPE_POINTS = 800
 
@@ -56,7 +56,7 @@ class LossDistribution:
         points: The atoms at finite losses.
         infinite: P-mass at loss ∞.
         vanishing: Q-mass at loss -∞.
-        symmetric: Whether (Q, P) has the same profile: the law under Q of -L is the law under P of L.
+        symmetric: Whether (Q, P) has the same profile: the distribution under Q of -L is the distribution under P of L.
     """
 
     tail: Callable[[arb], Masses]
@@ -126,7 +126,7 @@ def upper_tail(x: arb) -> arb:
 
 
 def law_of(pair: Pair) -> LossDistribution:
-    """Return the law of a pair's loss.
+    """Return the distribution of a pair's loss.
 
     Raises:
         UnsupportedMechanism: It has no closed form.
@@ -136,7 +136,7 @@ def law_of(pair: Pair) -> LossDistribution:
 
 @lru_cache(maxsize=64)
 def law_at(pair: Pair, precision: int) -> LossDistribution:
-    """The law of a pair at a precision in bits, remembered."""
+    """The distribution of a pair at a precision in bits, remembered."""
     with working(precision):
         return pair.distribution()
 
@@ -151,7 +151,7 @@ def of_atoms(
 
 
 def mirrored_tail(tail: Callable[[arb], Masses]) -> Callable[[arb], Masses]:
-    """The head of a symmetric law: P(L < l) = Q(L > -l)."""
+    """The head of a symmetric distribution: P(L < l) = Q(L > -l)."""
 
     def head(loss: arb) -> Masses:
         p, r = tail(-loss)
@@ -161,7 +161,7 @@ def mirrored_tail(tail: Callable[[arb], Masses]) -> Callable[[arb], Masses]:
 
 
 def mirrored_about_zero(above: Callable[[arb], Masses]) -> Callable[[arb], Masses]:
-    """The tail at any loss of a symmetric law without continuous part at 0, from that at losses from 0 on."""
+    """The tail at any loss of a symmetric distribution without continuous part at 0, from that at losses from 0 on."""
     p, r = above(arb(0))
     whole = p + r
 
@@ -279,7 +279,7 @@ def mixture(
 
 
 def diluted(rate: arb, base: LossDistribution) -> LossDistribution:
-    """The base with all masses times the rate, and the rest of both laws at loss 0."""
+    """The base with all masses times the rate, and the rest of both distributions at loss 0."""
 
     def tail(loss: arb) -> Masses:
         p, r = base.tail(loss)
@@ -306,7 +306,7 @@ def diluted(rate: arb, base: LossDistribution) -> LossDistribution:
 
 
 def tagged(shares: Sequence[arb], laws: Sequence[LossDistribution], rest: arb | None = None) -> LossDistribution:
-    """One of several laws, drawn and revealed; ``rest`` bounds the share of those left out."""
+    """One of several distributions, drawn and revealed; ``rest`` bounds the share of those left out."""
     sums, slack = plain_sums(shares, laws), arb(0) if rest is None else arb(0).union(rest)
     continuous = [law for law in laws if not law.discrete]
 
@@ -329,7 +329,7 @@ def tagged(shares: Sequence[arb], laws: Sequence[LossDistribution], rest: arb | 
 
 
 def tagged_apart(firsts: Sequence[arb], seconds: Sequence[arb], laws: Sequence[LossDistribution]) -> LossDistribution:
-    """One of several laws, drawn and revealed, with other weights under Q: each loss is larger by log w/v."""
+    """One of several distributions, drawn and revealed, with other weights under Q: each loss is larger by log w/v."""
     gains = [(first / second).log() for first, second in zip(firsts, seconds, strict=True)]
     weighed = list(zip(firsts, seconds, gains, laws, strict=True))
     continuous = [(gain, law) for gain, law in zip(gains, laws, strict=True) if not law.discrete]
@@ -361,7 +361,7 @@ def tagged_apart(firsts: Sequence[arb], seconds: Sequence[arb], laws: Sequence[L
 
 
 def _extreme(ends: Sequence[arb | None], choose: Callable[[arb, arb], arb]) -> arb | None:
-    """Where several laws end; None where one of them does not, or there is none."""
+    """Where several distributions end; None where one of them does not, or there is none."""
     known = [end for end in ends if end is not None]
     return reduce(choose, known) if known and len(known) == len(ends) else None
 
@@ -370,7 +370,7 @@ def _extreme(ends: Sequence[arb | None], choose: Callable[[arb, arb], arb]) -> a
 
 
 def swapped(law: LossDistribution) -> LossDistribution:
-    """The law of (Q, P): the loss changes its sign."""
+    """The distribution of (Q, P): the loss changes its sign."""
 
     def tail(loss: arb) -> Masses:
         p, r = law.head(-loss)
@@ -441,7 +441,7 @@ class ProfileBound:
 
 
 def envelope_law(bound: ProfileBound) -> LossDistribution:
-    """The law whose profile is the convex envelope of finitely many upper bounds on H_α.
+    """The distribution whose profile is the convex envelope of finitely many upper bounds on H_α.
 
     A profile is convex, so it lies below every chord between two upper bounds: their lower convex hull is one as well,
     and it is the profile of a pair. Its kinks are the atoms.

@@ -1,4 +1,4 @@
-"""Dominating pairs: two distributions that are at least as easy to tell apart as any two neighbouring datasets.
+"""Dominating pairs: two distributions that are at least as easy to distinguish as any two neighbouring datasets.
 
 A pair (P, Q) *dominates* a mechanism for a class of ordered neighbours (D, D') when
 H_α(M(D) ‖ M(D')) <= H_α(P ‖ Q) for every α >= 0, where H_α(P ‖ Q) = ∫ (dP - α dQ)_+. If every step of an adaptive

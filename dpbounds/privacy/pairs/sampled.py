@@ -224,7 +224,7 @@ class Diluted(Pair):
         return (self.base,)
 
     def with_inside(self, pairs: Sequence[Pair]) -> Pair:
-        """The same chance of another base."""
+        """The same probability of another base."""
         (base,) = pairs
         return Diluted(self.rate, base)
 
@@ -234,7 +234,7 @@ class Diluted(Pair):
         return f"[{base}] with probability {rate}, else nothing; which of the two is known"
 
     def distribution(self) -> LossDistribution:
-        """That of the base with all masses times the rate, and the rest of both laws at loss 0."""
+        """That of the base with all masses times the rate, and the rest of both distributions at loss 0."""
         return diluted(ball(self.rate), self.base.distribution())
 
     @property
@@ -278,8 +278,8 @@ class Diluted(Pair):
 class Combined(Pair):
     """Several independent pairs taken as one: what runs on one sample.
 
-    Its law has no closed form; the accountants replace it by a ``Discrete`` pair that dominates it (``sampling.md``,
-    section 7).
+    Its distribution has no closed form; the accountants replace it by a ``Discrete`` pair that dominates it
+    (``sampling.md``, section 7).
     """
 
     product: Product

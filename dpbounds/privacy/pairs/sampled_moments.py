@@ -161,7 +161,7 @@ def _from_positive_part(q: arb, moments: AtInteger, order: Fraction) -> arb:
 
 
 def ternary_sum(q: arb, present: AtInteger, replaced: AtInteger, n: int) -> arb:
-    """Wang, Balle & Kasiviswanathan 2019, Theorem 9, with the two kinds of third law told apart."""
+    """Wang, Balle & Kasiviswanathan 2019, Theorem 9, with the two kinds of third distribution distinguished."""
     absent, total = 1 - q, arb(0)
     weight = arb(1)
     for j in range(1, n + 1):

@@ -24,8 +24,8 @@ class ShuffledBatches(DirectedPair):
     """One epoch over batches of one size, cut from a secret order that is drawn afresh for it.
 
     With probability ``rest`` the record is in a further, smaller batch, and that is known. ``base`` dominates the batch
-    that holds the record, and so the whole epoch: that is the law of this pair's loss. What the secret order gains
-    depends on ε and δ, and is no profile: ``routes/shuffling`` proves it. Derived in ``shuffled.md``.
+    that holds the record, and so the whole epoch: that is the distribution of this pair's loss. What the secret order
+    gains depends on ε and δ, and is not a profile: ``routes/shuffling`` proves it. Derived in ``shuffled.md``.
 
     - replace: the record's content is replaced.
     - remove: it contributes in the first dataset alone (zero); add: in the second (restore).
@@ -136,8 +136,8 @@ class Allocated(SecretSteps):
 
     ``shares`` says how many of the steps have which pair (P: the record is in it; Q: it is not); steps that are in none
     of them are not run. With X_i independent copies of their likelihood ratios and f steps run, the ratio of the whole
-    is R = (bins - f + X_1 + ... + X_f) / bins under Q. Remove: (R Q, Q); add: the same two, swapped. Its law has no
-    closed form; ``routes/allocation`` encloses it. Derived in ``allocation.md``. Attained where the bases are.
+    is R = (bins - f + X_1 + ... + X_f) / bins under Q. Remove: (R Q, Q); add: the same two, swapped. Its distribution
+    has no closed form; ``routes/allocation`` encloses it. Derived in ``allocation.md``. Attained where the bases are.
 
     Replace: Gaussian bases alone. With (N(μ), N(0)) the pair of a step: the mean of N(μ e_i) against that of N(-μ e_i);
     the record moves one step, the record in its place moves one the other way. ``allocation.md``, section 6.

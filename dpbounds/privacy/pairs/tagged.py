@@ -1,4 +1,4 @@
-"""Pairs whose law is drawn and revealed, and an attack on truncated Poisson samples (``truncated.md``)."""
+"""Pairs whose distribution is drawn and revealed, and an attack on truncated Poisson samples (``truncated.md``)."""
 
 from __future__ import annotations
 
@@ -31,13 +31,15 @@ _PROOF = "truncated.md (one tag for a cut sample, derived there)"
 class Tagged(Pair):
     """One of several pairs, drawn with weights that sum to 1, and revealed (``truncated.md``).
 
-    Where the weights are the same for both laws, H_α is the weighted sum of the parts' profiles, and the law of the
-    loss that of theirs. Else H_α = Σ w_k h_k(α v_k/w_k), and a part's losses are larger by log(w_k/v_k).
+    Where the weights are the same for both distributions, H_α is the weighted sum of the parts' profiles, and the
+    distribution of the loss that of theirs. Else H_α = Σ w_k h_k(α v_k/w_k), and a part's losses are larger by
+    log(w_k/v_k).
 
     Attributes:
         parts: w_k, all positive, with the parts.
-        others: v_k under the second law, all positive, where they differ from w_k; else empty.
-        alike: Where they differ, a pair with one law of the tag that dominates the same releases, if one is known.
+        others: v_k under the second distribution, all positive, where they differ from w_k; else empty.
+        alike: Where they differ, a pair with one distribution of the tag that dominates the same releases, if one is
+        known.
     """
 
     parts: tuple[tuple[Fraction, Pair], ...]
@@ -62,7 +64,7 @@ class Tagged(Pair):
         return replace(self, parts=tuple((weight, pair) for (weight, _), pair in zip(self.parts, pairs, strict=True)))
 
     def in_words(self, write: Writer) -> str:
-        """The two laws; weights in few digits, rounded up."""
+        """The two distributions; weights in few digits, rounded up."""
         each = "; ".join(
             f"[{part.in_words(write)}] with weight {to_decimal(weight, 4, 'up')}"
             + (f" ({to_decimal(other, 4, 'up')} under the second distribution)" if other != weight else "")

@@ -24,14 +24,16 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.losses import ball
 
 _PRECISION, _LARGEST_PRECISION, _ACCURACY = 192, 1 << 14, 96
-_SELDOM = Fraction(1, 1 << 2048)  # a chance that counts as that much: no smaller δ is ever asked for
+_SELDOM = Fraction(1, 1 << 2048)  # a probability that counts as that much: no smaller δ is ever asked for
 
 Floats = NDArray[np.float64]
 
 _MOST_RANGES, _MARGIN, _CLOSER, _MOST_EXPONENT = 8, 1e-3, 3, 40.0
 _MOVES, _FEW_MOVES, _MOST_MOVED, _SMALLEST_MOVE = 50, 11, 0.98, 1e-40
 _LOOKED_AT = math.log(1e6)  # 1/δ
-_HARDLY = 3e-5  # chance of being in a batch that is cut, in a run, for which moments say too much: one range will do
+_HARDLY = (
+    3e-5  # probability of being in a batch that is cut, in a run, for which moments say too much: one range will do
+)
 _ORDERS = np.array([2, 3, 4, 5, 6, 8, 10, 14, 20, 32], dtype=np.float64)
 _OF = np.array([order for order in _ORDERS for _ in range(2, int(order) + 1)])
 _TAKEN = np.array([float(k) for order in _ORDERS for k in range(2, int(order) + 1)])
@@ -44,12 +46,12 @@ class Cut:
     """A Poisson sample of rate q of which at most B records are kept, for all sizes n of datasets in a range.
 
     Attributes:
-        at_most: Not less than the chance τ that B or more of the n - 1 others are sampled, for the largest n.
+        at_most: Not less than the probability τ that B or more of the n - 1 others are sampled, for the largest n.
         at_least: Not more than τ for the smallest n.
-        kept: Not less than a record's chance to be in the batch, given that so many others are sampled, for the
+        kept: Not less than a record's probability to be in the batch, given that so many others are sampled, for the
             smallest n; at most q.
-        just: Not more than the chance that B - 1 of the others are sampled, for any n.
-        surely: Not more than a record's chance to be in the batch and B or more of the others sampled, for any n.
+        just: Not more than the probability that B - 1 of the others are sampled, for any n.
+        surely: Not more than a record's probability to be in the batch and B or more of the others sampled, for any n.
     """
 
     at_most: Fraction
@@ -61,14 +63,14 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class _Chances:
-    """Of one n: a chance, and that of a record to be kept given that B or more of the others are sampled.
+    """Of one n: a probability, and that of a record to be kept given that B or more of the others are sampled.
 
     Attributes:
-        at_most: Not less than τ, the chance that B or more of the others are sampled.
+        at_most: Not less than τ, the probability that B or more of the others are sampled.
         at_least: Not more than τ.
-        kept_at_most: Not less than the chance to be kept; at most q.
+        kept_at_most: Not less than the probability to be kept; at most q.
         kept_at_least: Not more than it.
-        just: Not more than the chance that B - 1 of the others are sampled.
+        just: Not more than the probability that B - 1 of the others are sampled.
     """
 
     at_most: Fraction
@@ -82,7 +84,7 @@ def cut_of(rate: Fraction, most: int, smallest: int, largest: int) -> Cut:
     """The cut to B = ``most`` records for datasets of ``smallest`` to ``largest`` records (the larger neighbour)."""
     first, last = _chances(rate, most, smallest), _chances(rate, most, largest)
     just = min(first.just, last.just, 1 - last.at_most)  # it grows with n, then falls
-    surely = first.at_least * last.kept_at_least  # τ grows with n, the chance to be kept falls
+    surely = first.at_least * last.kept_at_least  # τ grows with n, the probability to be kept falls
     return Cut(last.at_most, first.at_least, first.kept_at_most, just, surely)
 
 
@@ -125,7 +127,7 @@ def binomial_tail(count: int, rate: Fraction, least: int) -> arb:
 
 
 def least_rate(rate: Fraction, most: int, size: int) -> Fraction:
-    """Not more than a record's chance to be in the batch: q P(Bin(n-1, q) < B) + (B/n) P(Bin(n, q) > B)."""
+    """Not more than a record's probability to be in the batch: q P(Bin(n-1, q) < B) + (B/n) P(Bin(n, q) > B)."""
     if size <= most:
         return rate
     if rate == 1:
@@ -174,7 +176,7 @@ class Costs:
 
         Args:
             rate: q.
-            cut: τ from above and from below, the chance to be kept, and that of B - 1 others.
+            cut: τ from above and from below, the probability to be kept, and that of B - 1 others.
             moved: Several amounts.
         """
         most, least, kept, just = cut
@@ -183,7 +185,7 @@ class Costs:
         if most + just < 1:
             total = (1 - most - just) * _grown(plain, still, self.joining)
         nearly, cuts, shares, arrives = np.full_like(moved, just), np.full_like(moved, least), 0 * moved, moved
-        if self.replaced or self.zeroed:  # the tag has one law
+        if self.replaced or self.zeroed:  # the tag has one distribution
             nearly, cuts = nearly + moved, cuts - moved
         elif least > 0:
             shares, arrives = moved / least, moved * (most / least)

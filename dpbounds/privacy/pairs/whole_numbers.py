@@ -1,4 +1,4 @@
-"""Pairs of discrete noise: discrete Laplace and discrete Gaussian laws on the whole numbers."""
+"""Pairs of discrete noise: discrete Laplace and discrete Gaussian distributions on the whole numbers."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class ShiftedDiscreteGaussians(PublicPair):
     def distribution(self) -> LossDistribution:
         """The loss at x is (2xD - D²)/2σ².
 
-        Beyond R on either side both laws together have next to nothing: that is revealed.
+        Beyond R on either side both distributions together have next to nothing: that is revealed.
         """
         variance, distance = ball(self.variance), self.distance
         masses, rest = discrete_gaussian_masses(variance, distance)

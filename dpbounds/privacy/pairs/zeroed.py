@@ -42,8 +42,8 @@ _THREE_LAWS = "zero_out.md, sections 4 and 5 (three distributions, derived there
 class Zeroed(OnDraws):
     """A batch of fixed size in which a record is zeroed: the batch that holds it lacks some other record.
 
-    With η = 1 - p_0, h_k the profile of the base (first law: the record contributes) enlarged k times, g_k that of its
-    reversal, and κ = (α-1)(1-η)/η:
+    With η = 1 - p_0, h_k the profile of the base (first distribution: the record contributes) enlarged k times, g_k
+    that of its reversal, and κ = (α-1)(1-η)/η:
 
     - remove (the record contributes in the first dataset): for α >= 1 H_α = Σ_{k>=1} p_k inf_{b>0} h_k(α + κ/b) +
       (κ/b) g_k(b); for α < 1 the reversal of Σ_{k>=1} p_k g_k(1 + (α-1)/η). Add: the same pair, swapped.
@@ -285,7 +285,8 @@ def _least_opposed(gamma: arb, s: arb) -> arb:
 def _log_moment(pair: Zeroed, order: Fraction) -> arb:
     """Bound log E_Q r^λ of a batch in which a record is zeroed: by joint convexity, and by what replacing one costs.
 
-    The three laws (record there, zeroed, another one) lie within two links of each other (``zero_out.md``, section 6).
+    The three distributions (record there, zeroed, another one) lie within two links of each other (``zero_out.md``,
+    section 6).
     """
     candidates = []
     if pair.draws.slots == 1:

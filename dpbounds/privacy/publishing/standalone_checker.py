@@ -116,7 +116,7 @@ def normal_tail(t: arb) -> arb:
 
 
 def chance_of_at_least(trials: int, chance: arb, hits: int) -> arb:
-    """P(Bin(trials, chance) >= hits), an incomplete beta function."""
+    """P(Bin(trials, probability) >= hits), an incomplete beta function."""
     if hits <= 0 or hits > trials:
         return arb(1 if hits <= 0 else 0)
     if hits > trials * chance:
@@ -702,7 +702,7 @@ class Noise:
         return Spent(steps=[(self.profile(noise, times), 1)])
 
     def sampled(self, noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
-        """(14), (30) A record that is in a Poisson sample with chance ``rate``, beside the others."""
+        """(14), (30) A record that is in a Poisson sample with probability ``rate``, beside the others."""
         if relation == "replace-one":
             return self.replaced(noise, rate)
         sample = thinned(self.profile(noise, 1), rate)
@@ -930,7 +930,7 @@ class RandomizedResponseNoise(Noise):
     fields: ClassVar[Fields] = {"kind": unread, "epsilon": positive, "options": COUNTED}
 
     def demand(self, noise: dict[str, Any]) -> None:
-        """Refuse fewer than two options, and none of them told apart."""
+        """Refuse fewer than two options, and none of them distinguished."""
         if noise["options"] < 2:
             raise Malformed("randomised response has two options or more")
         demand_given(noise, "epsilon")
@@ -1215,7 +1215,7 @@ def noise_profile(noise: dict[str, Any], times: int) -> Profile:
 
 
 def joining(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
-    """(14), (30) A record that is in a Poisson sample with chance ``rate``, beside the others."""
+    """(14), (30) A record that is in a Poisson sample with probability ``rate``, beside the others."""
     return NOISES[noise["kind"]].sampled(noise, order, relation, rate)
 
 
@@ -1274,7 +1274,7 @@ class Grid:
         self.half, self.shift, self.levels, self.bits = half, shift, levels, bits
 
     def law(self, base: Profile, negligible: arb) -> Ratios:
-        """The law of dP/dQ under Q: its E (X - x)_+ is made linear between the points."""
+        """The distribution of dP/dQ under Q: its E (X - x)_+ is made linear between the points."""
         places = [(level, k) for level in range(self.levels) for k in range(self.half if level else 1, 2 * self.half)]
         found: list[list[int]] = [[0] * (2 * self.half) for _ in range(self.levels)]
         unit = number(Fraction(1, 2**self.shift))
@@ -1330,7 +1330,7 @@ class Grid:
         return found
 
     def sum(self, one: Ratios, other: Ratios) -> Ratios:
-        """The law of a sum; a product of two levels goes to the coarser one."""
+        """The distribution of a sum; a product of two levels goes to the coarser one."""
         top = 2 * self.half
         nothing: list[int] = []
         levels, over, low_one, low_other = list[list[int]](), nothing, nothing, nothing
@@ -1712,7 +1712,7 @@ def may_displace(noise: dict[str, Any], relation: str) -> bool:
 
 
 def displacing(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
-    """(17), (18) A record that is in the batch with chance ``rate``, and then displaces another one."""
+    """(17), (18) A record that is in the batch with probability ``rate``, and then displaces another one."""
     if relation == "zero-out-one":
         return zeroed_profile(per_bound(noise), rate, order)
     if not may_displace(noise, relation):
@@ -2078,7 +2078,7 @@ def in_every_step(rise: Fraction, steps: int) -> Fraction:
 # --- schemes/secret_orders.py -----------------------------------------------------------------------------------------
 # Last iterates in secret orders (22).
 
-Costs = list[tuple[Fraction, Fraction]]  # chances, rounded up, with squared shifts
+Costs = list[tuple[Fraction, Fraction]]  # probabilities, rounded up, with squared shifts
 
 
 def secret_costs(release: dict[str, Any], one: Fraction) -> Costs:
@@ -2189,7 +2189,7 @@ class Shuffles:
         return found, beyond + over
 
     def both(self, one: tuple[fmpz_poly, int], other: tuple[fmpz_poly, int]) -> tuple[fmpz_poly, int]:
-        """The law of a sum."""
+        """The distribution of a sum."""
         found, over = rounded_poly(one[0] * other[0], 96, self.most)
         return found, one[1] + other[1] + over
 
@@ -2846,7 +2846,7 @@ def of_truncated(
     if moved:
         near = joining(noise, order, relation, (just * rate + arrives) / (just + arrives))
         parts.append((just + arrives, just, near))
-    if not by_size:  # the tag has one law
+    if not by_size:  # the tag has one distribution
         return averaged([(first, profile) for first, _, profile in parts])
     swapped = order == "add"
     return weighed([(second, first, p) if swapped else (first, second, p) for first, second, p in parts])
@@ -2862,7 +2862,7 @@ def just_not_cut(rate: Fraction, most: int, size: int) -> Fraction:
 
 
 def least_kept(rate: Fraction, most: int, size: int) -> Fraction:
-    """(19) Not more than a record's chance to be kept where others fill the batch."""
+    """(19) Not more than a record's probability to be kept where others fill the batch."""
     if rate == 1:
         return Fraction(most, size)
     q, scale = number(rate), 2**200
@@ -2873,7 +2873,7 @@ def least_kept(rate: Fraction, most: int, size: int) -> Fraction:
 
 
 def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) -> tuple[Fraction, Fraction]:
-    """(19) τ from above (or below), and from above a record's chance to be kept where others fill the batch."""
+    """(19) τ from above (or below), and from above a record's probability to be kept where others fill the batch."""
     if size <= most:
         return Fraction(0), rate
     if rate == 1:
@@ -3341,7 +3341,7 @@ def chernoff(laws: list[Law], squared_shift: arb, near: float | None, bits: int,
 
 
 def laws_of(order: str, sampled: Sampled, hints: list[Any], log_delta: float, slack: float, shift: float) -> list[Law]:
-    """The laws, on an interval that leaves out about e^-slack δ of the P-mass; χ, ψ and the turn are hints."""
+    """The distributions, on an interval that leaves out about e^-slack δ of the P-mass; χ, ψ and the turn are hints."""
     reach = math.sqrt(2 * (slack + math.log(sum(sampled.values())) - log_delta))
     by_pair = {(positive(hint, "sample_rate"), positive(hint, "variance")): hint for hint in hints}
     laws = []
@@ -3374,8 +3374,9 @@ Atoms = tuple[fmpz_poly, int, int]  # masses in units of 2^-bits, the index of t
 def step_atoms(profile: Profile, spacing: Fraction, enough: arb, bits: int) -> Atoms:
     """(10) Connect the dots: δ, as a function of α = e^ε, made linear between the points e^{jh} and constant beyond.
 
-    It grows by that, for δ is convex in α. It is then the curve of a law with P-mass α_j (slope after - slope before)
-    at the loss jh and the last value of δ at infinity; rounded up. Stops where the last value is below ``enough``.
+    It grows by that, for δ is convex in α. It is then the curve of a distribution with P-mass α_j (slope after - slope
+    before) at the loss jh and the last value of δ at infinity; rounded up. Stops where the last value is below
+    ``enough``.
     """
     last, limit = 1, 60_000
     while not profile(number(last * spacing).exp()) <= enough:
@@ -3398,7 +3399,7 @@ def step_atoms(profile: Profile, spacing: Fraction, enough: arb, bits: int) -> A
 
 
 def product(first: Atoms, second: Atoms, drop: int, bits: int) -> Atoms:
-    """The law of a sum, masses rounded up; up to ``drop`` units at either end go to infinity (and raise δ)."""
+    """The distribution of a sum, masses rounded up; up to ``drop`` units at either end go to infinity (and raise δ)."""
     (p, start, lost), (r, begin, gone) = first, second
     effort.spend((len(p) + len(r)) / 2, len(p) + len(r))
     coefficients = [int(c) for c in (p * r).coeffs()]
@@ -3413,7 +3414,7 @@ def product(first: Atoms, second: Atoms, drop: int, bits: int) -> Atoms:
 
 
 def composed(parts: list[tuple[Atoms, int]], delta: Fraction, bits: int) -> Atoms:
-    """The law of a sum of independent losses, each of them so many times."""
+    """The distribution of a sum of independent losses, each of them so many times."""
     drop = rounded_up(number(delta), bits) >> 30
 
     def both(one: Atoms, other: Atoms) -> Atoms:
@@ -3424,7 +3425,7 @@ def composed(parts: list[tuple[Atoms, int]], delta: Fraction, bits: int) -> Atom
 
 
 def above(total: Atoms, spacing: Fraction, epsilon: Fraction, bits: int) -> arb:
-    """δ(ε) of such a law: the mass at infinity + Σ_{jh > ε} mass_j (1 - e^{ε - jh})."""
+    """δ(ε) of such a distribution: the mass at infinity + Σ_{jh > ε} mass_j (1 - e^{ε - jh})."""
     atoms, start, lost = total
     bound = arb(lost)
     effort.spend(len(atoms))
@@ -3437,7 +3438,7 @@ def above(total: Atoms, spacing: Fraction, epsilon: Fraction, bits: int) -> arb:
 def lattice_at_most(
     order: str, squared_shift: Fraction, sampled: Sampled, spacing: Fraction, at: tuple[Fraction, Fraction]
 ) -> bool:
-    """Whether δ(ε) <= δ is shown by composing lattice laws as exact integers."""
+    """Whether δ(ε) <= δ is shown by composing lattice distributions as exact integers."""
     epsilon, delta = at
     releases = sum(sampled.values()) + 1
     bits = math.ceil((math.log(releases) - log(delta)) / math.log(2)) + 60
@@ -3516,7 +3517,7 @@ def check_order(
             with ctx.workprec(precision):
                 try:
                     first, second = decide(closed_form(order, squared_shift, sampled), high, low)
-                except Unproven:  # told apart at more bits
+                except Unproven:  # distinguished at more bits
                     continue
             below, above = (first if below is None else below), (second if above is None else above)
             if below is not None and above is not None:

@@ -48,7 +48,7 @@ def statement(
 
     Raises:
         CertificateError: The proven upper end is not finite, so there is nothing to state; it is for groups; or there
-            are no words for a release.
+            are not words for a release.
 
     >>> from dpbounds.privacy.accountants.certified import account
     >>> statement(account(Gaussian(5), delta="1e-5"))[:85]

@@ -1,7 +1,7 @@
 """log E_P e^((λ-1)L) = (λ-1) D_λ(P ‖ Q) for every dominating pair, at every real order λ > 1.
 
 For most pairs the ball holds the number itself. Where a mechanism is known by a guarantee only (a Rényi curve, several
-releases on one sample), only its upper end means something; ``Pair.moments`` tells the two apart. What a curve
+releases on one sample), only its upper end means something; ``Pair.moments`` distinguishes the two. What a curve
 D_λ <= ε(λ) gives under sampling is derived from the curve, not from the pair that the curve allows: that is smaller.
 The pairs have the formulas; here the precision is raised until the answer is accurate. Derivations: ``renyi.md``.
 """

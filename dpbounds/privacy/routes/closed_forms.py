@@ -2,7 +2,7 @@
 
 For Gaussian pairs (any number of full-batch releases, or a single one on a Poisson sample) the loss is monotone in the
 observation x, so that the best test is a threshold on x (``pairs/gaussian_profiles.py``). For any other pair δ(ε) is
-read off the law of its loss.
+read off the distribution of its loss.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _START_PRECISION = 96
 _NEWTON_STEPS = 30
 _LARGEST_PRECISION = 1 << 17
 _NEGLIGIBLE = 1 << 20  # bits below 1 at which δ is small enough for any question: it counts as [0, 2^-bits]
-_LARGEST_LAW_PRECISION = 1 << 11  # beyond that δ(ε) of a pair that is known by its law counts as 0 from below
+_LARGEST_LAW_PRECISION = 1 << 11  # beyond that δ(ε) of a pair that is known by its distribution counts as 0 from below
 
 
 def has_closed_form(product: Product) -> bool:
-    """Whether the product is a single pair taken once (merged Gaussians count as one) and its law is known."""
+    """Whether the product is a single pair taken once (merged Gaussians count as one) and its distribution is known."""
     return len(product) == 1 and product[0][1] == 1 and product[0][0].has_distribution
 
 
@@ -108,7 +108,7 @@ def _delta_by_law(pair: Pair, epsilon: Fraction, accuracy_bits: int, precision: 
         with working(precision):
             try:
                 value = law_at(pair, precision).delta(ball(epsilon))
-            except Declined as reason:  # a point of the law was not placed at this precision
+            except Declined as reason:  # a point of the distribution was not placed at this precision
                 if precision >= _LARGEST_LAW_PRECISION:
                     raise NotCertified(f"δ({brief(epsilon)}): {reason}") from None
             else:

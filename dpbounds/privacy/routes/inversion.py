@@ -109,7 +109,7 @@ def _nearby(
 ) -> tuple[Fraction, float] | None:
     """The root to some 57 bits and -d log δ/dε there, by secants from the guess; None where they do not settle.
 
-    Slopes are doubles: a guess whose reciprocal is no double is left to the slower search.
+    Slopes are doubles: a guess whose reciprocal is not a double is left to the slower search.
     """
     excess = partial(_excess, estimate, delta)
     if not 1 / _SECANT_REACH < guess < _SECANT_REACH:

@@ -85,7 +85,7 @@ class Finding:
 
 
 def compare(theorem: Theorem, instance: Instance) -> Finding:
-    """Hold a bound against its instance.
+    """Compare a bound with its instance.
 
     Raises:
         InvalidValue: The statement does not apply at the instance's values.

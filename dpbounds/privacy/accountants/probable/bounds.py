@@ -103,7 +103,7 @@ def _up(log: float) -> Fraction:
 
 
 def mean_at_most(mean: Fraction, count: int, risk: Fraction) -> Fraction:
-    """Bound the expectation of numbers in [0, 1] by the mean of ``count`` draws; wrong with chance ``risk``.
+    """Bound the expectation of numbers in [0, 1] by the mean of ``count`` draws; wrong with probability ``risk``.
 
     The least p with n KL(mean ‖ p) > log(1/risk), rounded up (Chernoff; Hoeffding 1963). ``probable.md``, section 2.
     """

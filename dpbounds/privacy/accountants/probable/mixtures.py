@@ -68,7 +68,7 @@ class Subsets:
         return tilt * (1 + tilt) * self.taken * self.shift**2 / 2
 
     def shifted(self, bits: Bits, rows: int, tilt: float) -> Floats:
-        """Each step is taken with the chance that is left to it, one after the other."""
+        """Each step is taken with the probability that is left to it, one after the other."""
         draws, chances = normal(bits, rows, self.columns), uniform(bits, rows, self.columns)
         left = np.full(rows, float(self.taken))
         for step in range(self.columns):
@@ -180,7 +180,7 @@ class Apart(_Rows):
         return 64.0 + 8 * len(self.shifts) + taken * bands * (1 + longest) * (9 * math.sqrt(bands) + longest + 16)
 
     def _chances(self) -> Floats:
-        """Of each step to be taken: the chance to be free there, times the rate."""
+        """Of each step to be taken: the probability to be free there, times the rate."""
         steps = len(self.shifts)
         free, taken = np.zeros(steps + self.separation), np.zeros(steps)
         free[0] = 1.0

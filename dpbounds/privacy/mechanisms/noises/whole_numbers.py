@@ -122,7 +122,7 @@ def bounded_vectors(bound: ExactLike, dimension: int | None) -> dict[str, Fracti
     """The bound on the norm of vectors of whole numbers, and their dimension, as fields.
 
     Raises:
-        InvalidValue: The bound is below 1, or the dimension is no positive whole number.
+        InvalidValue: The bound is below 1, or the dimension is not a positive whole number.
     """
     least = positive(bound, "bound")
     if least < 1:

@@ -90,9 +90,9 @@ def demand_drawable(rate: Fraction) -> None:
 def subsets(source: Source, records: int, batches: int, size: int) -> Rows:
     """For each record a uniform subset of 0, ..., ``batches`` - 1 of so many, by Floyd's algorithm; shape (n, K).
 
-    By induction: after j the first columns are a uniform subset of 0, ..., j of their size. It holds j with the chance
-    that a uniform number up to j is j or taken, (1 + i)/(j + 1) for i columns before; else that number is uniform among
-    those that are not taken (Bentley & Floyd 1987).
+    By induction: after j the first columns are a uniform subset of 0, ..., j of their size. It holds j with the
+    probability that a uniform number up to j is j or taken, (1 + i)/(j + 1) for i columns before; else that number is
+    uniform among those that are not taken (Bentley & Floyd 1987).
     """
     found: list[Rows] = []
     for j in range(batches - size, batches):

@@ -33,7 +33,7 @@ class Toeplitz(Displayed):
             it is the number of steps unless given.
 
     Raises:
-        InvalidValue: There is no coefficient, the first is 0, or a number is no whole one, or too large.
+        InvalidValue: There is no coefficient, the first is 0, or a number is not a whole one, or too large.
 
     >>> Toeplitz(["1", "1/2", "1/8"], steps=8, bands=2).coefficients
     (Fraction(1, 1), Fraction(1, 2))
@@ -164,7 +164,7 @@ class BinaryTree(Displayed):
         steps: The number of leaves.
 
     Raises:
-        InvalidValue: It is no positive whole number, or too large.
+        InvalidValue: It is not a positive whole number, or too large.
     """
 
     steps: int

@@ -130,7 +130,7 @@ class SampledWithoutReplacement(_FixedSize):
         return Sampling.classes(self, order)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """One record of the batch, which the record is in with chance b/n, is another one (``sampling.md``)."""
+        """One record of the batch, which the record is in with probability b/n, is another one (``sampling.md``)."""
         b, n, inner = self.batch_size, self.dataset_size, self.mechanism
         _demand_a_plain_batch(inner, order)
         draws = pairs.Draws(Fraction(b, n))
@@ -233,7 +233,7 @@ class SampledWithReplacement(_FixedSize):
         return pairs.StepBound(pairs.Sampled(direction, draws, base), (), size=n)
 
     def group_pair(self, order: Order, k: int) -> pairs.Pair | None:
-        """Each of b draws is of the group with chance k/n, for Gaussian noise (``pairs/groups.md``)."""
+        """Each of b draws is of the group with probability k/n, for Gaussian noise (``pairs/groups.md``)."""
         b, n = self.batch_size, self.dataset_size
         base = single_pair(self.mechanism, Order.REPLACE)  # of the batch, one record takes the place of another
         if not isinstance(base, pairs.ShiftedGaussians) or n <= k or order.zeroes:

@@ -92,7 +92,7 @@ def _in_every_step(stretch: Fraction, steps: int, direction: str) -> Fraction:
 
 
 def kept_law(run: LastIterate) -> Law:
-    """The costs of a record at a uniformly random position, the same in every epoch, as a law of few costs.
+    """The costs of a record at a uniformly random position, the same in every epoch, as a distribution of few costs.
 
     Positions are rounded to dearer ones.
     """
@@ -208,7 +208,7 @@ def _powers(ratio: arb, count: int) -> arb:
 
 
 def shuffled_law(run: LastIterate, squared_shift: Fraction) -> Law:
-    """The law of a record's cost with fresh permutations; it dominates (``last_iterate.md``, section 4).
+    """The distribution of a record's cost with fresh permutations; it dominates (``last_iterate.md``, section 4).
 
     Args:
         run: With fresh permutations.
@@ -244,7 +244,7 @@ def shuffled_law(run: LastIterate, squared_shift: Fraction) -> Law:
 
 
 def coarser(law: Law, atoms: int) -> Law:
-    """A law of squared shifts with at most so many atoms that dominates."""
+    """A distribution of squared shifts with at most so many atoms that dominates."""
     if len(law) <= atoms:
         return law
     values = np.array([to_float(cost, "up") for cost, _ in law])
@@ -341,7 +341,7 @@ def _at_most_one(odds: _Floats) -> _Floats:
 
 @lru_cache(maxsize=64)
 def _fresh_masses(steps: Schedule, batches: int, epochs: int, scale: int) -> _Masses:
-    """The law of a cost with fresh permutations in every epoch, from above."""
+    """The distribution of a cost with fresh permutations in every epoch, from above."""
     windows: Uniform | Scheduled
     if isinstance(steps, tuple):
         windows, costs = Scheduled(steps, batches), Uniform(1 + sum(steps, Fraction(0)) / len(steps), batches)

@@ -73,12 +73,12 @@ class MatrixMechanism(InTurn):
         participation: In which steps a record may take part. "single": one at most. "fixed-order": those of one group,
             the steps l with l mod ``separation`` the same, all of them. "minimum-separation": any that are
             ``separation`` apart or more, chosen in any way; with a ``sample_rate`` drawn, in secret: at each step that
-            is ``separation`` or more behind its last one (or has none before it) with that chance. What is certified
-            of such draws is what any choice spends; what they gain is known by sampling alone (``probable_epsilon``).
-            "cyclic-poisson": as in a fixed order, but in each of its
-            steps with chance ``sample_rate`` only, drawn independently and in secret; the matrix must not have more
-            bands than ``separation``. "balls-in-bins": as in a fixed order, the record's group being drawn uniformly,
-            independently and in secret, once.
+            is ``separation`` or more behind its last one (or has none before it) with that probability. What is
+            certified of such draws is what any choice spends; what they gain is known by sampling alone
+            (``probable_epsilon``). "cyclic-poisson": as in a fixed order, but in each of its
+            steps with probability ``sample_rate`` only, drawn independently and in secret; the matrix must not have
+            more bands than ``separation``. "balls-in-bins": as in a fixed order, the record's group being drawn
+            uniformly, independently and in secret, once.
         separation: b; the number of groups.
         at_most: The largest number of steps of a record, with "minimum-separation"; as many as fit unless given.
         sample_rate: In (0, 1], with "cyclic-poisson", or with "minimum-separation" where steps are drawn.

@@ -45,7 +45,7 @@ class OneBatch:
     """How a batch is drawn that is independent of all others: record by record, or so many records.
 
     Attributes:
-        rate: The chance of each record, drawn by itself; None where the number of records is fixed.
+        rate: The probability of each record, drawn by itself; None where the number of records is fixed.
         most: With a rate, how many records are kept at most, of those drawn, uniformly; without one, how many are
             drawn. None: all that are drawn.
         repeats: Whether a record may be drawn several times.
@@ -153,7 +153,7 @@ class InTurn(Mechanism):
 
     @property
     def group_rate(self) -> Fraction | None:
-        """With what chance each record of a batch's group takes part; None where all of them do."""
+        """With what probability each record of a batch's group takes part; None where all of them do."""
         return None
 
     @property

@@ -245,7 +245,7 @@ def _tagged_cut(
         parts.append((cut.at_least - moved, cut.at_least, _displacing(inner, chance, order)))
     if moved:
         parts.append((just + arrives, just, joining((just * rate + arrives) / (just + arrives))))
-    if not by_size:  # the tag has one law
+    if not by_size:  # the tag has one distribution
         return pairs.Tagged(tuple((first, part) for first, _, part in parts if first))
     if order is Order.ADD:
         parts = [(second, first, part) for first, second, part in parts]
@@ -285,7 +285,7 @@ def _crowd(mechanism: TruncatedPoisson, order: Order, size: int, count: int) -> 
 
 
 def _displacing(inner: Mechanism, rate: Fraction, order: Order) -> pairs.Pair:
-    """A record that is in the batch with chance ``rate`` displaces another one: as in a batch of fixed size."""
+    """A record that is in the batch with probability ``rate`` displaces another one: as in a batch of fixed size."""
     if order.zeroes:
         return zeroed(inner, pairs.Draws(rate), 1, order).pair
     base, _ = base_of(inner, Order.REPLACE)

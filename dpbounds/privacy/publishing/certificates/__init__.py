@@ -2,7 +2,7 @@
 
 It records a claim, the mechanism it is about, and how it was proven; its format is documented in
 ``certificate_format.md``. Checking believes none of the recorded enclosures: the dominating pairs are derived again,
-the claim is held against another route, and its two exact inequalities are evaluated by ``standalone_checker.py``,
+the claim is compared with another route, and its two exact inequalities are evaluated by ``standalone_checker.py``,
 which shares no code with the routes.
 """
 

@@ -56,7 +56,7 @@ def claim_of(entry: Any) -> Claim:
 
 
 def read_document(certificate: str | Path | Mapping[str, object]) -> dict[str, Any]:
-    """The certificate as plain data; ``CertificateError`` where it is no JSON object."""
+    """The certificate as plain data; ``CertificateError`` where it is not a JSON object."""
     if isinstance(certificate, Mapping):
         return dict(certificate)
     try:

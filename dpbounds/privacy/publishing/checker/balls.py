@@ -51,7 +51,7 @@ def normal_tail(t: arb) -> arb:
 
 
 def chance_of_at_least(trials: int, chance: arb, hits: int) -> arb:
-    """P(Bin(trials, chance) >= hits), an incomplete beta function."""
+    """P(Bin(trials, probability) >= hits), an incomplete beta function."""
     if hits <= 0 or hits > trials:
         return arb(1 if hits <= 0 else 0)
     if hits > trials * chance:

@@ -85,7 +85,7 @@ def check_order(
             with ctx.workprec(precision):
                 try:
                     first, second = decide(closed_form(order, squared_shift, sampled), high, low)
-                except Unproven:  # told apart at more bits
+                except Unproven:  # distinguished at more bits
                     continue
             below, above = (first if below is None else below), (second if above is None else above)
             if below is not None and above is not None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dp_accounting import DpEvent, NeighboringRelation
 
 _PRECISION = 192
-_ROUNDING = Fraction(1, 2**40)  # what the sum of an event's chances may miss of 1, in doubles
+_ROUNDING = Fraction(1, 2**40)  # what the sum of an event's probabilities may miss of 1, in doubles
 
 # of dp-accounting's ``NeighboringRelation``: what each is called here
 _RELATIONS = {
@@ -84,7 +84,7 @@ def from_dp_event(event: DpEvent, relation: str | Relation | NeighboringRelation
     Raises:
         UnsupportedMechanism: No analysis is proven here for one of the events, or it has no guarantee (no noise, or
             non-private); the message names it, says why, and what can be computed instead.
-        InvalidValue: A parameter is out of its domain, a black box comes without its relation, or this is no event.
+        InvalidValue: A parameter is out of its domain, a black box comes without its relation, or this is not an event.
         DpboundsError: dp-accounting is not installed.
 
     >>> import dp_accounting as dpa
@@ -165,7 +165,7 @@ def read_event(event: DpEvent, relation: Relation | None) -> Mechanism | Unprote
 
     Raises:
         UnsupportedMechanism: No analysis is proven here for one of the events.
-        InvalidValue: A parameter is out of its domain, a black box comes without its relation, or this is no event.
+        InvalidValue: A parameter is out of its domain, a black box comes without its relation, or this is not an event.
         DpboundsError: dp-accounting is not installed.
     """
     library = _events_of_dp_accounting()
@@ -499,7 +499,7 @@ class _Writer:
         return event(to_float(stddev, "down"), to_float(bound, "up"), dimension)
 
     def _mixture(self, stddev: Fraction, norms: Sequence[tuple[Fraction, Fraction]]) -> DpEvent:
-        """Chances rounded down, but for that of the largest norm: it takes what the others lack."""
+        """Probabilities rounded down, but for that of the largest norm: it takes what the others lack."""
         below = [to_float(chance, "down") for _, chance in norms[:-1]]
         last = to_float(1 - sum(map(exact, below), Fraction(0)), "up")
         event = self.library.MixtureOfGaussiansDpEvent

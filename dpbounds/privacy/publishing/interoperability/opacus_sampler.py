@@ -34,7 +34,7 @@ def drawn_rate(sample_rate: ExactLike) -> Fraction:
     """The probability with which Opacus' sampler draws a record at a sample rate, exact.
 
     Args:
-        sample_rate: In (0, 1], as given to the sampler; numbers that are no double are rounded up to one.
+        sample_rate: In (0, 1], as given to the sampler; numbers that are not a double are rounded up to one.
 
     Returns:
         A multiple of 2^-24 in (0, 1].

@@ -30,7 +30,8 @@ class Window:
         spacing: h, of the multiples.
         start, length: The multiples that are looked at.
         rising, falling: How steep the Chernoff bounds are, rising more than the tilt.
-        tilt: θ >= 0: of the law of the sum is computed what e^(θ sum) makes of it, so that what is rare, but large
+        tilt: θ >= 0: of the distribution of the sum is computed what e^(θ sum) makes of it, so that what is rare, but
+        large
             enough to count, is known as well as what is common.
     """
 
@@ -44,15 +45,15 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The law of the sum of some bins on the window, tilted and wrapped around, as computed.
+    """The distribution of the sum of some bins on the window, tilted and wrapped around, as computed.
 
     Attributes:
         window: Where.
-        masses: Of the tilted law, in doubles, not negative.
-        back: What turns them into masses of the law: doubles, off by three roundings and two of balls at most.
+        masses: Of the tilted distribution, in doubles, not negative.
+        back: What turns them into masses of the distribution: doubles, off by three roundings and two of balls at most.
         off: At least the norm of the error of ``masses``.
-        above, below: At least the mass of the law on either side of the window.
-        wrapped: At least the mass of the tilted law outside of the window.
+        above, below: At least the mass of the distribution on either side of the window.
+        wrapped: At least the mass of the tilted distribution outside of the window.
     """
 
     window: Window
@@ -66,7 +67,7 @@ class Sum:
     @classmethod
     def of(cls, others: Sequence[tuple[Bin, int]], window: Window) -> Sum:
         """The sum of so many bins of each kind; ``Declined`` where a bin alone reaches beyond the window."""
-        laws, origin, mass = [], 0, arb(1)  # of the tilted laws, before they are divided by it
+        laws, origin, mass = [], 0, arb(1)  # of the tilted distributions, before they are divided by it
         with working(MASS_PRECISION):
             tilt = arb(window.tilt) * arb(window.spacing)
             for each, count in others:
@@ -91,7 +92,7 @@ class Sum:
             first, last = window.start - 1 - origin, window.start + window.length - origin
 
             def moment(rate: arb) -> arb:
-                """E e^(rate (sum - origin)) of the tilted law, the sum in multiples."""
+                """E e^(rate (sum - origin)) of the tilted distribution, the sum in multiples."""
                 z, found = rate.exp(), arb(1)
                 for law in laws:
                     found = found * law.moment(z) ** law.count

@@ -43,7 +43,7 @@ class Point:
 def hull_of_bounds(points: Sequence[Point], reverse: Sequence[Point]) -> Discrete:
     """The least convex curve through upper bounds on the profile, which lies below every chord; its kinks are atoms.
 
-    ``reverse``: those of the pair with its laws swapped.
+    ``reverse``: those of the pair with its distributions swapped.
     """
     mirrored = [(1 / each.alpha, 1 - (1 - each.profile) / each.alpha) for each in reverse if each.alpha > 1]
     corners = [(Fraction(0), Fraction(1)), *reversed(mirrored), *((each.alpha, each.profile) for each in points)]

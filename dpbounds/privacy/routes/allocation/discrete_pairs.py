@@ -204,7 +204,7 @@ def _at_thresholds(pair: Allocated, grid: Grid) -> tuple[Discrete, Discrete]:
 
 
 def attained(pair: SecretSteps, grid: Grid) -> Discrete:
-    """What an observer of the attained run sees who tells outcomes apart coarsely; a few outcomes may be missing."""
+    """What an observer of the attained run sees who distinguishes outcomes coarsely; a few outcomes may be missing."""
     if isinstance(pair, Allocated) and grid.looks_at_thresholds(pair):
         return _at_thresholds(pair, grid)[1]
     most, choices = pair.times, math.comb(pair.places, pair.times)
@@ -228,7 +228,7 @@ def attained(pair: SecretSteps, grid: Grid) -> Discrete:
             if q > 0:
                 where = ball_end((p / (q * slack * slack)).log(), "down")
                 points[where] = points.get(where, Fraction(0)) + mass
-            else:  # never seen under the other law
+            else:  # never seen under the other distribution
                 infinite += mass
     return Discrete(tuple(sorted(points.items())), infinite)
 

@@ -106,13 +106,13 @@ def told_apart(
 
 @dataclass(frozen=True, slots=True)
 class InPlace:
-    """What bounds one of m steps under replace-one where the record's step is told apart (``proof.md``, 12).
+    """What bounds one of m steps under replace-one where the record's step is distinguished (``proof.md``, 12).
 
     Attributes:
         product: What it is compared with: δ(ε) is δ of this at ε + ``shift`` but for what follows.
         shift: Both ends of Σ log(m - 1).
         more, less: In logarithms, what the ratio may be above, and below, that of the product.
-        rare: The chance that it is not.
+        rare: The probability that it is not.
         spacing: Of a grid for it: a choice.
     """
 
@@ -172,7 +172,7 @@ def in_place(product: Product, width: float, *, for_epsilon: bool = True) -> InP
 def at_most(
     ends: Callable[[Sequence[Fraction], int], Sequence[Fraction]], epsilons: Sequence[Fraction], rare: Fraction
 ) -> list[Fraction]:
-    """At least δ at each ε, of what is as asked but for a chance: (1 - e^ε A)_+ <= (1 - A)_+ - ε where ε < 0."""
+    """At least δ at each ε, of what is as asked but for a probability: (1 - e^ε A)_+ <= (1 - A)_+ - ε where ε < 0."""
     zero = Fraction(0)
     found = ends([max(zero, epsilon) for epsilon in epsilons], 1)
     return [
@@ -181,7 +181,7 @@ def at_most(
 
 
 def _steps(product: Product) -> tuple[list[_Step], Direction, Fraction] | None:
-    """The secret steps, the one order of all, and the squared shift of what is no secret; None for other pairs."""
+    """The secret steps, the one order of all, and the squared shift of what is not a secret; None for other pairs."""
     steps, orders, plain = list[_Step](), set[Direction](), Fraction(0)
     for pair, count in product:
         match pair:
@@ -223,7 +223,7 @@ def _added(steps: Sequence[_Step], epsilon: Fraction) -> Fraction:
 def _reach(steps: Sequence[_Step], rarely: float) -> tuple[Fraction, Fraction]:
     """(how much more than its own ratio over m a whole one may be, in logarithms; the chance that it is even more).
 
-    The chance is to be about ``rarely``.
+    The probability is to be about ``rarely``.
     """
     terms = sum(step.count * step.ways for step in steps)
     wanted = math.log(terms) - math.log(rarely)

@@ -2,8 +2,8 @@
 
 Every step's outcome is replaced by the cell of its ratio, and of several steps together only a cell of the sum is kept:
 post-processing, whatever the cells are. A cell knows its Q-mass when none of its steps, one of them, ..., k of them
-held the record (``counts`` 0, 1, ..., k, summed over which), so that the law for a uniformly random choice of k steps
-can be read off at the end (``proof.md``, section 4).
+held the record (``counts`` 0, 1, ..., k, summed over which), so that the distribution for a uniformly random choice of
+k steps can be read off at the end (``proof.md``, section 4).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def one_step(pair: Pair, spacing: Fraction, ends: tuple[int, int], most: int) ->
     step = LossStep(pair)
     rare = math.ceil(
         _BITS * float(spacing) * max(map(abs, ends))
-    )  # so rare is under one law what the other often shows
+    )  # so rare is under one distribution what the other often shows
     with working(working_precision(spacing, step.extra_bits + rare)):
         law = step.law()
         cells = cut(step, lattice, range(ends[0], ends[1] + 1))

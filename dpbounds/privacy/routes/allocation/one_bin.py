@@ -43,7 +43,7 @@ class Cells:
         per_unit: How many cells there are per unit.
         u, w: Doubles below and above the likelihood ratios at the cuts.
         none: Masses of the cells under N(0, 1), each off by at most two roundings, none below 2^-900.
-        first, second: The same under the first and the second law, N(μ, 1), N(0, 1) or N(-μ, 1).
+        first, second: The same under the first and the second distribution, N(μ, 1), N(0, 1) or N(-μ, 1).
     """
 
     per_unit: int
@@ -99,7 +99,8 @@ class Bin:
         none, first, second: Masses under N(0, 1), with the record, with its replacement: doubles, each off by a factor
             (1 ± ``off``) at most. (Where nothing is run: all such bins in one, the last two times their number.)
         off: That.
-        moved: At least E |V - V'| in real units for a law V' of these multiples that is off no more than that, V being
+        moved: At least E |V - V'| in real units for a distribution V' of these multiples that is off no more than that,
+        V being
             exact, but capped and spread: what rounding the weights of the spread may have moved.
         lost: At least E (V - cap)_+ beyond the largest multiple.
     """

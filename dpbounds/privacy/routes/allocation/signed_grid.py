@@ -163,19 +163,22 @@ class _Signs(NamedTuple):
     zero: Floats
 
 
-# --- Laws on it -------------------------------------------------------------------------------------------------------
+# --- Distributions on it
+# -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Laws:
-    """Of the sum of some V, rounded: for each threshold, under three laws.
+    """Of the sum of some V, rounded: for each threshold, under three distributions.
 
     Attributes:
-        positive, negative: Masses at the points of either sign, by law (without the record; the sum of those where one
+        positive, negative: Masses at the points of either sign, by distribution (without the record; the sum of those
+        where one
             of these bins holds the record; the same with its replacement), threshold and point. 0 or at least 2^-450.
-        zero: At 0, by law and threshold.
+        zero: At 0, by distribution and threshold.
         lost: By threshold, at least what (·)_+ may be short of.
-        roundings: Masses are off by a factor (1 ± 2^-53)^roundings at most; those of the second law may be too small,
+        roundings: Masses are off by a factor (1 ± 2^-53)^roundings at most; those of the second distribution may be too
+        small,
             of the third too large.
     """
 

@@ -75,7 +75,7 @@ class LowNoise:
     slack: float = 0.02
     # Squared spacing of a grid for the other steps, in units of the width times the loss per doubling; 1 to 8.
     squared_spacing: float = 3.0
-    # Chance, of an attack, that the promise is smaller than it could be; 0 to 1: it gives up nothing.
+    # Probability, of an attack, that the promise is smaller than it could be; 0 to 1: it gives up nothing.
     seldom: float = 1e-2
 
 
@@ -110,7 +110,7 @@ class Tuning:
     undecisive: int = 10
     # Share of δ that may lie beyond the grid; 0 to 1. Row "1 of 100, 10 epochs, z=.5".
     beyond_grid: float = 1e-7
-    # Share of δ that thresholds, and steps told apart, may give up; 0 to 1. Row "1 of 100, z=1, replace".
+    # Share of δ that thresholds, and steps distinguished, may give up; 0 to 1. Row "1 of 100, z=1, replace".
     given_up: float = 1e-5
     # Share of the width, for the composition of discrete pairs; 0 to 1. Row "1 of 1000, 5 epochs, z=.8": at 1 it is
     # twice as wide (2.8e-4) and takes 14 s, not 5 s.
@@ -120,7 +120,8 @@ class Tuning:
     # Bins; from here on a transform under replace-one has twice as many points.
     # Row "1 of 100 000, 10 epochs, z=1, replace".
     large_transform: int = 30_000
-    # Thresholds that share one law of very many bins, and the share of the best tilt at the middle one; 1 or more, 0 to
+    # Thresholds that share one distribution of very many bins, and the share of the best tilt at the middle one; 1 or
+    # more, 0 to
     # 1. Row "1 of 100 000, z=1".
     shared_thresholds: int = 48
     shared_tilt: float = 0.7

@@ -112,7 +112,7 @@ def _at_least_ratios(spacing: Fraction, length: int) -> Floats:
 
 
 def one_ratio(step: AnyStep, spacing: Fraction, ends: tuple[int, int]) -> UpperDistribution:
-    """The law of one step's ratio, cut at the grid points from the first to the second index."""
+    """The distribution of one step's ratio, cut at the grid points from the first to the second index."""
     lattice = Lattice(Fraction(0), spacing)
     with working(working_precision(spacing, step.extra_bits)):
         cells = cut(step, lattice, range(ends[0], ends[1] + 1))

@@ -14,7 +14,7 @@ from dpbounds.privacy.routes.allocation.rounding import Floats
 _TILT = 0.5  # of the tilt at which that bound is best: less makes for a shorter window
 _STEEPER = 8  # rates that are left for Chernoff bounds
 _STEEPEST = 300.0  # how much the tilt may weigh one end of the window more than the other, as a logarithm: a choice
-_OUTSIDE = math.log(1e-17)  # of the sum's law, that may lie outside the window: a choice
+_OUTSIDE = math.log(1e-17)  # of the sum's distribution, that may lie outside the window: a choice
 _RATES = np.geomspace(1e-3, 1e4, 85)  # of Chernoff bounds, in units of one over a deviation: a choice
 
 

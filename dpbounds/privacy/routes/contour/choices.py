@@ -11,12 +11,12 @@ import numpy as np
 from dpbounds.privacy.pairs.pairs import Direction
 from dpbounds.privacy.routes.contour.landscape import CutDistribution, Floats, RepeatedPair
 
-_FREQUENCY = 500  # node-frequency products that take as long as all else that a law takes at one frequency
+_FREQUENCY = 500  # node-frequency products that take as long as all else that a distribution takes at one frequency
 
 
 @dataclass(frozen=True, slots=True)
 class Bulk:
-    """A smooth split of one law at t = ``edge``: the bulk lies below, the jumps above."""
+    """A smooth split of one distribution at t = ``edge``: the bulk lies below, the jumps above."""
 
     edge: float
     softness: float

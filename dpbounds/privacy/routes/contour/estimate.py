@@ -48,7 +48,7 @@ class FloatCurve:
         return float(np.abs(self.terms).sum())
 
     def log_delta(self, epsilon: float) -> float:
-        """Log δ(ε) of the cut law, or -inf where rounding has eaten it."""
+        """Log δ(ε) of the cut distribution, or -inf where rounding has eaten it."""
         k = np.arange(len(self.terms))
         total = float((self.terms * np.exp(-1j * self.plan.spacing * epsilon * k)).real.sum())
         if not total > _NOISE * self.size:

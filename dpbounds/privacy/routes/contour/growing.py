@@ -2,9 +2,9 @@
 
 A loop that asks for ε after each epoch asks about histories of which each begins with the last one. Their own plans
 differ a little in every number, and no sum over nodes is used twice. Here tilt, frequencies and accuracy are those of
-the history's own beginning, and what depends on one law besides is cached by exactly what it is computed from. The
-beginning is taken from the product that is asked about, never from what was asked before: no answer depends on earlier
-questions. Nothing here is proven (see ``plan``).
+the history's own beginning, and what depends on one distribution besides is cached by exactly what it is computed from.
+The beginning is taken from the product that is asked about, never from what was asked before: no answer depends on
+earlier questions. Nothing here is proven (see ``plan``).
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from dpbounds.privacy.routes.contour.nodes import choose_nodes
 from dpbounds.privacy.routes.contour.plan import Draft
 from dpbounds.privacy.routes.contour.spectrum import last_frequency, shortest_period
 
-_FEWEST = 4  # laws of a schedule, below which a plan of its own is cheap
+_FEWEST = 4  # distributions of a schedule, below which a plan of its own is cheap
 _BLOCKS = (2, 4, 8)  # tried in turn: a beginning has as many blocks at least, and lacks less than one of the whole
 _LAWS = 512  # kept
 _ROOM = 1.03  # of the period, beyond what either end of a block needs
-_FEW = 12  # laws that stand for a schedule where it is planned
+_FEW = 12  # distributions that stand for a schedule where it is planned
 _DEARER = 2  # times as many frequencies as one end of a block needs: too many
 _LEAP = 2.0  # from block to block, of the variance, that is foreseen
 _SLACK = 2.5  # nats of accuracy that the whole may lack
@@ -57,10 +57,10 @@ class _Beginning:
 
 
 def growing_plan(product: GaussianProduct, log_delta: float, accuracy: float) -> ContourChoices:
-    """A plan for ε(δ) of a schedule of many laws.
+    """A plan for ε(δ) of a schedule of many distributions.
 
     Raises:
-        Declined: There are few laws, or those that the schedule does not begin with need another contour.
+        Declined: There are few distributions, or those that the schedule does not begin with need another contour.
     """
     sampled = tuple((pair, count) for pair, count in product if isinstance(pair, SampledGaussians))
     if len(sampled) < _FEWEST:
@@ -126,7 +126,7 @@ def _beginning(
         replace(draft, saddle=saddle, sigmas=tuple(sigmas), accuracy=math.exp(log_accuracy))
         for draft, saddle in zip(drafts, saddles, strict=True)
     ]
-    # what comes back beyond the cut-offs, and where they stand, is not seen by few laws
+    # what comes back beyond the cut-offs, and where they stand, is not seen by few distributions
     log_cut, shift = log_delta + log_accuracy, split(unsampled)[1]
     whole = [
         replace(draft, landscape=LossSum(tuple(_law(part, softness, log_cut) for part in split(each)[0]), shift))
@@ -153,7 +153,7 @@ def _beginning(
 
 
 def _thinned(sampled: GaussianProduct) -> GaussianProduct:
-    """Few laws that stand for all of them: of neighbours the middle one."""
+    """Few distributions that stand for all of them: of neighbours the middle one."""
     size = math.ceil(len(sampled) / _FEW)
     runs = [sampled[start : start + size] for start in range(0, len(sampled), size)]
     return tuple((run[len(run) // 2][0], sum(count for _, count in run)) for run in runs)
@@ -185,7 +185,7 @@ def _nodes(part: RepeatedPair, beginning: _Beginning) -> Nodes:
 
 
 def kept_moments(nodes: Nodes) -> Moments:
-    """The moments of one law at the working precision, with all that was computed of them there before."""
+    """The moments of one distribution at the working precision, with all that was computed of them there before."""
     return _moments(nodes, working_bits())
 
 

@@ -25,7 +25,7 @@ _SPACING = 0.08
 _MOST_NODES = 200_000
 _FAR_GROWTH, _FAR_NODES, _FAR_ROUNDS = 1.2, 60, 5
 _REFINEMENTS = 4
-_TWO_HUMPED = 30.0  # spread times tilt beyond which a tilted law is not taken for a normal one
+_TWO_HUMPED = 30.0  # spread times tilt beyond which a tilted distribution is not taken for a normal one
 _DEEPEST = -1e6  # log δ at which no cut-off further out is tried
 _COARSE_CELLS = 1 << 15
 _FARTHEST_EDGE = 1e9  # standard deviations
@@ -194,7 +194,7 @@ def cut_edge(part: RepeatedPair, softness: float, log_allowance: float) -> float
 
 
 def scan(part: RepeatedPair, softness: float, log_allowance: float) -> CutDistribution:
-    """Lay a grid over everything that the part's tilted laws can weigh."""
+    """Lay a grid over everything that the part's tilted distributions can weigh."""
     reach = math.sqrt(2 * (_DEPTH + math.log(part.count)))
     if part.cut:
         edge = cut_edge(part, softness, log_allowance)
@@ -222,7 +222,7 @@ def scan(part: RepeatedPair, softness: float, log_allowance: float) -> CutDistri
 
 @dataclass(frozen=True)
 class LossSum:
-    """The sum of all losses: laws with multiplicities, plus one exact Gaussian part with squared shift μ²."""
+    """The sum of all losses: distributions with multiplicities, plus one exact Gaussian part with squared shift μ²."""
 
     laws: tuple[CutDistribution, ...]
     squared_shift: float
@@ -234,7 +234,7 @@ class LossSum:
 
     @property
     def cut(self) -> bool:
-        """Whether any law is cut off."""
+        """Whether any distribution is cut off."""
         return any(law.part.cut for law in self.laws)
 
     def log_moment(self, tilt: Floats) -> Floats:
@@ -274,7 +274,8 @@ class LossSum:
         if found.epsilon <= 0:
             return self.saddle_for_epsilon(0.0)
         if found.spread * found.tilt > _TWO_HUMPED:
-            # bulk and jumps share the tilted law: Laplace may be far off, but a Chernoff bound is never too small
+            # bulk and jumps share the tilted distribution: Laplace may be far off, but a Chernoff bound is never too
+            # small
             tilts = found.tilt * np.geomspace(0.1, 10.0, 80)
             largest = float(np.min((self.log_moment(tilts) - log_delta) / tilts))
             if largest < found.epsilon:
@@ -353,7 +354,7 @@ def refined(landscape: LossSum, saddle: SaddlePoint, keep_delta: bool) -> Saddle
 
 
 def _coarse_curve(landscape: LossSum, saddle: SaddlePoint) -> tuple[Floats, Floats]:
-    """The curve log δ on a grid of ε around the saddle: one cyclic convolution of the tilted laws by FFT."""
+    """The curve log δ on a grid of ε around the saddle: one cyclic convolution of the tilted distributions by FFT."""
     tilt = saddle.tilt
     value, _, variance = landscape.cumulants(tilt)
     period = 24 * math.sqrt(max(variance, 0.0)) + 12 * saddle.spread + 40 / tilt

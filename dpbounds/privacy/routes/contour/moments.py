@@ -419,7 +419,7 @@ class Moments:
         return sums[0], sums[1] if self.nodes.bulk is not None else []
 
     def _along(self, tilt: float) -> tuple[list[list[acb]], list[acb]]:
-        """Step · F(t; tilt) (and ψF, where the law is split) and L at all nodes, on the real line."""
+        """Step · F(t; tilt) (and ψF, where the distribution is split) and L at all nodes, on the real line."""
         whole = self.tilted(tilt)
         weights = [whole]
         if self.nodes.bulk is not None:

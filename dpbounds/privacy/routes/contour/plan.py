@@ -38,7 +38,7 @@ SOFTNESSES = (1.0, 4.0, 0.5, 0.25, 0.125, 0.0625)
 _SHARPNESSES = (2.5, 5.0, 10.0)  # of the split between bulk and jumps
 GOOD = 15_000_000  # node-frequency products at which neither a better cut-off nor another kind is looked for
 _MANY_FREQUENCIES = 1000  # above which another kind is looked for: whoever checks a certificate pays for each
-_LOOKING = 500_000  # what looking costs for each further law
+_LOOKING = 500_000  # what looking costs for each further distribution
 _LOWER = (0.8, 0.65, 0.5, 0.4, 0.3)  # tilts that are tried, in units of the saddle point's
 _MISTAKEN = 0.7  # share of the steepest cut-off's tilt below which a softer one is not trusted
 _FEW_STEPS, _FEW_LAWS = 3000, 12  # up to which the turned line may be raised to that power
@@ -69,7 +69,7 @@ class Draft:
     sigmas: tuple[float, ...]
     accuracy: float
     turns: tuple[float | None, ...] = ()  # empty where every tail is bounded by rectangles
-    bulks: tuple[Bulk | None, ...] = ()  # empty where no law is split
+    bulks: tuple[Bulk | None, ...] = ()  # empty where no distribution is split
     bulk_tilt: float | None = None
 
     @cached_property
@@ -191,7 +191,7 @@ def begun(product: GaussianProduct, landscape: LossSum, saddle: SaddlePoint, acc
 
 
 def plain(draft: Draft) -> Draft:
-    """All of the law on one contour; the tail in the frequency by rectangles below the density."""
+    """All of the distribution on one contour; the tail in the frequency by rectangles below the density."""
     last = last_frequency(draft.landscape, draft.saddle, draft.spacing, -math.log(draft.accuracy))
     return replace(draft, frequencies=last)
 
@@ -267,6 +267,6 @@ def plain_draft(product: GaussianProduct, landscape: LossSum, saddle: SaddlePoin
 
 
 def chernoff_plan(product: GaussianProduct, epsilon: float, log_delta: float, softness: float = 1.0) -> ContourChoices:
-    """A plan without frequencies, for one Chernoff bound at ε to be held against δ."""
+    """A plan without frequencies, for one Chernoff bound at ε to be compared with δ."""
     landscape, saddle = survey(product, softness, math.log(_ROUGHLY), log_delta, epsilon)
     return Draft(product, landscape, saddle, dyadic(1 / saddle.spread), 0, (), _ROUGHLY).finished()

@@ -142,7 +142,7 @@ class TurnTable:
 
 
 def turn_table(law: CutDistribution, tilt: float, bulk: Bulk | None) -> TurnTable:
-    """Tabulate the turned-line bound of a law, or of its jumps where it is split."""
+    """Tabulate the turned-line bound of a distribution, or of its jumps where it is split."""
     part = law.part
     v = np.geomspace(0.02, min(3.0 * part.z, 12.0), 36) / part.z
     weight = law.log_mass + tilt * law.loss - float(law.log_moment(np.array([tilt]))[0])

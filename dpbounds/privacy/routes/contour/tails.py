@@ -1,8 +1,8 @@
 """Proven bounds on |M(λ + iw)| for every w >= W: what the contour beyond its last frequency can hold.
 
 Two ways. *Rectangles*: a measure above a sum of uniform densities on intervals J loses at least
-Σ a_j |J_j| (1 - S(W|J_j|/2)) of its mass in the Fourier transform. *Jumps*: the smooth upper part of a law has a moment
-generating function that decays exponentially, seen by moving the line of integration to Im t = y. Proofs in
+Σ a_j |J_j| (1 - S(W|J_j|/2)) of its mass in the Fourier transform. *Jumps*: the smooth upper part of a distribution has
+a moment generating function that decays exponentially, seen by moving the line of integration to Im t = y. Proofs in
 ``proof.md``.
 """
 

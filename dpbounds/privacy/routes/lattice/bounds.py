@@ -53,7 +53,7 @@ from dpbounds.privacy.routes.lattice.products import (
 from dpbounds.privacy.routes.lattice.rough import sharpened
 
 _ROUNDS = 16  # attempts at a width before the question is left to another route
-_CAREFUL = 0.92  # spacing of the first attempt, relative to what is expected to do, for laws of several draws
+_CAREFUL = 0.92  # spacing of the first attempt, relative to what is expected to do, for distributions of several draws
 _WORTH_KEEPING = 0.03  # relative width of ε up to which an attempt is certified though more was wished for
 _MARGINS = (0.0, 1e-12, 1e-9, 1e-6, 1e-5, 1e-4)  # relative, in ε: tried in turn when the proof is written
 _WIDEST = 0.5

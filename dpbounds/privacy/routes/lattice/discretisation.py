@@ -51,13 +51,13 @@ def upper_atoms(cells: Cells, lattice: Lattice) -> Atoms:
 class RoundingDown:
     """When a piece is simply rounded down instead of taking from its neighbour (a choice; either way is sound).
 
-    Where the tilted law has next to no mass, rounding down costs nothing, while taking could exhaust what is rare and
-    decisive; and so it is for a narrow bulk that lies a hair above a lattice point.
+    Where the tilted distribution has next to no mass, rounding down costs nothing, while taking could exhaust what is
+    rare and decisive; and so it is for a narrow bulk that lies a hair above a lattice point.
     """
 
     tilt: float  # λ
     log_mass: float  # log ∫ e^(λL) dP
-    slack: float  # how much loss, on average over the tilted law, rounding down may cost
+    slack: float  # how much loss, on average over the tilted distribution, rounding down may cost
 
     def cost(self, log_p: float, loss: float, distance: float) -> float:
         """What it costs to move a piece of P-mass e^log_p at ``loss`` down by ``distance``."""
@@ -105,7 +105,7 @@ def pieces_of(cells: Cells) -> tuple[list[Masses], int]:
 
 
 def lower_atoms(pieces: Sequence[Masses], lattice: Lattice, rule: RoundingDown, from_left: int) -> Atoms:
-    """Merge the pieces of one step's law (left to right) into atoms on lattice points: a lower measure.
+    """Merge the pieces of one step's distribution (left to right) into atoms on lattice points: a lower measure.
 
     The first ``from_left`` pieces are merged from the left, then the others from the right, until both sides meet. A
     pool holds what is not yet placed. It takes from the next piece just enough to bring its centroid log(p/r) to the
@@ -211,6 +211,6 @@ def total(atoms: Iterable[tuple[int, arb]]) -> arb:
 def working_precision(spacing: Fraction, extra_bits: int) -> int:
     """Bits that leave some sixty good ones in every mass: two differences on the scale of the spacing are taken.
 
-    A multiple of 64, so that laws that take long to build are built for few precisions.
+    A multiple of 64, so that distributions that take long to build are built for few precisions.
     """
     return -64 * (-(160 + 3 * max(0, -exponent_of(spacing)) + extra_bits) // 64)

@@ -98,7 +98,7 @@ def rough_log_delta(steps: Steps, epsilon: float, limit: float) -> float:
         log_delta = -math.exp(depth)
         return choices.saddle_for_delta(_far_out(steps, log_delta), log_delta, limit, 1e-9).epsilon
 
-    for largest in _LOGS:  # the farther out, the more of each law must be looked at
+    for largest in _LOGS:  # the farther out, the more of each distribution must be looked at
         high = math.log(largest)
         if answer(high) >= epsilon:
             break

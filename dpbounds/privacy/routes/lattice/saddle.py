@@ -28,13 +28,13 @@ from dpbounds.privacy.routes.searching import log_tail
 Floats = NDArray[np.float64]
 
 _NODES = 1 << 14
-_LARGEST_CELL = 1.0  # in units of 1/(tilt + 1): beyond that a cell is not small for the tilted law
+_LARGEST_CELL = 1.0  # in units of 1/(tilt + 1): beyond that a cell is not small for the tilted distribution
 _NO_MASS = -1e4  # a logarithm
 _FINEST_FRACTION = 1 << 24
 _SMALLEST_TILT, _LARGEST_TILT = 1e-6, 1e18
 _SHORT_WINDOW = 1000  # lattice points per standard deviation below which the window is short anyway
 _LARGEST_RANGE = 1 << 20  # lattice points under one step
-_UNIFORM, _SCALES, _FINEST, _LOOK = 300, 300, 1e-9, 96  # nodes of a law: evenly spaced, at all scales; bits
+_UNIFORM, _SCALES, _FINEST, _LOOK = 300, 300, 1e-9, 96  # nodes of a distribution: evenly spaced, at all scales; bits
 _SWEEP_COST = 2.5  # variance lost by the lower measure plus that gained by the upper one, in units of the latter
 
 
@@ -136,7 +136,7 @@ def _nodes_of_law(step: LossStep, reach: int) -> tuple[Floats, Floats, Floats]:
 
 
 def _tails(law: LossDistribution, edges: Sequence[float]) -> list[Masses]:
-    """P- and Q-mass above each edge; of a symmetric law they are asked for on one side of 0 only."""
+    """P- and Q-mass above each edge; of a symmetric distribution they are asked for on one side of 0 only."""
     if not law.symmetric:
         return [law.tail(arb(edge)) for edge in edges]
     right = {edge: law.tail(arb(edge)) for edge in sorted({abs(edge) for edge in edges})}
@@ -240,7 +240,7 @@ def saddle_for_delta(sketches: Sequence[Sketch], log_delta: float, limit: float,
     """The tilt at whose mean δ is as wanted.
 
     No further than needed where the composed loss has a least upper bound ``limit`` and that is the answer already,
-    within the tolerance: until the mean is that close, and the tilted law falls off on that scale.
+    within the tolerance: until the mean is that close, and the tilted distribution falls off on that scale.
     """
     _, mean, deviation = cumulants(sketches, 0.0)
     if _at(sketches, _SMALLEST_TILT).log_delta <= log_delta:
@@ -265,9 +265,9 @@ def composing_tilt(
 ) -> tuple[float, float]:
     """The tilt to compose under, and the share of the largest weight that the sum then has.
 
-    Where one large loss is as likely as none, the saddle point lies between the two, and the composed law spans several
-    of them. Under a slightly smaller tilt large losses are rare: a few more bits buy a much shorter window. The mass
-    that may be lost is ``allowance``, relative to the sum.
+    Where one large loss is as likely as none, the saddle point lies between the two, and the composed distribution
+    spans several of them. Under a slightly smaller tilt large losses are rare: a few more bits buy a much shorter
+    window. The mass that may be lost is ``allowance``, relative to the sum.
     """
     if saddle.tilt <= 0 or saddle.deviation / spacing < _SHORT_WINDOW:
         return saddle.tilt, saddle.share

@@ -46,14 +46,14 @@ class ComposedSpectrum:
     spectra: tuple[Spectrum, ...]  # F_i in float64
     errors: tuple[float, ...]  # at least ‖computed F_i - F_i‖₂, all N frequencies counted
     frequencies: Frequencies  # those k at which G is not known to be negligible
-    # for each law T_i Π_j g_j^(T_j) / g_i there, where |F_j| and the computed |F_j| are at most g_j: by how much G
-    # moves for a change of F_i
+    # for each distribution T_i Π_j g_j^(T_j) / g_i there, where |F_j| and the computed |F_j| are at most g_j: by how
+    # much G moves for a change of F_i
     sensitivities: tuple[Floats, ...]
     left_out: arb  # at least N^(-1/2) ‖G‖₂ over all other frequencies
 
     @classmethod
     def of(cls, laws: Sequence[TiltedMeasure], length: int, target: float) -> ComposedSpectrum:
-        """Transform each law; frequencies with |G| far below ``target`` are left out."""
+        """Transform each distribution; frequencies with |G| far below ``target`` are left out."""
         if len(laws) * length > _LARGEST_SPECTRA:
             raise Declined("lattice: this many different steps need too much memory; ask for a looser tolerance")
         steps = sum(law.count for law in laws)

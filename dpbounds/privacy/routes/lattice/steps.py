@@ -1,8 +1,8 @@
 """One step of a composition, cut at lattice points: P- and Q-mass of the losses between them, as balls.
 
 A ``GaussianStep`` is a Gaussian one, whose loss increases with one Gaussian variable; it keeps the smaller tail of each
-Gaussian, so that even tiny masses are accurate. A ``LossStep`` is any other pair, by the law of its loss. The routes
-ask both the same questions.
+Gaussian, so that even tiny masses are accurate. A ``LossStep`` is any other pair, by the distribution of its loss. The
+routes ask both the same questions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dpbounds.privacy.pairs.pairs import (
 )
 from dpbounds.privacy.proofs import Declined
 
-_LOOK = 96  # bits at which the shape of a law is looked at
+_LOOK = 96  # bits at which the shape of a distribution is looked at
 _LAW_BITS = 64
 _SUM_BITS = 32  # fewer where tails are sums of positive terms, each to full accuracy: the spacing alone costs bits
 _MOST_ALIGNED = 16  # atoms
@@ -86,7 +86,7 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """A step's law, cut at lattice points."""
+    """A step's distribution, cut at lattice points."""
 
     marks: tuple[int, ...]  # lattice indices k_0 < k_1 < ... < k_n of the cuts
     # P-mass and Q-mass of the (non-atomic) losses between consecutive cuts (n pairs of balls)
@@ -225,12 +225,12 @@ def _between(first: _Tail, second: _Tail) -> arb:
 
 @dataclass(frozen=True, slots=True)
 class LossStep:
-    """Any other pair, by the law of its loss."""
+    """Any other pair, by the distribution of its loss."""
 
     pair: Pair
 
     def law(self) -> LossDistribution:
-        """The law at the working precision."""
+        """The distribution at the working precision."""
         return law_at(self.pair, working_bits())
 
     @property
@@ -326,7 +326,7 @@ def as_step(pair: Pair) -> AnyStep:
 
 
 def cut(step: AnyStep, lattice: Lattice, marks: Sequence[int]) -> Cells:
-    """Cut the law of one step at the lattice points ``marks``.
+    """Cut the distribution of one step at the lattice points ``marks``.
 
     Raises:
         InvalidValue: The marks do not increase.

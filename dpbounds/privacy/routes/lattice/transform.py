@@ -66,7 +66,7 @@ def forward(values: Floats) -> Spectrum:
     In the norm of all N frequencies ‖F̂ − F‖₂ <= η ‖F‖₂ + TINY with η = ``relative_error(N)``, for |x_n| <= 2^100.
 
     Raises:
-        InvalidValue: N is no power of two, or out of range.
+        InvalidValue: N is not a power of two, or out of range.
     """
     _check_length(len(values))
     re, im = _complex_transform(values[0::2], values[1::2])

@@ -35,7 +35,7 @@ class TiltedMeasure:
     positions: tuple[int, ...]  # increasing, from 0
     masses: tuple[arb, ...]  # balls; the true masses in them are not negative
     nearest: Floats  # doubles near them, not negative
-    count: int  # T_i, how many steps have this law
+    count: int  # T_i, how many steps have this distribution
 
     @classmethod
     def of(cls, atoms: Atoms, factor: arb, count: int) -> TiltedMeasure:
@@ -101,7 +101,7 @@ class Window:
     damped: Fraction  # the same, where it counts with a weight of exp(-λt)
     low: Fraction  # θ >= 0 for what lies below
     alias: Fraction  # θ in [0, λ] for what comes back from below
-    deviation: float  # standard deviation of the composed law, in units of loss
+    deviation: float  # standard deviation of the composed distribution, in units of loss
 
     @property
     def end(self) -> int:

@@ -1,4 +1,4 @@
-"""How many clones of either kind an epoch has: the pair of laws, and a discrete pair that dominates it.
+"""How many clones of either kind an epoch has: the pair of distributions, and a discrete pair that dominates it.
 
 ``schemes/shuffled.md`` derives them and numbers the steps. Every choice of a ``Choice`` is sound.
 """
@@ -25,7 +25,7 @@ PRECISION = 192
 MOST_BATCHES = 10**6  # as many of them hide a record no less than fewer do: more are counted as so many
 FINENESS = 800  # numbers of clones that lie closer than one in so many count as the least of them
 _LARGEST_GRID = 40_000
-_OFFSET = Fraction(1, 3)  # of the grid: no outcome's loss then lies on it, but by chance
+_OFFSET = Fraction(1, 3)  # of the grid: no outcome's loss then lies on it, but at random
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,9 @@ class Choice:
 
     Attributes:
         odds: e^ε₀ > 1, the odds of the two kinds of labels.
-        shares: p and p', the chances of another record to act like the record itself, and like its neighbour.
-        clone_odds: e^ε₁ and e^ε₁' >= 1, by how much such a clone's law may exceed what it is part of; the sum of the
+        shares: p and p', the probabilities of another record to act like the record itself, and like its neighbour.
+        clone_odds: e^ε₁ and e^ε₁' >= 1, by how much such a clone's distribution may exceed what it is part of; the sum
+        of the
             products with the shares is at most 1.
         spacing: Of the grid of losses.
         negligible: P-mass that may count as infinite loss.
@@ -57,7 +58,7 @@ class Choice:
 
     @property
     def share(self) -> Fraction:
-        """The chance of another record to be a clone."""
+        """The probability of another record to be a clone."""
         return sum(self.shares, Fraction(0))
 
     @property
@@ -169,7 +170,7 @@ def _reach(law: LossDistribution, rest: Fraction, negligible: float) -> Fraction
 
 
 def _clones(others: int, choice: Choice) -> Iterator[tuple[int, arb]]:
-    """Numbers of clones with their chances: binomial; those in a row count as the least of them."""
+    """Numbers of clones with their probabilities: binomial; those in a row count as the least of them."""
     share = ball(choice.share)
     if others == 0 or choice.share == 1:
         yield others, arb(1)
@@ -186,7 +187,7 @@ def _clones(others: int, choice: Choice) -> Iterator[tuple[int, arb]]:
 
 
 def _window(trials: int, chance: float, negligible: float) -> tuple[int, int]:
-    """Between which two numbers all but next to nothing of a binomial law lies: a choice."""
+    """Between which two numbers all but next to nothing of a binomial distribution lies: a choice."""
     mean, log = trials * chance, -math.log(negligible)
     reach = math.sqrt(2 * log * mean * (1 - chance)) + log / 3 + 2
     return max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach))

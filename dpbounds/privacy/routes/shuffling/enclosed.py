@@ -39,7 +39,7 @@ _MOST = 60.0  # an ε that clones are asked for
 
 
 def in_known_order(product: Product) -> Product:
-    """The product that dominates where the order is no secret: the batch that holds the record, in each epoch."""
+    """The product that dominates where the order is not a secret: the batch that holds the record, in each epoch."""
     squared = Fraction(0)
     others = []
     for pair, count in product:

@@ -247,7 +247,7 @@ def _gaussian(squared_shift: float, spacing: float, delta: float) -> _Law:
 
 
 def _epoch(pair: ShuffledBatches, count: int, choice: Choice, spacing: float) -> _Law:
-    """The law of ``counts.py``, rounded to nearest."""
+    """The distribution of ``counts.py``, rounded to nearest."""
     log_odds, others = math.log(choice.odds), min(pair.batches, MOST_BATCHES) - 1
     share = float(choice.share)
     half = math.ceil(log_odds / spacing) + 2

@@ -45,7 +45,7 @@ class Noise:
         return Spent(steps=[(self.profile(noise, times), 1)])
 
     def sampled(self, noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
-        """(14), (30) A record that is in a Poisson sample with chance ``rate``, beside the others."""
+        """(14), (30) A record that is in a Poisson sample with probability ``rate``, beside the others."""
         if relation == "replace-one":
             return self.replaced(noise, rate)
         sample = thinned(self.profile(noise, 1), rate)

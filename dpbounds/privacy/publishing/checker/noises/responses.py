@@ -22,7 +22,7 @@ class RandomizedResponseNoise(Noise):
     fields: ClassVar[Fields] = {"kind": unread, "epsilon": positive, "options": COUNTED}
 
     def demand(self, noise: dict[str, Any]) -> None:
-        """Refuse fewer than two options, and none of them told apart."""
+        """Refuse fewer than two options, and none of them distinguished."""
         if noise["options"] < 2:
             raise Malformed("randomised response has two options or more")
         demand_given(noise, "epsilon")

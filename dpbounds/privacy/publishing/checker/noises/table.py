@@ -45,5 +45,5 @@ def noise_profile(noise: dict[str, Any], times: int) -> Profile:
 
 
 def joining(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
-    """(14), (30) A record that is in a Poisson sample with chance ``rate``, beside the others."""
+    """(14), (30) A record that is in a Poisson sample with probability ``rate``, beside the others."""
     return NOISES[noise["kind"]].sampled(noise, order, relation, rate)

@@ -146,7 +146,7 @@ def chernoff(laws: list[Law], squared_shift: arb, near: float | None, bits: int,
 
 
 def laws_of(order: str, sampled: Sampled, hints: list[Any], log_delta: float, slack: float, shift: float) -> list[Law]:
-    """The laws, on an interval that leaves out about e^-slack δ of the P-mass; χ, ψ and the turn are hints."""
+    """The distributions, on an interval that leaves out about e^-slack δ of the P-mass; χ, ψ and the turn are hints."""
     reach = math.sqrt(2 * (slack + math.log(sum(sampled.values())) - log_delta))
     by_pair = {(positive(hint, "sample_rate"), positive(hint, "variance")): hint for hint in hints}
     laws = []

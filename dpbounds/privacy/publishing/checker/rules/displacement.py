@@ -42,7 +42,7 @@ def may_displace(noise: dict[str, Any], relation: str) -> bool:
 
 
 def displacing(noise: dict[str, Any], order: str, relation: str, rate: Fraction) -> Profile:
-    """(17), (18) A record that is in the batch with chance ``rate``, and then displaces another one."""
+    """(17), (18) A record that is in the batch with probability ``rate``, and then displaces another one."""
     if relation == "zero-out-one":
         return zeroed_profile(per_bound(noise), rate, order)
     if not may_displace(noise, relation):

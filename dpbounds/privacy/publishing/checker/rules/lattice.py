@@ -21,8 +21,9 @@ Atoms = tuple[fmpz_poly, int, int]  # masses in units of 2^-bits, the index of t
 def step_atoms(profile: Profile, spacing: Fraction, enough: arb, bits: int) -> Atoms:
     """(10) Connect the dots: δ, as a function of α = e^ε, made linear between the points e^{jh} and constant beyond.
 
-    It grows by that, for δ is convex in α. It is then the curve of a law with P-mass α_j (slope after - slope before)
-    at the loss jh and the last value of δ at infinity; rounded up. Stops where the last value is below ``enough``.
+    It grows by that, for δ is convex in α. It is then the curve of a distribution with P-mass α_j (slope after - slope
+    before) at the loss jh and the last value of δ at infinity; rounded up. Stops where the last value is below
+    ``enough``.
     """
     last, limit = 1, 60_000
     while not profile(number(last * spacing).exp()) <= enough:
@@ -45,7 +46,7 @@ def step_atoms(profile: Profile, spacing: Fraction, enough: arb, bits: int) -> A
 
 
 def product(first: Atoms, second: Atoms, drop: int, bits: int) -> Atoms:
-    """The law of a sum, masses rounded up; up to ``drop`` units at either end go to infinity (and raise δ)."""
+    """The distribution of a sum, masses rounded up; up to ``drop`` units at either end go to infinity (and raise δ)."""
     (p, start, lost), (r, begin, gone) = first, second
     effort.spend((len(p) + len(r)) / 2, len(p) + len(r))
     coefficients = [int(c) for c in (p * r).coeffs()]
@@ -60,7 +61,7 @@ def product(first: Atoms, second: Atoms, drop: int, bits: int) -> Atoms:
 
 
 def composed(parts: list[tuple[Atoms, int]], delta: Fraction, bits: int) -> Atoms:
-    """The law of a sum of independent losses, each of them so many times."""
+    """The distribution of a sum of independent losses, each of them so many times."""
     drop = rounded_up(number(delta), bits) >> 30
 
     def both(one: Atoms, other: Atoms) -> Atoms:
@@ -71,7 +72,7 @@ def composed(parts: list[tuple[Atoms, int]], delta: Fraction, bits: int) -> Atom
 
 
 def above(total: Atoms, spacing: Fraction, epsilon: Fraction, bits: int) -> arb:
-    """δ(ε) of such a law: the mass at infinity + Σ_{jh > ε} mass_j (1 - e^{ε - jh})."""
+    """δ(ε) of such a distribution: the mass at infinity + Σ_{jh > ε} mass_j (1 - e^{ε - jh})."""
     atoms, start, lost = total
     bound = arb(lost)
     effort.spend(len(atoms))
@@ -84,7 +85,7 @@ def above(total: Atoms, spacing: Fraction, epsilon: Fraction, bits: int) -> arb:
 def lattice_at_most(
     order: str, squared_shift: Fraction, sampled: Sampled, spacing: Fraction, at: tuple[Fraction, Fraction]
 ) -> bool:
-    """Whether δ(ε) <= δ is shown by composing lattice laws as exact integers."""
+    """Whether δ(ε) <= δ is shown by composing lattice distributions as exact integers."""
     epsilon, delta = at
     releases = sum(sampled.values()) + 1
     bits = math.ceil((math.log(releases) - log(delta)) / math.log(2)) + 60

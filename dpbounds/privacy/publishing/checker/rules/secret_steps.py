@@ -39,7 +39,7 @@ class Grid:
         self.half, self.shift, self.levels, self.bits = half, shift, levels, bits
 
     def law(self, base: Profile, negligible: arb) -> Ratios:
-        """The law of dP/dQ under Q: its E (X - x)_+ is made linear between the points."""
+        """The distribution of dP/dQ under Q: its E (X - x)_+ is made linear between the points."""
         places = [(level, k) for level in range(self.levels) for k in range(self.half if level else 1, 2 * self.half)]
         found: list[list[int]] = [[0] * (2 * self.half) for _ in range(self.levels)]
         unit = number(Fraction(1, 2**self.shift))
@@ -95,7 +95,7 @@ class Grid:
         return found
 
     def sum(self, one: Ratios, other: Ratios) -> Ratios:
-        """The law of a sum; a product of two levels goes to the coarser one."""
+        """The distribution of a sum; a product of two levels goes to the coarser one."""
         top = 2 * self.half
         nothing: list[int] = []
         levels, over, low_one, low_other = list[list[int]](), nothing, nothing, nothing

@@ -18,7 +18,7 @@ from dpbounds.privacy.publishing.checker.schemes.windows import is_scheduled, sc
 from dpbounds.privacy.publishing.checker.verdicts import NotCovered
 from dpbounds.privacy.publishing.checker.work import effort
 
-Costs = list[tuple[Fraction, Fraction]]  # chances, rounded up, with squared shifts
+Costs = list[tuple[Fraction, Fraction]]  # probabilities, rounded up, with squared shifts
 
 
 def secret_costs(release: dict[str, Any], one: Fraction) -> Costs:
@@ -129,7 +129,7 @@ class Shuffles:
         return found, beyond + over
 
     def both(self, one: tuple[fmpz_poly, int], other: tuple[fmpz_poly, int]) -> tuple[fmpz_poly, int]:
-        """The law of a sum."""
+        """The distribution of a sum."""
         found, over = rounded_poly(one[0] * other[0], 96, self.most)
         return found, one[1] + other[1] + over
 

@@ -83,7 +83,7 @@ def of_truncated(
     if moved:
         near = joining(noise, order, relation, (just * rate + arrives) / (just + arrives))
         parts.append((just + arrives, just, near))
-    if not by_size:  # the tag has one law
+    if not by_size:  # the tag has one distribution
         return averaged([(first, profile) for first, _, profile in parts])
     swapped = order == "add"
     return weighed([(second, first, p) if swapped else (first, second, p) for first, second, p in parts])
@@ -99,7 +99,7 @@ def just_not_cut(rate: Fraction, most: int, size: int) -> Fraction:
 
 
 def least_kept(rate: Fraction, most: int, size: int) -> Fraction:
-    """(19) Not more than a record's chance to be kept where others fill the batch."""
+    """(19) Not more than a record's probability to be kept where others fill the batch."""
     if rate == 1:
         return Fraction(most, size)
     q, scale = number(rate), 2**200
@@ -110,7 +110,7 @@ def least_kept(rate: Fraction, most: int, size: int) -> Fraction:
 
 
 def cut_chances(rate: Fraction, most: int, size: int, *, least: bool = False) -> tuple[Fraction, Fraction]:
-    """(19) τ from above (or below), and from above a record's chance to be kept where others fill the batch."""
+    """(19) τ from above (or below), and from above a record's probability to be kept where others fill the batch."""
     if size <= most:
         return Fraction(0), rate
     if rate == 1:
