@@ -33,7 +33,7 @@ _NOT_AUDITED = (
 
 
 def ledger(name: str, repetitions: int, seed: int) -> Numbers:
-    """Repetitions under each relation with a proof: the certified ε of the ledgers, held against (1, 1e-5); guarded."""
+    """Repetitions under each relation with a proof: ε of the ledgers, certified, compared with (1, 1e-5); guarded."""
     budgets = (PrivacyBudget.of(_EPSILON, _DELTA, relation) for relation in example(name).relations)
     posed = [example(name).calibrated(budget) for budget in budgets]
     examined(*posed[0], seed % 2**62)

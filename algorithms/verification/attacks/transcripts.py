@@ -350,7 +350,7 @@ class Witness:
         self._understood += len(rows)
 
     def _hear_choice(self, choice: Choice) -> None:
-        """The chances of the exponential mechanism at the scores of either side (of noisy max they are others)."""
+        """Probabilities of the exponential mechanism at the scores of either side (noisy max has others)."""
         if self._scores is None:
             return
         self.answers += 1

@@ -84,7 +84,7 @@ def gibbs_loss(records: int, epsilon: float, seed: int) -> Numbers:
 def _largest_loss(
     problem: Landscape, steep: Fraction, x: Array, beta: Any, regulariser: Array | float = 0.0
 ) -> Numbers:
-    """Of the laws on the points x, shape (N,), that are proportional to exp(-βF - regulariser) on either dataset."""
+    """The distributions on the points x, shape (N,), proportional to exp(-βF - regulariser) on either dataset."""
     flat, tilt = problem.objective(x[:, None]), float(steep)
     exponents = (-float(beta) * (flat + each * x) - regulariser for each in (tilt, tilt * (1 - 2 / problem.records)))
     first, second = (each - np.logaddexp.reduce(each) for each in exponents)

@@ -41,7 +41,7 @@ _PLACES = 200  # of losses above which a winner is looked for, and once more aro
 
 @dataclass(frozen=True, slots=True, init=False)
 class RandomRuns:
-    """The number of runs: a truncated negative binomial law, f(x) = E x^K proportional to (1-(1-γ)x)^(-η) - 1, K >= 1.
+    """The number K of runs, truncated negative binomial: f(x) = E x^K proportional to (1-(1-γ)x)^(-η) - 1, K >= 1.
 
     Args:
         gamma: γ, in (0, 1): the smaller, the more runs.

@@ -20,7 +20,7 @@ Points = tuple[tuple[Fraction, Fraction], ...]  # (order, ε) with increasing or
 
 @dataclass(frozen=True, slots=True, init=False)
 class Notion:
-    """A guarantee for every ordered pair of neighbours (D, D'), M(D) having the law P and M(D') the law Q.
+    """A guarantee for every ordered pair of neighbours (D, D') with M(D) distributed as P and M(D') as Q.
 
     Attributes:
         relation: What a neighbour is.

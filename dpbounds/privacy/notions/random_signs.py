@@ -108,7 +108,7 @@ class SignTable:
 
 
 class RoundedSigns:
-    """The law of S', which is S with every group of equal signs rounded to multiples of a step g, tilted by e^(κS').
+    """The distribution of S', that is S with each group of equal signs rounded to multiples of g, tilted by e^(κS').
 
     Each atom is split between the two lattice points beside it, so that its mass under both distributions is kept: h
     can only grow, by an amount of second order that is bounded too.
@@ -152,7 +152,7 @@ class RoundedSigns:
         self.missing = everything - arb(law.sum) * self.unit
 
     def _group(self, size: Fraction, count: int) -> tuple[IntegerMeasure, arb]:
-        """Integer masses of a group's rounded, tilted law by distance below its largest value, and its true mass."""
+        """Integer masses of a group's rounded, tilted values by distance below the largest, and the group's true mass."""
         step, tilt = ball(self.step), ball(self.tilt)
         stride, whole = 2 * size / self.step, step.expm1()
         negligible, neglected = arb(2) ** -(self.slots.unit_bits + 32), arb(0)

@@ -152,7 +152,7 @@ class _LogRatio:
         return x + (-radius).union(radius)
 
     def _start(self, goal: float) -> float:
-        """Near that x, in floating point; Newton's method alone jumps to and fro where small chances make it steep."""
+        """Near that x, in floating point; Newton's method alone oscillates where small probabilities make it steep."""
         terms = [
             (float(chance.log()) - float(shift) ** 2 / 2, float(shift))
             for chance, shift in zip(self.chances, self.shifts, strict=True)

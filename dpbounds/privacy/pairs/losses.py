@@ -199,7 +199,7 @@ def counts_of(draws: Draws) -> tuple[list[arb], arb]:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Over the laws of a mixture: Σ w_k p_k and Σ w_k r_k of what lies above a loss, and of what lies below it."""
+    """Over the parts of a mixture: Σ w_k p_k and Σ w_k r_k of what lies above a loss, and of what lies below it."""
 
     tail: Callable[[arb], Masses]
     head: Callable[[arb], Masses]
@@ -393,7 +393,7 @@ def swapped(law: LossDistribution) -> LossDistribution:
 
 
 def symmetrised(law: LossDistribution) -> LossDistribution:
-    """The law whose profile is the given one for α >= 1, mirrored below: losses above 0, their mirror, the rest at 0.
+    """The distribution whose profile is given for α >= 1, and mirrored below 1; the rest of its mass at 0.
 
     Raises:
         UnsupportedMechanism: It is not decided which atoms lie above 0.

@@ -2707,7 +2707,7 @@ class Clones:
         return found.upper()
 
     def profile(self, batches: int, order: str, negligible: arb) -> Profile:
-        """(21) The law of (C, K); numbers of clones in a row count as the least of them, too few as revealed."""
+        """(21) Distribution of (C, K); numbers of clones in a row count as the least of them, too few as revealed."""
         p, unlike = self.shares
         s, share = number(self.odds), number(p + unlike)
         first = number((p * self.odds + unlike) / ((p + unlike) * (1 + self.odds)))  # θ

@@ -1,4 +1,4 @@
-"""ε and δ that hold with a stated confidence, by sampling the loss: for pairs whose law nobody can enclose sharply.
+"""ε and δ that hold with a stated confidence, by sampling the loss, for pairs that have no sharp enclosure.
 
 Derived, with what is assumed, in ``probable.md``. Nothing here is certified, and nothing that certifies takes it.
 """

@@ -158,7 +158,7 @@ class Bins(_Rows):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Apart(_Rows):
-    """Steps ``separation`` or more apart: each that may be taken is, with the chance ``rate``; shifts do not overlap.
+    """Steps ``separation`` or more apart, each of them with probability ``rate``; shifts do not overlap.
 
     Attributes:
         shifts: A row for each step, its shift in all coordinates; those of steps that are so far apart share none.
@@ -201,7 +201,7 @@ class Apart(_Rows):
         return found
 
     def _ahead(self, factors: Floats) -> tuple[Floats, Floats]:
-        """The logarithm of the mean of the product of factors, shape (rows,), and each step's chance by what is ahead.
+        """Log mean of the product of factors, shape (rows,), and each step's probability by what is ahead.
 
         f(l) = (1 - p) f(l + 1) + p F_l f(l + b), with f = 1 behind the last step; all terms are positive.
         """

@@ -221,7 +221,7 @@ def _added(steps: Sequence[_Step], epsilon: Fraction) -> Fraction:
 
 
 def _reach(steps: Sequence[_Step], rarely: float) -> tuple[Fraction, Fraction]:
-    """(how much more than its own ratio over m a whole one may be, in logarithms; the chance that it is even more).
+    """(how much more than its own ratio over m a whole one may be, in logarithms; the probability of more).
 
     The probability is to be about ``rarely``.
     """

@@ -1,4 +1,4 @@
-"""The mean of m likelihood ratios, from below in the convex order: outcomes of the attained run, told apart coarsely.
+"""The mean of m likelihood ratios, from below in the convex order: outcomes of the attained run, merged coarsely.
 
 Every step's outcome is replaced by the cell of its ratio, and of several steps together only a cell of the sum is kept:
 post-processing, whatever the cells are. A cell knows its Q-mass when none of its steps, one of them, ..., k of them

@@ -1,4 +1,4 @@
-"""One of very many bins, Gaussian noise, a record removed or added: many thresholds from one law of the ratios' sum.
+"""One of very many bins, Gaussian noise, a record removed or added: many thresholds from one sum of ratios.
 
 Where nothing stands in the place of the record, V = u - α, and the sum of all V is the sum S of all u less a number:
 one distribution of S serves all thresholds around it (``proof.md``, section 8).

@@ -288,7 +288,7 @@ def _room(frame: Frame) -> tuple[int, int]:
 
 
 def _joined(one: _Signs, other: _Signs, frame: Frame, *, same: bool = False) -> _Signs:
-    """The law of the sums of two: on points of either sign that reach beyond the grid by ``_room``, and at 0."""
+    """Distribution of the sums of two, on points of either sign beyond the grid by up to ``_room``, and at 0."""
     length, (below, above) = frame.length, _room(frame)
     zero = one.zero * other.zero + np.sum(one.positive * other.negative, axis=1)
     zero += np.sum(one.negative * other.positive, axis=1)

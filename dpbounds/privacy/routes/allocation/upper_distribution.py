@@ -25,7 +25,7 @@ LARGEST_GRID = 30_000  # points
 
 @dataclass(frozen=True, slots=True)
 class UpperDistribution:
-    """A measure of ratios under Q: it dominates the law in question for every convex function that is not negative.
+    """A measure of ratios under Q that dominates a distribution for every convex function that is not negative.
 
     Attributes:
         spacing: h > 0.

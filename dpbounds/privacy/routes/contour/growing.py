@@ -109,7 +109,7 @@ def _beginning(
     log_delta: float,
     accuracy: float,
 ) -> _Beginning:
-    """A contour between the beginning's own and that of as many laws as the block may still bring, for both."""
+    """A contour between the beginning's own and that of all distributions that the block may bring, for both."""
     grown = (*sampled, *(_next(*both) for both in zip(sampled[-2 * block : -block], sampled[-block:], strict=True)))
     drafts = [estimate.quick_draft(unsampled + _thinned(each), log_delta, accuracy) for each in (sampled, grown)]
     if any(draft.turns for draft in drafts):

@@ -126,7 +126,7 @@ def log_erfc(x: Numbers) -> Numbers:
 
 @dataclass(frozen=True)
 class CutDistribution:
-    """A part's P-law, cut off at ``edge`` with softness ``softness`` where the direction calls for it, on a grid."""
+    """A part's P-mass, cut off at ``edge`` with softness ``softness`` where the direction calls for it, on a grid."""
 
     part: RepeatedPair
     softness: float

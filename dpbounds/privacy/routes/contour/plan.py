@@ -197,7 +197,7 @@ def plain(draft: Draft) -> Draft:
 
 
 def _turned(draft: Draft) -> Draft:
-    """All of the law on one contour; the tail in the frequency by turning the line of integration (few steps)."""
+    """All of the distribution on one contour; its tail in the frequency on a turned line of integration (few steps)."""
     landscape = draft.landscape
     if landscape.steps > _FEW_STEPS or len(landscape.laws) > _FEW_LAWS:
         raise Declined("too many steps for turned lines")

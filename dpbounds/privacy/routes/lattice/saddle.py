@@ -408,7 +408,7 @@ def lattice_for(part: Sketch, spacing: Fraction, slack: float) -> Lattice:
 
 
 def marks_for(part: Sketch, tilt: float, lattice: Lattice, negligible: float) -> list[int]:
-    """Where to cut one step: at every lattice point where the tilted law has its mass, at fewer where it has little.
+    """Where to cut one step: at every lattice point where the tilted mass is large, at fewer where it is small.
 
     Tilted mass of ``negligible`` may be left below the first cut; what the step has beyond its right end is cut off.
     """
