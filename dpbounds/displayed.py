@@ -80,13 +80,16 @@ class Displayed:
 
 
 def written(value: object) -> str:
-    """A value as one would type it; exact numbers as whole numbers or as exact text.
+    """A value as one would type it; exact numbers as whole numbers, as exact text, or as the floats that they are.
 
-    >>> written((Fraction(3), Fraction(1, 100), Fraction(1, 3)))
-    "(3, '0.01', '1/3')"
+    >>> written((Fraction(3), Fraction(1, 100), Fraction(1, 3), Fraction(0.1)))
+    "(3, '0.01', '1/3', 0.1)"
     """
     if isinstance(value, Fraction):
-        return str(value.numerator) if value.denominator == 1 else repr(_decimal(value) or str(value))
+        if value.denominator == 1:
+            return str(value.numerator)
+        decimal = _decimal(value)
+        return repr(decimal or _double(value) or str(value))
     if isinstance(value, Enum):
         return repr(str(value))
     if type(value) is tuple:
@@ -94,6 +97,14 @@ def written(value: object) -> str:
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key!r}: {written(each)}' for key, each in value.items())}}}"
     return repr(value)
+
+
+def _double(value: Fraction) -> float | None:
+    """The double that the number is; None where it is none."""
+    try:
+        return float(value) if float(value) == value else None
+    except OverflowError:
+        return None
 
 
 def number(value: Fraction) -> str:

@@ -62,6 +62,21 @@ def exact(value: ExactLike, name: str = "value") -> Fraction:
     raise InvalidValue(name, value, "a number that a double holds exactly", "give a fraction, a Decimal or text")
 
 
+def as_promised(value: ExactLike, name: str = "value") -> Fraction:
+    """Return an ε or a δ exactly; of a float the smaller of its binary value and the decimal that Python prints.
+
+    What is proven at the smaller one holds at the decimal, so that results may print the number as it was typed.
+
+    Raises:
+        InvalidValue: As ``exact``.
+
+    >>> as_promised(1e-5) == Fraction("1e-5"), as_promised(3e-7) == Fraction(3e-7) < Fraction("3e-7")
+    (True, True)
+    """
+    number = exact(value, name)
+    return min(number, Fraction(float.__repr__(value))) if isinstance(value, float) else number
+
+
 def _is_number(value: object) -> bool:
     """Whether it claims to be one; truth values and arrays, NumPy's among them, do not."""
     return isinstance(value, Real | Decimal) and not isinstance(value, bool)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from dpbounds.errors import InvalidValue, demand
-from dpbounds.expressions.exact import ExactLike, exact
+from dpbounds.expressions.exact import ExactLike, as_promised, exact, practical
 from dpbounds.privacy.relations import Relation, as_relation
 
 Given = Literal["delta", "epsilon"]
@@ -55,6 +55,21 @@ def open_unit(value: ExactLike, name: str = "delta") -> Fraction:
     return number
 
 
+def promised_epsilon(value: ExactLike, name: str = "epsilon") -> Fraction:
+    """Return an ε >= 0 that may be printed as it was typed (``as_promised``), or raise ``InvalidValue``."""
+    return at_least_zero(as_promised(value, name), name)
+
+
+def practical_epsilon(value: ExactLike, name: str = "target_epsilon") -> Fraction:
+    """Return such an ε that a search can reach: 0, or between 1e-100 and 1e100."""
+    return practical(promised_epsilon(value, name), name)
+
+
+def promised_delta(value: ExactLike, name: str = "delta") -> Fraction:
+    """Return a δ in (0, 1) that may be printed as it was typed (``as_promised``), or raise ``InvalidValue``."""
+    return open_unit(as_promised(value, name), name)
+
+
 def above_one(value: ExactLike, name: str = "order") -> Fraction:
     """Return an exact number > 1, such as a Rényi order λ, or raise ``InvalidValue``."""
     number = exact(value, name)
@@ -90,9 +105,9 @@ class Target:
     def of(cls, delta: ExactLike | None, epsilon: ExactLike | None) -> Target:
         """Return the one that is not None; ``InvalidValue`` for both, for neither, and for one out of range."""
         if delta is not None and epsilon is None:
-            return cls("delta", open_unit(delta))
+            return cls("delta", promised_delta(delta))
         if epsilon is not None and delta is None:
-            return cls("epsilon", at_least_zero(epsilon))
+            return cls("epsilon", promised_epsilon(epsilon))
         raise InvalidValue("delta, epsilon", (delta, epsilon), "one of the two alone")
 
 
@@ -108,8 +123,8 @@ class Budget:
     def of(cls, target_epsilon: ExactLike, target_delta: ExactLike, relation: str | Relation) -> Budget:
         """Return the budget, or raise ``InvalidValue``."""
         return cls(
-            at_least_zero(target_epsilon, "target_epsilon"),
-            open_unit(target_delta, "target_delta"),
+            promised_epsilon(target_epsilon, "target_epsilon"),
+            promised_delta(target_delta, "target_delta"),
             as_relation(relation),
         )
 

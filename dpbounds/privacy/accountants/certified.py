@@ -41,7 +41,7 @@ from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.routes.closed_forms import has_closed_form
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.routes.lattice.integer_measures import Work
-from dpbounds.privacy.values import Target, at_least_zero, demand_fields
+from dpbounds.privacy.values import Target, demand_fields, promised_epsilon
 
 _GLANCE = 1e-2  # the width at which it is seen that one class of neighbours spends less than another
 
@@ -233,7 +233,9 @@ def delta_curve(
     ['0.382925', '0.126937']
     """
     tolerance = _valid_tolerance(tolerance)
-    targets = [Target("epsilon", at_least_zero(e)) for e in listed(epsilons, "epsilons", "numbers that are at least 0")]
+    targets = [
+        Target("epsilon", promised_epsilon(e)) for e in listed(epsilons, "epsilons", "numbers that are at least 0")
+    ]
     questions = [Question(target, tolerance, "auto", Work(WORK), on_curve=len(targets) > 1) for target in targets]
     found = _accounted(mechanism, as_relation(relation), questions)
     return tuple(_demand_narrow(each, tolerance).enclosure for each in found)

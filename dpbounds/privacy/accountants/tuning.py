@@ -29,7 +29,7 @@ from dpbounds.privacy.pairs.pairs import Pair
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import renyi_curve
 from dpbounds.privacy.routes.closed_forms import has_closed_form
-from dpbounds.privacy.values import above_one, at_least_zero, open_unit, positive
+from dpbounds.privacy.values import above_one, at_least_zero, open_unit, positive, promised_delta, promised_epsilon
 
 _PRECISION = 128
 # λ - 1 and λ̂ - 1 to choose from, refined twice
@@ -74,7 +74,7 @@ def tuned_pure(epsilon: ExactLike, runs: RandomRuns) -> Fraction:
     >>> tuned_pure("0.1", RandomRuns("0.01"))  # geometric, 100 runs on average
     Fraction(3, 10)
     """
-    single = at_least_zero(epsilon)
+    single = promised_epsilon(epsilon)
     demand("runs", runs, RandomRuns)
     return (2 + runs.eta) * single
 
@@ -144,7 +144,7 @@ def tuned_epsilon(
     True
     """
     demand("runs", runs, RandomRuns)
-    target, neighbours = open_unit(delta), as_relation(relation)
+    target, neighbours = promised_delta(delta), as_relation(relation)
     found = [_by_profile(mechanism, runs, target, neighbours), _by_divergences(mechanism, runs, target, neighbours)]
     known = [value for value in found if value is not None]
     if not known:
@@ -175,7 +175,7 @@ def tuned_enclosure(
     upper = tuned_epsilon(mechanism, runs, delta, neighbours)
     classes = neighbour_classes(mechanism, neighbours).every()
     attacks = (attack for each in classes for attack in each.attacks if has_closed_form(attack))
-    lower = max((_attained(attack[0][0], runs, open_unit(delta)) for attack in attacks), default=Fraction(0))
+    lower = max((_attained(attack[0][0], runs, promised_delta(delta)) for attack in attacks), default=Fraction(0))
     return Enclosure(min(lower, upper), upper, "profile of one run", _PRECISION)
 
 

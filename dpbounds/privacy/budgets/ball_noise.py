@@ -33,7 +33,7 @@ from dpbounds.expressions.working import working
 from dpbounds.privacy.mechanisms import Mechanism, SampledWithoutReplacement, UniformBall
 from dpbounds.privacy.pairs.balls import overlap_lost
 from dpbounds.privacy.routes.closed_forms import ball
-from dpbounds.privacy.values import open_unit, positive
+from dpbounds.privacy.values import positive, promised_delta
 
 _PRECISION = 160
 _LARGEST_PRECISION = 1 << 12
@@ -100,7 +100,7 @@ class BallDescent:
             InvalidValue: δ is not in (0, 1).
             NotCertified: The radius, or Δ, is not between 2^-1000 and 2^1000.
         """
-        target = open_unit(target_delta, "target_delta")
+        target = promised_delta(target_delta, "target_delta")
         if self._keeps(Fraction(0), target):  # even publishing random gradients as they are
             return Radius(Fraction(0), None)
         if not _LEAST_RADIUS <= self.sensitivity <= _LARGEST_RADIUS:

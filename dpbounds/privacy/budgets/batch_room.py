@@ -15,7 +15,7 @@ from dpbounds.privacy.accountants.certified import account_at, prove_delta
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism, PoissonSampled, TruncatedPoisson, parts_of
 from dpbounds.privacy.relations import Relation, as_relation
-from dpbounds.privacy.values import Target, open_unit, positive
+from dpbounds.privacy.values import Target, positive, promised_delta
 
 _TOLERANCE, _SHARE = 1e-4, 100  # of δ; of a step in δ, to begin with
 _MOST_CLASSES = 16  # of neighbours: eight ranges of sizes, two orders
@@ -48,7 +48,7 @@ def least_max_batch_size(
     >>> least_max_batch_size(TruncatedPoisson(Gaussian(4), "0.1", 20, 100), "1e-3")
     22
     """
-    target, neighbours = open_unit(delta), as_relation(relation)
+    target, neighbours = promised_delta(delta), as_relation(relation)
     share = positive(cost, "cost")
     (part, steps), *others = parts_of(mechanism)
     if others or not isinstance(part, TruncatedPoisson):

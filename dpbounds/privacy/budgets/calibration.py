@@ -22,7 +22,6 @@ from dpbounds.expressions.exact import (
     brief,
     exact,
     positive_integer,
-    practical,
     to_decimal,
 )
 from dpbounds.expressions.time_limit import (
@@ -58,7 +57,7 @@ from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.routes.at_once import METHOD as AT_ONCE
 from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta, has_closed_form
 from dpbounds.privacy.routes.combined import resolved
-from dpbounds.privacy.values import Budget, demand_fields
+from dpbounds.privacy.values import Budget, demand_fields, practical_epsilon
 
 _FIRST_MARGIN = 2.0**-37  # relative, between the estimate and the first point tried on either side
 _LARGEST, _SMALLEST = 2.0**60, 2.0**-60
@@ -198,7 +197,7 @@ def calibrate(
     """
     demand_one_of("solve", solve, get_args(Solve))
     demand_function("factory", factory)
-    budget = Budget.of(practical(target_epsilon, "target_epsilon"), target_delta, relation)
+    budget = Budget.of(practical_epsilon(target_epsilon), target_delta, relation)
     return calibrate_within(factory, budget, solve, time_limit, positive_integer(group_size, "group_size"))
 
 
@@ -384,7 +383,7 @@ def hidden_constant(
         Proven ends of c2 (no unit).
     """
     q, count = exact(sample_rate, "sample_rate"), positive_integer(steps, "steps")
-    budget = Budget.of(practical(target_epsilon, "target_epsilon"), target_delta, relation)
+    budget = Budget.of(practical_epsilon(target_epsilon), target_delta, relation)
     if budget.epsilon == 0:
         raise InvalidValue("target_epsilon", target_epsilon, "greater than 0", "the formula divides by it")
     found = calibrate_within(lambda z: PoissonSampled(Gaussian(z), q) ** count, budget)

@@ -41,7 +41,7 @@ from dpbounds.privacy.pairs.pairs import ShiftedGaussians
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import renyi_curve
 from dpbounds.privacy.renyi.concentrated_accounts import zcdp_rho
-from dpbounds.privacy.values import Budget, above_one, at_least_zero, open_unit, positive
+from dpbounds.privacy.values import Budget, above_one, at_least_zero, positive, promised_delta
 
 
 class RenyiCurve(Protocol):
@@ -526,7 +526,7 @@ class Odometer:
         Raises:
             InvalidValue: A value is out of range.
         """
-        target, first, factor = open_unit(delta), positive(smallest_rho, "smallest_rho"), exact(ratio, "ratio")
+        target, first, factor = promised_delta(delta), positive(smallest_rho, "smallest_rho"), exact(ratio, "ratio")
         count = positive_integer(rungs, "rungs")
         if factor <= 1:
             raise InvalidValue("ratio", ratio, "greater than 1")

@@ -13,7 +13,7 @@ from types import NoneType
 
 from dpbounds.displayed import Displayed, Sheet, number
 from dpbounds.errors import InvalidValue, NotCertified, shortened
-from dpbounds.expressions.exact import ExactLike, practical, to_decimal
+from dpbounds.expressions.exact import ExactLike, to_decimal
 from dpbounds.expressions.time_limit import time_limited
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import Account, account_at
@@ -21,7 +21,7 @@ from dpbounds.privacy.budgets.calibration import Calibration, calibrate_within
 from dpbounds.privacy.budgets.crossing import Solve
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, parts_of
 from dpbounds.privacy.relations import Relation
-from dpbounds.privacy.values import Budget, demand_fields
+from dpbounds.privacy.values import Budget, demand_fields, practical_epsilon
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -98,7 +98,7 @@ def remaining(
     >>> left.within, left.more, left.too_many
     (True, 12, 13)
     """
-    budget = Budget.of(practical(target_epsilon, "target_epsilon"), target_delta, relation)
+    budget = Budget.of(practical_epsilon(target_epsilon), target_delta, relation)
     with time_limited(time_limit) as limit:
         found = _found(mechanism, budget)
     return replace(found, complete=False) if limit.passed else found

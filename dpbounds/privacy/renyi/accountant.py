@@ -30,7 +30,7 @@ from dpbounds.privacy.pairs.pairs import (
 )
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.moments import add_spends_less, total_log_moment
-from dpbounds.privacy.values import Given, Target, above_one, at_least_zero, open_unit
+from dpbounds.privacy.values import Given, Target, above_one, promised_delta, promised_epsilon
 
 LogMoment = Callable[[Fraction, int], arb]  # (order, accuracy in bits) -> (λ-1) D_λ
 
@@ -141,7 +141,7 @@ def renyi_epsilon(
     >>> "7.4137" < found.enclosure < "7.4138"
     True
     """
-    return converted(mechanism, Target("delta", open_unit(delta)), as_relation(relation))
+    return converted(mechanism, Target("delta", promised_delta(delta)), as_relation(relation))
 
 
 def renyi_delta(
@@ -151,7 +151,7 @@ def renyi_delta(
 
     δ = inf over λ > 1 of e^((λ-1)(D_λ - ε)) (1 - 1/λ)^λ / (λ-1), at most 1: Canonne, Kamath & Steinke 2020, Prop. 12.
     """
-    return converted(mechanism, Target("epsilon", at_least_zero(epsilon)), as_relation(relation))
+    return converted(mechanism, Target("epsilon", promised_epsilon(epsilon)), as_relation(relation))
 
 
 def converted(mechanism: Mechanism, target: Target, relation: Relation) -> Converted:

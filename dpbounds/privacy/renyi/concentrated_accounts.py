@@ -22,7 +22,7 @@ from dpbounds.privacy.pairs.pairs import Direction, Pair, SampledGaussians, Shif
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.renyi.accountant import best_epsilon
 from dpbounds.privacy.routes.closed_forms import closed_form_delta
-from dpbounds.privacy.values import open_unit
+from dpbounds.privacy.values import promised_delta
 
 Form = Literal["classical", "tight"]
 
@@ -63,7 +63,7 @@ def zcdp_epsilon(
     True
     """
     demand_one_of("form", form, get_args(Form))
-    target = open_unit(delta)
+    target = promised_delta(delta)
     rho = zcdp_rho(mechanism, relation)
     if form == "classical":
         with working(_ROUNDING_PRECISION):
@@ -107,7 +107,7 @@ def gdp_clt_epsilon(
     >>> round(gdp_clt_epsilon(PoissonSampled(Gaussian(1), "0.01") ** 10_000, "1e-6").epsilon, 3)
     6.669
     """
-    target, neighbours = open_unit(delta), as_relation(relation)
+    target, neighbours = promised_delta(delta), as_relation(relation)
     squared = max(
         math.fsum(count * _limit(pair) for pair, count in each.product)
         for each in neighbour_classes(mechanism, neighbours).along(neighbours.orders[0])

@@ -23,7 +23,7 @@ from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.mechanisms import Composed, Gaussian, Mechanism, PoissonSampled
 from dpbounds.privacy.publishing.interoperability.opacus_sampler import demand_known_sampler, drawn_rate
 from dpbounds.privacy.relations import Relation, as_relation
-from dpbounds.privacy.values import open_unit
+from dpbounds.privacy.values import promised_delta
 
 NAME = "certified"
 POISSON = "poisson"
@@ -120,7 +120,7 @@ class CertifiedAccountant:
         """
         if not self.history:
             raise InvalidValue("number of steps", 0, "at least 1", "nothing was released yet")
-        return _account(tuple(self.history), open_unit(delta), self.asked(relation))
+        return _account(tuple(self.history), promised_delta(delta), self.asked(relation))
 
     def get_epsilon(
         self,
@@ -147,7 +147,7 @@ class CertifiedAccountant:
             InvalidValue: δ or the relation is not allowed.
             NotCertified: The proof did not close.
         """
-        failure, neighbours = open_unit(delta), self.asked(relation)
+        failure, neighbours = promised_delta(delta), self.asked(relation)
         if any(z == 0 for z, _, _ in self.history):
             return math.inf
         return self.account(failure, neighbours).enclosure.upper if self.history else 0.0
