@@ -478,8 +478,8 @@ def test_the_statement_says_what_holds_and_what_does_not(fitted):
         "replace-one",
         "feature bound 1",
         "for experiments",
-        "a seed that was given: conditional on the seed being secret and never used again. Whoever knows the seed",
-        "with one seed, publish one at most",
+        "a seed that was given: conditional on the seed being secret and never used again. With the seed",
+        "with one seed, publish at most one",
         "Each further fit",
         "the number of records",
     ):
@@ -516,7 +516,7 @@ def test_secure_noise():
     model = PrivateLinearClassifier(epsilon=5, feature_bound=1, steps=3, noise="secure").fit(X, Y)
     assert model.spent_.upper <= 5
     assert "operating system's randomness" in model.privacy_statement_
-    assert "Whoever knows the seed" not in model.privacy_statement_
+    assert "With the seed, this noise" not in model.privacy_statement_
 
 
 @pytest.mark.one_in(4)

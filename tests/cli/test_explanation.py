@@ -31,13 +31,13 @@ def test_people_are_told_pair_source_route_assumptions_and_what_would_help(capsy
         "because: pairs.md, section 5, add or remove one (Zhu, Dong & Wang 2022); composed: pairs.md, section 2",
         "by a contour integral in ball arithmetic, 192 bits: [2.12451517",
         "mostly from: frequency tail",
-        "add neighbours are no easier",
+        "add neighbours are at most as distinguishable",
         "a Chernoff bound shows that they spend less",
         "assumed each record adds a vector",
         "each record enters each sample independently",
         "tight yes",
         "better nothing here would give a smaller number",
-        "so that no attack tells with and without one record apart with an advantage",
+        "so that no attack distinguishes with and without one record with an advantage",
     ):
         assert part in text, part
 
@@ -95,7 +95,7 @@ MECHANISMS = {
     dp.DiscreteGaussian(3, dimension=1): "per-record l2 bound 1 in 1 dimension",
     dp.MixtureOfGaussians(
         3, {0: "0.5", 2: "0.5"}
-    ): "Gaussian noise of stddev 3, norms drawn from 0 (chance 0.5), 2 (chance 0.5)",
+    ): "Gaussian noise of stddev 3, norms drawn from 0 (probability 0.5), 2 (probability 0.5)",
     dp.PermuteAndFlip("0.1", relation=BOTH[1]): "permute-and-flip, epsilon 0.1 (replace-one)",
     dp.RandomizedResponse("0.1", 3): "randomised response of 3 options, epsilon 0.1",
     dp.ExponentialMechanism("0.1", relation=BOTH[0], monotone=True): "epsilon 0.1 (add-or-remove-one, monotone)",

@@ -62,7 +62,7 @@ def test_the_list_in_words(said):
     out = said("theorems", "--paper", PAPER)
     count = sum(entry.paper == PAPER for entry in index.listing())
     assert f"\n{count} statements; " in out
-    assert "wrong in print" in out
+    assert "errata: " in out
 
 
 @pytest.mark.parametrize("option", ["--paper", "--metric", "--status"])

@@ -244,9 +244,9 @@ def test_numbers_are_rounded_to_the_safe_side():
 @pytest.mark.parametrize(
     ("epsilon", "words"),
     [
-        ("1/2", ("hardly", "1.65 times (e^0.5)")),
-        ("2.12452", ("only so well", "8.37 times (e^2.12452)")),
-        ("20", ("perhaps nearly for sure", "e^20 times")),
+        ("1/2", ("almost nothing about", "1.65 times (e^0.5)")),
+        ("2.12452", ("something about", "8.37 times (e^2.12452)")),
+        ("20", ("possibly nearly everything about", "e^20 times")),
     ],
 )
 def test_the_lead_does_not_promise_more_than_the_number(epsilon, words):

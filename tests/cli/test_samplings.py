@@ -474,4 +474,4 @@ def test_a_calibration_is_explained(said):
     text = said("calibrate", "--target-epsilon", "1", "--target-delta", "1e-5", "--sampling", "full-batch", "--explain")
     assert "what suffices was proven to, as follows" in text
     assert "how it was proven" in text
-    assert "no attack tells with and without one record apart" in text
+    assert "no attack distinguishes with and without one record" in text

@@ -11,7 +11,7 @@ import sympy
 from hypothesis import given, strategies as st
 
 from dpbounds.errors import InvalidValue
-from dpbounds.expressions.exact import exact, positive_integer, practical, rational, to_decimal, to_float
+from dpbounds.expressions.exact import as_promised, exact, positive_integer, practical, rational, to_decimal, to_float
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,22 @@ def test_more_digits_than_a_double_are_never_dropped():
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_floats_round_trip(value):
     assert to_float(exact(value), "down") == to_float(exact(value), "up") == value
+
+
+@given(st.floats(min_value=1e-300, max_value=1e300) | st.floats(min_value=1e-12, max_value=1).map(np.float64))
+def test_a_promised_float_is_at_most_itself_and_the_decimal_that_it_prints_as(value):
+    promised = as_promised(value)
+    typed = Fraction(str(float(value)))
+    assert promised <= typed
+    assert promised <= Fraction(float(value))
+    assert promised in (typed, Fraction(float(value)))
+
+
+def test_other_numbers_are_promised_exactly():
+    assert as_promised("1/3") == Fraction(1, 3)
+    assert as_promised(np.float32(0.1)) == Fraction(13421773, 2**27)
+    with pytest.raises(InvalidValue, match="thing"):
+        as_promised(math.nan, "thing")
 
 
 @given(st.fractions())

@@ -355,7 +355,7 @@ def test_a_statement_says_what_was_tested_and_what_was_not() -> None:
     assert "and that of its loss on" in setting.engine.statement(1e-5)
     setting = Setting(criterion=lambda out, y: nn.functional.cross_entropy(out, y))
     setting.train()
-    assert "no module of torch.nn, that is assumed" in setting.engine.statement(1e-5)
+    assert "not a module of torch.nn, that is assumed" in setting.engine.statement(1e-5)
 
     class Noisy(nn.Module):
         def __init__(self) -> None:

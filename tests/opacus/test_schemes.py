@@ -250,7 +250,7 @@ def test_a_checkpoint_keeps_what_was_spent_and_how_batches_were_drawn(name: str,
         with pytest.raises(InvalidValue):
             engine(other).load_checkpoint(path=tmp_path / "saved", module=fresh[0])
     if name == KEPT_BINS:
-        with pytest.raises(UnsupportedMechanism, match="not in a checkpoint"):
+        with pytest.raises(UnsupportedMechanism, match="a checkpoint does not store fixed bins"):
             again.load_checkpoint(path=tmp_path / "saved", module=fresh[0])
         return
     again.load_checkpoint(path=tmp_path / "saved", module=fresh[0], optimizer=fresh[1])

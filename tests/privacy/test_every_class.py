@@ -213,6 +213,9 @@ ASKERS: dict[str, Asker] = {
         account(m, epsilon=0, relation=relation, tolerance=ROUGH).enclosure.exact_upper
     ),
     "budgets.calibration.calibrate": lambda m, relation: calibration.calibrate(_louder(m), 8, DELTA, relation).value,
+    "budgets.calibration.sufficient_noise": lambda m, relation: calibration.sufficient_noise(
+        _louder(m), Budget(Fraction(8), DELTA, relation)
+    ),
     "renyi.concentrated_accounts.zcdp_rho": concentrated_accounts.zcdp_rho,
     "renyi.concentrated_accounts.zcdp_epsilon": lambda m, relation: (
         concentrated_accounts.zcdp_epsilon(m, DELTA, relation).exact_upper

@@ -2784,7 +2784,7 @@ def of_shuffled(release: dict[str, Any], order: str, clones: object, aim: Aim) -
 
 
 # --- schemes/truncated.py ---------------------------------------------------------------------------------------------
-# Poisson samples of at most so many records (19).
+# Poisson samples of no more records than stated (19).
 
 
 class TruncatedPoisson(Scheme):

@@ -145,7 +145,7 @@ BUGS = [
 @pytest.mark.parametrize("bug", BUGS)
 def test_what_is_no_plain_descent_is_found_in_the_run(bug):
     assert with_walk(lambda *given: walking("", *given)).run(PROBLEM, seed=1, repetitions=2).ledger.descent is not None
-    refused = r"in the plan" if bug == "stopped early" else r"no plain noisy gradient descent"
+    refused = r"in the plan" if bug == "stopped early" else r"not plain noisy gradient descent"
     with pytest.raises((BudgetExceeded, UnsupportedMechanism), match=refused):
         with_walk(lambda *given: walking(bug, *given)).run(PROBLEM, seed=1, repetitions=2)
 

@@ -149,7 +149,7 @@ def test_a_plain_descent_moves_as_declared_up_to_rounding(where, off, right):
         plain.answer(question("gradient", (x,), OpenLedger(), 1.0), lambda: SimpleNamespace(noisy=g))
 
     x = np.zeros((R, P))
-    with nullcontext() if right else pytest.raises(BudgetExceeded, match="no plain noisy gradient descent"):
+    with nullcontext() if right else pytest.raises(BudgetExceeded, match="not plain noisy gradient descent"):
         ask(x + off * (where == "start"))
         x = x - 0.1 * g
         ask(x + off * (where == "second question"))

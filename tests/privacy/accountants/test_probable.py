@@ -452,7 +452,9 @@ def test_steps_drawn_apart_have_no_certificate_but_say_which_holds(tmp_path: Pat
     drawn = MatrixMechanism(4, Toeplitz([1], 8), "minimum-separation", separation=2, sample_rate="1/4")
     with pytest.raises(DpboundsError, match="leave the rate out"):
         write_certificate(tmp_path / "c.json", account(drawn, delta="1e-3"))
-    assert "a record in steps 2 or more apart, drawn with chance 0.25 each" in statement(account(drawn, delta="1e-3"))
+    assert "a record in steps 2 or more apart, drawn with probability 0.25 each" in statement(
+        account(drawn, delta="1e-3")
+    )
 
 
 def test_delta_is_sampled_at_an_epsilon_that_is_no_larger_than_asked(monkeypatch: pytest.MonkeyPatch) -> None:

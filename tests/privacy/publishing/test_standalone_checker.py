@@ -334,7 +334,7 @@ def test_whatever_keeps_many_numbers_asks_first(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(checker.effort, "done", 0.0)
     monkeypatch.setattr(checker, "MOST_BALLS", 10)
     for act in (atoms, lambda: checker.product(step, step, 0, 60), lambda: checker.moments(law, arb(6), arb(1), 9, 60)):
-        with pytest.raises(checker.NotCovered, match="so much work"):
+        with pytest.raises(checker.NotCovered, match="work of hours or gigabytes"):
             act()
 
 

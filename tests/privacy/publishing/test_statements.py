@@ -8,7 +8,8 @@ import pytest
 
 from dpbounds.errors import CertificateError
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.privacy.accountants.certified import Account
+from dpbounds.privacy.accountants.certified import Account, account
+from dpbounds.privacy.budgets.calibration import calibrate
 from dpbounds.privacy.mechanisms import (
     BallsInBins,
     DiscreteGaussian,
@@ -81,7 +82,7 @@ DRAWN: dict[str, tuple[Mechanism, tuple[str, ...], str]] = {  # what is said, an
     ),
     "random-allocation": (
         RandomlyAllocated(NOISE, 20, 2) ** 3,
-        ("3 epochs of 20 random batches, 2 of which a record is in", "nobody is displaced"),
+        ("3 epochs of 20 random batches, 2 of which a record is in", "batch sizes vary and no record displaces another"),
         "which records were in which batch, and how many;",
     ),
     "balls-in-bins": (
@@ -140,7 +141,7 @@ NOISES: dict[str, tuple[Mechanism, str]] = {
     ),
     "mixture-of-gaussians": (
         MixtureOfGaussians(2, [("0.5", THIRD), (1, 2 * THIRD)]),
-        "drawn from 0.5 (chance at most 0.333333333334), 1 (",
+        "drawn from 0.5 (probability at most 0.333333333334), 1 (",
     ),
     "randomized-response": (RandomizedResponse(2, 4), "randomised response of 4 options, epsilon 2"),
 }
@@ -163,6 +164,16 @@ def test_numbers_are_rounded_so_that_what_is_said_spends_no_less() -> None:
     assert "at rate at most 0.333333333334, Gaussian" in text
     assert "noise multiplier at least 0.333333333333 (" in text
     assert "Poisson sampling (each record enters each step's sample independently, and the samples stay secret)" in text
+
+
+@pytest.mark.parametrize("typed", [1e-5, 3e-7, 0.1])
+def test_a_delta_is_stated_as_it_was_typed(typed: float) -> None:
+    found = account(Gaussian(5), delta=typed)
+    assert f"delta = {typed}." in statement(found)
+    assert found.target <= min(Fraction(typed), Fraction(str(typed)))
+    calibrated = calibrate(Gaussian, 3.3, typed)
+    assert f"The release is (3.3, {typed})-differentially private" in statement(calibrated)
+    assert calibrated.target_epsilon <= Fraction("3.3")
 
 
 def test_bounds_may_follow_from_earlier_answers_but_not_from_what_is_never_published() -> None:
@@ -207,5 +218,5 @@ def test_matrices_hide_their_draws() -> None:
 
 def test_truncated_samples_name_the_side_of_their_size() -> None:
     mechanism = DRAWN["truncated-poisson"][0]
-    assert "samples of at most so many records" in told(mechanism, Relation.ADD_OR_REMOVE_ONE)
-    assert "samples of so many records" in told(mechanism)
+    assert "samples of no more records than stated" in told(mechanism, Relation.ADD_OR_REMOVE_ONE)
+    assert "samples of as many records as stated" in told(mechanism)

@@ -346,7 +346,7 @@ def test_weights_lie_between_0_and_1_and_keep_the_mean(spacing: Fraction) -> Non
 def test_a_weight_that_is_not_proven_to_lie_there_is_declined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounding, "PRECISION", 2)
     rounding._table.cache_clear()
-    with pytest.raises(Declined, match="cannot be told"):
+    with pytest.raises(Declined, match="cannot be distinguished"):
         rounding.table(F(1, 977), 600)
     rounding._table.cache_clear()
 

@@ -1,4 +1,4 @@
-"""Poisson samples of at most so many records (19)."""
+"""Poisson samples of no more records than stated (19)."""
 
 from __future__ import annotations
 
