@@ -82,7 +82,7 @@ DRAWN: dict[str, tuple[Mechanism, tuple[str, ...], str]] = {  # what is said, an
     ),
     "random-allocation": (
         RandomlyAllocated(NOISE, 20, 2) ** 3,
-        ("3 epochs of 20 random batches, 2 of which a record is in", "batch sizes vary and no record displaces another"),
+        ("3 epochs of 20 random batches, 2 of which a record is in", "no record displaces another"),
         "which records were in which batch, and how many;",
     ),
     "balls-in-bins": (
