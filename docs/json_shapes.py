@@ -89,6 +89,18 @@ class Trained(TypedDict, total=False):
     ledger: str
 
 
+class Cheaper(TypedDict):
+    """Poisson samples of the same expected size, where they cost less."""
+
+    sampling: str
+    sample_rate: Given
+    """The largest of several."""
+    noise_multiplier: NotRequired[Number]
+    """That suffices for the same budget."""
+    epsilon: NotRequired[Number]
+    """That the same noise then spends."""
+
+
 class Spent(Head, Trained):
     relation: str
     method: str
@@ -105,6 +117,7 @@ class Spent(Head, Trained):
     group_size: NotRequired[int]
     total_variation: NotRequired[Ends]
     explain: NotRequired[list[Explained]]
+    cheaper: NotRequired[Cheaper]
     statement: NotRequired[str]
     value: NotRequired[Given]
     """With another method than the certified one: what it says."""
@@ -180,6 +193,7 @@ class Calibrated(Head, Trained):
     coefficients: NotRequired[list[Number]]
     error: NotRequired[str]
     error_of_sums: NotRequired[Given]
+    cheaper: NotRequired[Cheaper]
     statement: NotRequired[str]
 
 

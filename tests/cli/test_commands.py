@@ -54,7 +54,7 @@ def held(data, *words):
         value = bound["upper"] ** 0.5 if wanted in SQUARES else bound["upper"]
         assert value <= row["bound"]["upper"] * (1 + 1e-9), row
         if not row["vacuous"] and not bound["trivial"]:
-            least = 0.9 if (row["id"], row["part"]) == CLOSED_FORM else 1 - 1e-6
+            least = 0.9 if (row["id"], row["part"]) == CLOSED_FORM else 1 - 1e-5  # a plan may leave 1e-4 of ε
             assert value >= row["bound"]["upper"] * least, row
     return {row["id"] for row in rows}
 

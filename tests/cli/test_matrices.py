@@ -6,6 +6,7 @@ import dpbounds as dp
 from dpbounds.expressions.exact import exact
 
 NOISE = ["--noise-multiplier", "3", "--delta", "1e-5"]
+ADDED = ["--relation", "add-or-remove-one"]
 ZERO = ["--relation", "zero-out-one"]
 FIXED = ["--participation", "fixed-order", "--separation", "6"]
 BANDED = ["--toeplitz", "1,1/2,3/8", "--bands", "2", "--steps", "24"]
@@ -70,7 +71,7 @@ def test_a_matrix_in_a_file(tmp_path, answer, refused, said):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ([*BANDED, *FIXED], ["--relation replace-one", "--relation zero-out-one"]),  # by default: add-or-remove-one
+        ([*BANDED, *FIXED, *ADDED], ["--relation replace-one", "--relation zero-out-one"]),
         ([*BANDED, *ZERO], ["--participation", "fixed-order", "cyclic-poisson"]),
         ([*BANDED, *ZERO, "--participation", "shuffled"], ["--participation", "fixed-order"]),
         ([*BANDED, *ZERO, *FIXED[:2]], ["--separation is missing"]),

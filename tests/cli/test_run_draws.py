@@ -192,7 +192,7 @@ def test_correlated_noise_on_own_records(own, data, tmp_path):
     run = MatrixDescent.calibrated(problem, 2, "1e-5", steps=20, **scheme).run(problem, seed=4, repetitions=1)
     assert found["point"] == run.output[0].tolist()
     assert found["epsilon"]["upper"] <= 2
-    assert "of one of 5 groups with chance 0.25 each" in (tmp_path / "dpbounds-run/statement.txt").read_text()
+    assert "of one of 5 groups with probability 0.25 each" in (tmp_path / "dpbounds-run/statement.txt").read_text()
 
 
 def test_training_takes_correlated_noise_too(own, data):

@@ -29,7 +29,10 @@ def test_options_describe_the_mechanism_exactly(name, relation, how, batches, re
 
 
 ERRORS = [  # options, what the one line must say
-    ([], ["replace-one or zero-out-one", "--relation replace-one or --relation zero-out-one"]),
+    (
+        ["--relation", "add-or-remove-one"],
+        ["replace-one or zero-out-one", "--relation replace-one or --relation zero-out-one"],
+    ),
     ([*REPLACE, "--epochs", "2.5"], ["--epochs must be a whole number", "not 2.5", "round up"]),
     ([*REPLACE, "--steps", "10"], ["--steps 10", "--sampling shuffled", "--epochs E"]),
     ([*REPLACE, "--sample-rate", "0.1"], ["--sample-rate 0.1", "--sampling shuffled", "--batches M"]),

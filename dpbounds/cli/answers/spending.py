@@ -10,11 +10,13 @@ import click
 
 from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.printing import output
+from dpbounds.cli.printing.progress import waiting_line
 from dpbounds.cli.questions import options as given_options
 from dpbounds.cli.questions.training import TRAINING_OPTIONS
 from dpbounds.privacy.relations import Relation
 
 if TYPE_CHECKING:
+    from dpbounds.cli.answers.cheaper import Cheaper
     from dpbounds.cli.answers.curves import ProvenCurve
     from dpbounds.cli.answers.methods import Answer, Question
     from dpbounds.cli.questions.subjects import Subject
@@ -78,8 +80,9 @@ SPENDING_OPTIONS = given_options.options(
 
 def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[str, Any]) -> int:
     """Compute ε(δ) or δ(ε), print it, and write what else was asked for."""
+    from dpbounds.cli.answers.cheaper import cheaper_epsilon
     from dpbounds.cli.answers.methods import Question, certified
-    from dpbounds.cli.questions.subjects import demand_publishable, read_subject
+    from dpbounds.cli.questions.subjects import demand_publishable, read_subject, under_proven_relation
 
     asked = [name for name in _CERTIFIED_ONLY if given[name] and not (name == "group_size" and given[name] == 1)]
     for names, wrong, told in (
@@ -89,7 +92,7 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
         if wrong and (both := [name for name in names if name in asked]):
             raise click.UsageError(f"--{both[0].replace('_', '-')} {told}: leave one of the two out")
     _demand_fitting_probable(given, asked)
-    subject = read_subject(given)
+    subject, given = under_proven_relation(given, read_subject, lambda read: read.mechanism)
     if given["probable"] is not None:
         from dpbounds.cli.answers.probable import answer_probably
 
@@ -109,17 +112,19 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
         from dpbounds.cli.answers.side_by_side import answer_by
 
         return answer_by(question, subject, given)
-    found = certified(question)
+    with waiting_line(given["time_limit"]):
+        found = certified(question)
     _warn(question, found, subject, given["digits"])
     curve = _write_files(question, found, given)
     statement = write_publications(found.account or question.of_group(found.enclosure), given, subject.condition)
     if given["report"] is not None and found.account is not None:
         _write_report(question, found.account, subject, given, curve)
     advantage = certified(question.at_zero()).enclosure if given["explain"] else None
+    cheaper = cheaper_epsilon(question, found.enclosure.exact_upper)
     if given["as_json"]:
-        output.print_json(_as_json(question, found, subject, given, advantage, statement))
+        output.print_json(_as_json(question, found, subject, given, advantage, statement, cheaper))
         return 0
-    _print(question, found, subject, given)
+    _print(question, found, subject, given, cheaper)
     if advantage is not None:
         from dpbounds.cli.answers.explanation import print_explanation
 
@@ -210,6 +215,7 @@ def _as_json(
     given: dict[str, Any],
     advantage: Enclosure | None,
     statement: str | None,
+    cheaper: Cheaper | None,
 ) -> dict[str, object]:
     other = "delta" if question.wanted == "epsilon" else "epsilon"
     document: dict[str, object] = {
@@ -238,12 +244,14 @@ def _as_json(
             if proven is None
             else output.explained(proven.proofs, "dominates") + output.explained(proven.attacks, "attack")
         )
+    if cheaper is not None:
+        document["cheaper"] = cheaper.as_json()
     if statement is not None:
         document["statement"] = statement
     return document
 
 
-def _print(question: Question, found: Answer, subject: Subject, given: dict[str, Any]) -> None:
+def _print(question: Question, found: Answer, subject: Subject, given: dict[str, Any], cheaper: Cheaper | None) -> None:
     from dpbounds.cli.printing.wording import described
 
     other = "delta" if question.wanted == "epsilon" else "epsilon"
@@ -257,6 +265,7 @@ def _print(question: Question, found: Answer, subject: Subject, given: dict[str,
             "mechanism": described(question.mechanism),
             "method": f"{given['method']} ({found.enclosure.method})",
             **({} if subject.condition is None else {"provided": subject.condition}),
+            **({} if cheaper is None else {"cheaper": cheaper.in_words()}),
         }
     )
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from fractions import Fraction
 from functools import partial
 from importlib.util import find_spec
+from threading import Event, Thread
 
 import click
+
+_PATIENCE = 2.0  # seconds until the line is shown
 
 Progress = Callable[[int, int], None]
 _listener: ContextVar[Callable[[str, int, int], None] | None] = ContextVar("listener", default=None)
@@ -23,6 +28,39 @@ def telling(listener: Callable[[str, int, int], None]) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+@contextmanager
+def waiting_line(time_limit: Fraction | None) -> Iterator[None]:
+    """Show how long a search has run, where standard error is a terminal and it takes more than two seconds.
+
+    Args:
+        time_limit: In seconds, as it was given; without one the line says that there is the option.
+    """
+    if _listener.get() is not None or not sys.stderr.isatty():
+        yield
+        return
+    advice = "; --time-limit S prints what is proven after S seconds" if time_limit is None else ""
+    done = Event()
+    thread = Thread(target=_show, args=(done, advice), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _show(done: Event, advice: str) -> None:
+    """Write the line anew every second, and erase it at the end; nothing of it touches the computation."""
+    started = time.monotonic()
+    if done.wait(_PATIENCE):
+        return
+    while True:
+        click.echo(f"\r\033[Kcomputing, {time.monotonic() - started:.0f} s{advice}", err=True, nl=False)
+        if done.wait(1):
+            break
+    click.echo("\r\033[K", err=True, nl=False)
 
 
 @contextmanager

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from dpbounds.cli.printing import output
 from dpbounds.cli.questions.matrices import stream_parameters
@@ -21,7 +23,7 @@ from dpbounds.cli.questions.training import (
     Training,
     read_training,
 )
-from dpbounds.errors import InvalidValue
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.mechanisms import (
     Gaussian,
     Mechanism,
@@ -30,6 +32,8 @@ from dpbounds.privacy.mechanisms import (
 )
 from dpbounds.privacy.mechanisms.schemes.last_iterate import CONDITION as ONLY_THE_LAST
 from dpbounds.privacy.relations import Relation
+
+Read = TypeVar("Read")
 
 _TRAINING = (
     *("noise_multiplier", "sample_rate", "steps", "epochs", "sampling", "batch_size", "max_batch_size", "bound"),
@@ -53,6 +57,46 @@ class Subject:
     parameters: dict[str, object]
     dataset_size: int | None
     condition: str | None = None
+
+
+def under_proven_relation(
+    given: dict[str, Any], read: Callable[[dict[str, Any]], Read], mechanism_of: Callable[[Read], Mechanism]
+) -> tuple[Read, dict[str, Any]]:
+    """Read options; where their relation is the default and nothing is proven under it, read them under another one.
+
+    Args:
+        given: The values of the options, ``relation`` among them.
+        read: What makes something of them.
+        mechanism_of: The mechanism of what was made.
+
+    Returns:
+        What was read, and the values with the relation that it was read under.
+
+    Raises:
+        UnsupportedMechanism: Nothing is proven under the relation that was typed, or under any.
+    """
+    from dpbounds.privacy.domination.composition import neighbour_classes
+
+    def under(relation: Relation) -> tuple[Read, dict[str, Any]]:
+        asked = {**given, "relation": str(relation)}
+        found = read(asked)
+        neighbour_classes(mechanism_of(found), relation)
+        return found, asked
+
+    default = Relation(given["relation"])
+    try:
+        return under(default)
+    except UnsupportedMechanism as refused:
+        if click.get_current_context().get_parameter_source("relation") is not ParameterSource.DEFAULT:
+            raise
+        for relation in Relation:
+            try:
+                found = under(relation)
+            except UnsupportedMechanism:
+                continue
+            note(f"--relation {relation} was taken, as none was given: {refused}")
+            return found
+        raise
 
 
 def read_subject(given: dict[str, Any]) -> Subject:

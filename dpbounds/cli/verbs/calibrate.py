@@ -12,6 +12,7 @@ from dpbounds.cli.answers import prefix_sums
 from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.answers.spending import write_publications
 from dpbounds.cli.printing import output
+from dpbounds.cli.printing.progress import waiting_line
 from dpbounds.cli.questions.allocation import ALLOCATED
 from dpbounds.cli.questions.options import (
     PUBLISHING_OPTIONS,
@@ -25,7 +26,7 @@ from dpbounds.cli.questions.options import (
     warn_if_delta_is_large,
     whole,
 )
-from dpbounds.cli.questions.subjects import hidden_parameters
+from dpbounds.cli.questions.subjects import hidden_parameters, under_proven_relation
 from dpbounds.cli.questions.training import (
     DISCRETE_GAUSSIAN,
     DISCRETE_LAPLACE,
@@ -91,22 +92,29 @@ def command(
     if solve == "epochs":
         _demand_epochs(given)
         solve = "steps"
-    training = read_training(given, unknown=solve)
+    asked = solve
+    training, given = under_proven_relation(
+        given,
+        partial(read_training, unknown=asked),
+        lambda read: read.with_value(asked, Fraction(2 if asked == "batches" else 1)),
+    )
     warn_if_delta_is_large(target_delta, training.dataset_size, "--target-delta")
 
+    from dpbounds.cli.answers.cheaper import cheaper_noise
     from dpbounds.cli.questions.subjects import demand_publishable
     from dpbounds.privacy.budgets.calibration import calibrate
 
     demand_publishable(training.with_value(solve, Fraction(1)), training.relation, given)
-    found = calibrate(
-        lambda value: training.with_value(solve, value),
-        target_epsilon,
-        target_delta,
-        training.relation,
-        solve=solve,
-        group_size=int(given["group_size"]),
-        time_limit=given["time_limit"],
-    )
+    with waiting_line(given["time_limit"]):
+        found = calibrate(
+            lambda value: training.with_value(solve, value),
+            target_epsilon,
+            target_delta,
+            training.relation,
+            solve=solve,
+            group_size=int(given["group_size"]),
+            time_limit=given["time_limit"],
+        )
     note_if_stopped(found.complete)
     error: ErrorKind = given["error"] or "mean"
     statement = write_publications(found, given)
@@ -117,13 +125,16 @@ def command(
         plots.write(given["plot"], plots.calibration(found, at, _field(solve, training)))
     if given["report"] is not None:
         _write_report(found, training, given)
+    cheaper = cheaper_noise(found, partial(training.with_value, solve))
     if given["as_json"]:
+        instead: dict[str, object] = {} if cheaper is None else {"cheaper": cheaper.as_json()}
         written = {} if training.stream is None else prefix_sums.as_json(training.stream, found.value, error)
         said = {} if statement is None else {"statement": statement}
-        output.print_json({**_as_json(found, training), **written, **said})
+        output.print_json({**_as_json(found, training), **written, **instead, **said})
         return 0
     added = {} if training.stream is None else prefix_sums.as_rows(training.stream, found.value, error)
-    output.print_rows({**_as_rows(found, training), **added})
+    named = {} if cheaper is None else {"cheaper": cheaper.in_words()}
+    output.print_rows({**_as_rows(found, training), **added, **named})
     if given["explain"]:
         _explain(found)
     if statement is not None:

@@ -21,6 +21,7 @@ from dpbounds.privacy.mechanisms.demands import (
 )
 from dpbounds.privacy.mechanisms.parameters import COUNT, parameter
 from dpbounds.privacy.mechanisms.schemes.group_draws import hypergeometric_chances
+from dpbounds.privacy.mechanisms.schemes.poisson import PoissonSampled
 from dpbounds.privacy.mechanisms.schemes.sampling import OneBatch, Sampling, demand_mechanism, records_in_words
 from dpbounds.privacy.relations import Order, Relation
 
@@ -59,6 +60,10 @@ class _FixedSize(Sampling):
     def divisor(self, records: int) -> Fraction:
         """The size of a batch, b."""
         return Fraction(self.batch_size)
+
+    def as_poisson(self) -> Mechanism:
+        """Return a Poisson sample at rate b/n."""
+        return PoissonSampled(self.mechanism, min(Fraction(1), Fraction(self.batch_size, self.dataset_size)))
 
     def _left(self, k: int, least: int) -> int:
         """How many records are left without a group of k, of which a batch needs at least so many."""

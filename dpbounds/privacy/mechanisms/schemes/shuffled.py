@@ -20,6 +20,7 @@ from dpbounds.privacy.mechanisms.demands import (
     refuse_without_positions,
 )
 from dpbounds.privacy.mechanisms.parameters import COUNT, NUMBER, parameter
+from dpbounds.privacy.mechanisms.schemes.poisson import PoissonSampled
 from dpbounds.privacy.mechanisms.schemes.sampling import (
     Dealing,
     demand_mechanism,
@@ -120,6 +121,10 @@ class Shuffled(Dealing):
     def draws(self, relation: Relation) -> str:
         """How orders are drawn and batches cut."""
         return "a uniformly random order of the records in every epoch, drawn afresh, cut into batches of one size"
+
+    def as_poisson(self) -> Mechanism:
+        """Return as many Poisson samples, each of the share of a batch."""
+        return PoissonSampled(self.mechanism, (1 - self.rest) / self.batches) ** self.answers(1)
 
     def deal(self, records: int, source: Source) -> Rows:
         """Batches cut from a fresh order, each rounded down to whole records: who is left over sits out the epoch."""

@@ -1,0 +1,101 @@
+"""Poisson samples in place of the batches that were asked about, where the same training then costs less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dpbounds.cli.answers.methods import Question, certified
+from dpbounds.cli.printing import output
+from dpbounds.errors import NotCertified, UnsupportedMechanism
+from dpbounds.expressions.exact import to_decimal
+from dpbounds.privacy.mechanisms import Composed, Mechanism, PoissonSampled, parts_of
+from dpbounds.privacy.mechanisms.schemes.sampling import Sampling
+
+if TYPE_CHECKING:
+    from dpbounds.privacy.budgets.calibration import Calibration
+
+_WORTH_SAYING = Fraction(95, 100)  # the share of the number asked for, below which another scheme is named
+SECONDS = Fraction(5)  # at most, for what was not asked for
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Cheaper:
+    """A smaller number for Poisson samples of the same expected size.
+
+    Attributes:
+        name: "noise_multiplier" or "epsilon".
+        value: Proven to suffice.
+        rate: Of the samples; the largest of several.
+    """
+
+    name: str
+    value: Fraction
+    rate: Fraction
+
+    def in_words(self) -> str:
+        """The number, and how to draw such samples."""
+        number = f"{self.name.replace('_', ' ')} {to_decimal(self.value, _DIGITS, 'up')}"
+        return (
+            f"{number} with Poisson samples of the same expected size: --sampling poisson --sample-rate "
+            f"{output.plain(self.rate)}; in PyTorch, DPDataLoader.from_data_loader(loader) of opacus.data_loader"
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """Return the scheme, its rate and the number for programs."""
+        return {
+            "sampling": PoissonSampled.name,
+            "sample_rate": output.json_given(self.rate),
+            self.name: output.json_number(self.value, "up"),
+        }
+
+
+def poisson_in_place_of(mechanism: Mechanism) -> Mechanism | None:
+    """Return the mechanism with Poisson samples in place of all its batches; None where a part has no such batches."""
+    found = [(part.as_poisson() if isinstance(part, Sampling) else None, count) for part, count in parts_of(mechanism)]
+    instead = [(part, count) for part, count in found if part is not None]
+    return Composed(tuple(instead)) if len(instead) == len(found) else None
+
+
+def cheaper_noise(found: Calibration, factory: Callable[[Fraction], Mechanism]) -> Cheaper | None:
+    """Return the noise multiplier that Poisson samples need for the same budget, where it is smaller."""
+    if found.solve != "noise" or found.group_size > 1 or poisson_in_place_of(found.mechanism) is None:
+        return None
+    from dpbounds.privacy.budgets.calibration import sufficient_noise
+    from dpbounds.privacy.values import Budget
+
+    def instead(noise: Fraction) -> Mechanism:
+        poisson = poisson_in_place_of(factory(noise))
+        assert poisson is not None
+        return poisson
+
+    budget = Budget(found.target_epsilon, found.target_delta, found.relation)
+    try:
+        value = sufficient_noise(instead, budget)
+    except (NotCertified, UnsupportedMechanism):  # nothing to say: the question was about another scheme
+        return None
+    return _if_worth_saying(Cheaper("noise_multiplier", value, _rate(instead(value))), found.value)
+
+
+def cheaper_epsilon(question: Question, spent: Fraction | float) -> Cheaper | None:
+    """Return the ε that Poisson samples spend, where it is smaller."""
+    instead = poisson_in_place_of(question.mechanism)
+    if question.wanted != "epsilon" or question.group_size > 1 or instead is None:
+        return None
+    asked = Question("epsilon", question.target, instead, question.relation, None, 1, SECONDS)
+    try:
+        value = certified(asked).enclosure.exact_upper
+    except (NotCertified, UnsupportedMechanism):
+        return None
+    return _if_worth_saying(Cheaper("epsilon", value, _rate(instead)), spent) if isinstance(value, Fraction) else None
+
+
+def _if_worth_saying(found: Cheaper, known: Fraction | float) -> Cheaper | None:
+    return found if found.value < _WORTH_SAYING * known else None
+
+
+def _rate(mechanism: Mechanism) -> Fraction:
+    return max(part.sample_rate for part, _ in parts_of(mechanism) if isinstance(part, PoissonSampled))
