@@ -27,7 +27,7 @@ QUESTIONS = {
     "is this an estimate": "not estimated: a mathematical proof",
     "how far off could it be": "ends",
     "who is protected": "every individual record",
-    "against whom": "whoever sees every release, knows all other records",
+    "against whom": "who sees every release, knows all other records",
     "what is hidden of a record": "that it is there, and what it says",
     "what of people with several records": "a person with k records",
     "what could the best attacker do": "blind guessing is right in 50 %",
@@ -59,7 +59,7 @@ SCHEMES = {
     "--relation replace-one --release last-iterate --batches 9 --epochs 2 --smoothness-step 0.1 --order shuffled": {
         **_REPLACED,
         "what was published": "the last iterate of 2 epochs of 9 batches freshly shuffled",
-        "against whom": "whoever sees what is released, but nothing else of the run, knows all other records",
+        "against whom": "who sees what is released, but nothing else of the run, knows all other records",
         "what do we have to make sure of": "nothing else is published (no other iterate, no loss or",
         "who has to confirm it": "a random order is secret who wrote or configured the loading of records",
         "which software, and how was it proven": f"dpbounds {dp.__version__}: closed form",
