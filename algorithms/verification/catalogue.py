@@ -100,6 +100,6 @@ def example(name: str) -> Example:
     """The example of that name, or ``InvalidValue`` with the names there are."""
     names = _index()["examples"]
     if name not in names:
-        raise InvalidValue("algorithm", name, one_of(name, names, "`dpbounds audit all`"))
+        raise InvalidValue("algorithm", name, one_of(name, names, "`dpbounds run --list`"))
     (found,) = (example for example in study(names[name][0]).examples if example.name == name)
     return found

@@ -15,8 +15,14 @@ _NEEDED = ("starlette", "uvicorn", "jinja2", "latex2mathml", "markdown_it", "mdi
 
 
 @click.command("app", short_help="The calculator in a browser, on this machine.")
-@click.option("--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True, help="0: any that is free.")
-@click.option("--no-browser", is_flag=True, help="Only say the address.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=_PORT,
+    show_default=True,
+    help="Port of the server; 0 for any free one.",
+)
+@click.option("--no-browser", is_flag=True, help="Print the URL; do not open a browser.")
 def command(port: int, no_browser: bool) -> int:
     """Noise, comparisons, plans, the library and evidence as pages, whose addresses hold what was asked.
 

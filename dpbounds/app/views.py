@@ -168,7 +168,9 @@ GROUPS = {
     "How batches are drawn": (
         *("epochs", "batch-size", "dataset-size", "max-batch-size", "batches", "participations", "redraw", "same-bins"),
     ),
-    "Other noise, or what to solve for": ("solve", "noise-multiplier", "noise", "bound"),
+    "Other noise, or what to solve for": (
+        *("solve", "noise-multiplier", "noise-stddev", "clipping-norm", "noise", "bound"),
+    ),
     "Correlated noise": (
         *("matrix", "toeplitz", "tree", "bands", "error", "participation", "separation", "at-most", "groups"),
     ),

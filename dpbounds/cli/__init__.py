@@ -29,7 +29,7 @@ _GROUPS = {
     "Runs": ("demo", "run", "verify", "audit", "explain"),
 }
 _VERBS = tuple(chain.from_iterable(_GROUPS.values()))
-_APP = "app"  # a room of its own, above this one: it asks the verbs
+_APP = "app"  # a package of its own, above this one: it asks the verbs
 
 
 class _Verbs(click.Group):
@@ -59,7 +59,9 @@ class _Verbs(click.Group):
         if args and args[0] not in verbs and not args[0].startswith("-"):
             near = did_you_mean(args[0], verbs)
             word = shortened(repr(args[0]), SHOWN)
-            raise click.UsageError(f"the verb must be one of {', '.join(verbs)}, not {word}{near and f' ({near})'}")
+            raise click.UsageError(
+                f"unknown command {word}{near and f': {near}'}; `dpbounds --help` lists the commands"
+            )
         return super().resolve_command(ctx, args)
 
 

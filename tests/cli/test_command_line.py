@@ -119,7 +119,7 @@ BAD_INPUT = [  # one for each place that refuses
     (["epsilon", "--delta", "1e-6", *RUN, "--sampling", "full-batch"], ["--sample-rate", "0.01", "full-batch"]),
     (
         ["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--batch-size", "5", "--dataset-size", "100"],
-        ["--batch-size", "5", "poisson", "full-batch", "without-replacement", "with-replacement"],
+        ["--batch-size", "5", "poisson", "shuffled", "without-replacement", "with-replacement"],
     ),
     (
         ["epsilon", "--delta", "1e-6", *RUN[:2], "--steps", "9", "--batch-size", "5", "--sampling", "poisson"],
@@ -211,7 +211,8 @@ BAD_INPUT = [  # one for each place that refuses
     (["evaluate", EXPLICIT, "n"], ["name=value"]),
     (["evaluate", EXPLICIT, "--part", "nonsense"], ["one of the parts of"]),
     (["evaluate", EXPLICIT, "--relation", "replace-one"], ["--relation replace-one needs --part spent"]),
-    (["spend"], ["spend", "calibrate", "epsilon"]),
+    (["spend"], ["unknown command", "spend", "dpbounds --help"]),
+    (["epsilno"], ["unknown command", "epsilno", "epsilon"]),
     (["--nonsense"], ["--nonsense"]),
 ]
 
@@ -461,9 +462,7 @@ def test_a_shell_completes_what_is_begun(words, offered, capsys, monkeypatch):
     assert set(capsys.readouterr().out.split()) == {f"plain,{word}" for word in offered}
 
 
-@pytest.mark.parametrize(
-    ("verb", "why"), [("epsilon", "is accounted under elsewhere"), ("plan", "what the theorems are about")]
-)
+@pytest.mark.parametrize(("verb", "why"), [("epsilon", "as in Opacus and"), ("plan", "that of the theorems")])
 def test_a_default_relation_has_its_reason_beside_it(verb, why, said):
     assert why in " ".join(said(verb, "--help").split())
 

@@ -16,7 +16,7 @@ from dpbounds.algorithms import problems
 from dpbounds.algorithms.ledger import Ledger, PrivacyBudget
 from dpbounds.algorithms.ledger_format import CONDITION
 from dpbounds.algorithms.oracles import GradientOracle
-from dpbounds.algorithms.verification.catalogue import example, example_names
+from dpbounds.algorithms.verification.catalogue import all_examples, example, example_names
 from dpbounds.cli import main
 from dpbounds.cli.answers import running
 from dpbounds.cli.answers.running import VARIANTS
@@ -201,7 +201,7 @@ def test_variants_are_those_that_share_a_class_with_a_name_before_them():
     ("words", "told"),
     [
         (("dp-sgd-as-printed",), "ALGORITHM must be a repaired one"),
-        (("nosuch",), "algorithm must be"),
+        (("nosuch",), "ALGORITHM must be"),
         (("dp-gd", "momentum=1/2"), "momentum must be a parameter of dp-gd (steps, step_size)"),
         (("dp-gd", "noise_multiplier=1"), "noise_multiplier must be a parameter of dp-gd"),
         (("dp-gd", "n=50"), "d is missing: a value, d=VALUE"),
@@ -223,3 +223,12 @@ def test_repetitions_on_private_records_and_a_missing_budget_are_refused(own, re
     assert "--repetitions 2 needs public records" in refused("dp-gd", *own, *BUDGET, "--repetitions", "2")
     assert "n, d are those of --data" in refused("dp-gd", "n=3", *own, *BUDGET)
     assert "--epsilon is missing" in refused("dp-gd", "--delta", "1e-5")
+
+
+@pytest.mark.seconds
+def test_the_list_has_all_algorithms_that_run(capsys):
+    assert main(["run", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    names = [line.split()[0] for line in lines]
+    assert names == sorted(each.name for each in all_examples() if not each.printed)
+    assert next(line for line in lines if line.startswith("dp-spider ")).split(maxsplit=1)[1]

@@ -211,19 +211,19 @@ def test_no_failing_value_is_said_in_words(solve, word):
         dp.SampledWithReplacement(dp.Laplace(1), 2, 10) ** 2,
         None,
     )
-    assert verb._failing(found) == f"not known: no attack is known, so that {word}"
+    assert verb._failing(found, 6) == f"not known: no attack is known, so that {word}"
     assert verb._is_tight(found) is False
     training = Training(exact(1), "with-replacement", None, 2, 2, 10, found.relation)
-    rows = verb._as_rows(found, training)
+    rows = verb._as_rows(found, training, 12)
     assert rows["epsilon"].endswith("no attack is known)")
     assert "2 records of 10 drawn with replacement" in rows["training"]
     at_a_distance = replace(found, fails_at=Fraction(2) if solve == "noise" else Fraction(5))
-    assert verb._failing(at_a_distance).endswith(
+    assert verb._failing(at_a_distance, 6).endswith(
         "  (proven, by an explicit attack; what lies in between is not decided)"
     )
     assert verb._is_tight(at_a_distance) is False
     near = replace(found, fails_at=Fraction(3) - Fraction(1, 10**9) if solve == "noise" else Fraction(4))
-    assert verb._failing(near).endswith("  (proven)")
+    assert verb._failing(near, 12).endswith("  (proven)")
     assert verb._is_tight(near) is True
 
 

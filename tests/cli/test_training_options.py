@@ -3,8 +3,10 @@
 import click
 import pytest
 
+import dpbounds as dp
 from dpbounds.cli.questions.training import SAMPLINGS, TRAINING_OPTIONS, read_training
 from dpbounds.errors import DpboundsError
+from dpbounds.expressions.exact import to_decimal
 
 RUNS = {
     "full-batch": "--steps 4",
@@ -20,6 +22,8 @@ RUNS = {
 }
 OTHERS = {
     "noise_multiplier": "--noise-multiplier 7",
+    "noise_stddev": "--noise-stddev 2",
+    "clipping_norm": "--clipping-norm 2",
     "noise": "--noise laplace",
     "bound": "--noise discrete-laplace --bound 3",
     "sample_rate": "--sample-rate 1/7",
@@ -85,3 +89,39 @@ def test_no_option_is_ignored(run):
     same = {option for option in OTHERS if changed_or_refused(run, option) == plain}
     said_already = {option for option, words in OTHERS.items() if " ".join(words.split()[:2]) in RUNS[run]}
     assert same - said_already == {option for name, option in NEUTRAL if name == run}
+
+
+def test_absolute_noise_is_divided_by_the_clipping_norm(asked, answer):
+    absolute = ["--noise-stddev", "0.3", "--clipping-norm", "0.1", "--sample-rate", "0.1", "--steps", "4"]
+    found, _ = answer("epsilon", *absolute, "--delta", "1e-5")
+    assert asked() == [(dp.PoissonSampled(dp.Gaussian(3), "0.1") ** 4, "add-or-remove-one")]
+    assert found["noise_multiplier"] == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--noise-stddev", "1"], ["--clipping-norm is missing"]),
+        (["--noise-multiplier", "1", "--noise-stddev", "1"], ["--noise-stddev 1 does not fit --noise-multiplier"]),
+        (["--noise-multiplier", "1", "--clipping-norm", "1"], ["--clipping-norm 1 does not fit --noise-multiplier"]),
+        (["--clipping-norm", "1"], ["--noise-multiplier is missing", "--noise-stddev S"]),
+    ],
+)
+def test_noise_is_given_once(options, told, refused):
+    refused("epsilon", *options, "--delta", "1e-5", told=told)
+
+
+def test_a_budget_may_be_called_epsilon_and_delta(said):
+    rest = ["--steps", "3", "--digits", "4"]
+    text = said("calibrate", "--epsilon", "2", "--delta", "1e-5", *rest)
+    assert text == said("calibrate", "--target-epsilon", "2", "--target-delta", "1e-5", *rest)
+    least = dp.calibrate(lambda noise: dp.Gaussian(noise) ** 3, 2, "1e-5").value
+    assert text.splitlines()[0].split()[:3] == ["noise", "multiplier", to_decimal(least, 4, "up")]
+
+
+def test_random_allocation_takes_the_size_of_a_batch(asked, answer, refused):
+    run = ["--noise-multiplier", "2", "--sampling", "random-allocation", "--epochs", "3", "--delta", "1e-5"]
+    answer("epsilon", *run, "--batch-size", "30", "--dataset-size", "100")
+    assert asked() == [(dp.RandomlyAllocated(dp.Gaussian(2), 3) ** 3, "add-or-remove-one")]
+    refused("epsilon", *run, "--batch-size", "30", told=["--dataset-size is missing"])
+    refused("epsilon", *run, "--batch-size", "30", "--dataset-size", "9", told=["--batch-size", "at most", "9"])

@@ -32,7 +32,11 @@ SPENDING_OPTIONS = given_options.options(
     given_options.RELATION_OPTION,
     given_options.LEDGER_OPTION,
     click.option(
-        "--group-size", callback=given_options.whole, default="1", metavar="K", help="Records that differ together."
+        "--group-size",
+        callback=given_options.whole,
+        default="1",
+        metavar="K",
+        help="Group size: number of records that differ together.",
     ),
     click.option(
         "--method",
@@ -47,7 +51,9 @@ SPENDING_OPTIONS = given_options.options(
     ),
     given_options.TIME_LIMIT_OPTION,
     click.option("--digits", type=click.IntRange(1, 1000), metavar="N", help="Digits to print; text in JSON above 15."),
-    click.option("--explain", is_flag=True, help="Say how it was proven, on which assumptions, and what would help."),
+    click.option(
+        "--explain", is_flag=True, help="Print the proof, its assumptions, and what would improve the result."
+    ),
     click.option(
         "--curve",
         type=given_options.FILE,
@@ -69,11 +75,14 @@ SPENDING_OPTIONS = given_options.options(
         "--probable",
         callback=given_options.PROBABILITY,
         metavar="CONFIDENCE",
-        help="A bound by sampling that holds with this confidence, in place of a certified one.",
+        help="Monte Carlo bound that holds with this confidence, in place of a certified one.",
     ),
-    click.option("--samples", callback=given_options.whole, metavar="N", help="How many, with --probable."),
+    click.option("--samples", callback=given_options.whole, metavar="N", help="Number of samples, with --probable."),
     click.option(
-        "--sampling-seed", type=click.IntRange(0), metavar="N", help="Repeat a --probable run; not for publication."
+        "--sampling-seed",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Seed to repeat a --probable run; not for publication.",
     ),
 )
 

@@ -19,12 +19,17 @@ if TYPE_CHECKING:
 RANDOM_ALLOCATION, BALLS_IN_BINS = ALLOCATED = ("random-allocation", "balls-in-bins")
 
 ALLOCATION_OPTIONS = options(
-    click.option("--batches", callback=whole, metavar="M", help="Batches of an epoch, one of which holds the record."),
+    click.option("--batches", callback=whole, metavar="M", help="Batches per epoch."),
     click.option(
-        "--participations", callback=whole, metavar="K", help="With random-allocation, K of them hold it (default 1)."
+        "--participations",
+        callback=whole,
+        metavar="K",
+        help="With random-allocation: batches per epoch that a record is in (default 1).",
     ),
     click.option(
-        "--redraw/--same-bins", default=None, help="With balls-in-bins: drawn anew in every epoch, or kept throughout."
+        "--redraw/--same-bins",
+        default=None,
+        help="With balls-in-bins: draw the bins anew in every epoch, or keep them.",
     ),
 )
 
@@ -95,6 +100,8 @@ def read_allocation(given: dict[str, Any], scheme: str, unknown: str | None) -> 
     for what, name in (("steps", "epochs"), ("batches", "batches")):
         if unknown == what and given[name] is not None:
             raise unfit(_as_given(name, given[name]), f"is what --solve {what} solves for")
+    if given["batches"] is None and given["batch_size"] is not None and unknown != "batches":
+        given = {**given, "batches": _batches_of(given, scheme), "batch_size": None}
     for name in ("sample_rate", "batch_size", "max_batch_size", "steps"):
         if given[name] is not None:
             why = f"does not fit --sampling {scheme}, in which every record has its own random batches"
@@ -126,6 +133,18 @@ def refuse_allocation(given: dict[str, Any], where: str) -> None:
             also = "shuffled, " if name == "batches" else ""
             why = f"does not fit {where}, but --sampling {also}{RANDOM_ALLOCATION} or {BALLS_IN_BINS}"
             raise unfit(_as_given(name, given[name]), why)
+
+
+def _batches_of(given: dict[str, Any], scheme: str) -> int:
+    """How many batches of an expected size an epoch has; where it is not whole, one less, of more records each."""
+    size, records = given["batch_size"], given["dataset_size"]
+    if records is None:
+        raise missing(
+            "--dataset-size", f"--batch-size B and --dataset-size N, or --batches M, with --sampling {scheme}"
+        )
+    if size > records:
+        raise InvalidValue("--batch-size", size, f"at most --dataset-size, {records}")
+    return int(records // size)
 
 
 def _epochs(epochs: Fraction, participations: int) -> Fraction:

@@ -38,7 +38,17 @@ if TYPE_CHECKING:
 CYCLIC = "cyclic"
 _ORDERS = ("fixed", "secret")
 _VISITED = (SHUFFLED, CYCLIC)
-_UNASKED = ("noise_multiplier", "bound", "steps", "release", "smoothness_step", "weight_decay_step", "order")
+_UNASKED = (
+    "noise_multiplier",
+    "noise_stddev",
+    "clipping_norm",
+    "bound",
+    "steps",
+    "release",
+    "smoothness_step",
+    "weight_decay_step",
+    "order",
+)
 _CHOSEN = ("sample_rate", "batch_size", "max_batch_size", "batches", "participations", "redraw", "epochs", "order")
 
 
@@ -57,20 +67,39 @@ DRAWING_OPTIONS = options(
         help=f"How batches are drawn: {', '.join(SAMPLINGS)}, or {CYCLIC} (the same ones in every epoch).",
     ),
     click.option("--sample-rate", callback=RATE, metavar="Q", help="Probability of each record to be in a batch."),
-    click.option("--batch-size", callback=whole, metavar="B", help="Records per batch; with poisson, expected."),
-    click.option("--max-batch-size", callback=whole, metavar="B", help="With truncated-poisson: of a larger one, B."),
-    click.option("--batches", callback=whole, metavar="M", help="Batches of an epoch."),
     click.option(
-        "--participations", callback=whole, metavar="K", help="With random-allocation: K of them (default 1)."
+        "--batch-size",
+        callback=whole,
+        metavar="B",
+        help="Records per batch (expected, with poisson and random-allocation).",
     ),
-    click.option("--redraw/--same-bins", default=None, help="With balls-in-bins: anew in every epoch, or kept."),
-    click.option("--epochs", callback=POSITIVE, metavar="N", help="Instead of steps=T."),
-    click.option("--order", type=Word(_ORDERS), help="With cyclic: by position (default), or shuffled once, secretly."),
+    click.option(
+        "--max-batch-size",
+        callback=whole,
+        metavar="B",
+        help="With truncated-poisson: a larger sample is cut to B records.",
+    ),
+    click.option("--batches", callback=whole, metavar="M", help="Batches per epoch."),
+    click.option(
+        "--participations",
+        callback=whole,
+        metavar="K",
+        help="With random-allocation: batches per epoch that a record is in (default 1).",
+    ),
+    click.option(
+        "--redraw/--same-bins",
+        default=None,
+        help="With balls-in-bins: draw the bins anew in every epoch, or keep them.",
+    ),
+    click.option("--epochs", callback=POSITIVE, metavar="N", help="Number of epochs, in place of steps=T."),
+    click.option(
+        "--order", type=Word(_ORDERS), help="With cyclic: batches by position (default), or shuffled once, in secret."
+    ),
     MATRIX_OPTIONS,
     click.option(
         "--release",
         type=Word([EVERY_ITERATE, LAST_ITERATE]),
-        help="What the budget is for; last-iterate: the point alone, and nothing else is ever published.",
+        help="What is published: every-iterate (default), or last-iterate and nothing else, ever.",
     ),
 )
 

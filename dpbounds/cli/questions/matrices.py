@@ -38,15 +38,27 @@ def _one_of(known: tuple[str, ...]) -> Callable[[click.Context, click.Parameter,
 
 
 MATRIX_OPTIONS = options(
-    click.option("--matrix", type=FILE, metavar="FILE", help="Correlated noise: C row by row (.csv); or optimal."),
-    click.option("--toeplitz", callback=words, metavar="A,B", help="Instead: C by its coefficients, or square-root."),
-    click.option("--tree", is_flag=True, help="Instead: partial sums on a binary tree (DP-FTRL)."),
-    click.option("--bands", callback=whole, metavar="B", help="How many of the coefficients count."),
+    click.option(
+        "--matrix",
+        type=FILE,
+        metavar="FILE",
+        help="Correlated noise: file of the matrix C, row by row (.csv), or optimal.",
+    ),
+    click.option(
+        "--toeplitz",
+        callback=words,
+        metavar="A,B",
+        help="Correlated noise: coefficients of a Toeplitz matrix C, or square-root.",
+    ),
+    click.option("--tree", is_flag=True, help="Correlated noise: partial sums on a binary tree (DP-FTRL)."),
+    click.option(
+        "--bands", callback=whole, metavar="B", help="Number of coefficients that are used (bands of the matrix)."
+    ),
     click.option(
         "--error",
         callback=_one_of(_ERRORS),
         metavar="NAME",
-        help="What is small with --matrix optimal: the mean error of prefix sums (default), or the largest.",
+        help="Error of the prefix sums that --matrix optimal minimises: mean (default) or largest.",
     ),
     click.option(
         "--participation",
@@ -54,8 +66,18 @@ MATRIX_OPTIONS = options(
         metavar="NAME",
         help=f"The steps that a record may take part in: {', '.join(_NAMES)}.",
     ),
-    click.option("--separation", callback=whole, metavar="B", help="Steps between two of one record; groups."),
-    click.option("--at-most", callback=whole, metavar="K", help="Steps of one record, with minimum-separation."),
+    click.option(
+        "--separation",
+        callback=whole,
+        metavar="B",
+        help="Minimum separation of two participations of a record; also the number of groups.",
+    ),
+    click.option(
+        "--at-most",
+        callback=whole,
+        metavar="K",
+        help="Maximum number of participations of a record, with minimum-separation.",
+    ),
     click.option(
         "--groups",
         callback=_one_of(get_args(Groups)),

@@ -149,7 +149,7 @@ def options(*decorators: Callable[[Callback], Callback]) -> Callable[[Callback],
 
 
 RECORDS_OPTIONS = options(
-    click.option("--data", type=FILE, metavar="CSV", help="Your own records, with a line of column names."),
+    click.option("--data", type=FILE, metavar="CSV", help="CSV file of your own records, with a line of column names."),
     click.option("--label", metavar="NAME", help="Label column of --data (default: the last)."),
     click.option("--positive", metavar="V", help="Label that means +1; all others mean -1."),
     click.option("--ranges", type=FILE, metavar="FILE", help="Public ranges: CSV with columns feature, lower, upper."),
@@ -158,26 +158,30 @@ CENTRE_OPTION = click.option(
     "--centre",
     callback=number("a number from 0 to 1", lambda x: 0 <= x <= 1),
     metavar="F",
-    help="Where in its public range a feature counts as zero (default: 1/2, the middle).",
+    help="Point of its public range that a feature is centred at (default: 1/2, the middle).",
 )
 
 
 def required(
-    name: str, wanted: str, callback: Callable[..., Any] | None = None, **given: Any
+    name: str, wanted: str, callback: Callable[..., Any] | None = None, *, also: str | None = None, **given: Any
 ) -> Callable[[Callback], Callback]:
-    """An option that has to be given: ``"E, a number"`` is its placeholder and what the error asks for."""
+    """An option that has to be given: ``"E, a number"`` is its placeholder and what the error asks for.
+
+    ``also`` is a second name for it.
+    """
 
     def read(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
         if value is None:
             raise missing(name, f"{name} {wanted}")
         return value if callback is None else callback(ctx, option, value)
 
-    return click.option(name, callback=read, metavar=wanted.partition(",")[0], **given)
+    names = (name, *(() if also is None else (also,)), name.removeprefix("--").replace("-", "_"))
+    return click.option(*names, callback=read, metavar=wanted.partition(",")[0], **given)
 
 
 _WHY_THE_DEFAULT = {
-    Relation.ADD_OR_REMOVE_ONE: "what training on Poisson samples is accounted under elsewhere",
-    Relation.REPLACE_ONE: "what the theorems are about",
+    Relation.ADD_OR_REMOVE_ONE: "as in Opacus and dp-accounting",
+    Relation.REPLACE_ONE: "that of the theorems",
 }
 
 
@@ -189,7 +193,7 @@ def relation_option(default: Relation) -> Callable[[Callback], Callback]:
         default=str(default),
         show_default=True,
         help="Neighbouring relation; zero-out-one: one record is replaced by a null record, its place stays. "
-        f"The default is {_WHY_THE_DEFAULT[default]}.",
+        f"Default: {_WHY_THE_DEFAULT[default]}.",
     )
 
 
@@ -200,8 +204,20 @@ def words(ctx: click.Context, option: click.Parameter, text: str | None) -> tupl
 
 RELATION_OPTION = relation_option(Relation.ADD_OR_REMOVE_ONE)
 TARGET_OPTIONS = options(
-    required("--target-epsilon", "E, a number greater than 0", POSITIVE, help="The ε to keep."),
-    required("--target-delta", "D, a number greater than 0 and less than 1", PROBABILITY, help="The δ to keep."),
+    required(
+        "--target-epsilon",
+        "E, a number greater than 0",
+        POSITIVE,
+        also="--epsilon",
+        help="ε of the privacy budget.",
+    ),
+    required(
+        "--target-delta",
+        "D, a number greater than 0 and less than 1",
+        PROBABILITY,
+        also="--delta",
+        help="δ of the privacy budget.",
+    ),
 )
 CHOICE_OPTIONS = {
     "assuming": click.option(
@@ -212,18 +228,20 @@ CHOICE_OPTIONS = {
         "statuses",
         callback=words,
         metavar="A,B",
-        help="Statements of these statuses, such as proved,claimed,disputed.",
+        help="Statuses of the statements, such as proved,claimed,disputed.",
     ),
 }
 TIME_LIMIT_OPTION = click.option(
     "--time-limit",
     callback=POSITIVE,
     metavar="SECONDS",
-    help="Stop after so long, with the best that is proven by then.",
+    help="Stop after this time, with the best that is proven by then.",
 )
-LEDGER_OPTION = click.option("--ledger", type=FILE, metavar="FILE", help="Releases of a run, instead of the above.")
+LEDGER_OPTION = click.option(
+    "--ledger", type=FILE, metavar="FILE", help="Ledger of a run (JSON), in place of the options above."
+)
 PUBLISHING_OPTIONS = options(
-    click.option("--statement", is_flag=True, help="Also write the privacy statement to publish."),
+    click.option("--statement", is_flag=True, help="Print the privacy statement, too."),
     click.option(
         "--certificate",
         type=FILE,
@@ -329,7 +347,7 @@ def _report_with_pictures(ctx: click.Context, option: click.Parameter, path: Pat
 
 def _report_option(callback: Callable[..., Path | None]) -> Callable[[Any], Any]:
     return click.option(
-        "--report", type=FILE, callback=callback, metavar="FILE.html", help="Write a page to read, sign and print."
+        "--report", type=FILE, callback=callback, metavar="FILE.html", help="Write a report to read, sign and print."
     )
 
 

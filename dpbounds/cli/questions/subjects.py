@@ -36,7 +36,18 @@ from dpbounds.privacy.relations import Relation
 Read = TypeVar("Read")
 
 _TRAINING = (
-    *("noise_multiplier", "sample_rate", "steps", "epochs", "sampling", "batch_size", "max_batch_size", "bound"),
+    *(
+        "noise_multiplier",
+        "noise_stddev",
+        "clipping_norm",
+        "sample_rate",
+        "steps",
+        "epochs",
+        "sampling",
+        "batch_size",
+        "max_batch_size",
+        "bound",
+    ),
     *("batches", "participations"),
 )
 _MATRIX = ("matrix", "toeplitz", "tree", "bands", "participation", "separation", "at_most", "groups", "error")

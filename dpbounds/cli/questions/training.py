@@ -90,20 +90,40 @@ def _steps_of(ctx: click.Context, option: click.Parameter, text: str | None) -> 
 
 
 TRAINING_OPTIONS = options(
-    click.option("--noise-multiplier", callback=POSITIVE, metavar="Z", help="Noise, per unit of the per-record bound."),
+    click.option(
+        "--noise-multiplier",
+        callback=POSITIVE,
+        metavar="Z",
+        help="Noise multiplier: scale of the noise divided by the clipping norm.",
+    ),
+    click.option(
+        "--noise-stddev",
+        callback=POSITIVE,
+        metavar="S",
+        help="Noise in absolute units, in place of --noise-multiplier.",
+    ),
+    click.option(
+        "--clipping-norm",
+        callback=POSITIVE,
+        metavar="C",
+        help="With --noise-stddev: the norm that every record's contribution is clipped to.",
+    ),
     click.option(
         "--noise",
         type=Word(list(NOISES)),
         default=GAUSSIAN,
         show_default=True,
-        help="Its distribution; the discrete ones are for sums of whole numbers.",
+        help="Noise distribution; the discrete ones need integer-valued sums.",
     ),
-    click.option(
-        "--bound", callback=whole, metavar="C", help="Of one record's norm, with discrete noise (1 if not given)."
-    ),
+    click.option("--bound", callback=whole, metavar="C", help="Clipping norm, with discrete noise only (default 1)."),
     click.option("--sample-rate", callback=RATE, metavar="Q", help="Probability of each record to be in a batch."),
-    click.option("--steps", callback=whole, metavar="T", help="Number of noisy releases."),
-    click.option("--epochs", callback=POSITIVE, metavar="N", help="Instead of --steps: N / sample rate, rounded up."),
+    click.option("--steps", callback=whole, metavar="T", help="Number of steps."),
+    click.option(
+        "--epochs",
+        callback=POSITIVE,
+        metavar="N",
+        help="Number of epochs, in place of --steps (N / sample rate, rounded up).",
+    ),
     click.option(
         "--sampling",
         callback=sampling,
@@ -114,37 +134,40 @@ TRAINING_OPTIONS = options(
     ),
     click.option("--dataset-size", callback=whole, metavar="N", help="Number of records (public)."),
     click.option(
-        "--batch-size", callback=whole, metavar="B", help="Records per batch; with poisson, expected: the rate is B/N."
+        "--batch-size",
+        callback=whole,
+        metavar="B",
+        help="Records per batch (expected, with poisson and random-allocation).",
     ),
     click.option(
         "--max-batch-size",
         callback=whole,
         metavar="B",
-        help="With truncated-poisson: of a larger sample a uniform choice of B records is kept.",
+        help="With truncated-poisson: a larger sample is cut to B of its records, chosen uniformly.",
     ),
     MATRIX_OPTIONS,
     ALLOCATION_OPTIONS,
     click.option(
         "--release",
         type=Word([EVERY_ITERATE, LAST_ITERATE]),
-        help="What is published; last-iterate: nothing else at all (the default is every-iterate).",
+        help="What is published: every-iterate (default), or last-iterate and nothing else.",
     ),
     click.option(
         "--smoothness-step",
         callback=_steps_of,
         metavar="H",
-        help="With last-iterate: step size times smoothness of one record's loss; or a list, H,H,...: of each epoch.",
+        help="With last-iterate: step size times smoothness of one record's loss; or a list, one for each epoch.",
     ),
     click.option(
         "--weight-decay-step",
         callback=number("between 0 and 1", lambda x: 0 <= x <= 1),
         metavar="W",
-        help="With last-iterate: step size times weight decay, where that is fixed; more than H makes runs forget.",
+        help="With last-iterate: step size times weight decay, if fixed; above H, earlier steps are forgotten.",
     ),
     click.option(
         "--order",
         type=Word(ORDERS),
-        help="With last-iterate: batches in a fixed order (default), shuffled in each epoch, or in a secret one, kept.",
+        help="With last-iterate: order of the batches, fixed (default), shuffled in each epoch, or secret and kept.",
     ),
 )
 
@@ -447,23 +470,32 @@ def _hidden(given: dict[str, Any], relation: Relation, unknown: str | None) -> E
 
 def _noise(given: dict[str, Any], unknown: str | None) -> Fraction | None:
     noise: Fraction | None = given["noise_multiplier"]
+    stddev, norm = given["noise_stddev"], given["clipping_norm"]
     if unknown == "noise":
-        _refuse_what_is_solved_for(given, unknown, "noise_multiplier")
-    elif noise is None:
-        raise missing("--noise-multiplier", "--noise-multiplier Z, a number greater than 0")
-    return noise
+        _refuse_what_is_solved_for(given, unknown, "noise_multiplier", "noise_stddev", "clipping_norm")
+        return None
+    if noise is None and stddev is None:
+        wanted = "--noise-multiplier Z, a number greater than 0, or --noise-stddev S with --clipping-norm C"
+        raise missing("--noise-multiplier", wanted)
+    if noise is not None:
+        for name, value in (("--noise-stddev", stddev), ("--clipping-norm", norm)):
+            if value is not None:
+                raise unfit(f"{name} {plain_text(value)}", "does not fit --noise-multiplier, which is their ratio")
+        return noise
+    if norm is None:
+        raise missing("--clipping-norm", "--clipping-norm C, a number greater than 0, with --noise-stddev")
+    return Fraction(stddev / norm)
 
 
 def _sampling(given: dict[str, Any], unknown: str | None) -> str:
     if given["sampling"] is not None:
         return str(given["sampling"])
     if given["batch_size"] is not None:
-        allowed = (
-            f"--batch-size together with --sampling {POISSON}, {WITHOUT_REPLACEMENT}, {WITH_REPLACEMENT} or "
-            f"{SHUFFLED} (or --sampling {FULL_BATCH} and no batch size)"
+        raise click.UsageError(
+            f"--batch-size {given['batch_size']} needs --sampling {POISSON}, {WITHOUT_REPLACEMENT}, "
+            f"{WITH_REPLACEMENT}, {SHUFFLED} or {RANDOM_ALLOCATION}; batches are drawn in several ways, which differ "
+            "in privacy"
         )
-        advice = "batches are drawn in several ways, which differ in privacy"
-        raise InvalidValue("--batch-size", given["batch_size"], allowed, advice)
     return POISSON if given["sample_rate"] is not None or unknown == "sample-rate" else FULL_BATCH
 
 

@@ -65,9 +65,11 @@ _COPIES = ("copy", "claim", "at delta", "at least", "verdict", "flaw")
 _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
 
 
-@click.command("audit", short_help="An empirical lower bound on epsilon.")
+@click.command("audit", short_help="Measure a lower bound on ε by attacks.")
 @click.argument("name", metavar="[ALGORITHM]", required=False, shell_complete=ALGORITHMS)
-@click.option("--mutations", "broken", is_flag=True, help="Audit deliberately broken copies: caught or not caught.")
+@click.option(
+    "--mutations", "broken", is_flag=True, help="Audit deliberately broken copies, and report which are caught."
+)
 @click.option("--one-run", is_flag=True, help="One run on many canaries, instead of many runs on two datasets.")
 @click.option(
     "--runs",
@@ -78,13 +80,21 @@ _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
     help="Maximum number of runs, approximately.",
 )
 @click.option(
-    "--seconds", callback=AT_LEAST_ZERO, metavar="S", help="CPU time of each audit, at most: then the machine decides."
+    "--seconds",
+    callback=AT_LEAST_ZERO,
+    metavar="S",
+    help="Limit of CPU seconds of each audit; results then depend on the machine.",
 )
 @click.option(
     "--enough", callback=PROBABILITY, metavar="PART", help="Of the certified epsilon, at which it ends.  [default: 0.9]"
 )
 @click.option(
-    "--jobs", default="1", callback=number_of_processes, show_default=True, metavar="N", help="Processes, with all."
+    "--jobs",
+    default="1",
+    callback=number_of_processes,
+    show_default=True,
+    metavar="N",
+    help="Number of processes, with all.",
 )
 @click.option(
     "--confidence",
@@ -92,14 +102,14 @@ _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
     callback=PROBABILITY,
     show_default=True,
     metavar="C",
-    help="Of the bound; with all or --mutations, of all bounds together.",
+    help="Confidence of the bound; with all or --mutations, of all bounds together.",
 )
 @click.option("--seed", default=0, type=click.IntRange(min=0), show_default=True, metavar="N")
-@click.option("--epsilon", default="1", callback=POSITIVE, show_default=True, help="That the algorithm is to keep.")
-@click.option("--delta", default="1e-5", callback=PROBABILITY, show_default=True, help="That it is to keep.")
+@click.option("--epsilon", default="1", callback=POSITIVE, show_default=True, help="ε of the privacy budget.")
+@click.option("--delta", default="1e-5", callback=PROBABILITY, show_default=True, help="δ of the privacy budget.")
 @relation_option(Relation.REPLACE_ONE)
 @click.option(
-    "--output", "folder", type=FILE, metavar="DIR", help="With all or --mutations: write DIR/audits-*.md, too."
+    "--output", "folder", type=FILE, metavar="DIR", help="With all or --mutations: directory to write audits-*.md to."
 )
 @PLOT_OPTION
 @PLAIN_REPORT_OPTION

@@ -27,9 +27,14 @@ _DIGITS = 17
     POSITIVE,
     help="Largest distance between two gradients.",
 )
-@required("--dimension", "D, of a gradient", whole, help="Of a gradient.")
-@click.option("--radius", callback=POSITIVE, metavar="R", help="Of the ball, in the units of the sensitivity.")
-@click.option("--target-delta", callback=PROBABILITY, metavar="D", help="Instead of --radius: find the smallest one.")
+@required("--dimension", "D, of a gradient", whole, help="Dimension of a gradient.")
+@click.option("--radius", callback=POSITIVE, metavar="R", help="Radius of the ball, in the units of the sensitivity.")
+@click.option(
+    "--target-delta",
+    callback=PROBABILITY,
+    metavar="D",
+    help="δ for which to find the smallest radius, in place of --radius.",
+)
 @required("--dataset-size", "N, the number of records", whole, help="Number of records (public).")
 @required("--steps", "T, each on one random record", whole, help="Number of steps, each on one random record.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")

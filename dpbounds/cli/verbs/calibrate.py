@@ -57,7 +57,7 @@ _TOLERANCE = "0.1 %"
 _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighbour of what suffices
 
 
-@click.command("calibrate", short_help="How much noise a budget needs.")
+@click.command("calibrate", short_help="Find the least noise, or the most steps, for a budget.")
 @TARGET_OPTIONS
 @click.option(
     "--solve",
@@ -68,9 +68,12 @@ _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighb
 )
 @TRAINING_OPTIONS
 @RELATION_OPTION
-@click.option("--group-size", callback=whole, default="1", metavar="K", help="Records that differ together.")
-@click.option("--explain", is_flag=True, help="Say how it was proven, on which assumptions, and what would help.")
+@click.option(
+    "--group-size", callback=whole, default="1", metavar="K", help="Group size: number of records that differ together."
+)
+@click.option("--explain", is_flag=True, help="Print the proof, its assumptions, and what would improve the result.")
 @TIME_LIMIT_OPTION
+@click.option("--digits", type=click.IntRange(1, 1000), metavar="N", help="Number of digits to print (default 12).")
 @PLOT_OPTION
 @REPORT_OPTION
 @PUBLISHING_OPTIONS
@@ -134,7 +137,7 @@ def command(
         return 0
     added = {} if training.stream is None else prefix_sums.as_rows(training.stream, found.value, error)
     named = {} if cheaper is None else {"cheaper": cheaper.in_words()}
-    output.print_rows({**_as_rows(found, training), **added, **named})
+    output.print_rows({**_as_rows(found, training, given["digits"] or _DIGITS), **added, **named})
     if given["explain"]:
         _explain(found)
     if statement is not None:
@@ -263,17 +266,17 @@ def _grain(found: Calibration) -> Fraction:
     return Fraction(1) if found.solve in _WHOLE else _NEAR * found.value
 
 
-def _as_rows(found: Calibration, training: Training) -> dict[str, str]:
+def _as_rows(found: Calibration, training: Training, digits: int) -> dict[str, str]:
     safe, _ = _directions(found.solve)
     is_whole = found.solve in _WHOLE
-    value = str(found.value) if is_whole else to_decimal(found.value, _DIGITS, safe)
+    value = str(found.value) if is_whole else to_decimal(found.value, digits, safe)
     unknown = found.fails_at is not None and found.epsilon.exact_lower == 0  # what attacks attain here was not asked
     tight = _is_tight(found) or (None if unknown else False)
     return {
         _field(found.solve, training).replace(
             "_", " "
         ): f"{value}  (proven to suffice{'' if is_whole else f'; rounded {safe}'})",
-        "fails at": _failing(found),
+        "fails at": _failing(found, digits),
         **({} if found.within_tolerance else {"gap": f"not within {_TOLERANCE}: {found.in_words}"}),
         "epsilon": output.shown(found.epsilon, tight=tight, limit=found.target_epsilon),
         "budget": f"epsilon {output.plain(found.target_epsilon)}, delta {output.plain(found.target_delta)}",
@@ -284,7 +287,7 @@ def _as_rows(found: Calibration, training: Training) -> dict[str, str]:
     }
 
 
-def _failing(found: Calibration) -> str:
+def _failing(found: Calibration, digits: int) -> str:
     """The neighbour that fails, in words where there is none or it lies at a distance."""
     if found.fails_at is None and found.solve == "sample-rate" and found.value == 1:
         return "nothing: even rate 1 suffices"
@@ -294,7 +297,7 @@ def _failing(found: Calibration) -> str:
         less = found.solve in ("noise", "batches")
         return f"not known: no attack is known, so that {'less' if less else 'more'} may do"
     _, unsafe = _directions(found.solve)
-    value = str(found.fails_at) if found.solve in _WHOLE else to_decimal(found.fails_at, _DIGITS, unsafe)
+    value = str(found.fails_at) if found.solve in _WHOLE else to_decimal(found.fails_at, digits, unsafe)
     if _is_tight(found):
         return f"{value}  (proven)"
     return f"{value}  (proven, by an explicit attack; what lies in between is not decided)"

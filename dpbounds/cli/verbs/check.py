@@ -14,7 +14,9 @@ from dpbounds.errors import CertificateError, InvalidValue
 
 @click.command("check", short_help="Check a certificate.")
 @click.argument("file", type=FILE, metavar="FILE")
-@click.option("--ledger", type=FILE, metavar="FILE", help="Whether it is about the releases in this ledger, too.")
+@click.option(
+    "--ledger", type=FILE, metavar="FILE", help="Check, too, that the certificate is about the releases in this ledger."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(file: Path, ledger: Path | None, as_json: bool) -> int:
     """Check a certificate; exit status 1 where it does not hold.

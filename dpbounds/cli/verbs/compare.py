@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpbounds.theorems.record import Theorem
 
 
-@click.command("compare", short_help="Two statements at the same values.")
+@click.command("compare", short_help="Compare two theorems at the same values.")
 @click.argument("first", metavar="ID", shell_complete=IDS)
 @click.argument("second", metavar="ID", shell_complete=IDS)
 @click.argument("words", metavar="NAME=VALUE...", nargs=-1)

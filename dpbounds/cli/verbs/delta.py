@@ -11,7 +11,7 @@ from dpbounds.cli.answers.spending import SPENDING_OPTIONS, answer
 from dpbounds.cli.questions.options import AT_LEAST_ZERO, required
 
 
-@click.command("delta", short_help="What a training run spends: δ at a given ε.")
+@click.command("delta", short_help="Compute what a training run spends: δ at a given ε.")
 @required("--epsilon", "E, a number that is at least 0", AT_LEAST_ZERO, help="The ε at which δ is asked for.")
 @SPENDING_OPTIONS
 def command(epsilon: Fraction, **given: Any) -> int:

@@ -32,25 +32,32 @@ if TYPE_CHECKING:
 _BUDGETS = ("1", "4", "10")
 
 
-@click.command("demo", short_help="The main job on real data: calibrate, train, account, verify.")
+@click.command("demo", short_help="Calibrate, train, account and verify on real data.")
 @click.option(
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("dpbounds-demo"),
     show_default=True,
     metavar="DIR",
-    help="Where to write the table, the data and the plot.",
+    help="Directory to write the table, the data and the plot to.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
     metavar="N",
-    help="To repeat a demo (default: the operating system's entropy).",
+    help="Seed to repeat a demo (default: entropy of the operating system).",
 )
 @click.option("--epsilon", "epsilons", multiple=True, metavar="E", help="A budget; may be repeated (default 1, 4, 10).")
-@click.option("--delta", callback=PROBABILITY, default="1e-5", show_default=True, metavar="D", help="Of every budget.")
 @click.option(
-    "--repetitions", callback=number_of_runs, default="32", show_default=True, metavar="R", help="For measuring."
+    "--delta", callback=PROBABILITY, default="1e-5", show_default=True, metavar="D", help="δ of every budget."
+)
+@click.option(
+    "--repetitions",
+    callback=number_of_runs,
+    default="32",
+    show_default=True,
+    metavar="R",
+    help="Number of repetitions to measure with.",
 )
 @RECORDS_OPTIONS
 @click.option(
@@ -59,7 +66,7 @@ _BUDGETS = ("1", "4", "10")
     metavar="F",
     help="Where in its public range a feature counts as zero (default: 1/2, the middle; 1/4 for the built-in data).",
 )
-@click.option("--guarded", is_flag=True, help="Watch runs for leaks, and test their noise; results are the same.")
+@click.option("--guarded", is_flag=True, help="Check runs for leaks, and test their noise; the results are the same.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(
     output: Path,

@@ -11,7 +11,7 @@ from dpbounds.cli.answers.spending import SPENDING_OPTIONS, answer
 from dpbounds.cli.questions.options import PROBABILITY, required
 
 
-@click.command("epsilon", short_help="What a training run spends: ε at a given δ.")
+@click.command("epsilon", short_help="Compute what a training run spends: ε at a given δ.")
 @required("--delta", "D, a number greater than 0 and less than 1", PROBABILITY, help="The δ at which ε is asked for.")
 @SPENDING_OPTIONS
 def command(delta: Fraction, **given: Any) -> int:

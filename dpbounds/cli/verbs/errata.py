@@ -15,7 +15,7 @@ SEVERITIES = ("typo", "harmless", "constant", "gap", "false", "privacy")
 
 
 @click.command("errata", short_help="List the errata of the papers, with reasons.")
-@click.option("--paper", metavar="P", shell_complete=PAPERS, help="Of one paper, such as wang-xu-2019.")
+@click.option("--paper", metavar="P", shell_complete=PAPERS, help="Paper, such as wang-xu-2019.")
 @click.option("--severity", metavar="S", help="One of " + ", ".join(SEVERITIES) + ".")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on standard output.")
 def command(paper: str | None, severity: str | None, as_json: bool) -> int:

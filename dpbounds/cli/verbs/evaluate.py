@@ -38,11 +38,13 @@ def assignments(words: tuple[str, ...]) -> dict[str, Fraction]:
     return values
 
 
-@click.command("evaluate", short_help="The value of a statement's formula, to any precision.")
+@click.command("evaluate", short_help="Evaluate a theorem's formulas, to any precision.")
 @click.argument("name", metavar="ID", shell_complete=IDS)
 @click.argument("words", metavar="NAME=VALUE...", nargs=-1)
 @click.option(
-    "--part", metavar="PART", help="bound, rate, spent or a part's own name; by default the bound, else the rate."
+    "--part",
+    metavar="PART",
+    help="Part to evaluate: bound, rate, spent or a name; by default the bound, else the rate.",
 )
 @click.option("--digits", type=click.IntRange(1, 10_000), default=15, show_default=True, help="Digits to certify.")
 @click.option(

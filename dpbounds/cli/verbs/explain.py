@@ -31,21 +31,26 @@ _WORTH_TELLING = 1.01
 _ROW = "  {:>10} {:>8}  {:<17} {}"
 
 
-@click.command("explain", short_help="Where a bound loses, line by line of its proof.")
+@click.command("explain", short_help="Show where a bound is loose, line by line of its proof.")
 @click.argument("name", metavar="ALGORITHM", shell_complete=ALGORITHMS)
 @click.option(
     "--mapping",
     type=Word(["noisy", "exact"]),
     default="noisy",
     show_default=True,
-    help="Of projected and mirror descent: which bound.",
+    help="Bound of projected and mirror descent to explain.",
 )
 @click.option(
-    "--repetitions", callback=number_of_runs, default="64", show_default=True, metavar="R", help="For measuring."
+    "--repetitions",
+    callback=number_of_runs,
+    default="64",
+    show_default=True,
+    metavar="R",
+    help="Number of repetitions to measure with.",
 )
 @click.option("--seed", default=0, type=click.IntRange(min=0), show_default=True, metavar="N")
-@click.option("--epsilon", default="1", callback=POSITIVE, show_default=True, help="That the algorithm is to keep.")
-@click.option("--delta", default="1e-5", callback=PROBABILITY, show_default=True, help="That it is to keep.")
+@click.option("--epsilon", default="1", callback=POSITIVE, show_default=True, help="ε of the privacy budget.")
+@click.option("--delta", default="1e-5", callback=PROBABILITY, show_default=True, help="δ of the privacy budget.")
 @relation_option(Relation.REPLACE_ONE)
 @click.option(
     "--confidence",
@@ -53,7 +58,7 @@ _ROW = "  {:>10} {:>8}  {:<17} {}"
     callback=PROBABILITY,
     show_default=True,
     metavar="C",
-    help="With which no true line is called broken.",
+    help="Probability that no valid proof step is reported as violated.",
 )
 @RECORDS_OPTIONS
 @OUTPUT_OPTION

@@ -65,23 +65,44 @@ def _quantity_options(function: Callback) -> Callback:
     return function
 
 
-@click.command("plan", short_help="The best guarantee for given numbers.")
+@click.command("plan", short_help="Rank what the theorems guarantee at given numbers.")
 @click.argument("words", metavar="[NAME=VALUE]...", nargs=-1)
 @click.option(
     "--metric",
     metavar="METRIC",
     required=True,
     shell_complete=METRICS,
-    help="What is to be small, such as gradient-norm.",
+    help="Quantity that is to be small, such as gradient-norm.",
 )
 @_quantity_options
-@click.option("--steps-limit", "limit", callback=whole, metavar="T", help="The most steps that you would run.")
-@click.option("--gradients-limit", "gradients", callback=whole, metavar="N", help="The most gradients of one record.")
-@click.option("--batch-size", "batch", callback=whole, metavar="B", help="The most records that a step looks at.")
-@click.option("--memory-limit", "memory", callback=whole, metavar="M", help="The most numbers held beside the data.")
+@click.option("--steps-limit", "limit", callback=whole, metavar="T", help="Maximum number of steps.")
+@click.option(
+    "--gradients-limit", "gradients", callback=whole, metavar="N", help="Maximum number of gradients of single records."
+)
+@click.option(
+    "--batch-size",
+    "batch",
+    callback=whole,
+    metavar="B",
+    help="Maximum number of records per step (expected, where they are sampled).",
+)
+@click.option(
+    "--memory-limit",
+    "memory",
+    callback=whole,
+    metavar="M",
+    help="Maximum number of values held in memory beside the data.",
+)
 @RECORDS_OPTIONS
 @CENTRE_OPTION
-@click.option("--with", "files", type=FILE, multiple=True, metavar="FILE.py", help="Your own theorem is ranked, too.")
+@click.option(
+    "--with",
+    "files",
+    type=FILE,
+    multiple=True,
+    metavar="FILE.py",
+    help="File with your own theorem, to be ranked, too.",
+)
 @CHOICE_OPTIONS["assuming"]
 @CHOICE_OPTIONS["status"]
 @relation_option(Relation.REPLACE_ONE)

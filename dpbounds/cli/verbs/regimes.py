@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dpbounds.rates.regimes import Regimes
 
 
-@click.command("regimes", short_help="Who wins where: exact regions and crossovers.")
+@click.command("regimes", short_help="Compare rates: exact regions and crossovers.")
 @click.argument("metric", metavar="METRIC", shell_complete=METRICS)
 @click.option(
     "--epsilon-power",
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     metavar="B",
     help="Only ε = d^(-B); 0 for a constant ε. By default ε is an axis of its own.",
 )
-@click.option("--axis", metavar="rank|width", help="One more: the rank of the features, or the width of the set.")
+@click.option("--axis", metavar="rank|width", help="A further axis: the rank of the features, or the width of the set.")
 @CHOICE_OPTIONS["status"]
 @CHOICE_OPTIONS["assuming"]
 @click.option(
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     "words",
     multiple=True,
     metavar="NAME=VALUE|FILE.py",
-    help="A value, as kl_exponent=2; or your own theorem.",
+    help="A value, as kl_exponent=2, or a file with your own theorem.",
 )
 @OUTPUT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")

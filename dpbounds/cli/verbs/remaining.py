@@ -31,8 +31,8 @@ _DIGITS = 12
 _KEPT = {True: "kept (proven)", False: "NOT kept (proven)", None: "NOT proven to be kept"}
 
 
-@click.command("remaining", short_help="What is left of a budget after a ledger.")
-@required("--ledger", "FILE, the releases of a run", type=FILE, help="Releases of a run, as it wrote them.")
+@click.command("remaining", short_help="Compute what a ledger leaves of a budget.")
+@required("--ledger", "FILE, the releases of a run", type=FILE, help="Ledger of a run (JSON).")
 @TARGET_OPTIONS
 @click.option("--dataset-size", callback=whole, metavar="N", help="Number of records (public).")
 @RELATION_OPTION

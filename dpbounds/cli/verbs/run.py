@@ -40,7 +40,7 @@ from dpbounds.cli.questions.options import (
 )
 from dpbounds.cli.verbs.evaluate import assignments
 from dpbounds.cli.verbs.plan import releases
-from dpbounds.errors import CertificateError
+from dpbounds.errors import CertificateError, InvalidValue, one_of
 from dpbounds.expressions.json_numbers import json_text
 from dpbounds.privacy.relations import Relation
 
@@ -56,11 +56,36 @@ _OUTSIDE = (
 )
 
 
-@click.command("run", short_help="One algorithm on your own records or public ones, for a budget.")
-@click.argument("name", metavar="ALGORITHM", shell_complete=ALGORITHMS)
+def _known(ctx: click.Context, argument: click.Parameter, name: str) -> str:
+    """Check the name before options that are missing are asked for."""
+    from dpbounds.algorithms.verification.catalogue import example_names
+
+    names = example_names()
+    if name not in names:
+        raise InvalidValue("ALGORITHM", name, one_of(name, names, "`dpbounds run --list`"))
+    return name
+
+
+def _list(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:
+    """Print the names of all algorithms, with the title of the statement that each comes from."""
+    if not wanted or ctx.resilient_parsing:
+        return
+    from dpbounds.algorithms.verification.catalogue import all_examples
+    from dpbounds.theorems.index import listing
+
+    titles = {entry.id: entry.title for entry in listing()}
+    rows = {each.name: titles[each.theorems[0]] for each in all_examples() if not each.printed}
+    width = max(map(len, rows))
+    for name in sorted(rows):
+        click.echo(f"{name:{width}}  {rows[name]}")
+    ctx.exit()
+
+
+@click.command("run", short_help="Run an algorithm on your own records or public ones, for a budget.")
+@click.argument("name", metavar="ALGORITHM", shell_complete=ALGORITHMS, callback=_known)
 @click.argument("words", metavar="[NAME=VALUE]...", nargs=-1)
-@required("--epsilon", "E, a number greater than 0", POSITIVE, help="The ε to keep.")
-@required("--delta", "D, a number greater than 0 and less than 1", PROBABILITY, help="The δ to keep.")
+@required("--epsilon", "E, a number greater than 0", POSITIVE, help="ε of the privacy budget.")
+@required("--delta", "D, a number greater than 0 and less than 1", PROBABILITY, help="δ of the privacy budget.")
 @relation_option(Relation.REPLACE_ONE)
 @RECORDS_OPTIONS
 @CENTRE_OPTION
@@ -69,19 +94,31 @@ _OUTSIDE = (
     "--checkpoint",
     type=FILE,
     metavar="FILE",
-    help="With training: written after every epoch; where it is there, the run goes on from it.",
+    help="With training: a file written after every epoch; if it exists, the run resumes from it.",
 )
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="To repeat an experiment; never for a release.")
 @click.option(
-    "--repetitions", callback=number_of_runs, default="1", show_default=True, metavar="R", help="On public records."
+    "--seed", type=click.IntRange(min=0), metavar="N", help="Seed to repeat an experiment; never for a release."
+)
+@click.option(
+    "--repetitions",
+    callback=number_of_runs,
+    default="1",
+    show_default=True,
+    metavar="R",
+    help="Number of repetitions, on public records.",
 )
 @click.option("--noise", type=Word(["gaussian", "secure"]), default="gaussian", show_default=True)
-@click.option("--guarded", is_flag=True, help="Watch the run for leaks, and test its noise, on made-up records, too.")
 @click.option(
-    "--output", type=FILE, default=Path("dpbounds-run"), show_default=True, metavar="DIR", help="Where to write it."
+    "--guarded", is_flag=True, help="Check the run for leaks, and test its noise; repeat it on synthetic records, too."
+)
+@click.option(
+    "--output", type=FILE, default=Path("dpbounds-run"), show_default=True, metavar="DIR", help="Directory to write to."
 )
 @REPORT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@click.option(
+    "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list, help="List the algorithms and exit."
+)
 def command(
     name: str,
     words: tuple[str, ...],
@@ -105,8 +142,8 @@ def command(
 ) -> int:
     """Run an algorithm for a budget, and write the private point, its ledger and the privacy statement to DIR.
 
-    ALGORITHM is a name of the table in docs/training.md. With --data it learns from your records, by the sigmoid loss;
-    of them nothing is told but what was released. With n=VALUE d=VALUE, and if wanted lipschitz, smoothness,
+    ALGORITHM is a name that --list prints. With --data it learns from your records, by the sigmoid loss, and prints and
+    writes only the private output. With n=VALUE d=VALUE, and if wanted lipschitz, smoothness,
     initial_gap, loss_range and hessian_lipschitz, it runs on synthetic records with these constants; with neither, on
     its example. Other words are its parameters, such as steps=100.
 

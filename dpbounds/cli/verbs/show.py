@@ -9,11 +9,11 @@ from dpbounds.cli.questions.completion import IDS
 from dpbounds.errors import InvalidValue
 
 
-@click.command("show", short_help="Tell one statement: claim, conditions, formulas, errata, source.")
+@click.command("show", short_help="Show a theorem: claim, conditions, formulas, errata, source.")
 @click.argument("name", metavar="ID", shell_complete=IDS)
-@click.option("--latex", is_flag=True, help="In LaTeX.")
-@click.option("--markdown", is_flag=True, help="In Markdown, with formulas in LaTeX.")
-@click.option("--bibtex", is_flag=True, help="The source as a BibTeX entry.")
+@click.option("--latex", is_flag=True, help="Print it in LaTeX.")
+@click.option("--markdown", is_flag=True, help="Print it in Markdown, with formulas in LaTeX.")
+@click.option("--bibtex", is_flag=True, help="Print the source as a BibTeX entry.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(name: str, latex: bool, markdown: bool, bibtex: bool, as_json: bool) -> int:
     """Tell one statement. ID is one that `dpbounds theorems` lists, or a file of your own, such as ./my_theorem.py.

@@ -27,16 +27,25 @@ _HOME = Path("tables")
 _FORMATS = ("md", "latex", "bib", "html", "csv")
 
 
-@click.command("table", short_help="Comparison tables, and pages of the library.")
+@click.command("table", short_help="Print comparison tables and pages of the library.")
 @click.argument("name", metavar="NAME|all", shell_complete=TABLES)
 @click.option("--format", "form", default="md", metavar="F", help="md (the default), latex, bib, html, csv.")
 @click.option("--at", "point", metavar="n=1e6,d=100,...", help="Values: adds columns with numbers, and sorts by them.")
-@click.option("--with", "own", type=FILE, multiple=True, metavar="FILE.py", help="Your own theorem, in a row, too.")
-@click.option("--columns", metavar="A,B,...", help="These columns, in this order.")
-@click.option("--rows", metavar="ID,...", help="These rows, as lowy-*,cited/arora-*; those of --with stay.")
+@click.option(
+    "--with",
+    "own",
+    type=FILE,
+    multiple=True,
+    metavar="FILE.py",
+    help="File with your own theorem, to be added as a row.",
+)
+@click.option("--columns", metavar="A,B,...", help="Columns to print, in this order.")
+@click.option("--rows", metavar="ID,...", help="Rows to print, as lowy-*,cited/arora-*; those of --with stay.")
 @click.option("--letters", metavar="n,d,L,beta", help="Letters of n, d, Lipschitz, smoothness; then NAME=LETTER.")
-@click.option("--output", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Write files there.")
-@click.option("--check", is_flag=True, help="Say which files in DIR (default: tables) are stale; exit 1 if any is.")
+@click.option("--output", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Directory to write to.")
+@click.option(
+    "--check", is_flag=True, help="List the stale files in DIR (default: tables); exit status 1 if there are any."
+)
 @click.option("--figures", is_flag=True, help="With all and --output: draw DIR/figures, too (needs matplotlib).")
 @click.option("--json", "as_json", is_flag=True, help="With --check: one JSON object on standard output.")
 def command(

@@ -10,13 +10,13 @@ from dpbounds.errors import InvalidValue, one_of
 from dpbounds.theorems.index import Entry, listing
 
 
-@click.command("theorems", short_help="List the statements of the library.")
-@click.option("--paper", metavar="P", shell_complete=PAPERS, help="Of one paper, such as wang-xu-2019, or cited.")
-@click.option("--metric", metavar="M", shell_complete=METRICS, help="That bound one quantity, such as gradient-norm.")
+@click.command("theorems", short_help="List the theorems of the library.")
+@click.option("--paper", metavar="P", shell_complete=PAPERS, help="Paper, such as wang-xu-2019, or cited.")
+@click.option("--metric", metavar="M", shell_complete=METRICS, help="Quantity that is bounded, such as gradient-norm.")
 @click.option(
-    "--status", metavar="S", shell_complete=STATUSES, help="Of one status, such as proved, as a whole or in a part."
+    "--status", metavar="S", shell_complete=STATUSES, help="Status of the statement or of a part, such as proved."
 )
-@click.option("--search", metavar="TEXT", help="Whose id, title or statement contains a text.")
+@click.option("--search", metavar="TEXT", help="Text that the id, title or statement contains.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on standard output.")
 def command(paper: str | None, metric: str | None, status: str | None, search: str | None, as_json: bool) -> int:
     """List the statements of the library, with what they bound and what is known of them.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpbounds.theorems.record import Theorem
 
 
-@click.command("tightness", short_help="How far each bound is from the worst problem known.")
+@click.command("tightness", short_help="Compare each bound with the worst problem known.")
 @click.argument("name", metavar="[ID]", required=False, shell_complete=IDS)
 @PLOT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on standard output.")

@@ -27,24 +27,35 @@ _MEMORY = ":memory:"
 _EXPORTS = (".csv", ".parquet")
 
 
-@click.command("verify", short_help="Theory against empirical behaviour.")
+@click.command("verify", short_help="Compare theorems with runs of algorithms.")
 @click.argument("names", metavar="[ID...]", nargs=-1, shell_complete=CHECKED)
-@click.option("--quick", is_flag=True, help="One check of every statement, at small size.")
+@click.option("--quick", is_flag=True, help="Run one check of every statement, at small size.")
 @click.option("--full", is_flag=True, help="Every check at full size, overnight.")
-@click.option("--store", "store", type=FILE, callback=writable, metavar="FILE", help="Keep finished cells; resumable.")
+@click.option(
+    "--store",
+    "store",
+    type=FILE,
+    callback=writable,
+    metavar="FILE",
+    help="Directory that keeps finished runs, to resume from.",
+)
 @click.option(
     "--jobs",
     default="1",
     callback=number_of_processes,
     show_default=True,
     metavar="N",
-    help="Processes on this machine.",
+    help="Number of processes on this machine.",
 )
-@click.option("--scheduler", metavar="tcp://...", help="A Dask scheduler, instead of processes on this machine.")
-@click.option("--experiments", is_flag=True, help="Run the papers' experiments again, too; pictures with --output.")
-@click.option("--output", "folder", type=FILE, metavar="DIR", help="Write verification.md and verification.csv there.")
 @click.option(
-    "--export", type=FILE, callback=writable, metavar="FILE", help="Write all finished cells: .csv or .parquet."
+    "--scheduler", metavar="tcp://...", help="Address of a Dask scheduler, in place of processes on this machine."
+)
+@click.option("--experiments", is_flag=True, help="Run the papers' experiments again, too; pictures with --output.")
+@click.option(
+    "--output", "folder", type=FILE, metavar="DIR", help="Directory to write verification.md and verification.csv to."
+)
+@click.option(
+    "--export", type=FILE, callback=writable, metavar="FILE", help="Write all finished runs: .csv or .parquet."
 )
 @PLOT_OPTION
 @PLAIN_REPORT_OPTION
