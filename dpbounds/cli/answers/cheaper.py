@@ -12,7 +12,6 @@ from dpbounds.cli.printing import output
 from dpbounds.errors import NotCertified, UnsupportedMechanism
 from dpbounds.expressions.exact import to_decimal
 from dpbounds.privacy.mechanisms import Composed, Mechanism, PoissonSampled, parts_of
-from dpbounds.privacy.mechanisms.schemes.sampling import Sampling
 
 if TYPE_CHECKING:
     from dpbounds.privacy.budgets.calibration import Calibration
@@ -53,16 +52,20 @@ class Cheaper:
         }
 
 
-def poisson_in_place_of(mechanism: Mechanism) -> Mechanism | None:
-    """Return the mechanism with Poisson samples in place of all its batches; None where a part has no such batches."""
-    found = [(part.as_poisson() if isinstance(part, Sampling) else None, count) for part, count in parts_of(mechanism)]
-    instead = [(part, count) for part, count in found if part is not None]
-    return Composed(tuple(instead)) if len(instead) == len(found) else None
+def poisson_in_place_of(mechanism: Mechanism) -> tuple[Mechanism, Fraction] | None:
+    """Return the mechanism on Poisson samples and their largest rate; None where a part has no batches to replace."""
+    found = [(part.as_poisson(), count) for part, count in parts_of(mechanism)]
+    parts = [(*instead, count) for instead, count in found if instead is not None]
+    if len(parts) < len(found):
+        return None
+    composed = Composed(tuple((sampled, times * count) for sampled, times, count in parts))
+    return composed, max(sampled.sample_rate for sampled, _, _ in parts)
 
 
 def cheaper_noise(found: Calibration, factory: Callable[[Fraction], Mechanism]) -> Cheaper | None:
     """Return the noise multiplier that Poisson samples need for the same budget, where it is smaller."""
-    if found.solve != "noise" or found.group_size > 1 or poisson_in_place_of(found.mechanism) is None:
+    known = poisson_in_place_of(found.mechanism)
+    if found.solve != "noise" or found.group_size > 1 or known is None:
         return None
     from dpbounds.privacy.budgets.calibration import sufficient_noise
     from dpbounds.privacy.values import Budget
@@ -70,32 +73,28 @@ def cheaper_noise(found: Calibration, factory: Callable[[Fraction], Mechanism]) 
     def instead(noise: Fraction) -> Mechanism:
         poisson = poisson_in_place_of(factory(noise))
         assert poisson is not None
-        return poisson
+        return poisson[0]
 
     budget = Budget(found.target_epsilon, found.target_delta, found.relation)
     try:
         value = sufficient_noise(instead, budget)
     except (NotCertified, UnsupportedMechanism):  # nothing to say: the question was about another scheme
         return None
-    return _if_worth_saying(Cheaper("noise_multiplier", value, _rate(instead(value))), found.value)
+    return _if_worth_saying(Cheaper("noise_multiplier", value, known[1]), found.value)
 
 
 def cheaper_epsilon(question: Question, spent: Fraction | float) -> Cheaper | None:
     """Return the ε that Poisson samples spend, where it is smaller."""
-    instead = poisson_in_place_of(question.mechanism)
-    if question.wanted != "epsilon" or question.group_size > 1 or instead is None:
+    known = poisson_in_place_of(question.mechanism)
+    if question.wanted != "epsilon" or question.group_size > 1 or known is None:
         return None
-    asked = Question("epsilon", question.target, instead, question.relation, None, 1, SECONDS)
+    asked = Question("epsilon", question.target, known[0], question.relation, None, 1, SECONDS)
     try:
         value = certified(asked).enclosure.exact_upper
     except (NotCertified, UnsupportedMechanism):
         return None
-    return _if_worth_saying(Cheaper("epsilon", value, _rate(instead)), spent) if isinstance(value, Fraction) else None
+    return _if_worth_saying(Cheaper("epsilon", value, known[1]), spent) if isinstance(value, Fraction) else None
 
 
 def _if_worth_saying(found: Cheaper, known: Fraction | float) -> Cheaper | None:
     return found if found.value < _WORTH_SAYING * known else None
-
-
-def _rate(mechanism: Mechanism) -> Fraction:
-    return max(part.sample_rate for part, _ in parts_of(mechanism) if isinstance(part, PoissonSampled))

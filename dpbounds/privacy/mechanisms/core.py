@@ -20,6 +20,7 @@ from dpbounds.privacy.relations import Order, Relation
 
 if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms.bounds import Classes, Members
+    from dpbounds.privacy.mechanisms.schemes.poisson import PoissonSampled
     from dpbounds.privacy.pairs import Pair, StepBound
 
 Partition = Literal["record", "index"]
@@ -127,6 +128,10 @@ class Mechanism(Displayed):
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
         """What has to be true of whoever runs it, those of the mechanisms inside it not counted."""
         return ()
+
+    def as_poisson(self) -> tuple[PoissonSampled, int] | None:
+        """Return Poisson samples of the expected size of all batches, and how many; None where there are no batches."""
+        return None
 
     def loss(self) -> Loss:
         """How private it is among its family; a family of its own unless something is known to compare."""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from dpbounds.errors import InvalidValue, NotCertified
+from dpbounds.expressions.exact import as_promised
 from dpbounds.privacy.accountants.certified import account, prove_delta
 from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
 from dpbounds.privacy.budgets.ball_noise import BallDescent
@@ -93,11 +94,13 @@ def test_the_radius_is_the_least_double_that_suffices(distance, dimension, recor
         assert found.value == 0
         assert 1 - (1 - Fraction(1, records)) ** min(steps, 2000) <= Fraction(target) or steps > 2000
         return
-    assert run.delta(found.value).exact_lower <= Fraction(target)
-    assert run.delta(found.fails_at).exact_upper > Fraction(target)
+    promised = as_promised(target)
+    assert run.delta(found.value).exact_lower <= promised
+    assert run.delta(found.fails_at).exact_upper > promised
     assert math.nextafter(float(found.fails_at), math.inf) == float(found.value)
     with mpmath.workdps(80):
-        assert composed(run, found.value) <= target < composed(run, found.fails_at)
+        accounted = mpmath.mpf(promised.numerator) / promised.denominator
+        assert composed(run, found.value) <= accounted < composed(run, found.fails_at)
 
 
 def test_where_the_radius_is_decided_exactly() -> None:

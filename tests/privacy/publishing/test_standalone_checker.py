@@ -238,7 +238,7 @@ def test_of_a_lattice_certificate_the_upper_end_is_confirmed(relation: Relation)
     document = plain(account(mechanism, delta="1e-5", relation=relation, route="lattice"))
     status, lines = checker.check(document)
     assert status == checker.NOT_COVERED
-    assert lines[1].startswith("the upper end is confirmed"), lines
+    assert lines[1].startswith("the upper bound is confirmed"), lines
     exact = account(mechanism, delta="1e-5", relation=relation, route="contour").enclosure
     claim = document["accounts"][0]["claim"]
     claim["lower"], claim["upper"] = "0", exact_text(Fraction(exact.exact_upper) * (1 + Fraction(1, 2000)))

@@ -98,10 +98,6 @@ class Sampling(Mechanism):
         """How each batch is drawn; None where batches depend on each other, or records on each other."""
         return None
 
-    def as_poisson(self) -> Mechanism | None:
-        """Return the same on Poisson samples of the expected size; None where they do not replace the batches."""
-        return None
-
     def loss(self) -> Loss:
         """The loss of the mechanism inside; losses in secret batches do not add up."""
         found = self.mechanism.loss()

@@ -122,9 +122,9 @@ class Shuffled(Dealing):
         """How orders are drawn and batches cut."""
         return "a uniformly random order of the records in every epoch, drawn afresh, cut into batches of one size"
 
-    def as_poisson(self) -> Mechanism:
-        """Return as many Poisson samples, each of the share of a batch."""
-        return PoissonSampled(self.mechanism, (1 - self.rest) / self.batches) ** self.answers(1)
+    def as_poisson(self) -> tuple[PoissonSampled, int]:
+        """Return Poisson samples of the share of a batch, as many as there are batches."""
+        return PoissonSampled(self.mechanism, (1 - self.rest) / self.batches), self.answers(1)
 
     def deal(self, records: int, source: Source) -> Rows:
         """Batches cut from a fresh order, each rounded down to whole records: who is left over sits out the epoch."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpbounds.errors import MISSING, DpboundsError, InvalidValue, NotCertified, UnsupportedMechanism, shown
-from dpbounds.expressions.exact import ExactLike, brief, exact, positive_integer
+from dpbounds.expressions.exact import ExactLike, as_promised, brief, exact, positive_integer
 from dpbounds.privacy.accountants.certified import Account, account
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import ApproximateDP, Composed, Mechanism
@@ -22,7 +22,7 @@ from dpbounds.privacy.publishing.interoperability.events import (
     read_event,
 )
 from dpbounds.privacy.relations import Relation
-from dpbounds.privacy.values import at_least_zero, probability
+from dpbounds.privacy.values import probability, promised_epsilon
 
 try:
     import dp_accounting
@@ -187,7 +187,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
             InvalidValue: δ is not allowed, or the answer depends on ``declared_relation``, which was not given.
             NotCertified: The proof did not close.
         """
-        failure = probability(target_delta, "target_delta")
+        failure = probability(as_promised(target_delta, "target_delta"), "target_delta")
         if self._unprotected:
             return math.inf
         if not self._parts or failure == 1:
@@ -205,7 +205,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
             NotCertified: The proof did not close.
         """
         endless = target_epsilon == math.inf
-        wanted = exact(_FARTHEST_EPSILON) if endless else at_least_zero(target_epsilon, "target_epsilon")
+        wanted = exact(_FARTHEST_EPSILON) if endless else promised_epsilon(target_epsilon, "target_epsilon")
         if self._unprotected:
             return 1.0
         if endless and not any(_reveals(part.mechanism) for part in self._parts):
