@@ -95,6 +95,7 @@ class Cheaper(TypedDict):
     sampling: str
     sample_rate: Given
     """The largest of several."""
+    relation: str
     noise_multiplier: NotRequired[Number]
     """That suffices for the same budget."""
     epsilon: NotRequired[Number]

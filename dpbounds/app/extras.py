@@ -52,7 +52,8 @@ def code(argv: Sequence[str], rows: Rows) -> dict[str, str]:
         argv: A `calibrate`, `epsilon`, `delta` or `remaining`.
         rows: Its answer, the first value of which is what was solved for, as it is printed: rounded to the safe side.
     """
-    given = _given(argv)
+    about = next((value for name, value, _ in rows if name == "relation"), None)
+    given = _given(argv) | ({} if about is None else {"relation": about})  # the answer's, where none was given
     if argv[0] == "calibrate":
         training = read_training(given, unknown=given["solve"])
         found = training.with_value(given["solve"], Fraction(rows[0][1]))

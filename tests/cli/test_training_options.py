@@ -105,6 +105,8 @@ def test_absolute_noise_is_divided_by_the_clipping_norm(asked, answer):
         (["--noise-multiplier", "1", "--noise-stddev", "1"], ["--noise-stddev 1 does not fit --noise-multiplier"]),
         (["--noise-multiplier", "1", "--clipping-norm", "1"], ["--clipping-norm 1 does not fit --noise-multiplier"]),
         (["--clipping-norm", "1"], ["--noise-multiplier is missing", "--noise-stddev S"]),
+        (["--noise-stddev", "1", "--clipping-norm", "1", "--noise", "laplace"], ["--noise laplace", "deviation"]),
+        (["--noise-stddev", "1", "--clipping-norm", "1", "--noise", "discrete-gaussian"], ["--bound"]),
     ],
 )
 def test_noise_is_given_once(options, told, refused):
@@ -123,5 +125,8 @@ def test_random_allocation_takes_the_size_of_a_batch(asked, answer, refused):
     run = ["--noise-multiplier", "2", "--sampling", "random-allocation", "--epochs", "3", "--delta", "1e-5"]
     answer("epsilon", *run, "--batch-size", "30", "--dataset-size", "100")
     assert asked() == [(dp.RandomlyAllocated(dp.Gaussian(2), 3) ** 3, "add-or-remove-one")]
+    answer("epsilon", *run, "--batch-size", "60", "--dataset-size", "100", "--participations", "2")
+    assert asked()[1:] == [(dp.RandomlyAllocated(dp.Gaussian(2), 3, 2) ** 3, "add-or-remove-one")]
+    refused("epsilon", *run, "--batch-size", "30", "--batches", "3", told=["either --batches or --batch-size"])
     refused("epsilon", *run, "--batch-size", "30", told=["--dataset-size is missing"])
     refused("epsilon", *run, "--batch-size", "30", "--dataset-size", "9", told=["--batch-size", "at most", "9"])

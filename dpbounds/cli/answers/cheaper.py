@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from dpbounds.cli.answers.methods import Question, certified
 from dpbounds.cli.printing import output
-from dpbounds.errors import NotCertified, UnsupportedMechanism
+from dpbounds.errors import DpboundsError
 from dpbounds.expressions.exact import to_decimal
+from dpbounds.expressions.time_limit import time_limited
 from dpbounds.privacy.mechanisms import Composed, Mechanism, PoissonSampled, parts_of
 
 if TYPE_CHECKING:
     from dpbounds.privacy.budgets.calibration import Calibration
+    from dpbounds.privacy.relations import Relation
 
 _WORTH_SAYING = Fraction(95, 100)  # the share of the number asked for, below which another scheme is named
 SECONDS = Fraction(5)  # at most, for what was not asked for
@@ -28,19 +30,22 @@ class Cheaper:
     Attributes:
         name: "noise_multiplier" or "epsilon".
         value: Proven to suffice.
-        rate: Of the samples; the largest of several.
+        rate: The sample rate; the largest of several.
+        relation: The neighbouring relation, that of the question.
     """
 
     name: str
     value: Fraction
     rate: Fraction
+    relation: Relation
 
     def in_words(self) -> str:
         """The number, and how to draw such samples."""
         number = f"{self.name.replace('_', ' ')} {to_decimal(self.value, _DIGITS, 'up')}"
+        rate = output.plain(self.rate)
         return (
-            f"{number} with Poisson samples of the same expected size: --sampling poisson --sample-rate "
-            f"{output.plain(self.rate)}; in PyTorch, DPDataLoader.from_data_loader(loader) of opacus.data_loader"
+            f"{number} with Poisson samples of the same expected size: --sampling poisson --sample-rate {rate} "
+            f"--relation {self.relation}; in PyTorch, opacus.data_loader.DPDataLoader(dataset, sample_rate={rate})"
         )
 
     def as_json(self) -> dict[str, object]:
@@ -48,6 +53,7 @@ class Cheaper:
         return {
             "sampling": PoissonSampled.name,
             "sample_rate": output.json_given(self.rate),
+            "relation": str(self.relation),
             self.name: output.json_number(self.value, "up"),
         }
 
@@ -65,7 +71,7 @@ def poisson_in_place_of(mechanism: Mechanism) -> tuple[Mechanism, Fraction] | No
 def cheaper_noise(found: Calibration, factory: Callable[[Fraction], Mechanism]) -> Cheaper | None:
     """Return the noise multiplier that Poisson samples need for the same budget, where it is smaller."""
     known = poisson_in_place_of(found.mechanism)
-    if found.solve != "noise" or found.group_size > 1 or known is None:
+    if found.solve != "noise" or found.group_size > 1 or not found.complete or known is None:
         return None
     from dpbounds.privacy.budgets.calibration import sufficient_noise
     from dpbounds.privacy.values import Budget
@@ -77,10 +83,11 @@ def cheaper_noise(found: Calibration, factory: Callable[[Fraction], Mechanism]) 
 
     budget = Budget(found.target_epsilon, found.target_delta, found.relation)
     try:
-        value = sufficient_noise(instead, budget)
-    except (NotCertified, UnsupportedMechanism):  # nothing to say: the question was about another scheme
+        with time_limited(SECONDS):
+            value = sufficient_noise(instead, budget)
+    except DpboundsError:  # no advice, then: the question was about another scheme, and is answered
         return None
-    return _if_worth_saying(Cheaper("noise_multiplier", value, known[1]), found.value)
+    return _if_worth_saying(Cheaper("noise_multiplier", value, known[1], found.relation), found.value)
 
 
 def cheaper_epsilon(question: Question, spent: Fraction | float) -> Cheaper | None:
@@ -91,9 +98,11 @@ def cheaper_epsilon(question: Question, spent: Fraction | float) -> Cheaper | No
     asked = Question("epsilon", question.target, known[0], question.relation, None, 1, SECONDS)
     try:
         value = certified(asked).enclosure.exact_upper
-    except (NotCertified, UnsupportedMechanism):
+    except DpboundsError:
         return None
-    return _if_worth_saying(Cheaper("epsilon", value, known[1]), spent) if isinstance(value, Fraction) else None
+    if not isinstance(value, Fraction):
+        return None
+    return _if_worth_saying(Cheaper("epsilon", value, known[1], question.relation), spent)
 
 
 def _if_worth_saying(found: Cheaper, known: Fraction | float) -> Cheaper | None:

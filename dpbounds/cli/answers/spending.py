@@ -101,7 +101,10 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
         if wrong and (both := [name for name in names if name in asked]):
             raise click.UsageError(f"--{both[0].replace('_', '-')} {told}: leave one of the two out")
     _demand_fitting_probable(given, asked)
-    subject, given = under_proven_relation(given, read_subject, lambda read: read.mechanism)
+    if given["ledger"] is None and given["probable"] is None:
+        subject, given = under_proven_relation(given, read_subject, lambda read: read.mechanism)
+    else:
+        subject = read_subject(given)
     if given["probable"] is not None:
         from dpbounds.cli.answers.probable import answer_probably
 
@@ -123,13 +126,14 @@ def answer(wanted: Literal["epsilon", "delta"], target: Fraction, given: dict[st
         return answer_by(question, subject, given)
     with waiting_line(given["time_limit"]):
         found = certified(question)
+        complete = found.account is None or found.account.complete
+        cheaper = cheaper_epsilon(question, found.enclosure.exact_upper) if complete else None
     _warn(question, found, subject, given["digits"])
     curve = _write_files(question, found, given)
     statement = write_publications(found.account or question.of_group(found.enclosure), given, subject.condition)
     if given["report"] is not None and found.account is not None:
         _write_report(question, found.account, subject, given, curve)
     advantage = certified(question.at_zero()).enclosure if given["explain"] else None
-    cheaper = cheaper_epsilon(question, found.enclosure.exact_upper)
     if given["as_json"]:
         output.print_json(_as_json(question, found, subject, given, advantage, statement, cheaper))
         return 0

@@ -100,9 +100,13 @@ def read_allocation(given: dict[str, Any], scheme: str, unknown: str | None) -> 
     for what, name in (("steps", "epochs"), ("batches", "batches")):
         if unknown == what and given[name] is not None:
             raise unfit(_as_given(name, given[name]), f"is what --solve {what} solves for")
-    if given["batches"] is None and given["batch_size"] is not None and unknown != "batches":
+    if given["batch_size"] is not None:
+        if unknown == "batches":
+            raise unfit(_as_given("batch_size", given["batch_size"]), "is what --solve batches solves for")
+        if given["batches"] is not None:
+            raise InvalidValue("--batch-size", given["batch_size"], "either --batches or --batch-size, not both")
         given = {**given, "batches": _batches_of(given, scheme), "batch_size": None}
-    for name in ("sample_rate", "batch_size", "max_batch_size", "steps"):
+    for name in ("sample_rate", "max_batch_size", "steps"):
         if given[name] is not None:
             why = f"does not fit --sampling {scheme}, in which every record has its own random batches"
             raise unfit(_as_given(name, given[name]), why, "give --batches M and --epochs N")
@@ -144,7 +148,7 @@ def _batches_of(given: dict[str, Any], scheme: str) -> int:
         )
     if size > records:
         raise InvalidValue("--batch-size", size, f"at most --dataset-size, {records}")
-    return int(records // size)
+    return int(records * (given["participations"] or 1) // size)
 
 
 def _epochs(epochs: Fraction, participations: int) -> Fraction:

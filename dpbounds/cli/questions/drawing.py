@@ -71,7 +71,7 @@ DRAWING_OPTIONS = options(
         "--batch-size",
         callback=whole,
         metavar="B",
-        help="Records per batch (expected, with poisson and random-allocation).",
+        help="Records per batch (expected, where their number is random).",
     ),
     click.option(
         "--max-batch-size",

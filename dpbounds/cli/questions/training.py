@@ -100,7 +100,7 @@ TRAINING_OPTIONS = options(
         "--noise-stddev",
         callback=POSITIVE,
         metavar="S",
-        help="Noise in absolute units, in place of --noise-multiplier.",
+        help="Standard deviation of Gaussian noise, in place of --noise-multiplier.",
     ),
     click.option(
         "--clipping-norm",
@@ -137,7 +137,7 @@ TRAINING_OPTIONS = options(
         "--batch-size",
         callback=whole,
         metavar="B",
-        help="Records per batch (expected, with poisson and random-allocation).",
+        help="Records per batch (expected, where their number is random).",
     ),
     click.option(
         "--max-batch-size",
@@ -482,6 +482,11 @@ def _noise(given: dict[str, Any], unknown: str | None) -> Fraction | None:
             if value is not None:
                 raise unfit(f"{name} {plain_text(value)}", "does not fit --noise-multiplier, which is their ratio")
         return noise
+    if given["noise"] != GAUSSIAN:
+        why = f"does not fit --noise {given['noise']}, which is not described by a standard deviation"
+        raise unfit(
+            f"--noise-stddev {plain_text(stddev)}", why, "give --noise-multiplier (with discrete noise and --bound)"
+        )
     if norm is None:
         raise missing("--clipping-norm", "--clipping-norm C, a number greater than 0, with --noise-stddev")
     return Fraction(stddev / norm)
@@ -493,8 +498,7 @@ def _sampling(given: dict[str, Any], unknown: str | None) -> str:
     if given["batch_size"] is not None:
         raise click.UsageError(
             f"--batch-size {given['batch_size']} needs --sampling {POISSON}, {WITHOUT_REPLACEMENT}, "
-            f"{WITH_REPLACEMENT}, {SHUFFLED} or {RANDOM_ALLOCATION}; batches are drawn in several ways, which differ "
-            "in privacy"
+            f"{WITH_REPLACEMENT}, {SHUFFLED}, {RANDOM_ALLOCATION} or {BALLS_IN_BINS}; they differ in privacy"
         )
     return POISSON if given["sample_rate"] is not None or unknown == "sample-rate" else FULL_BATCH
 

@@ -92,6 +92,8 @@ def command(
             raise unfit(f"--group-size {given['group_size']}", f"does not fit --{name}, which speaks of one record")
     if given["explain"] and given["as_json"]:
         raise unfit("--explain", "does not fit --json here", "dpbounds epsilon --explain --json has an advantage in it")
+    if given["digits"] is not None and given["as_json"]:
+        raise unfit(f"--digits {given['digits']}", "does not fit --json, which has all digits of a double")
     if solve == "epochs":
         _demand_epochs(given)
         solve = "steps"
@@ -118,6 +120,7 @@ def command(
             group_size=int(given["group_size"]),
             time_limit=given["time_limit"],
         )
+        cheaper = cheaper_noise(found, partial(training.with_value, solve))
     note_if_stopped(found.complete)
     error: ErrorKind = given["error"] or "mean"
     statement = write_publications(found, given)
@@ -128,7 +131,6 @@ def command(
         plots.write(given["plot"], plots.calibration(found, at, _field(solve, training)))
     if given["report"] is not None:
         _write_report(found, training, given)
-    cheaper = cheaper_noise(found, partial(training.with_value, solve))
     if given["as_json"]:
         instead: dict[str, object] = {} if cheaper is None else {"cheaper": cheaper.as_json()}
         written = {} if training.stream is None else prefix_sums.as_json(training.stream, found.value, error)

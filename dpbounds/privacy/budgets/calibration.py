@@ -6,6 +6,7 @@ smaller noise (more steps, higher rate) would do either follows from monotonicit
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -241,7 +242,8 @@ def sufficient_noise(factory: Callable[[Fraction], Mechanism], budget: Budget) -
     """
     probe = neighbour_classes(factory(Fraction(1)), budget.relation)
     if _is_gaussian(probe) and not _is_shuffled(probe):
-        return _Search(factory, budget, "noise").certified(_SPARE)[0]
+        with contextlib.suppress(Declined, NotCertified):  # a whole calibration has further ways
+            return _Search(factory, budget, "noise").certified(_SPARE)[0]
     return calibrate_within(factory, budget).value
 
 

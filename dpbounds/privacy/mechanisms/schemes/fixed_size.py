@@ -61,9 +61,11 @@ class _FixedSize(Sampling):
         """The size of a batch, b."""
         return Fraction(self.batch_size)
 
-    def as_poisson(self) -> tuple[PoissonSampled, int]:
-        """Return a Poisson sample at rate b/n."""
-        return PoissonSampled(self.mechanism, min(Fraction(1), Fraction(self.batch_size, self.dataset_size))), 1
+    def as_poisson(self) -> tuple[PoissonSampled, int] | None:
+        """Return a Poisson sample at rate b/n; None where more records are drawn than there are."""
+        if self.batch_size > self.dataset_size:
+            return None
+        return PoissonSampled(self.mechanism, Fraction(self.batch_size, self.dataset_size)), 1
 
     def _left(self, k: int, least: int) -> int:
         """How many records are left without a group of k, of which a batch needs at least so many."""
