@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_limits
 from dpbounds.algorithms import ProjectedGradientDescent, noise, problems
 from dpbounds.algorithms.ledger import OpenLedger
 from dpbounds.algorithms.oracles import GradientDifferenceOracle, GradientOracle, Gradients
+from dpbounds.algorithms.oracles.gradients import batches
 from dpbounds.algorithms.spider.spider import Spider
 from dpbounds.algorithms.verification.experiments.runs import projected_gradient
 from dpbounds.algorithms.verification.sweeping.cells import Cell
@@ -51,12 +52,19 @@ def _best(calls: dict[str, Callable[[], object]], turns: int) -> dict[str, float
     return times
 
 
-def _products(Z: NDArray[np.float64], steps: int) -> None:
+def _products(Z: NDArray[np.float64], steps: int, *, at_once: bool = False) -> None:
+    """The two products of a step: of the batches that runs ask about together, or of all repetitions at once.
+
+    A run's batches are fixed (1, 7, 24, then 32 repetitions), so that no repetition's bits depend on how many there
+    are. Where one core multiplies 32 rows in 2.9 ms, it multiplies these batches in 4.6 ms.
+    """
     X = np.random.default_rng(1).standard_normal((R, Z.shape[1]))
-    margins, gradient = np.empty((R, len(Z))), np.empty(X.shape)
+    asked = [X] if at_once else [points for _, points in batches(X)]
+    work = [(points, np.empty((len(points), len(Z))), np.empty(points.shape)) for points in asked]
     for _ in range(steps):
-        np.matmul(X, Z.T, out=margins)
-        np.matmul(margins, Z, out=gradient)
+        for points, margins, gradient in work:
+            np.matmul(points, Z.T, out=margins)
+            np.matmul(margins, Z, out=gradient)
 
 
 def _plain(Z: NDArray[np.float64], steps: int, seed: int) -> NDArray[np.float64]:
@@ -120,21 +128,26 @@ def test_against_products_and_plain_numpy(method: Any, plain: Callable[..., obje
         {
             "ours": lambda: method.run(problem, repetitions=R),
             "products": lambda: _products(Z, T),
+            "at once": lambda: _products(Z, T, at_once=True),
             "plain": lambda: [plain(Z, T, seed) for seed in range(R)],
         },
         turns=2,
     )
     against, faster = times["ours"] / times["products"], times["plain"] / times["ours"]
-    name = type(method).__name__
-    print(f"\n{name}, {R} repetitions: {against:.2f} x the bare products, {faster:.2f} x faster than plain NumPy")
+    at_once = times["ours"] / times["at once"]
+    print(
+        f"\n{type(method).__name__}, {R} repetitions: {against:.2f} x the bare products of the same batches, "
+        f"{at_once:.2f} x those of all repetitions at once, {faster:.2f} x faster than plain NumPy"
+    )
     assert against < 2
+    assert at_once < 3
     assert faster > 1.5
 
 
 @pytest.mark.minutes
 @pytest.mark.parametrize(
     ("records", "dimension", "repetitions", "steps", "most"),
-    [(20_000, 50, 1, 200, 1.3), (20_000, 50, 32, 10, 1.6), (20_000, 50, 256, 3, 1.4), (100_000, 100, 1, 10, 1)],
+    [(20_000, 50, 1, 200, 1.3), (20_000, 50, 32, 10, 2), (20_000, 50, 256, 3, 1.4), (100_000, 100, 1, 10, 2)],
 )
 def test_one_run_is_as_fast_as_ten_lines_of_numpy(
     records: int, dimension: int, repetitions: int, steps: int, most: float
@@ -144,6 +157,9 @@ def test_one_run_is_as_fast_as_ten_lines_of_numpy(
     For one repetition passes over the records cost 1.07 times the loop's (its loss overflows for large margins, ours
     does not), and guards, measurements and ledger a twentieth of a millisecond per step: 1.23 to 1.27 were seen, also
     with four others on two cores. With eighteen, where caches are cold at every step, it was 1.32 to 1.39.
+    32 repetitions are multiplied in batches of 1, 7 and 24, which cost between 1.3 and 1.65 times one product.
+    100 000 records (80 MB) are read in blocks: 0.9 times the loop's where the cache is smaller than that, and 1.6 times
+    where a cache of 480 MB holds them all.
     """
     problem = _problem(records, dimension, l1=0)
     Z, method = problem.signed_features, ProjectedGradientDescent(MULTIPLIER, steps)
