@@ -94,7 +94,6 @@ class Cheaper(TypedDict):
 
     sampling: str
     sample_rate: Given
-    """The largest of several."""
     relation: str
     noise_multiplier: NotRequired[Number]
     """That suffices for the same budget."""

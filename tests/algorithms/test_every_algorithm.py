@@ -640,5 +640,5 @@ def test_whatever_can_be_run_has_an_example():
 
 
 def test_an_unknown_name_is_refused_with_what_it_may_mean():
-    with pytest.raises(InvalidValue, match=r"`dpbounds audit all` lists, .*dp-sgd"):
+    with pytest.raises(InvalidValue, match=r"`dpbounds run --list` lists, .*dp-sgd"):
         example("dpsgd")

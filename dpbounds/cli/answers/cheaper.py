@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpbounds.privacy.relations import Relation
 
 _WORTH_SAYING = Fraction(95, 100)  # the share of the number asked for, below which another scheme is named
-SECONDS = Fraction(5)  # at most, for what was not asked for
+SECONDS = Fraction(5)  # limit of the search for advice, which nobody asked for
 _DIGITS = 6
 
 
@@ -30,7 +30,7 @@ class Cheaper:
     Attributes:
         name: "noise_multiplier" or "epsilon".
         value: Proven to suffice.
-        rate: The sample rate; the largest of several.
+        rate: The sample rate.
         relation: The neighbouring relation, that of the question.
     """
 
@@ -40,7 +40,7 @@ class Cheaper:
     relation: Relation
 
     def in_words(self) -> str:
-        """The number, and how to draw such samples."""
+        """Return the number, and how to draw such samples, in words."""
         number = f"{self.name.replace('_', ' ')} {to_decimal(self.value, _DIGITS, 'up')}"
         rate = output.plain(self.rate)
         return (
@@ -59,13 +59,13 @@ class Cheaper:
 
 
 def poisson_in_place_of(mechanism: Mechanism) -> tuple[Mechanism, Fraction] | None:
-    """Return the mechanism on Poisson samples and their largest rate; None where a part has no batches to replace."""
+    """Return the mechanism on Poisson samples and their rate; None where not all parts have batches of one rate."""
     found = [(part.as_poisson(), count) for part, count in parts_of(mechanism)]
     parts = [(*instead, count) for instead, count in found if instead is not None]
-    if len(parts) < len(found):
+    rates = {sampled.sample_rate for sampled, _, _ in parts}
+    if len(parts) < len(found) or len(rates) > 1:
         return None
-    composed = Composed(tuple((sampled, times * count) for sampled, times, count in parts))
-    return composed, max(sampled.sample_rate for sampled, _, _ in parts)
+    return Composed(tuple((sampled, times * count) for sampled, times, count in parts)), rates.pop()
 
 
 def cheaper_noise(found: Calibration, factory: Callable[[Fraction], Mechanism]) -> Cheaper | None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 OWNER = "who owns the data"
 _DIGITS = 6
-_FACTORS_BELOW = 10  # an ε from which on e^ε is not a number that anybody reads
+_FACTORS_BELOW = 10  # ε from which on e^ε is too large to be read as a factor
 _ALARMS = (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10))
 
 
@@ -158,15 +158,10 @@ def _lead(relation: Relation, epsilon: End, delta: End, curve: ProvenCurve) -> s
     what = "whether a record is in the data" if relation.counts_records else "what a record says"
     power = f"e^{rounded(epsilon, 'up')}"
     factor = f"{_exponential(epsilon)} times ({power})" if epsilon < _FACTORS_BELOW else f"{power} times"
-    strength = (
-        "almost nothing about"
-        if epsilon <= 1
-        else "something about"
-        if epsilon < _FACTORS_BELOW
-        else "possibly nearly everything about"
-    )
+    much = "possibly much" if epsilon < _FACTORS_BELOW else "possibly nearly everything"
+    learnt = "little" if epsilon <= 1 else much
     return (
-        f"From all that is published, an attacker learns {strength} {what}: the best guess is right in "
+        f"From all that is published, an attacker learns {learnt} about {what}: the best guess is right in "
         f"{_guessed(curve)} of the cases at most, a blind one in 50 %. No event becomes more than {factor} as likely, "
         f"plus {rounded(delta, 'up')}."
     )

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpbounds.cli.printing.output import plain, plain_text
-from dpbounds.cli.questions.allocation import ALLOCATED
+from dpbounds.cli.questions.allocation import ALLOCATED, ALLOCATION_OPTIONS
 from dpbounds.cli.questions.matrices import MATRIX_OPTIONS
-from dpbounds.cli.questions.options import POSITIVE, RATE, Word, missing, options, unfit, whole
+from dpbounds.cli.questions.options import POSITIVE, Word, missing, options, unfit
 from dpbounds.cli.questions.training import (
+    BATCH_SIZE_OPTIONS,
     EVERY_ITERATE,
     FULL_BATCH,
     LAST_ITERATE,
     POISSON,
+    SAMPLE_RATE_OPTION,
     SAMPLINGS,
     SHUFFLED,
     TRUNCATED,
@@ -66,31 +68,9 @@ DRAWING_OPTIONS = options(
         metavar="NAME",
         help=f"How batches are drawn: {', '.join(SAMPLINGS)}, or {CYCLIC} (the same ones in every epoch).",
     ),
-    click.option("--sample-rate", callback=RATE, metavar="Q", help="Probability of each record to be in a batch."),
-    click.option(
-        "--batch-size",
-        callback=whole,
-        metavar="B",
-        help="Records per batch (expected, where their number is random).",
-    ),
-    click.option(
-        "--max-batch-size",
-        callback=whole,
-        metavar="B",
-        help="With truncated-poisson: a larger sample is cut to B records.",
-    ),
-    click.option("--batches", callback=whole, metavar="M", help="Batches per epoch."),
-    click.option(
-        "--participations",
-        callback=whole,
-        metavar="K",
-        help="With random-allocation: batches per epoch that a record is in (default 1).",
-    ),
-    click.option(
-        "--redraw/--same-bins",
-        default=None,
-        help="With balls-in-bins: draw the bins anew in every epoch, or keep them.",
-    ),
+    SAMPLE_RATE_OPTION,
+    BATCH_SIZE_OPTIONS,
+    ALLOCATION_OPTIONS,
     click.option("--epochs", callback=POSITIVE, metavar="N", help="Number of epochs, in place of steps=T."),
     click.option(
         "--order", type=Word(_ORDERS), help="With cyclic: batches by position (default), or shuffled once, in secret."

@@ -100,7 +100,7 @@ def under_proven_relation(
     except UnsupportedMechanism as refused:
         if click.get_current_context().get_parameter_source("relation") is not ParameterSource.DEFAULT:
             raise
-        for relation in Relation:
+        for relation in (each for each in Relation if each is not default):
             try:
                 found = under(relation)
             except UnsupportedMechanism:

@@ -89,6 +89,23 @@ def _steps_of(ctx: click.Context, option: click.Parameter, text: str | None) -> 
     return tuple(each for each in found if each is not None)
 
 
+SAMPLE_RATE_OPTION = click.option(
+    "--sample-rate", callback=RATE, metavar="Q", help="Probability of each record to be in a batch."
+)
+BATCH_SIZE_OPTIONS = options(
+    click.option(
+        "--batch-size",
+        callback=whole,
+        metavar="B",
+        help="Records per batch (expected, where their number is random).",
+    ),
+    click.option(
+        "--max-batch-size",
+        callback=whole,
+        metavar="B",
+        help="With truncated-poisson: a larger sample is cut to B of its records, chosen uniformly.",
+    ),
+)
 TRAINING_OPTIONS = options(
     click.option(
         "--noise-multiplier",
@@ -116,7 +133,7 @@ TRAINING_OPTIONS = options(
         help="Noise distribution; the discrete ones need integer-valued sums.",
     ),
     click.option("--bound", callback=whole, metavar="C", help="Clipping norm, with discrete noise only (default 1)."),
-    click.option("--sample-rate", callback=RATE, metavar="Q", help="Probability of each record to be in a batch."),
+    SAMPLE_RATE_OPTION,
     click.option("--steps", callback=whole, metavar="T", help="Number of steps."),
     click.option(
         "--epochs",
@@ -133,18 +150,7 @@ TRAINING_OPTIONS = options(
         "records of the users drawn), full-batch (otherwise).",
     ),
     click.option("--dataset-size", callback=whole, metavar="N", help="Number of records (public)."),
-    click.option(
-        "--batch-size",
-        callback=whole,
-        metavar="B",
-        help="Records per batch (expected, where their number is random).",
-    ),
-    click.option(
-        "--max-batch-size",
-        callback=whole,
-        metavar="B",
-        help="With truncated-poisson: a larger sample is cut to B of its records, chosen uniformly.",
-    ),
+    BATCH_SIZE_OPTIONS,
     MATRIX_OPTIONS,
     ALLOCATION_OPTIONS,
     click.option(
@@ -485,7 +491,9 @@ def _noise(given: dict[str, Any], unknown: str | None) -> Fraction | None:
     if given["noise"] != GAUSSIAN:
         why = f"does not fit --noise {given['noise']}, which is not described by a standard deviation"
         raise unfit(
-            f"--noise-stddev {plain_text(stddev)}", why, "give --noise-multiplier (with discrete noise and --bound)"
+            f"--noise-stddev {plain_text(stddev)}",
+            why,
+            "give --noise-multiplier; with discrete noise --bound is the clipping norm",
         )
     if norm is None:
         raise missing("--clipping-norm", "--clipping-norm C, a number greater than 0, with --noise-stddev")
