@@ -331,7 +331,7 @@ class OpenRun:
             self._recorders.pop(name, None)
 
     def trace(self) -> Trace:
-        """What was measured, by name."""
+        """Return the measured values, by name."""
         self._settle()
         return Trace(**{name: recorder.series() for name, recorder in self._recorders.items()})
 
@@ -387,7 +387,7 @@ class Method(ABC, Generic[P]):
 
     @property
     def budget(self) -> PrivacyBudget | None:
-        """What ``run`` compares its ledger with."""
+        """Return the budget that ``run`` compares its ledger with."""
         return None
 
     @property
@@ -402,7 +402,7 @@ class Method(ABC, Generic[P]):
 
     @property
     def release(self) -> WhichRelease:
-        """What the budget is for."""
+        """Return which iterates the budget is for."""
         return "every-iterate"
 
     def plain_descent(self, problem: P) -> PlainStep:
@@ -424,7 +424,7 @@ class Method(ABC, Generic[P]):
     @property
     @abstractmethod
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants: all that it returns, together."""
+        """Return the releases of a run as a mechanism for the accountants: all that it returns, together."""
 
     @abstractmethod
     def walk(self, problem: P, run: OpenRun) -> Outcome:
@@ -543,7 +543,7 @@ class FullBatchMethod(Method[P]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants: all iterates together."""
+        """Return the releases of a run as a mechanism for the accountants: all iterates together."""
         return Gaussian(self.noise_multiplier) ** self.steps
 
     def noise_stddev(self, problem: P) -> Fraction:

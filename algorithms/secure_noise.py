@@ -253,22 +253,22 @@ class System:
     """Random numbers of the operating system, to draw batches with (``schemes.drawing.Source``)."""
 
     def coins(self, count: int, rate: Fraction) -> Whole:
-        """As ``Source``."""
+        """See ``Source``."""
         demand_drawable(rate)
         bits = np.frombuffer(os.urandom(8 * count), dtype=np.uint64) >> np.uint64(11)
         return np.flatnonzero(bits < np.uint64(int(rate * 2**53)))
 
     def numbers(self, below: int, count: int) -> Whole:
-        """As ``Source``."""
+        """See ``Source``."""
         system = random.SystemRandom()
         return np.array([system.randrange(below) for _ in range(count)], dtype=np.int64)
 
     def subset(self, size: int, among: int) -> Whole:
-        """As ``Source``."""
+        """See ``Source``."""
         return np.array(random.SystemRandom().sample(range(among), size), dtype=np.int64)
 
     def order(self, count: int) -> Whole:
-        """As ``Source``."""
+        """See ``Source``."""
         return self.subset(count, count)
 
 

@@ -125,7 +125,7 @@ def opened(values: T) -> T:
 
 
 def computed(function: Callable[Q, T], *args: Q.args, **named: Q.kwargs) -> T:
-    """What a function makes of unreleased values, unreleased again; itself it gets the numbers."""
+    """Return the result of a function of unreleased values, unreleased again; itself it gets the numbers."""
     found = function(*map(opened, args), **opened(named)) if named else function(*map(opened, args))  # type: ignore
     return closed(found)
 

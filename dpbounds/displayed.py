@@ -17,7 +17,7 @@ _CELL = 'style="text-align:left"'
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What a notebook shows of a result, all of it text.
+    """The summary of a result for notebooks, all of it text.
 
     Attributes:
         title: What it is.

@@ -94,7 +94,7 @@ class BatchDescent(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants: all iterates together."""
+        """Return the releases of a run as a mechanism for the accountants: all iterates together."""
         return Poisson(self.sample_rate).sample(Gaussian(self.noise_multiplier)) ** self.steps
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:

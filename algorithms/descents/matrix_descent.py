@@ -105,7 +105,7 @@ class MatrixDescent(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants: all rows together."""
+        """Return the releases of a run as a mechanism for the accountants: all rows together."""
         return self.sampling.visited(Gaussian(self.noise_multiplier), self.steps)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:

@@ -144,7 +144,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants: all iterates together."""
+        """Return the releases of a run as a mechanism for the accountants: all iterates together."""
         if self.noise == "gaussian":
             release: Mechanism = Gaussian(self._multiplier)
         else:

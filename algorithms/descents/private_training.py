@@ -207,7 +207,7 @@ class PrivateTraining(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants: all noisy gradients together."""
+        """Return the releases of a run as a mechanism for the accountants: all noisy gradients together."""
         return _released(self.noise_multiplier, self.sampling, self.steps)
 
     def run(

@@ -68,7 +68,7 @@ class QuotedDescent(Method[Problem]):
 
     @property
     def budget(self) -> PrivacyBudget | None:
-        """What ``run`` compares its ledger with: None where the noise is as quoted."""
+        """Return the budget that ``run`` compares its ledger with: None where the noise is as quoted."""
         return self.descent.budget
 
     @property
@@ -78,7 +78,7 @@ class QuotedDescent(Method[Problem]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants."""
+        """Return the releases of a run as a mechanism for the accountants."""
         return self.descent.planned
 
     def walk(self, problem: Problem, run: OpenRun) -> Outcome:

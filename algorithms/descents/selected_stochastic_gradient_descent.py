@@ -115,7 +115,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants."""
+        """Return the releases of a run as a mechanism for the accountants."""
         return Gaussian(self.noise_multiplier) ** (self.steps * self.runs) @ choice(
             self.selection_epsilon, self.relation
         )
@@ -178,7 +178,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
 
     @property
     def one_run(self) -> StochasticGradientDescent:
-        """What runs K times."""
+        """Return the mechanism that runs K times."""
         return StochasticGradientDescent(self.noise_multiplier, self.steps, self.distance, variant=self.variant)
 
     def bound(

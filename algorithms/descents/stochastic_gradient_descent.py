@@ -142,7 +142,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants."""
+        """Return the releases of a run as a mechanism for the accountants."""
         return released(self.noise_multiplier, self.sampling, self.steps)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:

@@ -260,7 +260,7 @@ class ClippedDescent(Method[LinearScores | Records]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants: all iterates together, and the scale."""
+        """Return the releases of a run as a mechanism for the accountants: all iterates together, and the scale."""
         one = Gaussian(self.noise_multiplier)
         walk = sampled(one, self.sampling) ** self.steps
         if self.scale is None:

@@ -115,7 +115,7 @@ class VertexFrankWolfe(FrankWolfe):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants."""
+        """Return the releases of a run as a mechanism for the accountants."""
         return choice(self.step_epsilon, self.relation, self.method) ** self.steps
 
     @property

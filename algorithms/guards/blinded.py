@@ -47,7 +47,7 @@ class MadeUp:
 
 
 def blinded(problem: Any, made_up: MadeUp) -> Any:
-    """The same problem, with other records: of its own class, its public constants, sets and start unchanged.
+    """Return the same problem, with other records: of its own class, its public constants, sets and start unchanged.
 
     What every ``FiniteSum`` answers about its records is made up. Of its attributes, arrays with a row for each record
     are replaced by others; what else it keeps is taken to be public. A problem that wraps another one wraps a blinded

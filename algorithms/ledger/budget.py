@@ -1,4 +1,4 @@
-"""What a run may spend."""
+"""Privacy budgets of runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpbounds.privacy.relations import Relation, as_relation
 
 @dataclass(frozen=True, slots=True)
 class PrivacyBudget:
-    """What may be spent: ε at δ under a neighbouring relation, all exact."""
+    """A privacy budget: ε at δ under a neighbouring relation, all exact."""
 
     epsilon: Fraction
     delta: Fraction

@@ -1,4 +1,4 @@
-"""What a ledger is: the releases of one repetition, and what they spend."""
+"""Ledgers: the releases of one repetition, and what they spend."""
 
 from __future__ import annotations
 

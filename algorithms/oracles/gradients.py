@@ -53,7 +53,7 @@ class Gradients:
         return closed(self.known(X))
 
     def known(self, X: Array) -> tuple[Array, Array]:
-        """The same for oracles, who do not change them."""
+        """Return the same for oracles, who do not change them."""
         if self._last is None or not np.array_equal(self._last[0], X):
             self._last = (X.copy(), *in_batches(self.problem, X))
         return self._last[1], self._last[2]

@@ -91,7 +91,7 @@ class Perturbing:
     def _secured(
         self, points: tuple[Array, ...], rows: tuple[Rows, ...] | None = None, sampling: Sampling = None
     ) -> Array:
-        """The same answer with secure noise, at these points, of these records."""
+        """Return the same answer with secure noise, at these points, of these records."""
         bound = at_least(self.problem.lipschitz, "lipschitz")
         return secured_means(
             self.problem,

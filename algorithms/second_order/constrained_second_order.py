@@ -179,7 +179,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         )
 
     def bound(self, problem: FiniteSum) -> Enclosure:
-        """As ``SecondOrderMethod.bound``; nothing is promised where η or θ is above 1, either."""
+        """See ``SecondOrderMethod.bound``; nothing is promised where η or θ is above 1, either."""
         self._shares(self._values(problem))
         return super().bound(problem)
 

@@ -226,7 +226,7 @@ class IterativePathNoise(SecondOrderMethod):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases at most: the gradients of a path, power steps, checks and choices."""
+        """Return the most that a run releases: the gradients of a path, power steps, checks and choices."""
         each = choice(self.selection_epsilon, self.relation, self.told)
         last = Gaussian(self.check_multiplier) ** self.restarts @ each**self.restarts
         between = self.restarts * (self.power_steps - 1)

@@ -130,7 +130,7 @@ class PathNoiseDescent(SecondOrderMethod):
         initial_gap: Fraction | None = None,
         chosen: tuple[Fraction, ...] | None = None,
     ) -> PathNoiseDescent:
-        """The same where all releases together may be one Gaussian of that noise multiplier."""
+        """Return the same where all releases together may be one Gaussian of that noise multiplier."""
         demand_all_of_space(problem)
         known = _known(problem, initial_gap) | {symbols.failure_probability: sympy.Rational(failure_probability)}
         if known[symbols.lipschitz].is_zero:

@@ -133,7 +133,7 @@ class StationaryPointSelection(SecondOrderMethod):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases at most: T gradients of the descent, T + 1 tested gradients, T + 1 Hessians."""
+        """Return the most that a run releases: T gradients of the descent, T + 1 tested gradients, T + 1 Hessians."""
         descent = Gaussian(self.descent_multiplier) ** self.steps
         return descent @ super().planned
 

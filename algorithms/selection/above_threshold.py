@@ -167,7 +167,7 @@ class AboveThresholdSelection(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants.
+        """Return the releases of a run as a mechanism for the accountants.
 
         One test is AboveThreshold in units of its sensitivity, factor/n with factor 2 for a replaced record. Two tests
         joined by "and" are known by their pure loss only: the sum of what either spends.

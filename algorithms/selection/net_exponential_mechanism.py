@@ -143,7 +143,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants."""
+        """Return the releases of a run as a mechanism for the accountants."""
         return choice(self.epsilon_spent, self.relation)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:

@@ -138,7 +138,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants."""
+        """Return the releases of a run as a mechanism for the accountants."""
         if self.sampler == "exact":
             return ExponentialMechanism(self.epsilon, relation=self.relation)
         return ApproximateDP(self.epsilon, self.failure, relation=self.relation)

@@ -112,7 +112,7 @@ class BatchStorm(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants."""
+        """Return the releases of a run as a mechanism for the accountants."""
         return _released(self.noise_multiplier, self.first_ratio, self.steps, self.sample_rate)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:

@@ -203,7 +203,7 @@ class PopulationStochasticSpider(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run spends, as a mechanism: what the one query spends that a record takes part in.
+        """Return the spent budget of a run as a mechanism: what the one query spends that a record takes part in.
 
         That is what ``in_parallel`` spends, too: all of its blocks have the same noise multiplier.
         """

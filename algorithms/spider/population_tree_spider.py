@@ -112,7 +112,7 @@ class PopulationTreeSpider(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run spends, as a mechanism: what the one release spends that a record takes part in."""
+        """Return the spent budget of a run as a mechanism: what the one release spends that a record takes part in."""
         return Gaussian(self.noise_multiplier)
 
     @property
@@ -134,7 +134,7 @@ class PopulationTreeSpider(Method[FiniteSum]):
         *,
         guarded: bool = False,
     ) -> Run:
-        """As ``PopulationStochasticSpider.run``."""
+        """See ``PopulationStochasticSpider.run``."""
         return self._run(problem, seed, repetitions, guarded, population_gradient=population_gradient, start=start)
 
     def walk(

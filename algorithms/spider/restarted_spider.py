@@ -183,7 +183,7 @@ class RestartedSpider(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants."""
+        """Return the releases of a run as a mechanism for the accountants."""
         return Composed(tuple(part for stage in self.stages for part in parts_of(stage.planned)))
 
     @property
@@ -287,7 +287,7 @@ def _equal(steps: Sequence[int]) -> dict[str, tuple[int, Fraction]]:
 
 
 def _falling(problem: FiniteSum, rho: Fraction, steps: Sequence[int]) -> dict[str, tuple[int, Fraction]]:
-    """The same with falling shares."""
+    """Return the same with falling shares."""
     parts = [_ROUNDED_UP * problem.dimension * (T - 1) ** 2 / (problem.records**2 * rho) for T in steps]
     weights = [Fraction(math.sqrt(2) ** -(len(steps) - 1 - j)) for j in range(len(steps))]
     left, total = 1 - sum(parts), sum(weights)

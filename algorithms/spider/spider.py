@@ -159,7 +159,7 @@ class Spider(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants."""
+        """Return the releases of a run as a mechanism for the accountants."""
         N1 = anchors(self.steps, self.anchor_period)
         return _released(
             (self.anchor_multiplier, self.anchor_sampling, N1),

@@ -112,7 +112,7 @@ class Storm(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants."""
+        """Return the releases of a run as a mechanism for the accountants."""
         first = Gaussian(self.first_multiplier)
         if self.steps == 1:
             return first

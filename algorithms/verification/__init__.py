@@ -1,4 +1,4 @@
-"""Where promises and runs meet."""
+"""Verification of theorems by runs."""
 
 from dpbounds.algorithms.verification.judging.checks import (
     Check,

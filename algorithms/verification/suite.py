@@ -34,11 +34,11 @@ _CHEAPEST_FIRST = ("formula", "bound", "spent", "slope")
 
 
 class HasCells(Protocol):
-    """What is planned: a check, an experiment."""
+    """A planned check or experiment."""
 
     @property
     def cells(self) -> CellsAt:
-        """What must be run, by size."""
+        """Return the runs to make, by size."""
 
 
 Planned = TypeVar("Planned", bound=HasCells)
@@ -203,5 +203,5 @@ def chosen(names: Sequence[str]) -> list[PlannedCheck]:
 
 
 def failed(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Those that fail."""
+    """Return the checks that fail."""
     return [outcome for outcome in outcomes if outcome.check.verdict is Verdict.FAILS]

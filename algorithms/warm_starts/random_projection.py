@@ -90,7 +90,7 @@ class RandomProjection:
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases: what the inner algorithm does."""
+        """Return the releases of a run: what the inner algorithm does."""
         return self.inner.planned
 
     def run(self, problem: Linear, seed: int | None = None, repetitions: int = 32, *, guarded: bool = False) -> Run:

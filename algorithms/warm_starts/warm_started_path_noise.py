@@ -105,7 +105,7 @@ class WarmStartedPathNoise(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases at most, as a mechanism for the accountants."""
+        """Return the most that a run releases, as a mechanism for the accountants."""
         return self.start.planned @ self.descent.planned
 
     @property

@@ -199,7 +199,7 @@ class WarmStartedSpider(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants."""
+        """Return the releases of a run as a mechanism for the accountants."""
         return self.start.planned @ self.spider.planned
 
     def bound(self, problem: FiniteSum) -> Enclosure:

@@ -38,7 +38,7 @@ Pairs = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What one option or argument looks like.
+    """The description of one option or argument.
 
     Attributes:
         name: In the address: the long option without its dashes, or the argument's name.

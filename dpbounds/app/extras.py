@@ -1,4 +1,4 @@
-"""What a page shows beside what the command printed; computed in the same process, from the same words."""
+"""Additions to a page beside the printed answer, computed in the same process from the same words."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ _LARGEST = (4, 2)  # where the map ends: the largest a and b
 
 
 def _pieces(promise: Promise, space: Space) -> Iterator[dict[str, Any]]:
-    """Where an order is one monomial: its powers of n, d and ε there, and the facets of where."""
+    """Return an order's powers of n, d and ε where it is one monomial, and the facets of that region."""
     from dpbounds.rates.spaces import in_letters
 
     for piece in promise.order.pieces(space):

@@ -41,7 +41,7 @@ class Task:
 
     @property
     def id(self) -> str:
-        """The same for the same question."""
+        """Return the same name for the same question."""
         return hashlib.sha256(json.dumps([self.argv, self.extra, self.documents]).encode()).hexdigest()[:24]
 
 
@@ -104,7 +104,7 @@ class Job:
 
 
 class Starter(Protocol):
-    """What starts a process for a folder."""
+    """Return the process starter of this platform."""
 
     def __call__(self, folder: Path) -> None:
         """Start it."""
@@ -212,7 +212,7 @@ class Spawned:
 
 
 def starter() -> Starter:
-    """What this system can do."""
+    """Return the ways of starting processes on this platform."""
     return Forked() if hasattr(os, "fork") else Spawned()
 
 

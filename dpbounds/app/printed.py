@@ -1,4 +1,4 @@
-"""What a command answered, as a page shows it: a headline, named values, tables, notes."""
+"""The printed answer of a command as a page shows it: a headline, named values, tables, notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was found when everything was run: pages and pictures of `tables/`, which a wheel brings along."""
+"""Results of complete runs: pages and pictures of `tables/`, which a wheel contains."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ class App:
         return self._page("view.html", **shown, status=422 if shown["refused"] else 200)
 
     async def _shown(self, view: View, job: Job, pairs: Pairs) -> dict[str, Any]:
-        """What the page says of an answer."""
+        """Return the text of the page about an answer."""
         assert job.answer is not None
         answer = job.answer
         out = "" if view.as_json and answer.status not in (0, 1) else answer.out  # (1: it does not hold)
@@ -373,7 +373,7 @@ def _pairs(request: Request) -> Pairs:
 
 
 async def _body(request: Request) -> str | None:
-    """What was sent; None where it is too large to read."""
+    """Return the body of a request; None where it is too large to read."""
     body = b""
     async for piece in request.stream():
         body += piece
@@ -397,7 +397,7 @@ def _without_values(view: View, pairs: Pairs) -> Pairs:
 
 
 def _own(view: View, pairs: Pairs) -> Pairs:
-    """What is for the verb, and not for the page alone."""
+    """Return the fields that are options of the verb."""
     return [(name, text) for name, text in pairs if name not in view.places]
 
 

@@ -192,7 +192,7 @@ _FILES = {
 
 @cache
 def files(verb: str) -> dict[str, tuple[str, str, str]]:
-    """What a verb can write: option, file and words by kind."""
+    """Return the files that a verb can write: option, file and words by kind."""
     options = {"", *(option for param in command(verb).params for option in param.opts)}
     without = ("json",) if verb == "table" else ()  # it says there whether files are fresh
     return {kind: one for kind, one in _FILES.items() if one[0] in options and kind not in without}

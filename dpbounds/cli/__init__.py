@@ -124,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _of_the_system(error: OSError) -> str:
-    """What the operating system refused; not every such error is about a file."""
+    """Describe an error of the operating system; not every such error is about a file."""
     if error.filename is not None:
         return f"{error.filename} cannot be read or written: {error.strerror}"
     return f"the system reports {error.strerror or str(error) or type(error).__name__}"

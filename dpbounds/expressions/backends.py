@@ -24,7 +24,7 @@ _LONGEST_SERIES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """What a number is, and what can be done with it.
+    """The numbers of a backend, and the operations on them.
 
     Attributes:
         number: A rational number as a number of this back end.

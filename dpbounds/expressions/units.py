@@ -35,7 +35,7 @@ _LARGEST_DENOMINATOR = 120  # exponents are recognised as fractions up to this
 
 @dataclass(frozen=True, slots=True)
 class ScalingDefect:
-    """What is wrong with the scaling of a formula in one unit.
+    """Describe what is wrong with the scaling of a formula in one unit.
 
     Attributes:
         expected: The exponent that the target unit asks for.

@@ -184,7 +184,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
     def make_private_with_epsilon(
         self, *, target_epsilon: ExactLike, target_delta: ExactLike, epochs: ExactLike, **options: Any
     ) -> Any:
-        """The same with the least noise that keeps a budget, by our own calibration.
+        """Return the same with the least noise that keeps a budget, by our own calibration.
 
         Where that proves δ at the target, and ε at δ comes out a little above it, noise is raised until it does not.
 
@@ -217,7 +217,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         return self.make_private(**options, noise_multiplier=_noise_that_reports(training, found))
 
     def _planned(self, sampling: Sampling, epochs: Fraction, held: int) -> Callable[[Fraction], Mechanism]:
-        """What passes over a loader will spend, by the noise."""
+        """Return what passes over a loader will spend, by the noise."""
         kept, rate = self.accountant, sampling.sample_rate
         steps = math.ceil(epochs * sampling.steps)
         if not isinstance(kept, SchemeAccountant):
@@ -351,7 +351,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         )
 
     def _tested(self) -> str:
-        """What was tested of the gradients, and what is left to the user."""
+        """Describe the tests of the gradients, and what is left to the user."""
         watches = [watch.forward for watch in self._watches]
         models, losses = sum(each.tested for each in watches), sum(each.losses_tested for each in watches)
         if models and losses:

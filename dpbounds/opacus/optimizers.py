@@ -25,7 +25,7 @@ LARGEST = 1e15  # of activations that ghost clipping multiplies: their squares s
 
 
 class _Watched:
-    """What the optimisers below have in common."""
+    """The common part of the optimisers below."""
 
     watch: Watch
     divisor: int

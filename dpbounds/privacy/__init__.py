@@ -1,1 +1,1 @@
-"""What a mechanism spends."""
+"""Privacy accounting of mechanisms."""

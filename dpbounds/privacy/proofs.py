@@ -1,4 +1,4 @@
-"""What a route did to prove its enclosure, fit to be written down and re-checked."""
+"""Proofs of a route, fit to be written down and re-checked."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What may be spent: ε >= 0 at δ in (0, 1) under a neighbouring relation, all exact."""
+    """A privacy budget: ε >= 0 at δ in (0, 1) under a neighbouring relation, all exact."""
 
     epsilon: Fraction
     delta: Fraction
@@ -130,5 +130,5 @@ class Budget:
 
     @property
     def at_delta(self) -> Target:
-        """Where to ask what is spent of ε."""
+        """Return the target at which ε is asked for."""
         return Target("delta", self.delta)

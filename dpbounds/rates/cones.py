@@ -110,7 +110,7 @@ class Cone:
         return Cone.where((*self.facets, plane)), Cone.where((*self.facets, tuple(-entry for entry in plane)))
 
     def meet(self, other: Cone) -> Cone | None:
-        """What lies in both."""
+        """Return the intersection of both."""
         if other.rays == self.rays:
             return self
         if any(all(product(facet, ray) <= 0 for ray in other.rays) for facet in self.facets):
@@ -118,7 +118,7 @@ class Cone:
         return Cone.where(self.facets | other.facets)
 
     def without(self, hole: Cone) -> list[Cone]:
-        """What lies outside another cone, in convex pieces."""
+        """Return the part that lies outside another cone, in convex pieces."""
         if self.meet(hole) is None:
             return [self]
         found = []
@@ -134,7 +134,7 @@ class Cone:
 
 
 def joined(cones: Sequence[Cone]) -> tuple[Cone, ...]:
-    """The same union in fewer convex pieces: two of them are put together where nothing else lies in their hull.
+    """Return the same union in fewer convex pieces: two of them are put together where nothing else lies in their hull.
 
     The cones must not overlap (except in boundaries).
     """

@@ -64,7 +64,7 @@ class Cost:
 
 
 def caveat_of(cost: Cost) -> str:
-    """What stands between the bound and a run that reaches it; empty where nothing does."""
+    """Describe what is between the bound and a run that reaches it; empty where nothing is."""
     return "its exponential mechanism may be out of reach" if cost.uncounted else ""
 
 

@@ -27,7 +27,7 @@ _HALF = Fraction(1, 2)
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """What a derivation gives.
+    """The result of a derivation.
 
     Attributes:
         choices: The parameters that were chosen, each with its order (or orders, by regime).

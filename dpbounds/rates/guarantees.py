@@ -88,7 +88,7 @@ class Guarantee:
 
     @property
     def value(self) -> Fraction:
-        """What it is ranked by: the upper end."""
+        """Return the number that it is ranked by: the upper bound."""
         found = self.bound or self.rate
         assert found is not None
         return Fraction(found.exact_upper)

@@ -75,7 +75,7 @@ class Monomial:
 
     @property
     def expression(self) -> Expr:
-        """As a SymPy expression."""
+        """Return the order as a SymPy expression."""
         return Mul(*(symbol ** Rational(power.numerator, power.denominator) for symbol, power in self.powers))
 
     def __str__(self) -> str:
@@ -179,7 +179,7 @@ class Order:
 
     @property
     def expression(self) -> Expr:
-        """As a SymPy expression: Max of Min."""
+        """Return the order as a SymPy expression: Max of Min."""
         return Max(*(Min(*(one.expression for one in term)) for term in self.terms))
 
     def __str__(self) -> str:

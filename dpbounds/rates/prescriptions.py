@@ -1,4 +1,4 @@
-"""What a statement prescribes at given numbers: parameters that follow from each other, rounded as they must be."""
+"""Prescriptions of a statement at given numbers: parameters that follow from each other, rounded as they must be."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Prescribed:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Everything that has a value once a budget is chosen.
+    """All values that follow once a budget is chosen.
 
     Attributes:
         values: Under the quantities' names; what was given is kept.

@@ -112,7 +112,7 @@ class Promise:
 
 @dataclass(frozen=True, slots=True)
 class Promises:
-    """What can be compared, and what cannot.
+    """The orders that can be compared, and those that cannot.
 
     Attributes:
         lowers: Lower bounds for every (ε, δ)-DP algorithm.

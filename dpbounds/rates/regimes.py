@@ -310,7 +310,7 @@ def regimes(
 
 
 def by_winner(found: Regimes) -> Regimes:
-    """The same regions whatever the lower bounds in them: who wins with what."""
+    """Return the same regions whatever the lower bounds in them: who wins with what."""
     return _in_order([replace(one, floor=None, pure_floor=None) for one in found], found.space)
 
 

@@ -27,7 +27,7 @@ _NEARLY = Fraction(11, 10)  # a guess that is so near to what is proven leads to
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What people have, at most: steps, gradients, records a step, numbers; None where nothing is said."""
+    """Limits of steps, gradients, records per step and numbers in memory; None where there is none."""
 
     steps: int | None = None
     gradients: int | None = None
@@ -44,7 +44,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Freedom:
-    """What of a statement is free, up to how many steps and gradients, and where a search ended before."""
+    """The free parameters of a statement, the limits of steps and gradients, and where a search ended before."""
 
     free: tuple[Symbol, ...] = ()
     most: Limits = Limits()

@@ -81,7 +81,7 @@ class Space:
         return f"{in_letters(left)} {'>=' if sign > 0 else '<='} {in_letters(right)}"
 
     def relation(self, normal: Vector) -> Relational:
-        """The same as a formula."""
+        """Return the same as a formula."""
         left, sign, right = self._sides(normal)
         return (Ge if sign > 0 else Le)(left.expression, right.expression)
 

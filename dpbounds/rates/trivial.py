@@ -1,4 +1,4 @@
-"""What holds without any algorithm, and what no algorithm can beat: the frame in which a plan is read."""
+"""Trivial bounds, which hold without any algorithm, and bounds that no algorithm can beat."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpbounds.theorems.record import Metric, Part, Rate, Theorem
 
 @dataclass(frozen=True, slots=True)
 class Trivial:
-    """What holds without any algorithm, and why."""
+    """A trivial bound, with its justification."""
 
     value: Enclosure
     reason: str

@@ -92,7 +92,7 @@ class Search:
     of_values: Callable[[_Array], tuple[_Array, _Array]]
 
     def measure(self, points: _Array) -> tuple[_Array, _Array]:
-        """The same of coordinates, one point a row."""
+        """Return the same of coordinates, one point a row."""
         return self.of_values(np.array([axis.value(each) for axis, each in zip(self.axes, points.T, strict=True)]))
 
     def presses(self, point: _Array) -> bool:

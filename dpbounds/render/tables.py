@@ -98,7 +98,7 @@ class Id:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What has to hold."""
+    """Return the conditions."""
 
     formulas: tuple[Formula, ...]
 

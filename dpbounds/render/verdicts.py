@@ -1,4 +1,4 @@
-"""What was measured beside what was promised: a line of measured intervals per check, the promise across them."""
+"""Pictures of verdicts: a line of measured intervals per check, with the promise across them."""
 
 from __future__ import annotations
 

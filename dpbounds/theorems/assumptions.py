@@ -1,4 +1,4 @@
-"""What theorems assume, as named objects with an order of implication.
+"""Assumptions of theorems, as named objects with an order of implication.
 
 An assumption is a statement about the loss, the set or the data; its constants (Lipschitz, smoothness, ...) are
 quantities of the symbol table. ``a.implies(b)`` follows the arrows that are written down here, and nothing else: each

@@ -78,7 +78,7 @@ def witness_of(assumed: Assumed) -> Witness | None:
 
 
 def defects_of(assumed: Assumed) -> Iterator[str]:
-    """What is wrong with a set of assumptions: contradictory, or without a witness."""
+    """Describe defects of a set of assumptions: contradictory, or without a witness."""
     rule = contradiction(assumed)
     if rule is not None:
         names = ", ".join(one.name for one in rule.together)

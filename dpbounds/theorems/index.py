@@ -68,7 +68,7 @@ class Entry:
 
     @classmethod
     def of(cls, theorem: Theorem) -> Entry:
-        """What a list shows of a record."""
+        """Return the entry of a record."""
         return cls(
             id=theorem.id,
             paper=theorem.paper,

@@ -43,7 +43,7 @@ class Range:
         return self.low > 0 or self.high < 0 or (self.low == 0 and self.low_open) or (self.high == 0 and self.high_open)
 
     def meet(self, other: Range) -> Range:
-        """What both contain."""
+        """Return the intersection."""
         low, low_open = max((self.low, self.low_open), (other.low, other.low_open))
         high, closed = min((self.high, not self.high_open), (other.high, not other.high_open))
         return Range(low, high, low_open, not closed)

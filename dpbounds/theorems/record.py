@@ -321,7 +321,7 @@ class Theorem:
         return self.relies_on if part.relies_on is None else part.relies_on
 
     def assumptions_of(self, part: Part) -> tuple[Assumption, ...]:
-        """What a part assumes."""
+        """Return the assumptions of a part."""
         return (*self.assumptions, *part.assumptions)
 
     def part(self, name: str | None = None) -> Part:

@@ -50,7 +50,7 @@ SEGMENT = Chart(T, Interval(Fraction(-1), Fraction(1)))
 
 
 class ParameterSpace(Enum):
-    """Where the parameters live."""
+    """The space of the parameters."""
 
     SPACE = "R²"
     CROSS_POLYTOPE = "the unit l1 ball"

@@ -106,7 +106,7 @@ class Differentiable(CutGradients):
         return self._summed((x,), rows, self.clipping.bounds)[0]
 
     def sums_within(self, x: Array, rows: Indices, clip: Fraction) -> tuple[Array, int]:
-        """The same at another norm than G, and how many of the gradients are no longer than it."""
+        """Return the same at another norm than G, and how many of the gradients are no longer than it."""
         if len(self.clipping.bounds) > 1:
             raise InvalidValue("clip", "one for each part", "one number", "a norm that changes is one for all leaves")
         return self._summed((x,), rows, (clip,))

@@ -122,11 +122,11 @@ class Compiled:
         return self._in_doubles(what, list(points), leaves, rows, limits, self.chunk, self.lanes)
 
     def turned(self, x: Array, direction: Array, leaves: Leaves, rows: Indices, limits: Limits) -> tuple[Array, int]:
-        """The same of Hessians times a direction."""
+        """Return the same of Hessians times a direction."""
         return self._in_doubles("products", [np.stack([x, direction])], leaves, rows, limits, self.chunk, self.lanes)
 
     def bent(self, x: Array, width: int, leaves: Leaves, rows: Indices, limits: Limits) -> tuple[Array, int]:
-        """The same of Hessians, shape (p²,), symmetric; chunks are of this width, in one block."""
+        """Return the same of Hessians, shape (p²,), symmetric; chunks are of this width, in one block."""
         return self._in_doubles("Hessians", [x], leaves, rows, limits, width, width)
 
     def program(self, what: str, points: list[Any], leaves: Any, lanes: int) -> Any:

@@ -24,7 +24,7 @@ _AXIS = "records"
 
 
 def sharded(problem: Differentiable, devices: Sequence[Any] | None = None) -> Differentiable:
-    """The same problem, its records spread over devices: same ledger, and the same sums up to their rounding.
+    """Return the same problem, its records spread over devices: same ledger, and the same sums up to their rounding.
 
     Two sums of m records differ by at most m G (4m + 16) 2^-53 in norm, whatever the number of devices. The memory
     limit is that of each device.

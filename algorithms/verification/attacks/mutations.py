@@ -74,7 +74,7 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True)
 class AuditedCopy:
-    """What became of a copy."""
+    """The outcome of a broken copy."""
 
     mutation: Mutation
     attack: str
@@ -106,14 +106,14 @@ def as_written(generators: Sequence[np.random.Generator], dimension: int, amount
 
 
 def scaled(factor: Callable[[int, int], float]) -> Draw:
-    """The same times a factor of the dimension and the step."""
+    """Return the same times a factor of the dimension and the step."""
     return lambda generators, dimension, amount, step: as_written(
         generators, dimension, factor(dimension, step) * amount, step
     )
 
 
 def same_every_time(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
-    """The same noise in every step: as from a seed that is set anew each time."""
+    """Return the same noise in every step: as from a seed that is set anew each time."""
     streams = [generator.bit_generator.state["state"]["inc"] for generator in generators]  # whatever their positions
     return as_written([np.random.default_rng(stream) for stream in streams], dimension, amount, step)
 

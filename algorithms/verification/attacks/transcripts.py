@@ -512,7 +512,7 @@ def _kept(sampling: Truncated) -> float:
 
 
 def _log_mixture(answer: Answer, problem: Any) -> Array:
-    """The same for an answer about a random batch: the average over how often record 0 is in it."""
+    """Return the same for an answer about a random batch: the average over how often record 0 is in it."""
     target, other = answer.exact(problem, 0), answer.exact(problem, 1)
     sampling = answer.sampling
     if isinstance(sampling, Poisson | Truncated):

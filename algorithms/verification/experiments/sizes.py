@@ -22,7 +22,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What is measured, and what bounds its mean.
+    """A measured quantity, and the bound on its mean.
 
     Attributes:
         label: In the legend and in sentences.

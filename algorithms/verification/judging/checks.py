@@ -29,7 +29,7 @@ _WIDEST_OF_NOISE = 0.5  # of the variance that a ledger says: a wider interval d
 
 
 class Verdict(StrEnum):
-    """What a check found.
+    """The result of a check.
 
     A measurement is an interval, and no verdict rests on its middle alone.
 

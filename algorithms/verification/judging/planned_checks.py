@@ -325,7 +325,7 @@ def exact_slope(
     against: str = "records",
     chosen: str = "",
 ) -> PlannedCheck:
-    """The same of numbers that were computed and no chance is in, by the last of their local exponents.
+    """Return the same of numbers that were computed and no chance is in, by the last of their local exponents.
 
     Args:
         theorem: Id of the statement that promises the exponent.

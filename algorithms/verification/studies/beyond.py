@@ -69,7 +69,7 @@ def falling_noise(shape: str, records: int, dimension: int, steps: int, repetiti
 
 
 def falling_bound(result: Result) -> Enclosure:
-    """What the statement says of it."""
+    """Return the statement about it."""
     return theorem(_FALLING).evaluate("bound", **_falling_values(result)).value
 
 

@@ -290,7 +290,7 @@ _WEIGHTED = (
 
 @reads(samples("mean_square"), spending)
 def on_samples(records: int, dimension: int, epsilon: float) -> tuple[BatchDescent, Problem]:
-    """The same on samples."""
+    """Return the same on samples."""
     problem = smooth_design(records, dimension)
     return at_budget(BatchDescent.calibrated, problem, budget_of(epsilon), steps=200, sample_rate=Fraction(1, 10))
 

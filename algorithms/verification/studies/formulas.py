@@ -96,7 +96,7 @@ def gaussian_profile(multiplier: float, steps: int, epsilon: float, draws: int, 
 def poisson_profile(
     multiplier: float, sample_rate: float, steps: int, epsilon: float, draws: int, seed: int
 ) -> Numbers:
-    """The same on Poisson samples, for the dataset that has the record against the one that has it not."""
+    """Return the same on Poisson samples, for the dataset that has the record against the one that has it not."""
 
     def loss(draw: np.random.Generator, count: int) -> Array:
         there = draw.random(count) < sample_rate

@@ -49,7 +49,7 @@ def vertex_at(
 
 @reads(samples("gap"), means("shortfall"), step_count, spending)
 def vertex(records: int, dimension: int, epsilon: float) -> tuple[VertexFrankWolfe, BoundedEntries]:
-    """The same at an ε: mean gaps and shortfalls of the choices, ε spent."""
+    """Return the same at an ε: mean gaps and shortfalls of the choices, ε spent."""
     return vertex_at(records, dimension, budget_of(epsilon))
 
 

@@ -15,5 +15,5 @@ def design(records: int, dimension: int, **options: Any) -> Problem:
 
 
 def smooth_design(records: int, dimension: int) -> Problem:
-    """The same without a regulariser."""
+    """Return the same without a regulariser."""
     return design(records, dimension, l1=0)

@@ -22,11 +22,11 @@ class Algorithm(Protocol):
 
     @property
     def budget(self) -> PrivacyBudget | None:
-        """What ``run`` compares its ledger with."""
+        """Return the budget that ``run`` compares its ledger with."""
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases, as a mechanism for the accountants."""
+        """Return the releases of a run as a mechanism for the accountants."""
 
     def run(self, problem: Any, seed: int | None = None, repetitions: int = 32) -> Run:
         """Run it ``repetitions`` times at once, with independent randomness."""

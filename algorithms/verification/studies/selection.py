@@ -73,7 +73,7 @@ def net_loss(records: int, epsilon: float, variant: WhichVariant, seed: int) -> 
 
 
 def gibbs_loss(records: int, epsilon: float, seed: int) -> Numbers:
-    """The same for densities on an interval, by quadrature."""
+    """Return the same for densities on an interval, by quadrature."""
     steep, radius = Fraction(1000), Fraction(1, 10)
     problem = landscape(WAVY, records, [0.0], radius, shift_bound=steep)
     target = RegularisedExponentialMechanism(Fraction(epsilon), radius).target(problem)

@@ -71,7 +71,7 @@ def storm(records: int, dimension: int, epsilon: float) -> tuple[Storm, LinearMo
 
 @reads(trials.samples("mean_square"), trials.spending)
 def storm_on_samples(records: int, dimension: int, epsilon: float) -> tuple[BatchStorm, LinearModel]:
-    """The same on samples."""
+    """Return the same on samples."""
     return at_budget(BatchStorm.calibrated, regression(records, dimension), budget_of(epsilon))
 
 
@@ -96,13 +96,13 @@ def restarts(records: int, epsilon: float) -> tuple[RestartedSpider, Landscape]:
 
 @reads(*_NORMS, _stages)
 def restarts_with_shares(records: int, epsilon: float) -> tuple[RestartedSpider, Landscape]:
-    """The same with falling shares of the budget."""
+    """Return the same with falling shares of the budget."""
     return at_budget(RestartedSpider.calibrated, wavy(records), budget_of(epsilon), shares="falling")
 
 
 @reads(*_NORMS)
 def restarts_of_quartic(records: int, epsilon: float) -> tuple[RestartedSpider, Landscape]:
-    """The same on the landscape that is KL with k = 4/3."""
+    """Return the same on the landscape that is KL with k = 4/3."""
     return at_budget(RestartedSpider.calibrated, quartic(records), budget_of(epsilon), growth=QUARTIC)
 
 

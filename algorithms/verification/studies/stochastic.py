@@ -72,7 +72,7 @@ def selected_at(
 def selected(
     records: int, dimension: int, epsilon: float, runs: int
 ) -> tuple[SelectedStochasticGradientDescent, LinearModel]:
-    """The same at an ε: F at the output."""
+    """Return the same at an ε: F at the output."""
     return selected_at(records, dimension, budget_of(epsilon), runs)
 
 

@@ -58,7 +58,7 @@ def search(records: int) -> tuple[StochasticSpider, Landscape]:
 
 @reads(measured(smallest="smallest"), spending)
 def population_search(records: int) -> tuple[PopulationStochasticSpider, Problem]:
-    """The same on fresh batches; gradients of all records stand in for the population's."""
+    """Return the same on fresh batches; gradients of all records stand in for the population's."""
     return at_budget(PopulationStochasticSpider.calibrated, labelled(records), _BUDGET, failure_probability=FAILURE)
 
 

@@ -198,7 +198,7 @@ class Store:
         return len(table)
 
     def to_parquet(self, path: str | Path) -> int:
-        """The same as ``to_csv``, as a Parquet file; it needs pyarrow."""
+        """Return the same as ``to_csv``, as a Parquet file; it needs pyarrow."""
         try:
             import pyarrow as pa
             from pyarrow import parquet

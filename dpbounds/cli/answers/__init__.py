@@ -1,1 +1,1 @@
-"""What the verbs answer with: computations and reports."""
+"""Answers of the verbs: computations and reports."""

@@ -1,4 +1,4 @@
-"""What has to be true of a run for a number to be about it, and who can know whether it is."""
+"""Assumptions of a certified value, and who can confirm them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpbounds.privacy.relations import Relation
 
 
 def assumptions(mechanism: Mechanism, relation: Relation) -> Iterator[Assumption]:
-    """All that has to be true of what was run: first of the code, then of how records come into batches."""
+    """Return all assumptions on a run: first on the code, then on the loading of records."""
     found = dict.fromkeys(each for part in mechanism.nested() for each in part.assumptions(relation))
     yield from sorted(found, key=lambda each: each.who != CODE)
     if relation is Relation.ZERO_OUT_ONE:

@@ -1,4 +1,4 @@
-"""What the demo tells and writes: a table, the privacy statement, the checks, a plot."""
+"""Output of the demo: a table, the privacy statement, the checks, a plot."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _GREY, _DARK, _LIGHT = "#6b6b6b", "#0072b2", "#9ec9e8"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """Everything that the demo found."""
+    """The results of the demo."""
 
     dataset: Dataset
     problem: Problem

@@ -1,4 +1,4 @@
-"""What the demo trains: prepared records, private runs with their checks, and the non-private baseline."""
+"""Training of the demo: prepared records, private runs with their checks, and the non-private baseline."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def prepared(
 
 
 def made_up(problem: Problem, l1: str) -> Problem:
-    """The same loss on records that nobody has: of the same number, width and public bound on norms."""
+    """Return the same loss on synthetic records of the same number, width and public bound on norms."""
     import numpy as np
 
     from dpbounds.algorithms import problems
@@ -188,7 +188,7 @@ def accuracy(problem: Problem, labels: Array, points: Array) -> Array:
 
 
 def without_noise(problem: Problem, labels: Array) -> Baseline:
-    """The same steps from the same start without noise, until the projected gradient is small."""
+    """Run the same steps from the same start without noise, until the projected gradient is small."""
     import numpy as np
 
     from dpbounds.algorithms.descents.projected_gradient_descent import ProjectedGradientDescent

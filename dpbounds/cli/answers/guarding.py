@@ -1,4 +1,4 @@
-"""What guards of a run could have seen: of the run itself, and of more repetitions where it has too little noise."""
+"""Faults that the guards of a run could have found, in the run itself and in more repetitions."""
 
 from __future__ import annotations
 

@@ -42,11 +42,11 @@ class Question:
         return self.target if self.wanted == "delta" else None
 
     def at_zero(self) -> Question:
-        """What δ is spent at ε = 0: the total variation distance."""
+        """Return the question for δ at ε = 0, the total variation distance."""
         return replace(self, wanted="delta", target=Fraction(0))
 
     def of_group(self, found: Enclosure) -> Account:
-        """What was found for several records, as certificates take it."""
+        """Return the result for several records as an account that certificates take."""
         from dpbounds.privacy.accountants.certified import Account
 
         given: Literal["delta", "epsilon"] = "delta" if self.wanted == "epsilon" else "epsilon"
@@ -55,7 +55,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a method found.
+    """The result of a method.
 
     Attributes:
         enclosure: The proven ends; the upper one is to be published.

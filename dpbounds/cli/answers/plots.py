@@ -175,7 +175,7 @@ _MOST_CHECKS = 60  # of a picture
 
 
 def verification(outcomes: Sequence[Outcome]) -> Figure:
-    """What was measured over what was promised; of exponents, less what was promised."""
+    """Return measured over promised values; of exponents, their difference."""
     from dpbounds.cli.answers.verification_report import measured, predicted
     from dpbounds.render.verdicts import Found, verdicts
 
@@ -209,7 +209,7 @@ def _wrapped(label: str) -> str:
 
 
 def audits(findings: Sequence[AuditedAlgorithm]) -> Figure:
-    """What attacks found, and what is certified."""
+    """Return the lower bounds of attacks, and the certified upper bounds."""
     from dpbounds.render.intervals import Interval, intervals
 
     drawn = [

@@ -1,4 +1,4 @@
-"""What a calibrated Toeplitz matrix is good for: its coefficients, and the error of the prefix sums."""
+"""Quality of a calibrated Toeplitz matrix: its coefficients, and the error of the prefix sums."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def as_rows(stream: MatrixMechanism, noise: Fraction, error: ErrorKind) -> dict[
 
 
 def as_json(stream: MatrixMechanism, noise: Fraction, error: ErrorKind) -> dict[str, object]:
-    """The same for JSON."""
+    """Return the coefficients and errors for JSON."""
     if not isinstance(stream.matrix, Toeplitz):
         return {}
     upper = _error(stream.matrix, noise, error)

@@ -58,7 +58,7 @@ class Records(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject:
-    """What is run on what.
+    """An algorithm and the problem that it runs on.
 
     Attributes:
         private: The records are a person's own: nothing that is measured on them may be told.
@@ -99,7 +99,7 @@ class Ran:
 
     @property
     def budget(self) -> PrivacyBudget:
-        """What the run was calibrated to."""
+        """Return the budget that the run was calibrated to."""
         found = self.run.budget
         assert found is not None
         return found

@@ -1,4 +1,4 @@
-"""What the other accountants promise: one of them, or all side by side with the certified value."""
+"""Results of other accounting methods: one of them, or all beside the certified value."""
 
 from __future__ import annotations
 

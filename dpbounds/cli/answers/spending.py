@@ -1,4 +1,4 @@
-"""What the verbs `epsilon` and `delta` have in common: one question, answered for a training run or for a ledger."""
+"""Answers of the verbs `epsilon` and `delta`: one question, for a training run or for a ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `dpbounds verify` writes: the outcomes as plain data, as a table, as a page with pictures."""
+"""Output of `dpbounds verify`: the outcomes as plain data, as a table, as a page with pictures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COLUMNS = ("statement", "check", "kind", "predicted", "measured", "low", "high"
 def document(
     outcomes: Sequence[Outcome], pictures: Sequence[Picture], left_out: Sequence[PlannedCheck] = ()
 ) -> dict[str, object]:
-    """What ``--json`` prints; the last are checks that were not run."""
+    """Return the document that ``--json`` prints; the last entries are checks that were not run."""
     from dpbounds.algorithms.verification.judging.planned_checks import SUITE_ERROR
 
     return {
@@ -102,7 +102,7 @@ def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def predicted(one: Outcome) -> tuple[object, float]:
-    """What was predicted, as data and as the number that a table shows."""
+    """Return the predicted value as data and as the number of the table."""
     from dpbounds.algorithms.verification.judging.checks import ends_as_json
 
     found = one.check.predicted
@@ -131,7 +131,7 @@ def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
 
 
 def in_words(found: dict[str, int]) -> str:
-    """The same counts in a sentence."""
+    """Return the counts in a sentence."""
     are = ", ".join(f"{found[verdict]} are {verdict}" for verdict in ("compatible", "undecided"))
     return f"{found['holds']} hold, {are}, {found['fails']} fail"
 

@@ -25,7 +25,7 @@ def drawn(part: Mechanism) -> str:
 
 
 def noise_of(part: Mechanism) -> str:
-    """What a release adds or does, whatever it runs on."""
+    """Describe the noise or the answer of a release, without its batches."""
     return part.in_words(_exactly)
 
 

@@ -1,1 +1,1 @@
-"""What the verbs ask: options, training runs, ledgers."""
+"""Questions of the verbs: options, training runs, ledgers."""

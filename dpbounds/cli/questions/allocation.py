@@ -56,7 +56,7 @@ class Allocation:
         return None if self.epochs is None or self.batches is None else math.ceil(self.batches * self.epochs)
 
     def mechanism(self, release: Mechanism) -> Mechanism:
-        """What is released."""
+        """Return the mechanism of all epochs."""
         from dpbounds.privacy.mechanisms import BallsInBins, RandomlyAllocated
 
         assert self.epochs is not None
@@ -76,7 +76,7 @@ class Allocation:
         return f"each record in {each} of {of} batches, {epochs}"
 
     def as_json(self) -> dict[str, object]:
-        """The same for JSON."""
+        """Return the allocation for JSON."""
         return {
             "batches": self.batches,
             "participations": self.participations,

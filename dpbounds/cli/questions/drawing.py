@@ -205,7 +205,7 @@ def _correlated(stream: MatrixMechanism) -> Drawing:
 
 
 def _left_over(given: Mapping[str, Any]) -> list[str]:
-    """What was given beside ``--sampling``, as it was."""
+    """Return the options that were given beside ``--sampling``."""
     return [_as_given(name, given[name]) for name in _CHOSEN if given[name] is not None]
 
 

@@ -186,7 +186,7 @@ def _steps(given: dict[str, Any]) -> int:
 
 
 def stream_parameters(stream: MatrixMechanism) -> dict[str, object]:
-    """What was given, for JSON."""
+    """Return the options that were given, for JSON."""
     from dpbounds.privacy.mechanisms.schemes.encoders import BinaryTree
 
     return {

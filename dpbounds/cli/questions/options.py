@@ -1,4 +1,4 @@
-"""What the verbs have in common: exact numbers and files as options, what they refuse and what they warn of."""
+"""Options that verbs share: exact numbers, files, refusals and warnings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Word(click.Choice):  # type: ignore[type-arg] # Click 8.1 has none
         self._meant = meant
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """As Click does."""
+        """See Click."""
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
@@ -97,7 +97,7 @@ class _File(click.Path):
     """A path that the system can be asked about."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """As Click does."""
+        """See Click."""
         if "\0" in os.fspath(value) or not os.fspath(value):
             raise InvalidValue(param.opts[0] if param else "path", repr(value), "the name of a file or of a directory")
         return super().convert(value, param, ctx)

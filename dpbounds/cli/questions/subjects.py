@@ -1,4 +1,4 @@
-"""What `epsilon`, `delta` and `remaining` are asked about: a training run, or the releases in a ledger."""
+"""Subjects of `epsilon`, `delta` and `remaining`: a training run, or the releases in a ledger."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _HIDDEN = ("smoothness_step", "weight_decay_step", "order")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is asked about.
+    """A mechanism, with the parameters that describe it.
 
     Attributes:
         parameters: How it was given, for JSON.

@@ -355,7 +355,7 @@ def _cells(finding: AuditedAlgorithm) -> tuple[str, ...]:
 
 
 def _together(confidence: float) -> str:
-    """What the confidence of a table is about: its lines share the error, as so many would else raise false alarms."""
+    """Describe the confidence of a table, whose lines share the error."""
     return f"All lower bounds together hold with {confidence:.4g} confidence; each has its share of the error."
 
 

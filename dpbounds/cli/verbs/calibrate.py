@@ -191,13 +191,13 @@ def _write_report(found: Calibration, training: Training, given: dict[str, Any])
 
 
 def _field(solve: str, training: Training) -> str:
-    """What is solved for, by its name in the answer."""
+    """Return the name of the parameter that is solved for."""
     in_epochs = training.sampling == SHUFFLED or training.allocation is not None or training.hidden is not None
     return "epochs" if solve == "steps" and in_epochs else _FIELDS[solve]
 
 
 def _directions(solve: str) -> tuple[Direction, Direction]:
-    """Where the sufficient and the failing value may be rounded to and stay what they are."""
+    """Return the safe rounding directions of the sufficient and of the failing value."""
     return ("up", "down") if solve in ("noise", "batches") else ("down", "up")
 
 
@@ -306,7 +306,7 @@ def _failing(found: Calibration, digits: int) -> str:
 
 
 def _rest(found: Calibration, training: Training) -> str:
-    """What was given, in one line."""
+    """Return the given options in one line."""
     from dpbounds.cli.printing.wording import drawn
     from dpbounds.privacy.mechanisms import parts_of
 

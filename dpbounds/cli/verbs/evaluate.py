@@ -163,7 +163,7 @@ def _print_spending(name: str, found: Spending, digits: int, as_json: bool) -> N
 
 
 def _spent(found: Spending) -> str:
-    """What is spent, so that it can be read beside what is promised.
+    """Return the spent budget, to be read beside the promised one.
 
     What is prescribed is rounded to the safe side in its 30th digit before it is accounted for. Where that alone makes
     the difference, it is said: a rounded number would look larger than the promise.

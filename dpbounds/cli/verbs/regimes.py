@@ -144,7 +144,7 @@ def command(
 
 
 def _try(known: Promises) -> str:
-    """What to do where nothing can be compared."""
+    """Return advice where nothing can be compared."""
     return "try " + " or ".join(known.advice) if known.advice else "no statement about it has an order of growth"
 
 

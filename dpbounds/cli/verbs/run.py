@@ -260,7 +260,7 @@ def _document(found: Ran) -> dict[str, object]:
 
 
 def _statement(found: Ran, account: Account) -> str | None:
-    """What to publish; None where there are no words for the mechanism."""
+    """Return the privacy statement; None where there are no words for the mechanism."""
     from dpbounds.privacy.publishing.statements import statement
 
     try:

@@ -109,7 +109,7 @@ def command(
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What a table is to show other than by default."""
+    """The choices of columns, rows and values that differ from the defaults of a table."""
 
     at: Mapping[str, Fraction] = field(default_factory=dict)
     own: tuple[Path, ...] = ()

@@ -50,7 +50,7 @@ Named = tuple[tuple[str, Proof], ...]  # proofs by the names of the classes of n
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Account(Displayed):
-    """What a mechanism spends, with the proofs.
+    """The account of a mechanism: proven values, with their proofs.
 
     Attributes:
         mechanism: What ran, or will run.
@@ -195,7 +195,7 @@ def account_at(
     route: Route = "auto",
     time_limit: ExactLike | None = None,
 ) -> Account:
-    """The same for values that were checked before."""
+    """Return the account for values that were checked before."""
     question = Question(target, tolerance, route, Work(WORK))
     with time_limited(time_limit) as limit:
         (found,) = _accounted(mechanism, relation, (question,))
@@ -373,7 +373,7 @@ def _dominated_by(leasts: Sequence[End], glances: Sequence[Proof]) -> dict[int, 
 
 
 def _attacked(classes: NeighbourClasses, questions: Sequence[Question], proofs: Sequence[Named]) -> list[Named]:
-    """What explicit attacks attain in the classes whose pairs are not attained."""
+    """Return what explicit attacks attain in the classes whose pairs are not attained."""
     found: list[Named] = [()] * len(questions)
     for each in classes.every():
         worth = [

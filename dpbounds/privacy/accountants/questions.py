@@ -1,4 +1,4 @@
-"""What is asked of one product of pairs, and what a closed form answers."""
+"""Questions about one product of pairs, and the answers of closed forms."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CLOSED_FORM_WIDTH = 2.0**-52  # relative, of what has a closed form, unless les
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of every product.
+    """The question about every product.
 
     Attributes:
         target: δ or ε; the other is asked for.

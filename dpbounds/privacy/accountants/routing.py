@@ -193,7 +193,7 @@ def allocated(
 
 
 def at_once(product: Product, asked: Question) -> Proof:
-    """What closed forms prove in milliseconds; else what always holds."""
+    """Return what closed forms prove in milliseconds, or what always holds."""
     if holds_shuffling(product):
         from dpbounds.privacy.routes.shuffling.enclosed import in_known_order, upper_end_of
 
@@ -339,7 +339,7 @@ def _epsilon_between(product: Product, delta: Fraction, *, refine: bool = True) 
 
 
 def _delta_between(product: Product, epsilon: Fraction, *, refine: bool = True) -> Proof:
-    """The same for δ(ε)."""
+    """Return the same for δ(ε)."""
     gaussian, known = as_gaussian(product), of_releases(product, Target("epsilon", epsilon))
     if gaussian is None:
         return known

@@ -57,7 +57,7 @@ _WHY = {
 
 @dataclass(frozen=True, slots=True)
 class MethodValue:
-    """What one method says.
+    """The result of one method.
 
     Attributes:
         method: Its name.

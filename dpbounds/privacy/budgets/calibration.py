@@ -155,7 +155,7 @@ class Calibration(Displayed):
         return f"up to {to_decimal(100 * self.gap, 3, 'up')} % {side} may suffice"
 
     def _rounded(self) -> tuple[str, str | None]:
-        """What suffices and what fails, rounded so that they still do."""
+        """Return the values that suffice and fail, rounded so that they still do."""
         safe: Direction = "up" if self.solve in ("noise", "batches") else "down"
         unsafe: Direction = "down" if safe == "up" else "up"
         return to_decimal(self.value, 12, safe), None if self.fails_at is None else to_decimal(
@@ -210,7 +210,7 @@ def calibrate_within(
     time_limit: ExactLike | None = None,
     group_size: int = 1,
 ) -> Calibration:
-    """The same for a budget that was checked before."""
+    """Calibrate for a budget that was checked before."""
     with time_limited(time_limit) as limit:
         value, fails_at, spent = _nearest(factory, budget, solve, group_size, limit)
     return Calibration(
@@ -253,7 +253,7 @@ _Found = tuple[Fraction, Fraction | None, Enclosure]  # what suffices, what fail
 def _nearest(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int, limit: Limit
 ) -> _Found:
-    """What the search finds, or the nearer values that are held where it is stopped, declines or ends far apart."""
+    """Return what the search finds, or nearer values that are held where it stops, declines or ends far apart."""
     found: _Found | None = None
     reason: DpboundsError = NotCertified("")
     held = _held(factory, budget, solve, group_size) if is_limited() else None
@@ -278,14 +278,14 @@ def _nearest(
 
 
 def _held(factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int) -> Held:
-    """What is proven at once, without a limit, and improved within it."""
+    """Return what is proven at once, without a limit, and improved within it."""
     with without_time_limit():
         held = proven_at_once(factory, budget, solve, group_size)
     return held if group_size > 1 else improved(held, factory, budget, solve)
 
 
 def _within(budget: Budget) -> Enclosure:
-    """What a value spends of which no more is known than that it suffices."""
+    """Return an enclosure of ε for a value of which no more is known than that it suffices."""
     return Enclosure(Fraction(0), budget.epsilon, AT_ONCE)
 
 
@@ -411,7 +411,7 @@ class _Search:
         return None if self.worst is None else classes.with_key(self.worst)
 
     def spent_at_least(self, value: Fraction) -> Enclosure:
-        """What the class that spends most costs: enough to prove that a value fails."""
+        """Return what the dearest class spends: enough to prove that a value fails."""
         worst = self._worst_of(neighbour_classes(self.factory(value), self.budget.relation))
         if worst is None:
             return self.spent(value)
@@ -469,7 +469,7 @@ class _Search:
         return safe, parameter
 
     def crossing(self) -> float:
-        """Where the estimate crosses the target: to ten digits where that is cheap, else to a few."""
+        """Return the crossing of the estimate with the target: ten digits where that is cheap, else a few."""
         safe, unsafe = self.bracket()
         values = {x: self.excess(x, precise=False) for x in (safe, unsafe)}
         if self.solve == "sample-rate" and values[unsafe] <= 0:

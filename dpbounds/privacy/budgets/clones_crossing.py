@@ -119,7 +119,7 @@ def _one(solve: Solve) -> int:
 
 
 def _crossing(excess_of: Callable[[Fraction], float], budget: Budget, solve: Solve) -> float:
-    """Where the estimate crosses the budget, on its safe side, as the logarithm of safety."""
+    """Return the crossing of the estimate with the budget, on its safe side, as the logarithm of safety."""
 
     def excess(y: float) -> float:
         return excess_of(parameter_at(y, solve))
@@ -153,7 +153,7 @@ def _whole(
     budget: Budget,
     solve: Solve,
 ) -> tuple[Fraction, Fraction | None, Enclosure]:
-    """The same for whole numbers: the proof is of the number found, or of one a little safer."""
+    """Calibrate a whole number: the proof is of the number found, or of one a little safer."""
     for step in (0, 1, 2, *(math.ceil(x * value) for x in _STEPS[1:])):
         number = value - step if solve == "steps" else value + step
         if number < 1:

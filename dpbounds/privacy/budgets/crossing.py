@@ -350,7 +350,7 @@ class Crossing:
         return False
 
     def _estimated(self, low: float, high: float) -> tuple[float, float]:
-        """Where the estimate of log δ crosses the target, and its slope there."""
+        """Return the crossing of the estimate of log δ with the target, and its slope there."""
         ends = Bracket(low, self._guess(low), high, self._guess(high))
         steep, y, last = -1.0, (low + high) / 2, (low, ends.above)
         if high > low and math.isfinite(ends.above) and math.isfinite(ends.below):

@@ -189,7 +189,7 @@ def _set_columns(record: RenyiFilter | Odometer, *names: str) -> None:
 
 
 class PrivacyFilter(Protocol):
-    """Whoever decides, before a release, whether the budget still has room for it."""
+    """A privacy filter: decides, before a release, whether the budget still has room for it."""
 
     def admits(self, step: Chargeable) -> bool:
         """Whether the release may still be made."""
@@ -245,12 +245,12 @@ class _SumFilter(_Filter):
 
     @property
     def remaining(self) -> Fraction:
-        """What is left of the budget, exact."""
+        """Return what is left of the budget, exactly."""
         return self.budget - self.spent
 
     @abstractmethod
     def cost(self, step: Chargeable) -> Fraction:
-        """What the release costs, rounded up."""
+        """Return the cost of the release, rounded up."""
 
     def admits(self, step: Chargeable) -> bool:
         """Whether the release fits into what is left; errors as for ``spend``."""

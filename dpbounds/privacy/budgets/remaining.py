@@ -26,7 +26,7 @@ from dpbounds.privacy.values import Budget, demand_fields, practical_epsilon
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Remaining(Displayed):
-    """What was spent of a budget, and what still fits.
+    """The spent part of a budget, and what still fits.
 
     Attributes:
         spent: The account of the releases at the budget's δ; its upper end is what counts.

@@ -27,7 +27,7 @@ _Measured = TypeVar("_Measured", Fraction, float)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What tells one class of ordered neighbours from another: which dataset holds the record, and in which blocks."""
+    """The key of a class of ordered neighbours: which dataset holds the record, and in which blocks."""
 
     order: Order
     place: Place = ()
@@ -35,7 +35,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourClass:
-    """What is proven about one class of ordered neighbours, or about several that spend the same.
+    """The proven pairs of one class of ordered neighbours, or of several that spend the same.
 
     Attributes:
         keys: The classes meant.

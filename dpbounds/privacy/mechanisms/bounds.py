@@ -158,7 +158,7 @@ def classes_of_composition(parts: Members, order: Order) -> Classes:
 
 
 def _without_limits(classes: Classes) -> Classes:
-    """The same classes without attacks that need ever more records.
+    """Return the same classes without attacks that need ever more records.
 
     No dataset attains them where another release bounds the number of records. Where users are drawn in blocks of a
     partition and outside, there are combinations in which a record stays with its user in one of them and not in the

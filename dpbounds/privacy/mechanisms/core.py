@@ -57,7 +57,7 @@ ON_SUMS = ANYWHERE | {Trait.BLIND, Trait.PER_RECORD, Trait.PRESENCE, Trait.CERTA
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """What has to be true of a run for a number to be about it, and who can confirm it."""
+    """An assumption on a run, and who can confirm it."""
 
     who: str
     text: str
@@ -122,7 +122,7 @@ class Mechanism(Displayed):
             yield from each.nested()
 
     def resolved(self) -> Mechanism:
-        """The same mechanism in the simplest way: no sample of a sample, no sample at rate 1."""
+        """Return the same mechanism in the simplest way: no sample of a sample, no sample at rate 1."""
         return self
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
@@ -174,7 +174,7 @@ class Mechanism(Displayed):
         raise NotImplementedError(f"{type(self).__name__} has its classes to itself")
 
     def in_block(self, index: int) -> Mechanism:
-        """What it runs on that block, where its key is a partition."""
+        """Return the mechanism on that block, where its key is a partition."""
         raise NotImplementedError(f"{type(self).__name__} runs on no partition as a whole")
 
     def group_pair(self, order: Order, k: int) -> Pair | None:
@@ -182,7 +182,7 @@ class Mechanism(Displayed):
         return None
 
     def at_last_removal(self, k: int) -> Mechanism:
-        """The same where k - 1 records have been removed, and one more is.
+        """Return the same where k - 1 records have been removed, and one more is.
 
         Raises:
             UnsupportedMechanism: No batch can be drawn from what is left.
@@ -196,7 +196,7 @@ class Mechanism(Displayed):
     # --- in words
 
     def in_words(self, write: Writer) -> str:
-        """What it adds or does, whatever it runs on."""
+        """Describe the noise or the answer, without the batches."""
         return self.filled(self.phrase, write) if self.phrase else repr(self)
 
     @property
@@ -219,7 +219,7 @@ class Mechanism(Displayed):
 
     @property
     def secret(self) -> str:
-        """What must not be published of it; empty where nothing is drawn."""
+        """Return what must stay secret; empty where nothing is drawn."""
         return ""
 
     def filled(self, phrase: str, write: Writer) -> str:

@@ -1,4 +1,4 @@
-"""What a sampling scheme or a partition demands of all that runs inside it, and what it says where that is missing."""
+"""Demands of sampling schemes and partitions on the mechanisms inside them, and their refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people ask for and we do not have: why not, what can be computed instead, and where to read.
+"""Requests that are not supported: the reason, an alternative, and where to read.
 
 Each ``instead`` that names a mechanism is an upper bound of what the refused one spends; the proofs are in
 ``refusals.md``.

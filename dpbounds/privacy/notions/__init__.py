@@ -1,1 +1,1 @@
-"""What a guarantee in one notion of privacy says in another, and composition theorems."""
+"""Conversions between notions of privacy, and composition theorems."""

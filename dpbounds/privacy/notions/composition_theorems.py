@@ -68,7 +68,7 @@ OPTIMAL = CompositionTheorem(
 
 @dataclass(frozen=True, slots=True, init=False)
 class EpsilonDelta:
-    """What is known of one release: it is (ε, δ)-differentially private, ε >= 0 and δ in [0, 1].
+    """The guarantee of one release: (ε, δ)-differential privacy, ε >= 0 and δ in [0, 1].
 
     >>> EpsilonDelta("0.1", "1e-6").epsilon
     Fraction(1, 10)

@@ -1,4 +1,4 @@
-"""What a guarantee for neighbours says of datasets further apart: chains of neighbours.
+"""Group privacy: guarantees for datasets further apart, along chains of neighbours.
 
 A group of k records is a chain of k links, each adding, removing or replacing one record; replacing one record is a
 chain of two, a removal and an addition. Proofs stand in ``composition_theorems.md``, sections 6 and 7.
@@ -192,7 +192,7 @@ class Chain:
         return min(fitting, key=sum)
 
     def _progression(self, delta: Fraction, tolerance: float) -> tuple[Fraction, ...] | None:
-        """The same in arithmetic progression, or None."""
+        """Return the same in arithmetic progression, or None."""
         skew, high = 0.0, Fraction(1)
         while not self.suffices(skew, delta, high):
             high *= 2

@@ -42,7 +42,7 @@ from dpbounds.privacy.relations import Relation
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What a conversion is to arrive at.
+    """The goal of a conversion.
 
     Attributes:
         kind: The notion.

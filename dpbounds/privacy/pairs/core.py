@@ -1,4 +1,4 @@
-"""What every pair is, what is asked of it, and which of its two distributions is the mixture."""
+"""The common interface of all dominating pairs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Direction(StrEnum):
 
 
 class Other(StrEnum):
-    """What stands in the second dataset where a record stands in the first."""
+    """The replacement of a record in the second dataset."""
 
     NOTHING = "nothing"  # one record less
     NULL = "null"  # a record that contributes nothing
@@ -118,7 +118,7 @@ class Pair(ABC):
     @property
     @abstractmethod
     def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
+        """Return where it is proven that the pair dominates."""
 
     # --- its parts
 
@@ -128,7 +128,7 @@ class Pair(ABC):
         return ()
 
     def with_inside(self, pairs: Sequence[Pair]) -> Pair:
-        """The same pair, made of others, in the order of ``inside``."""
+        """Return the same pair, made of others, in the order of ``inside``."""
         if pairs:
             raise ValueError(f"{type(self).__name__} is made of no pairs")
         return self
@@ -204,7 +204,7 @@ class Pair(ABC):
         return found
 
     def _enlarged(self, k: int) -> Pair | None:
-        """The same for k > 1; None where no such pair is proven."""
+        """Return the pair for k > 1 records; None where no such pair is proven."""
         return None
 
     @abstractmethod
@@ -218,7 +218,7 @@ class Pair(ABC):
     # --- its costs
 
     def costs(self) -> Costs | None:
-        """What the pair costs: its profile grows with each cost while the rest stays. None: nothing is claimed."""
+        """Return the costs of the pair: its profile grows with each while the rest stays. None: nothing is claimed."""
         return tuple(getattr(self, name) for name in self.grows_with) or None
 
     def with_costs(self, costs: Costs) -> Pair:
@@ -245,7 +245,7 @@ class Pair(ABC):
         return self.closed_log_moment(ball(order))
 
     def closed_log_moment(self, order: arb) -> arb:
-        """The same where it is a formula.
+        """Return the same where it is a formula.
 
         Raises:
             UnsupportedMechanism: It is not.
@@ -253,7 +253,7 @@ class Pair(ABC):
         raise UnsupportedMechanism(f"the Rényi divergence of {self} is not known")
 
     def log_moment_on_samples(self, direction: Direction, draws: Draws, order: arb) -> arb | None:
-        """The same for the pair on a sample, where its own proof gives more than the general one; else None."""
+        """Return the same for the pair on a sample, where its own proof gives more than the general one; else None."""
         return None
 
     @property

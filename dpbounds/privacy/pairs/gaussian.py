@@ -224,7 +224,7 @@ class SampledGaussians(DirectedPair):
 
     @property
     def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
+        """Return where it is proven that the pair dominates."""
         if self.direction is Direction.REPLACE:
             return "pairs.md, section 5, replace one (derived there)"
         return "pairs.md, section 5, add or remove one (Zhu, Dong & Wang 2022)"
@@ -262,7 +262,7 @@ class SampledGaussians(DirectedPair):
         return self.sample_rate, 1 / self.variance
 
     def with_costs(self, costs: Costs) -> Pair:
-        """The same direction at other costs."""
+        """Return the same direction at other costs."""
         rate, precision = costs
         return replace(self, sample_rate=rate, variance=1 / precision)
 

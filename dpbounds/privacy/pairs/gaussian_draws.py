@@ -74,7 +74,7 @@ class GaussianDraws(Pair):
 
     @property
     def participation(self) -> Draws:
-        """As often as it is drawn."""
+        """Return how often it is drawn."""
         return self.draws
 
 

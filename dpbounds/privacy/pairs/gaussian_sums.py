@@ -188,7 +188,7 @@ class RatioSum:
         return x + _up_to_either_side((value.log() - goal) / self.shift)
 
     def _rough_root(self, goal: float) -> float:
-        """The same in floating point: a start, whose error is measured."""
+        """Return the same in floating point: a start, whose error is measured."""
         shift, logs = float(self.shift), self.weights.logs
         k = np.arange(1, len(logs) + 1)
         offsets = logs - (k * shift) ** 2 / 2

@@ -168,7 +168,7 @@ class RenyiProfile(PublicPair):
 
     @property
     def given_orders(self) -> tuple[Fraction, ...]:
-        """Those of the curve."""
+        """Return the claims of the curve."""
         return tuple(order for order, _ in self.points)
 
     @property
@@ -213,7 +213,7 @@ class TwoGuarantees(SymmetricPair):
         return self.present, self.replaced
 
     def with_inside(self, pairs: Sequence[Pair]) -> Pair:
-        """The same rate with other guarantees."""
+        """Return the same rate with other guarantees."""
         present, replaced = pairs
         return TwoGuarantees(self.sample_rate, present, replaced)
 

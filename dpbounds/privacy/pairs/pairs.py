@@ -98,7 +98,7 @@ def holds_shuffling(product: Product) -> bool:
 
 
 def as_gaussian(product: Product) -> GaussianProduct | None:
-    """The same product, where all its pairs are Gaussian; else None."""
+    """Return the same product, where all its pairs are Gaussian; else None."""
     parts = tuple((pair, count) for pair, count in product if isinstance(pair, ShiftedGaussians | SampledGaussians))
     return parts if len(parts) == len(product) else None
 

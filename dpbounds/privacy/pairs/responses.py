@@ -189,7 +189,7 @@ class Discrete(Pair):
 
     @property
     def atom_count(self) -> int | None:
-        """As many as are listed."""
+        """Return as many as are listed."""
         return len(self.points)
 
     def mirrored(self) -> Pair:

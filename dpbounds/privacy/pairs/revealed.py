@@ -54,6 +54,6 @@ def dearest(options: Sequence[Product | None]) -> Product | None:
 
 
 def _shift(pair: Pair) -> Fraction:
-    """What grows with the cost of one noise: a distance, or its square."""
+    """Return what grows with the cost of one noise: a distance, or its square."""
     assert isinstance(pair, ShiftedGaussians | ShiftedLaplaces)
     return pair.shift if isinstance(pair, ShiftedLaplaces) else pair.squared_shift

@@ -63,7 +63,7 @@ class OnDraws(DirectedPair):
         return (self.base,)
 
     def with_inside(self, pairs: Sequence[Pair]) -> Pair:
-        """The same draws of another base."""
+        """Return the same draws of another base."""
         (base,) = pairs
         return changed(self, base=base)
 
@@ -97,7 +97,7 @@ class OnDraws(DirectedPair):
 
     @property
     def participation(self) -> Draws:
-        """As often as it is drawn."""
+        """Return how often it is drawn."""
         return self.draws
 
 
@@ -126,7 +126,7 @@ class Sampled(OnDraws):
 
     @property
     def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
+        """Return where it is proven that the pair dominates."""
         if self.direction is Direction.REPLACE:
             return "sampling.md (Balle, Barthe & Gaboardi 2018, advanced joint convexity)"
         return "sampling.md (Zhu, Dong & Wang 2022, mixture split)"
@@ -151,7 +151,7 @@ class Sampled(OnDraws):
 
     @property
     def atom_count(self) -> int | None:
-        """As many as the base has."""
+        """Return as many as the base has."""
         return self.base.atom_count
 
     def log_moment(self, order: Fraction) -> arb:
@@ -224,7 +224,7 @@ class Diluted(Pair):
         return (self.base,)
 
     def with_inside(self, pairs: Sequence[Pair]) -> Pair:
-        """The same probability of another base."""
+        """Return the same probability of another base."""
         (base,) = pairs
         return Diluted(self.rate, base)
 
@@ -239,7 +239,7 @@ class Diluted(Pair):
 
     @property
     def atom_count(self) -> int | None:
-        """As many as the base has."""
+        """Return as many as the base has."""
         return self.base.atom_count
 
     def mirrored(self) -> Pair:
@@ -270,7 +270,7 @@ class Diluted(Pair):
 
     @property
     def moments(self) -> Moments:
-        """As those of the base."""
+        """Return those of the base."""
         return self.base.moments if Moments.EXACT in self.base.moments else Moments.BOUND
 
 

@@ -50,7 +50,7 @@ class ShuffledBatches(DirectedPair):
         return (self.base,)
 
     def with_inside(self, pairs: Sequence[Pair]) -> Pair:
-        """The same epoch of another Gaussian base."""
+        """Return the same epoch of another Gaussian base."""
         (base,) = pairs
         assert isinstance(base, ShiftedGaussians)
         return replace(self, base=base)
@@ -169,7 +169,7 @@ class Allocated(SecretSteps):
 
     @property
     def proof(self) -> str:
-        """Where it is proven that the pair dominates."""
+        """Return where it is proven that the pair dominates."""
         if self.direction is Direction.REPLACE:
             return "allocation.md, section 6 (Gaussian comparison, pairs.md, section 5)"
         return _ALLOCATION
@@ -237,7 +237,7 @@ class AllocatedTo(SecretSteps):
         return (self.base,)
 
     def with_inside(self, pairs: Sequence[Pair]) -> Pair:
-        """As many steps of another base."""
+        """Return as many steps of another base."""
         (base,) = pairs
         return replace(self, base=base)
 
@@ -270,7 +270,7 @@ class AllocatedTo(SecretSteps):
 
     @property
     def times(self) -> int:
-        """As many as it takes part in."""
+        """Return the number of steps that the record takes part in."""
         return self.participations
 
     @property

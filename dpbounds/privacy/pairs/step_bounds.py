@@ -1,4 +1,4 @@
-"""What is proven about one step: a pair that dominates it, and pairs that attacks attain."""
+"""Bounds on one step: a pair that dominates it, and pairs that attacks attain."""
 
 from __future__ import annotations
 

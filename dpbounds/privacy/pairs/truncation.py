@@ -165,7 +165,7 @@ class Costs:
 
     @property
     def displacing(self) -> float:
-        """The same where it displaces another one."""
+        """Return the same where it displaces another one."""
         square = min(self.squared_shift, _MOST_EXPONENT)
         if self.zeroed:
             return math.log(math.exp(4 * square) + math.exp(square) - 2 * math.exp(2 * square) + 1)

@@ -136,7 +136,7 @@ def integral(integrand: Branch, start: arb, end: arb, size: arb, scale: arb | No
 
 
 def peaked(integrand: Branch, start: arb, end: arb, size: arb) -> arb:
-    """The same of an integrand that is largest at one end, where e^size may fall to nothing within 1/size.
+    """Return the same of an integrand that is largest at one end, where e^size may fall to nothing within 1/size.
 
     Pieces that halve towards that end show the integrator where to look: from afar it would see an enclosure that is
     e^size too wide, and be content too early.

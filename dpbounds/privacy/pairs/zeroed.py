@@ -110,7 +110,7 @@ class OpposedGaussians(DirectedPair):
 
     @property
     def participation(self) -> Draws:
-        """As often as it is drawn."""
+        """Return how often it is drawn."""
         return Draws(self.rate)
 
 

@@ -1,1 +1,1 @@
-"""What others read: certificates and their checker, other libraries' formats."""
+"""Publication: certificates and their checker, other libraries' formats."""

@@ -155,7 +155,7 @@ def _least(upper: Fraction, suffices: Callable[[Fraction], bool]) -> Fraction | 
 def _tried_halves(
     subject: Account, releases: list[dict[str, Any]], order: str, hints: Hints, upper: Fraction, known: dict[Any, Any]
 ) -> _Found | None:
-    """The same by way of a record that contributes nothing: where to stop on the way is searched for."""
+    """Return the same by way of a record that contributes nothing: where to stop on the way is searched for."""
     if subject.given != "delta":
         return None
     there, back = hints["halves"]

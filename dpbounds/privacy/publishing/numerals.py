@@ -20,7 +20,7 @@ def typed(value: Fraction, direction: Direction, digits: int = 12) -> str:
 
 
 def rounded(value: Fraction, direction: Direction) -> str:
-    """The same, and it says so where it was rounded."""
+    """Return the same, and say where it was rounded."""
     text = typed(value, direction)
     if Fraction(text) == value:
         return text

@@ -287,7 +287,7 @@ RECORD = {"replace-one": ("replace",), "zero-out-one": ("remove", "add"), "add-o
 
 
 # --- claims.py --------------------------------------------------------------------------------------------------------
-# What is claimed: how it is read, and in words.
+# Claims: reading them, and in words.
 
 
 def read_claim(account: object) -> dict[str, Any]:
@@ -308,7 +308,7 @@ def read_claim(account: object) -> dict[str, Any]:
 
 
 def claim_in_words(claim: dict[str, Any]) -> str:
-    """What is claimed, rounded outwards."""
+    """Return the claim, rounded outwards."""
     other = "epsilon" if claim["given"] == "delta" else "delta"
     ends = f"[{shown(claim['lower'], ROUND_FLOOR)}, {shown(claim['upper'])}]"
     group = f", groups of {claim['group_size']} records" if "group_size" in claim else ""
@@ -357,7 +357,7 @@ def demand_fields(record: object, kind: str, names: Iterable[str]) -> dict[str, 
 
 
 def read_fields(record: object, kind: str, fields: Fields) -> dict[str, Any]:
-    """The same with each field read."""
+    """Return the same with each field read."""
     return {name: fields[name](record, name) for name in demand_fields(record, kind, fields)}
 
 
@@ -651,7 +651,7 @@ class Spent:
         self.variation = arb(0) if variation is None else variation
 
     def add(self, other: Spent, count: int) -> None:
-        """The same beside another release, which occurs so often."""
+        """Return the same beside another release, which occurs so often."""
         self.shift += count * other.shift
         self.steps += [(profile, count * times) for profile, times in other.steps]
         self.rho += count * other.rho
@@ -666,7 +666,7 @@ class Spent:
 
 
 # --- noises/noise.py --------------------------------------------------------------------------------------------------
-# What every kind of noise says of itself.
+# Common interface of all noises.
 
 
 class Noise:
@@ -1546,7 +1546,7 @@ class Scheme:
         raise NotImplementedError
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """What one release spends."""
+        """Return what one release spends, as pairs or profiles."""
         shift, sampled = self.product(release, relation)
         return Spent(shift, [(sampled_profile(order, q, 1 / z2), times) for (q, z2), times in sampled.items()])
 
@@ -2629,14 +2629,14 @@ class Matrix(Scheme):
         """It has no noise of its own."""
 
     def words(self, release: dict[str, Any]) -> str:
-        """What is encoded, and who takes part."""
+        """Describe the encoder and the participation pattern."""
         return (
             f"{release['count']} x {matrix_in_words(release)}; Gaussian noise in every row, {noise_in_words(release)}"
         )
 
 
 def matrix_in_words(read: dict[str, Any]) -> str:
-    """What is encoded, and who takes part."""
+    """Describe the encoder and the participation pattern."""
     given, how = read["matrix"], read["participation"]
     which = {
         "lower-triangular": "a lower triangular matrix",
@@ -3696,7 +3696,7 @@ def by_halves(there: DrawnCurve, back: DrawnCurve, first: Fraction, epsilon: Fra
 
 
 # --- accounts.py ------------------------------------------------------------------------------------------------------
-# What is decided of one claim.
+# The decision about one claim.
 
 
 def check_account(account: object) -> tuple[int, str, list[str], dict[str, Any]]:
@@ -3803,7 +3803,7 @@ def check_calibration(calibration: dict[str, Any], accounts: list[Any], claims: 
 
 
 # --- sheet.py ---------------------------------------------------------------------------------------------------------
-# What a certificate is about, for a person.
+# Readable summary of a certificate.
 
 
 def sheet(document: dict[str, Any]) -> list[str]:

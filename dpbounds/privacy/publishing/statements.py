@@ -133,7 +133,7 @@ def _described(part: Mechanism, count: int) -> str:
 
 
 def _published(parts: Sequence[Mechanism]) -> str:
-    """What may be published, and what must not be."""
+    """Describe what may be published, and what must not be."""
     last = [part for part in parts if isinstance(part, LastIterate)]
     also = " and the checkpoints named" if any(part.checkpoints for part in last) else ""
     may = [*([f"the last iterate{also}, and nothing else of that run"] if last else [])]

@@ -215,7 +215,7 @@ class _Conversion:
         return self.moment(1 + s, bits) + entropy - last
 
     def value(self, s: Fraction, bits: int = _PROOF_BITS) -> arb:
-        """What is to be made small: N(s)/s or G(s)."""
+        """Return the objective: N(s)/s or G(s)."""
         return self.convex(s, bits) / ball(s) if self.target.for_epsilon else self.convex(s, bits)
 
     def best(self, exact_ends: bool = True, hints: tuple[Fraction, ...] = ()) -> Found:
@@ -301,7 +301,7 @@ def _bracket(at: Callable[[float], float]) -> tuple[float, float]:
 
 
 def _golden_section(at: Callable[[float], float], low: float, high: float) -> float:
-    """Where the least value lies, with a parabola through the last points."""
+    """Return the place of the least value, with a parabola through the last points."""
     share = (math.sqrt(5) - 1) / 2
     left, right = high - share * (high - low), low + share * (high - low)
     found = {x: at(x) for x in (low, left, right, high)}

@@ -9,7 +9,7 @@ _TAGS = 24  # in a product of several pairs, whose route adds up all of their ta
 
 
 def resolved(product: Product) -> Product:
-    """The same product with every combination in it replaced by a discrete pair that dominates it."""
+    """Return the same product with every combination in it replaced by a discrete pair that dominates it."""
     found = tuple((pair.resolved(_as_discrete), count) for pair, count in product)
     alone = len(found) == 1 and found[0][1] == 1
     return found if alone else tuple((_with_fewer_tags(pair), count) for pair, count in found)

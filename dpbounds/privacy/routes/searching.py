@@ -34,7 +34,7 @@ def log_tail(x: float) -> float:
 
 
 def log_tails(x: NDArray[Any]) -> NDArray[Any]:
-    """The same of many points, of any shape; complex ones are SciPy's."""
+    """Return the same of many points, of any shape; complex ones are SciPy's."""
     if x.size <= _FEW and not np.iscomplexobj(x):
         return np.fromiter(map(log_tail, x.ravel().tolist()), np.float64, x.size).reshape(x.shape)
     from scipy.special import log_ndtr

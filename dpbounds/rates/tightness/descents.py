@@ -60,7 +60,7 @@ def uniform(at: Values) -> arb:
 
 
 def uniform_noisy(at: Values) -> arb:
-    """The same of ∇F(w_t) plus the noise of that step."""
+    """Return the same of ∇F(w_t) plus the noise of that step."""
     return _contained(at, ONE)
 
 
@@ -70,7 +70,7 @@ def mirrored(at: Values) -> arb:
 
 
 def mirrored_noisy(at: Values) -> arb:
-    """The same of the noisy gradient."""
+    """Return the same of the noisy gradient."""
     return uniform_noisy(_euclidean(at))
 
 

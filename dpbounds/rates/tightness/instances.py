@@ -52,7 +52,7 @@ class Instance:
     reach: Fraction | None = None
 
     def value(self) -> Enclosure:
-        """What the part bounds, enclosed."""
+        """Return the bounded quantity, enclosed."""
         with working(_BITS):
             found = self.measured(self.values)
             ball = to_arb(found) if isinstance(found, Fraction) else found

@@ -56,7 +56,7 @@ def well(slope: Fraction, radius: Fraction) -> Loss:
 
 
 def smooth_well(slope: Fraction, radius: Fraction, curvature: Fraction) -> Loss:
-    """The same with both kinks rounded, and the same height."""
+    """Return the same with both kinks rounded, and the same height."""
     bend = slope / curvature
     return Loss(
         "G min(|w - w*|, r), rounded",

@@ -81,14 +81,14 @@ def of(theorem: Theorem) -> tuple[Instance, ...]:
 
 
 def row(theorem: Theorem) -> Row:
-    """What is known of one statement."""
+    """The known tightness of one statement."""
     findings = tuple(compare(theorem, one) for one in of(theorem))
     reason = OPEN.get(theorem.id, _LOWER if theorem.side is Side.LOWER else _NOT_YET)
     return Row(theorem, findings, None if findings else reason)
 
 
 def rows() -> tuple[Row, ...]:
-    """What is known of all."""
+    """Return the rows of all statements."""
     return tuple(row(theorem) for theorem in statements())
 
 

@@ -170,7 +170,7 @@ def restarted(at: Values) -> Fraction:
 
 
 def shared(at: Values) -> arb:
-    """The same where early stages have less of the budget, and differences the most noise that is paid for."""
+    """Return the same where early stages have less of the budget, and differences the most noise that is paid for."""
     steps, stages, dimension = int(at["steps"]), int(at["stages"]), at["dimension"]
     left = at["dataset_size"] ** 2 * at["rho"] - stages * dimension * (steps - 1) ** 2
     root = to_arb(Fraction(2)).sqrt()

@@ -1,4 +1,4 @@
-"""What is open: the gaps between the best known upper and lower bounds, by size."""
+"""Open problems: the gaps between the best known upper and lower bounds, by size."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def named(theorem: Theorem, part: Part | None = None, text: str = "", own: Conta
 
 
 def assumed(theorem: Theorem, part: Part) -> Assumed:
-    """What a part assumes."""
+    """Return the assumptions of a part."""
     return Assumed(tuple(one.name for one in theorem.assumptions_of(part)))
 
 

@@ -1,4 +1,4 @@
-"""What noise on a real sum has in common, whatever its distribution."""
+"""Common properties of noise on a real sum."""
 
 from __future__ import annotations
 

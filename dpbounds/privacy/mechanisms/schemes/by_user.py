@@ -81,7 +81,7 @@ class PoissonByUser(Sampling):
         return self if self.sample_rate == 1 else PoissonByUser
 
     def classes_together(self, members: Members, order: Order, most: int) -> list[Classes]:
-        """The same classes as for one release."""
+        """Return the same classes as for one release."""
         several = [(member.classes(order), count) for member, count in members]
         return [
             {

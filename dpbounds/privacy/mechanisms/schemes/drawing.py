@@ -1,4 +1,4 @@
-"""What drawing batches takes: random numbers from any source, and who is in which batch of an epoch.
+"""Random numbers from any source, and the assignment of records to the batches of an epoch.
 
 Each scheme draws its own batches, in ``draw``, beside the pair of distributions that is accounted for them. The
 reference algorithms and the engine for Opacus call that, with numbers from a generator of NumPy, or from the operating
@@ -51,20 +51,20 @@ class Generator:
         self._generator = generator
 
     def coins(self, count: int, rate: Fraction) -> Rows:
-        """As ``Source``."""
+        """See ``Source``."""
         demand_drawable(rate)
         return np.flatnonzero(self._generator.random(count) < float(rate))
 
     def numbers(self, below: int, count: int) -> Rows:
-        """As ``Source``."""
+        """See ``Source``."""
         return self._generator.integers(0, below, size=count)
 
     def subset(self, size: int, among: int) -> Rows:
-        """As ``Source``."""
+        """See ``Source``."""
         return self._generator.choice(among, size=size, replace=False, shuffle=False)
 
     def order(self, count: int) -> Rows:
-        """As ``Source``."""
+        """See ``Source``."""
         return self._generator.permutation(count)
 
 
@@ -121,7 +121,7 @@ def in_batch(places: Rows, batch: int) -> Rows:
 
 
 def in_turn(places: Rows, batches: int) -> Iterator[Rows]:
-    """The same for batch 0, 1, ..., ``batches`` - 1."""
+    """Yield the same for batch 0, 1, ..., ``batches`` - 1."""
     each = places.size // max(1, len(places))  # how many batches a record is in
     by_batch = np.argsort(places.ravel(), kind="stable")
     ends = np.searchsorted(places.ravel()[by_batch], np.arange(batches + 1))

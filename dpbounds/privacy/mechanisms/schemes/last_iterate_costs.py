@@ -421,7 +421,7 @@ class Scheduled:
         return found
 
     def between(self, epoch: int, block: Block, blocks: Sequence[Block]) -> list[float]:
-        """As for :class:`Uniform`."""
+        """See :class:`Uniform`."""
         m, firsts = self._batches, np.array([first for first, _ in blocks])
         dearest = np.zeros(len(blocks))
         for place in range(block[0], block[1] + 1):
@@ -429,7 +429,7 @@ class Scheduled:
         return [float(cost) for cost in dearest]
 
     def at_the_end(self, epoch: int, block: Block, width: float) -> Iterator[tuple[float, float]]:
-        """As for :class:`Uniform`."""
+        """See :class:`Uniform`."""
         m = self._batches
         for place in range(block[0], block[1] + 1):
             yield 1 / (block[1] - block[0] + 1), float(self.costs(epoch * m + place - 1, m - place + 1)[-1])

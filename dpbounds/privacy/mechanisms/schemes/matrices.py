@@ -137,7 +137,7 @@ class MatrixMechanism(InTurn):
         self._hold(sample_rate=None if sample_rate is None else positive_rate(sample_rate))
 
     def with_noise(self, noise_multiplier: ExactLike) -> MatrixMechanism:
-        """The same with another noise multiplier.
+        """Return the same with another noise multiplier.
 
         Raises:
             InvalidValue: It is not positive.
@@ -193,7 +193,7 @@ class MatrixMechanism(InTurn):
         return {(): stream_steps(self, order)}
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """What a record adds and when, and how steps depend on each other."""
+        """Describe the contribution of a record and the dependence of the steps."""
         return (
             Assumption(
                 CODE,

@@ -80,7 +80,7 @@ class Sampling(Mechanism):
 
     @property
     def inside(self) -> tuple[Mechanism, ...]:
-        """What runs on a batch."""
+        """Return the mechanism that runs on a batch."""
         return (self.mechanism,)
 
     @property
@@ -123,7 +123,7 @@ class Sampling(Mechanism):
 
 
 class InTurn(Mechanism):
-    """What answers about the batches of an epoch in turn, and then about those of the next epoch."""
+    """A mechanism that answers about the batches of an epoch in turn, and then about those of the next epoch."""
 
     __slots__ = ()
 
@@ -158,7 +158,7 @@ class InTurn(Mechanism):
 
     @property
     def matrix(self) -> Encoder | None:
-        """What correlates the noise of the answers; None where it is independent."""
+        """Return the matrix that correlates the noise of the answers; None where it is independent."""
         return None
 
 

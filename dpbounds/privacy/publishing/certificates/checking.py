@@ -32,7 +32,7 @@ _ROUNDED = Fraction(1, 2**100)  # relative, of a squared shift
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What came of checking a certificate; as text, the verdict comes first.
+    """The result of checking a certificate; as text, the verdict comes first.
 
     Attributes:
         holds: Every claim was confirmed by means other than those recorded, and nothing contradicts it.

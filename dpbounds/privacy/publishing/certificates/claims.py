@@ -69,7 +69,7 @@ def read_document(certificate: str | Path | Mapping[str, object]) -> dict[str, A
 
 
 def calibration_faults(document: Mapping[str, object]) -> list[str]:
-    """What is inconsistent between a calibration and its accounts (nothing where there is no calibration)."""
+    """Describe inconsistencies of a calibration with its accounts (nothing where there is no calibration)."""
     field = standalone_checker.field
     accounts, calibration = field(document, "accounts", list), field(document, "calibration", (dict, type(None)))
     if calibration is None:

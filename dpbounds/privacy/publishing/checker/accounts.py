@@ -1,4 +1,4 @@
-"""What is decided of one claim."""
+"""The decision about one claim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is claimed: how it is read, and in words."""
+"""Claims: reading them, and in words."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read_claim(account: object) -> dict[str, Any]:
 
 
 def claim_in_words(claim: dict[str, Any]) -> str:
-    """What is claimed, rounded outwards."""
+    """Return the claim, rounded outwards."""
     other = "epsilon" if claim["given"] == "delta" else "delta"
     ends = f"[{shown(claim['lower'], ROUND_FLOOR)}, {shown(claim['upper'])}]"
     group = f", groups of {claim['group_size']} records" if "group_size" in claim else ""

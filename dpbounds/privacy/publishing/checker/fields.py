@@ -41,7 +41,7 @@ def demand_fields(record: object, kind: str, names: Iterable[str]) -> dict[str, 
 
 
 def read_fields(record: object, kind: str, fields: Fields) -> dict[str, Any]:
-    """The same with each field read."""
+    """Return the same with each field read."""
     return {name: fields[name](record, name) for name in demand_fields(record, kind, fields)}
 
 

@@ -1,4 +1,4 @@
-"""What a certificate is about, for a person."""
+"""Readable summary of a certificate."""
 
 from __future__ import annotations
 

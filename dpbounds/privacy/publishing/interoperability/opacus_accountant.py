@@ -30,7 +30,7 @@ POISSON = "poisson"
 
 
 class Optimizer(Protocol):
-    """What a step needs to know of Opacus' ``DPOptimizer``."""
+    """The attributes of Opacus' ``DPOptimizer`` that a step needs."""
 
     noise_multiplier: float
 

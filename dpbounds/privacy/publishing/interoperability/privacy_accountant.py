@@ -108,7 +108,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
 
     @property
     def composition(self) -> Mechanism | None:
-        """Everything composed so far as one mechanism; None before the first release.
+        """Return everything composed so far as one mechanism; None before the first release.
 
         Raises:
             InvalidValue: A black box was composed, under another relation than add-or-remove-one, and

@@ -19,7 +19,7 @@ _MASS_BITS = 1100  # after the point, of a P-mass
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What is proven at one threshold.
+    """The proven values at one threshold.
 
     Attributes:
         alpha: α, exact.

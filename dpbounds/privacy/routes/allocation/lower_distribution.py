@@ -104,7 +104,7 @@ def _accurate(masses: list[arb]) -> tuple[float, float]:
 
 
 def refined(part: LowerDistribution, spacing: Fraction) -> LowerDistribution:
-    """The same on a grid that is so many times finer, a whole number: every point stays a point."""
+    """Return the same on a grid that is so many times finer, a whole number: every point stays a point."""
     factor = int(part.spacing / spacing)
     if factor * spacing != part.spacing:
         raise ValueError("the grid must be finer a whole number of times")

@@ -59,12 +59,12 @@ def double_above(x: arb) -> float:
 
 
 def raised(masses: Floats) -> Floats:
-    """The same masses, those between 0 and ``LEAST`` raised to it."""
+    """Return the same masses, those between 0 and ``LEAST`` raised to it."""
     return np.where((masses > 0) & (masses < LEAST), LEAST, masses)
 
 
 def at_least(mass: float) -> float:
-    """The same for one mass that was rounded up (and may have come out below 0)."""
+    """Return the same for one mass that was rounded up (and may have come out below 0)."""
     return 0.0 if mass <= 0 else max(mass, LEAST)
 
 

@@ -450,7 +450,7 @@ def _nothing(rows: int, frame: Frame) -> Laws:
 
 
 def between(pair: Allocated, fineness: Fineness, negligible: float) -> tuple[Discrete, Discrete]:
-    """As ``replace_one.between``, under replace-one."""
+    """See ``replace_one.between``, under replace-one."""
     found = _all_points(pair, fineness, negligible)
     return hull_of_bounds(found, found), hull_of_tests(found, found)
 

@@ -45,7 +45,7 @@ def proofs_if_told_apart(
 def proofs_if_told_apart_in_place(
     product: Product, targets: Sequence[Fraction], for_epsilon: bool, width: float, prove: Prove
 ) -> dict[Fraction, Proof]:
-    """The same under replace-one, by the other steps' ratios on one grid; empty if that is not enough."""
+    """Return the same under replace-one, by the other steps' ratios on one grid; empty if that is not enough."""
     bound = in_place(product, width, for_epsilon=for_epsilon)
     if bound is None or (for_epsilon and bound.rare >= min(targets)):
         return {}

@@ -109,7 +109,7 @@ class RepeatedPair:
         return angle, -0.5 * np.log1p(-np.minimum(dent, 1 - 1e-15))
 
     def turned_both(self, v: Floats, t: Floats) -> tuple[Floats, Floats]:
-        """The same with arg A + arg A₋ where the loss has both."""
+        """Return the same with arg A + arg A₋ where the loss has both."""
         angle, gain = self.turned(v, t)
         return (angle + _arguments(v, self.weight(-t)) if self.direction is Direction.REPLACE else angle), gain
 

@@ -427,7 +427,7 @@ class Moments:
         return [[acb(value) for value in own] for own in weights], [acb(loss) for loss in self.losses]
 
     def _lifted(self, tilt: float) -> tuple[list[list[acb]], list[acb]]:
-        """The same at nodes moved to the line Im t = d on which A^{iw} (or A^{-iw}) shrinks for w > 0."""
+        """Return the same at nodes moved to the line Im t = d on which A^{iw} (or A^{-iw}) shrinks for w > 0."""
         height = -self.strip if self.direction is Direction.ADD else self.strip
         points = [self.point(acb(point.t, height)) for point in self.grid]
         losses = [self.loss(point) for point in points]

@@ -52,7 +52,7 @@ def _best(step: Floats, d: Floats, worth: Floats) -> tuple[float, float]:
 def _bare_strip(
     law: CutDistribution, saddle: SaddlePoint, sigmas: tuple[float, ...], frequency: float, nats: float
 ) -> tuple[float, float]:
-    """The same where a multiple of F itself bounds it on the line, so that no cells are needed."""
+    """Return the same where a multiple of F itself bounds it on the line, so that no cells are needed."""
     part = law.part
     d = np.linspace(0.02, 0.98, 49) * min(math.pi * part.z, 40.0)
     twice = part.direction is Direction.REPLACE and math.log(part.q) - 0.5 / part.z**2 > part.log_rest
@@ -67,7 +67,7 @@ def _bare_strip(
 def _lifted_strip(
     law: CutDistribution, saddle: SaddlePoint, sigmas: tuple[float, ...], nats: float, bulk: Bulk | None
 ) -> tuple[float, float]:
-    """The same for nodes that are lifted off the real line, where no frequency is too high."""
+    """Return the same for nodes that are lifted off the real line, where no frequency is too high."""
     d = np.linspace(0.02, 0.98, 49) * min(math.pi * law.part.z / 2, 20.0)
     at_saddle = nats + np.logaddexp(0.0, log_growth(law, bulk, saddle.tilt, 2 * d))
     at_aliases = 14.0 + log_growth(law, None, max(sigmas, default=0.0), d)

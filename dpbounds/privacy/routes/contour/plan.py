@@ -175,7 +175,7 @@ def make_draft(
 
 
 def _with_shortest_period(landscape: LossSum, saddle: SaddlePoint, accuracy: float) -> SaddlePoint:
-    """The same target at the tilt, up to the saddle point's, whose period is shortest.
+    """Return the same target at the tilt, up to the saddle point's, whose period is shortest.
 
     Where rare jumps of any size make up δ, a smaller tilt costs nothing in accuracy and keeps large jumps small.
     """

@@ -52,7 +52,7 @@ class Attempt:
 
 @dataclass(slots=True)
 class Knobs:
-    """What is turned after an attempt that came out too wide."""
+    """The changes after an attempt that came out too wide."""
 
     refinement: float = 1.0
     cut_off: float = 1.0
@@ -166,7 +166,7 @@ def revise(
 
 
 def relative_shares(upper: Side, epsilon: float, log_delta: float) -> dict[str, float]:
-    """What each source of error may add to δ, relative to δ."""
+    """Return the contribution of each source of error to δ, relative to δ."""
     return {name: math.exp(min(600.0, share - log_delta)) for name, share in upper.log_shares(epsilon).items()}
 
 

@@ -38,7 +38,7 @@ Steps = tuple[tuple[AnyStep, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Everything that was chosen freely; any values give a proof, good ones a narrow one."""
+    """Parameters of a lattice proof; any values give a valid bound, good values a narrow one."""
 
     tilt: Fraction
     spacing: Fraction
@@ -186,7 +186,7 @@ def discretise(steps: Steps, chosen: Choices, *, downwards: bool = True) -> Disc
 
 
 def _lower_measure(cells: Cells, lattice: Lattice, chosen: Choices, index: int) -> Atoms:
-    """Of several lower measures, each sound, the one with the largest tilted mass."""
+    """Return the lower measure with the largest tilted mass; each is sound."""
     pieces, bulk = pieces_of(cells)
     swept = [lower_atoms(pieces, lattice, chosen.rules[index], meet) for meet in sorted({0, bulk, len(pieces)})]
     every = [tilted(atoms, chosen.tilt, chosen.spacing) for atoms in swept]

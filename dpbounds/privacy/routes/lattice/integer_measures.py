@@ -25,7 +25,7 @@ _SPARE_BITS = 4
 
 @dataclass(slots=True)
 class Work:
-    """What a query may still spend: the bytes of its products, and what its cells cost in the same time."""
+    """The work that a question may still take: bytes of its products, and cells that take the same time."""
 
     left: int = LARGEST_WORK
 

@@ -81,7 +81,7 @@ class Rough:
 
 
 def sharpened(sketches: Sequence[Sketch], aim: GaussianSaddle, log_delta: float | None = None) -> GaussianSaddle:
-    """The same tilt, with what a transform sees at its ε (or, given log δ, at the ε where it is that)."""
+    """Return the same tilt, with what a transform sees at its ε (or, given log δ, at the ε where it is that)."""
     rough = Rough.of(sketches, aim.tilt)
     epsilon = aim.epsilon if log_delta is None else rough.epsilon_for(log_delta)
     seen = None if epsilon is None else rough.at(epsilon)

@@ -1,4 +1,4 @@
-"""What every kind of noise says of itself."""
+"""Common interface of all noises."""
 
 from __future__ import annotations
 

@@ -90,14 +90,14 @@ class Matrix(Scheme):
         """It has no noise of its own."""
 
     def words(self, release: dict[str, Any]) -> str:
-        """What is encoded, and who takes part."""
+        """Describe the encoder and the participation pattern."""
         return (
             f"{release['count']} x {matrix_in_words(release)}; Gaussian noise in every row, {noise_in_words(release)}"
         )
 
 
 def matrix_in_words(read: dict[str, Any]) -> str:
-    """What is encoded, and who takes part."""
+    """Describe the encoder and the participation pattern."""
     given, how = read["matrix"], read["participation"]
     which = {
         "lower-triangular": "a lower triangular matrix",

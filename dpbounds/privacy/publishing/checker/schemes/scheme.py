@@ -58,7 +58,7 @@ class Scheme:
         raise NotImplementedError
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """What one release spends."""
+        """Return what one release spends, as pairs or profiles."""
         shift, sampled = self.product(release, relation)
         return Spent(shift, [(sampled_profile(order, q, 1 / z2), times) for (q, z2), times in sampled.items()])
 
