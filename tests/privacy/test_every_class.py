@@ -344,7 +344,6 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "accountants.certified.account_at": "accountants.certified.account, for values that were checked",
     "renyi.accountant.converted": "renyi.accountant.renyi_epsilon and renyi_delta, for values that were checked",
     "budgets.held.improved": "renyi.accountant.converted",
-    "budgets.clones_crossing.calibrated_by_clones": "budgets.calibration.calibrate, where batches are shuffled",
     "budgets.calibration.calibrate_within": "budgets.calibration.calibrate, for values that were checked",
 }
 USERS = {  # modules that ask for classes; those of the command line ask only whether all are tight, and describe each
@@ -353,7 +352,7 @@ USERS = {  # modules that ask for classes; those of the command line ask only wh
         "accountants.probable.sampled",
         "accountants.tuning",
         "budgets.calibration",
-        "budgets.clones_crossing",
+        "budgets.evidence",
         "budgets.group_crossing",
         "budgets.held",
         "publishing.certificates.checking",
@@ -502,7 +501,9 @@ def _layer(asker: str) -> Any:
     return pytest.mark.seconds if asker in SLOW else ()
 
 
-@pytest.mark.seconds_cases("renyi.accountant.renyi_delta", "budgets.targets.calibrate_to_zcdp")
+@pytest.mark.seconds_cases(
+    "renyi.accountant.renyi_delta", "budgets.targets.calibrate_to_zcdp", "budgets.targets.calibrate_to_total_variation"
+)
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("asker", [pytest.param(each, marks=_layer(each)) for each in ASKERS])
 def test_the_worst_block_counts(asker: str) -> None:

@@ -7,7 +7,6 @@ smaller noise (more steps, higher rate) would do either follows from monotonicit
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -28,45 +27,31 @@ from dpbounds.expressions.exact import (
 from dpbounds.expressions.time_limit import (
     Limit,
     TimeIsUp,
-    checkpoint,
     is_limited,
     time_limited,
     without_time_limit,
 )
 from dpbounds.expressions.working import OUTER_PRECISION, working
-from dpbounds.privacy.accountants.certified import account_at, prove_epsilon
-from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
-from dpbounds.privacy.budgets.crossing import (
-    PROBES,
-    RANGES,
-    WHOLE,
-    Bracket,
-    Crossing,
-    Solve,
-    log_of_safety,
-    narrowed,
-    one_step_is_too_much,
-    parameter_at,
-)
+from dpbounds.privacy.accountants.certified import account_at
+from dpbounds.privacy.budgets.crossing import CLOSE, Crossing
+from dpbounds.privacy.budgets.evidence import OfProducts, OfShuffling
 from dpbounds.privacy.budgets.held import Held, improved, least_by_moments, proven_at_once
-from dpbounds.privacy.domination.composition import Key, NeighbourClass, NeighbourClasses, neighbour_classes
+from dpbounds.privacy.budgets.parameter import PROBES, RANGES, WHOLE, Solve, parameter_at
+from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.domination.many_choices import with_gaussian_choices
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
-from dpbounds.privacy.pairs.pairs import Product, as_gaussian, holds_shuffling
+from dpbounds.privacy.pairs.pairs import Product, holds_shuffling
 from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.routes.at_once import METHOD as AT_ONCE
-from dpbounds.privacy.routes.closed_forms import ball, closed_form_delta, has_closed_form
+from dpbounds.privacy.routes.closed_forms import ball
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.values import Budget, demand_fields, practical_epsilon
 
-_FIRST_MARGIN = 2.0**-37  # relative, between the estimate and the first point tried on either side
-_LARGEST, _SMALLEST = 2.0**60, 2.0**-60
-_FARTHEST = 20.0  # nats from the estimate: beyond that nothing is tried
-_SPARE = Fraction(1, 10**4)  # the share of ε that a noise may leave where its last digits do not matter
-_TRIALS = 40
+_SPARE = 1e-5  # in log noise, where the last digits of the noise do not matter
+_CLOSE_BY_CLONES = 2e-5  # in the logarithm of the parameter
+_CLOSE_TO_ATTACKS = 2e-3  # the same for attacks on shuffled batches, which lie far away
 TOLERANCE = Fraction(1, 1000)  # relative distance of what suffices and what fails, below which a search is content
-_LEVELS = 96  # of a schedule, that an estimate looks at
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -235,15 +220,17 @@ def calibrate_within(
 
 @working(OUTER_PRECISION)
 def sufficient_noise(factory: Callable[[Fraction], Mechanism], budget: Budget) -> Fraction:
-    """Return a noise that is proven to suffice and to leave at most a ten-thousandth of ε.
+    """Return a noise that is proven to suffice, and is about a hundred-thousandth above the least.
 
     For searches over other parameters, to which the last digits of the noise do not matter. The least noise is
     returned where finding it takes no longer.
     """
-    probe = neighbour_classes(factory(Fraction(1)), budget.relation)
-    if _is_gaussian(probe) and not _is_shuffled(probe):
+    if neighbour_classes(factory(PROBES["noise"]), budget.relation).tight:
         with contextlib.suppress(Declined, NotCertified):  # a whole calibration has further ways
-            return _Search(factory, budget, "noise").certified(_SPARE)[0]
+            evidence = OfProducts(_dominating(factory, budget), budget)
+            found, _ = Crossing(evidence, "noise", "safe", close=_SPARE).search()
+            assert found is not None
+            return found
     return calibrate_within(factory, budget).value
 
 
@@ -309,16 +296,13 @@ def _calibrated(
         return calibrated_for_groups(
             factory, budget, solve, group_size, lambda: _calibrated(factory, budget, solve, 1)[:2]
         )
-    probe = neighbour_classes(factory(Fraction(2 if solve == "batches" else 1)), budget.relation)
-    if solve == "batches" or _is_shuffled(probe):
-        from dpbounds.privacy.budgets.clones_crossing import calibrated_by_clones
-
-        return calibrated_by_clones(factory, budget, solve)
-    if _is_gaussian(probe):
-        return _Search(factory, budget, solve).certified()
-    value, fails_at = _by_delta(factory, budget, solve)
+    probe = neighbour_classes(factory(PROBES[solve]), budget.relation)
+    shuffled = any(holds_shuffling(each.product) for each in probe.every())
+    if shuffled and solve == "sample-rate":
+        raise InvalidValue("solve", solve, "noise, steps or batches where batches are shuffled")
+    value, fails_at = _of_shuffling(factory, budget, solve) if shuffled else _of_products(factory, budget, solve)
     at_value = account_at(factory(value), budget.at_delta, budget.relation)
-    if not at_value.tight:  # divergences promise less than the pairs: they may keep the budget further on
+    if not (at_value.tight or shuffled):  # divergences promise less than the pairs: they may keep the budget further on
         further = least_by_moments(factory, value, budget, solve)
         at_further = at_value if further == value else account_at(factory(further), budget.at_delta, budget.relation)
         if at_further.enclosure.exact_upper <= budget.epsilon:
@@ -326,39 +310,63 @@ def _calibrated(
     return value, fails_at, at_value.enclosure
 
 
-def _is_shuffled(classes: NeighbourClasses) -> bool:
-    return any(holds_shuffling(each.product) for each in classes.every())
+_Products = Callable[[Fraction], tuple[Product, ...]]
 
 
-def _is_gaussian(classes: NeighbourClasses) -> bool:
-    """Whether sums of Gaussian losses are all that is spent, exactly."""
-    return classes.tight and all(as_gaussian(each.product) is not None for each in classes.every())
+def _dominating(factory: Callable[[Fraction], Mechanism], budget: Budget) -> _Products:
+    def products(value: Fraction) -> tuple[Product, ...]:
+        every = neighbour_classes(factory(value), budget.relation).every()
+        return tuple(resolved(with_gaussian_choices(each.product)) for each in every)
+
+    return products
 
 
-def _by_delta(
+def _attained(factory: Callable[[Fraction], Mechanism], budget: Budget) -> _Products:
+    def products(value: Fraction) -> tuple[Product, ...]:
+        every = neighbour_classes(factory(value), budget.relation).every()
+        return tuple(dict.fromkeys(resolved(attack) for each in every for attack in each.attacks))
+
+    return products
+
+
+def _of_products(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve
 ) -> tuple[Fraction, Fraction | None]:
     """A value that suffices by what dominates, and one that fails by what is attained (None: no attack is known)."""
 
-    def classes(value: Fraction) -> NeighbourClasses:
-        return neighbour_classes(factory(value), budget.relation)
+    def tight(value: Fraction) -> bool:
+        return neighbour_classes(factory(value), budget.relation).tight
 
-    def dominating(value: Fraction) -> tuple[Product, ...]:
-        return tuple(resolved(with_gaussian_choices(each.product)) for each in classes(value).every())
-
-    def attained(value: Fraction) -> tuple[Product, ...]:
-        return tuple(resolved(attack) for each in classes(value).every() for attack in each.attacks)
-
-    both = classes(PROBES[solve]).tight
-    value, fails_at = Crossing(dominating, budget, solve, "both" if both else "safe").search()
+    both = tight(PROBES[solve])
+    evidence = OfProducts(_dominating(factory, budget), budget)
+    value, fails_at = Crossing(evidence, solve, "both" if both else "safe").search()
     assert value is not None
-    if (fails_at is None and both) or (solve == "sample-rate" and value == 1):
+    if (fails_at is None and both) or (solve in ("sample-rate", "batches") and value == 1):
         return value, None
-    if fails_at is not None and classes(value).tight and classes(fails_at).tight:
+    if fails_at is not None and tight(value) and tight(fails_at):
         return value, fails_at
+    return value, _broken(factory, value, budget, solve, CLOSE)
+
+
+def _of_shuffling(
+    factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve
+) -> tuple[Fraction, Fraction | None]:
+    """The same where batches are shuffled: what clones prove is known from above, and attacks lie far away."""
+    value, _ = Crossing(OfShuffling(factory, budget), solve, "safe", close=_CLOSE_BY_CLONES).search()
+    assert value is not None
+    with contextlib.suppress(TimeIsUp, NotCertified):
+        return value, _broken(factory, value, budget, solve, _CLOSE_TO_ATTACKS)
+    return value, None
+
+
+def _broken(
+    factory: Callable[[Fraction], Mechanism], value: Fraction, budget: Budget, solve: Solve, close: float
+) -> Fraction | None:
+    """A value that an attack is proven to break, about the closest one; None where no attack is known."""
+    attained = _attained(factory, budget)
     if not attained(value):
-        return value, None
-    return value, Crossing(attained, budget, solve, "unsafe", value).search()[1]
+        return None
+    return Crossing(OfProducts(attained, budget, of_attacks=True), solve, "unsafe", value, close).search()[1]
 
 
 @working(OUTER_PRECISION)
@@ -393,192 +401,3 @@ def hidden_constant(
     with working(128):
         unit = ball(budget.epsilon) / (ball(q) * (count * -ball(budget.delta).log()).sqrt())
         return Enclosure.from_balls(ball(found.fails_at) * unit, ball(found.value) * unit, found.epsilon.method, 128)
-
-
-@dataclass(slots=True)
-class _Search:
-    """The search where all products are sums of Gaussian losses: what ε(δ) is then, is cheap to estimate well."""
-
-    factory: Callable[[Fraction], Mechanism]
-    budget: Budget
-    solve: Solve
-    worst: Key | None = None  # of the class that spends most
-
-    def spent(self, value: Fraction) -> Enclosure:
-        return account_at(self.factory(value), self.budget.at_delta, self.budget.relation).enclosure
-
-    def _worst_of(self, classes: NeighbourClasses) -> NeighbourClass | None:
-        return None if self.worst is None else classes.with_key(self.worst)
-
-    def spent_at_least(self, value: Fraction) -> Enclosure:
-        """Return what the dearest class spends: enough to prove that a value fails."""
-        worst = self._worst_of(neighbour_classes(self.factory(value), self.budget.relation))
-        if worst is None:
-            return self.spent(value)
-        return prove_epsilon(resolved(worst.product), self.budget.delta, DEFAULT_TOLERANCE).enclosure
-
-    def excess(self, parameter: float, precise: bool) -> float:
-        """Estimate of log δ(ε) - log δ, positive where the budget is overspent; it decides nothing."""
-        if self.solve == "noise" and not _SMALLEST**2 < parameter < _LARGEST**2:
-            raise NotCertified(f"the budget does not bound the noise between {_SMALLEST**2:g} and {_LARGEST**2:g}")
-        value = Fraction(max(1, round(parameter))) if self.solve == "steps" else Fraction(parameter)
-        classes = neighbour_classes(self.factory(value), self.budget.relation)
-        worst = self._worst_of(classes)
-        if worst is not None:
-            estimate = self._log_delta(resolved(worst.product), precise)
-        else:
-            estimates = {each.keys: self._log_delta(resolved(each.product), precise) for each in classes.every()}
-            dearest = max(estimates, key=estimates.__getitem__)
-            estimate = estimates[dearest]
-            if precise:  # the class that spends most here does so nearby; the proof looks at all of them
-                self.worst, *_ = dearest
-        return estimate - math.log(self.budget.delta.numerator) + math.log(self.budget.delta.denominator)
-
-    def _log_delta(self, product: Product, precise: bool) -> float:
-        if not has_closed_form(product):
-            from dpbounds.privacy.routes.contour.estimate import quick_log_delta
-            from dpbounds.privacy.routes.grouping import between
-            from dpbounds.privacy.routes.lattice.estimates import expected_log_delta
-
-            gaussian = as_gaussian(between(product, _LEVELS).dearer if len(product) > _LEVELS else product)
-            if gaussian is None:
-                return expected_log_delta(product, float(self.budget.epsilon))
-            return quick_log_delta(gaussian, float(self.budget.epsilon), precise)
-        with working(64):
-            middle = closed_form_delta(product[0][0], self.budget.epsilon, 50)[0].mid()
-            return float(middle.log().mid()) if middle > 0 else -math.inf
-
-    def bracket(self) -> tuple[float, float]:
-        """(safe, unsafe) parameters within a factor of two, by doubling."""
-        safer = 2.0 if self.solve == "noise" else 0.5
-        top = {"noise": _LARGEST, "steps": _LARGEST, "sample-rate": 1.0}[self.solve]
-        parameter = {"noise": 1.0, "steps": 1024.0, "sample-rate": 2.0**-6}[self.solve]
-        bottom = 1.0 if self.solve == "steps" else _SMALLEST
-        if self.excess(parameter, precise=False) > 0:
-            while self.excess(parameter, precise=False) > 0:
-                unsafe, parameter = parameter, parameter * safer
-                if not bottom <= parameter <= top:
-                    return max(bottom, min(top, parameter)), unsafe
-            return parameter, unsafe
-        while self.excess(parameter, precise=False) <= 0:
-            safe, parameter = parameter, parameter / safer
-            if parameter > top and top == 1.0:
-                return safe, 1.0
-            if not bottom <= parameter <= top:
-                raise NotCertified(f"the budget does not bound the {self.solve} between {bottom:g} and {top:g}")
-        return safe, parameter
-
-    def crossing(self) -> float:
-        """Return the crossing of the estimate with the target: ten digits where that is cheap, else a few."""
-        safe, unsafe = self.bracket()
-        values = {x: self.excess(x, precise=False) for x in (safe, unsafe)}
-        if self.solve == "sample-rate" and values[unsafe] <= 0:
-            return unsafe
-        middle = self._narrow(Bracket(unsafe, values[unsafe], safe, values[safe]), False, 1e-3)
-        # the precise estimate crosses nearby: step outwards from the rough crossing until it is bracketed
-        top = 1.0 if self.solve == "sample-rate" else math.inf
-        toward_safety = 1.0 if self.solve == "noise" else -1.0
-        factor = 1.01
-        values = {middle: self.excess(middle, precise=True)}
-        safe = unsafe = middle
-        while values[safe] > 0 or values[unsafe] <= 0:
-            if values[safe] > 0:
-                unsafe, safe = safe, safe * factor**toward_safety
-                values[safe] = self.excess(safe, precise=True)
-            else:
-                safe, unsafe = unsafe, min(unsafe / factor**toward_safety, top)
-                values[unsafe] = self.excess(unsafe, precise=True)
-                if unsafe == top:
-                    break
-            factor *= factor
-        return self._narrow(Bracket(unsafe, values[unsafe], safe, values[safe]), True, 1e-12)
-
-    def _narrow(self, ends: Bracket[float], precise: bool, resolution: float) -> float:
-        return narrowed(
-            ends,
-            lambda point: self.excess(point, precise),
-            lambda point, _: point,
-            resolution=resolution,
-            least_share=1e-6,
-            enough=1e-11 if precise else 1e-3,
-        )
-
-    def certified(self, spare: Fraction = Fraction(0)) -> tuple[Fraction, Fraction | None, Enclosure]:
-        """A value that provably suffices and one that provably does not, as close as the proofs allow.
-
-        Certified enclosures of ε correct the estimate (secant steps) until the two sides meet, or until what suffices
-        is proven to leave no more than ``spare`` of ε, where that is above 0.
-        """
-        whole = self._first_values()
-        if whole is not None:
-            return whole
-        centre = self.crossing()
-        start = y = log_of_safety(centre, self.solve)
-        safe: tuple[float, Fraction, Enclosure] | None = None
-        unsafe: tuple[float, Fraction] | None = None
-        last: tuple[float, float] | None = None
-        slope = -max(float(self.budget.epsilon), 2.0**-40)
-        shift, aim = _FIRST_MARGIN, 1.0
-        tried: set[Fraction] = set()
-        for _ in range(_TRIALS):
-            value = parameter_at(y + aim * shift, self.solve)
-            if value in tried:  # steps come in whole numbers
-                value += -1 if aim > 0 else 1
-                if value in tried or value < 1:
-                    break
-            tried.add(value)
-            try:
-                checkpoint()
-            except TimeIsUp:
-                if safe is None:
-                    raise
-                return safe[1], None if unsafe is None else unsafe[1], safe[2]
-            at = log_of_safety(value, self.solve)
-            spent = self.spent_at_least(value) if aim < 0 else self.spent(value)
-            if aim < 0 and spent.exact_lower <= self.budget.epsilon:
-                spent = self.spent(value)  # it does not fail by that order alone
-            middle = (spent.lower + spent.upper) / 2
-            if spent.exact_upper <= self.budget.epsilon:
-                if safe is None or at < safe[0]:
-                    safe = (at, value, spent)
-                if spent.exact_lower > self.budget.epsilon * (1 - spare):
-                    return value, None if unsafe is None else unsafe[1], spent
-            elif spent.exact_lower > self.budget.epsilon and (unsafe is None or at > unsafe[0]):
-                unsafe = (at, value)
-            if last is not None and abs(at - last[0]) > 1e-13 and (middle - last[1]) / (at - last[0]) < 0:
-                slope = (middle - last[1]) / (at - last[0])
-            last = (at, middle)
-            shift = max(_FIRST_MARGIN, shift if spent.exact_lower <= self.budget.epsilon < spent.exact_upper else 0.0)
-            shift = max(shift, 2 * spent.width / abs(slope))
-            if self._met(safe, unsafe, shift):
-                break
-            y = at - (middle - float(self.budget.epsilon)) / slope
-            y = min(max(y, start - _FARTHEST), start + _FARTHEST)  # (wide answers have slopes that mean nothing)
-            if safe is not None and unsafe is not None and not unsafe[0] < y < safe[0]:
-                y = (safe[0] + unsafe[0]) / 2
-                shift = min(shift, (safe[0] - unsafe[0]) / 8)
-            grain = 1.5 / float(value) if self.solve == "steps" else 0.0
-            aim = -1.0 if safe is not None and abs(safe[0] - y) <= 4 * shift + grain else 1.0
-        if safe is None or unsafe is None:
-            raise NotCertified(f"the {self.solve} that just keeps the budget could not be enclosed near {centre:g}")
-        return safe[1], unsafe[1], safe[2]
-
-    def _met(
-        self, safe: tuple[float, Fraction, Enclosure] | None, unsafe: tuple[float, Fraction] | None, shift: float
-    ) -> bool:
-        if safe is None or unsafe is None:
-            return False
-        if self.solve == "steps":
-            return unsafe[1] - safe[1] == 1
-        return safe[0] - unsafe[0] <= 4 * shift
-
-    def _first_values(self) -> tuple[Fraction, Fraction | None, Enclosure] | None:
-        """The end of the parameter's range, where it already decides the question."""
-        if self.solve == "noise":
-            return None
-        spent = self.spent(Fraction(1))
-        if self.solve == "sample-rate" and spent.exact_upper <= self.budget.epsilon:
-            return Fraction(1), None, spent
-        if self.solve == "steps" and spent.exact_lower > self.budget.epsilon:
-            raise one_step_is_too_much(self.budget.epsilon)
-        return None

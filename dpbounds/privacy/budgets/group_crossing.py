@@ -6,18 +6,19 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from dpbounds.errors import InvalidValue, NotCertified, UnsupportedMechanism
+from dpbounds.errors import NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.privacy.accountants.groups import group_account, group_products, is_attained
-from dpbounds.privacy.budgets.crossing import PROBES, Crossing, Solve, halved, log_of_safety, parameter_at
+from dpbounds.privacy.budgets.crossing import Crossing, boundary
+from dpbounds.privacy.budgets.evidence import OfProducts
+from dpbounds.privacy.budgets.parameter import PROBES, Solve, log_of_safety, one_step_is_too_much
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.pairs import Product, holds_shuffling
 from dpbounds.privacy.values import Budget
 
 _CLOSE = 1e-3  # relative, where chains of neighbours are all that is known
-_FARTHEST = 64.0  # nats from what one record needs
 
 OneRecord = Callable[[], tuple[Fraction, Fraction | None]]
 
@@ -50,7 +51,7 @@ def calibrated_for_groups(
     except UnsupportedMechanism:
         value, fails_at = _along_chains(factory, budget, solve, group_size, one_record)
     else:
-        safe, fails_at = Crossing(products, budget, solve, "both" if exact else "safe").search()
+        safe, fails_at = Crossing(OfProducts(products, budget), solve, "both" if exact else "safe").search()
         assert safe is not None
         value = safe
         if not is_attained(factory(value if fails_at is None else fails_at), budget.relation, group_size):
@@ -78,15 +79,9 @@ def _along_chains(
 
     low = log_of_safety(alone, solve)
     step = math.log(group_size) * (2 if solve == "steps" else 1)
-    high = low + step
-    while not suffices(parameter_at(high, solve)):
-        low, step = high, step / 2
-        high += max(step, math.log(2) / 8)
-        if solve == "steps" and parameter_at(low, solve) == 1:
-            raise InvalidValue(
-                "target_epsilon", float(budget.epsilon), "larger: one step already spends more", "add noise"
-            )
-        if high > log_of_safety(alone, solve) + _FARTHEST:
-            raise NotCertified(f"no {solve} was proven to suffice for {group_size} records; ask for a larger budget")
-    high, _ = halved(high, low, suffices, solve, _CLOSE)
-    return parameter_at(high, solve), fails_at
+    value, _ = boundary(suffices, solve, start=low + step, step=step / 2, close=_CLOSE, outside=low)
+    if value is None and solve == "steps":
+        raise one_step_is_too_much(budget.epsilon)
+    if value is None:
+        raise NotCertified(f"no {solve} was proven to suffice for {group_size} records; ask for a larger budget")
+    return value, fails_at

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbounds.errors import NotCertified, UnsupportedMechanism
 from dpbounds.expressions.enclosure import ball_end
-from dpbounds.expressions.time_limit import TimeIsUp, checkpoint
+from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.groups import group_products, with_fewest
-from dpbounds.privacy.budgets.crossing import RANGES, Bracket, Solve, halved, log_of_safety, narrowed, parameter_at
+from dpbounds.privacy.budgets.crossing import boundary, halved
+from dpbounds.privacy.budgets.parameter import RANGES, WHOLE, Solve, log_of_safety, parameter_at
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.domination.many_choices import with_gaussian_choices
 from dpbounds.privacy.mechanisms import Mechanism
@@ -25,15 +26,15 @@ from dpbounds.privacy.proofs import Declined
 from dpbounds.privacy.renyi.accountant import converted
 from dpbounds.privacy.routes.at_once import delta_at_once
 from dpbounds.privacy.routes.closed_forms import ball
+from dpbounds.privacy.routes.searching import crossing
 from dpbounds.privacy.values import Budget
 
 _CLOSE = 1e-3  # in the logarithm of the parameter, where the search ends
-_FIRST_STEP = 1.0  # in it, doubled until the side changes
 _CONVERSIONS = 5  # of Rényi divergences, at most: each may take seconds
+_REACH = 4.0  # in the logarithm of the parameter: how far they look
 _PRECISION = 128
 _CLOSE_MOMENTS = 1e-9  # relative distance of the two sides at which the search by divergences ends
 _FIRST_STEP_OF_MOMENTS = 1 / 16  # in log parameter, doubled until the budget is overspent
-_FARTHEST = 2.0**60  # and its inverse: parameters beyond are not looked at
 
 Factory = Callable[[Fraction], Mechanism]
 
@@ -67,8 +68,8 @@ def proven_at_once(factory: Factory, budget: Budget, solve: Solve, group_size: i
         lower = _delta_from_below(factory(value), budget)
         return lower <= budget.delta
 
-    safe, _ = _boundary(suffices, solve)
-    _, unsafe = _boundary(does_not_fail, solve)
+    safe, _ = boundary(suffices, solve, close=_CLOSE)
+    _, unsafe = boundary(does_not_fail, solve, close=_CLOSE)
     return Held(safe, unsafe)
 
 
@@ -81,21 +82,10 @@ def improved(held: Held, factory: Factory, budget: Budget, solve: Solve) -> Held
         checkpoint()
         return _promised_excess(factory, value, budget) <= 0
 
-    safe, y = held.safe, log_of_safety(held.safe, solve)
-    unsafe_y = RANGES[solve][1] if held.unsafe is None else log_of_safety(held.unsafe, solve)
-    try:
-        for _ in range(_CONVERSIONS):
-            middle = max((y + unsafe_y) / 2, y - 2.0)
-            value = parameter_at(middle, solve)
-            if y - unsafe_y <= _CLOSE or value in (safe, held.unsafe):
-                break
-            if suffices(value):
-                safe, y = value, middle
-            else:
-                unsafe_y = middle
-    except TimeIsUp:
-        pass
-    return replace(held, safe=safe)
+    inside = log_of_safety(held.safe, solve)
+    outside = RANGES[solve][1] if held.unsafe is None else log_of_safety(held.unsafe, solve)
+    inside, _ = halved(inside, max(outside, inside - _REACH), suffices, solve, _CLOSE, looks=_CONVERSIONS)
+    return Held(parameter_at(inside, solve), held.unsafe).nearer(held, solve)
 
 
 def least_by_moments(factory: Factory, safe: Fraction, budget: Budget, solve: Solve) -> Fraction:
@@ -109,24 +99,27 @@ def least_by_moments(factory: Factory, safe: Fraction, budget: Budget, solve: So
     def excess(value: Fraction) -> float:
         return _promised_excess(factory, value, budget)
 
-    below = excess(safe)
-    if below > 0:
+    found = {safe: excess(safe)}
+    if found[safe] > 0:
         return safe
-    unsafe, above, step = safe, below, _FIRST_STEP_OF_MOMENTS
-    while above <= 0:
-        safe, below = unsafe, above
-        unsafe, step = _further(safe, step, solve), 2 * step
-        if unsafe == safe or not 1 / _FARTHEST <= unsafe <= _FARTHEST:
-            return safe
-        above = excess(unsafe)
 
-    def between(value: float, ends: Bracket[Fraction]) -> Fraction:
-        if solve == "steps":  # strictly between, as long as there is anything between
-            return Fraction(min(max(round(value), int(ends.safe) + 1), max(int(ends.unsafe) - 1, int(ends.safe))))
-        return Fraction(value)
+    def excess_at(y: float) -> float:
+        value = parameter_at(y, solve)
+        if value not in found:
+            found[value] = excess(value)
+        return found[value]
 
-    ends = Bracket(unsafe, above, safe, below)
-    return narrowed(ends, excess, between, resolution=_CLOSE_MOMENTS, least_share=0.01)
+    inside, least = log_of_safety(safe, solve), RANGES[solve][1]
+    outside, step = inside, _FIRST_STEP_OF_MOMENTS
+    while excess_at(outside) <= 0:
+        if outside <= least:
+            return parameter_at(outside, solve)
+        inside, outside, step = outside, max(outside - step, least), 2 * step
+    if solve in WHOLE:
+        halved(inside, outside, lambda value: excess_at(log_of_safety(value, solve)) <= 0, solve, _CLOSE_MOMENTS)
+    else:
+        crossing(lambda y: -excess_at(y), outside, inside, near=_CLOSE_MOMENTS)
+    return min((value for value, over in found.items() if over <= 0), key=lambda value: log_of_safety(value, solve))
 
 
 def _promised_excess(factory: Factory, value: Fraction, budget: Budget) -> float:
@@ -137,15 +130,6 @@ def _promised_excess(factory: Factory, value: Fraction, budget: Budget) -> float
         return math.inf
     over = float(promised - budget.epsilon)
     return max(over, math.ulp(0.0)) if promised > budget.epsilon else over
-
-
-def _further(value: Fraction, step: float, solve: Solve) -> Fraction:
-    """A value that spends more."""
-    if solve == "noise":
-        return Fraction(float(value) * math.exp(-step))
-    if solve == "steps":
-        return Fraction(max(int(value) + 1, round(float(value) * math.exp(step))))
-    return Fraction(min(1.0, float(value) * math.exp(step)))
 
 
 def _delta_from_above(mechanism: Mechanism, budget: Budget, group_size: int) -> Fraction:
@@ -178,29 +162,3 @@ def _delta_from_below(mechanism: Mechanism, budget: Budget) -> Fraction:
     attacks = {attack for each in neighbour_classes(mechanism, budget.relation).every() for attack in each.attacks}
     lowers = (Fraction(delta_at_once(attack, budget.epsilon).exact_lower) for attack in attacks)
     return max(lowers, default=Fraction(0))
-
-
-def _boundary(holds: Callable[[Fraction], bool], solve: Solve) -> tuple[Fraction | None, Fraction | None]:
-    """Return a value at which a property holds, and a less safe one at which it does not (None: none was met).
-
-    The property is taken to hold on the safe side of some value.
-    """
-    start, least, most = RANGES[solve]
-    seen: dict[Fraction, bool] = {}
-
-    def holds_at(y: float) -> bool:
-        value = parameter_at(y, solve)
-        if value not in seen:
-            seen[value] = holds(value)
-        return seen[value]
-
-    inside = outside = start
-    step, towards = _FIRST_STEP, -1.0 if holds_at(start) else 1.0
-    while holds_at(inside) == holds_at(outside):
-        here = min(max(start + towards * step, least), most)
-        inside, outside = (outside, here) if towards < 0 else (here, inside)
-        if here in (least, most) and holds_at(inside) == holds_at(outside):
-            return (parameter_at(here, solve), None) if towards < 0 else (None, parameter_at(here, solve))
-        step *= 2
-    inside, outside = halved(inside, outside, holds, solve, _CLOSE)
-    return parameter_at(inside, solve), parameter_at(outside, solve)

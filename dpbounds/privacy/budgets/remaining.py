@@ -18,7 +18,7 @@ from dpbounds.expressions.time_limit import time_limited
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import Account, account_at
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate_within
-from dpbounds.privacy.budgets.crossing import Solve
+from dpbounds.privacy.budgets.parameter import Solve
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, parts_of
 from dpbounds.privacy.relations import Relation
 from dpbounds.privacy.values import Budget, demand_fields, practical_epsilon

@@ -43,8 +43,12 @@ def log_tails(x: NDArray[Any]) -> NDArray[Any]:
     return found
 
 
-def crossing(function: Callable[[float], float], low: float, high: float, near: float) -> float:
+def crossing(
+    function: Callable[[float], float], low: float, high: float, near: float, enough: float = 0.0
+) -> float:
     """Where a continuous function that is negative at one end and positive at the other is 0, to within ``near``.
+
+    The search ends earlier where the function is found to be at most ``enough``.
 
     Regula falsi, in which an end that stays twice counts half (Illinois); every third point is the middle, so that the
     bracket shrinks whatever the function's shape.
@@ -59,6 +63,8 @@ def crossing(function: Callable[[float], float], low: float, high: float, near: 
             chord = low + (high - low) * at_low / (at_low - at_high)
             middle = min(max(chord, low + near / 2), high - near / 2)
         value = function(middle)
+        if abs(value) <= enough:
+            return middle
         if (value < 0) == (at_low < 0):
             at_high = at_high / 2 if moved == -1 else at_high
             low, at_low, moved = middle, value, -1

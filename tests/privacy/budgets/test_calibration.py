@@ -13,8 +13,11 @@ import dpbounds.privacy.mechanisms as dp
 from dpbounds.errors import InvalidValue, NotCertified
 from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants.certified import account, delta, epsilon
-from dpbounds.privacy.budgets import calibration, crossing
+from dpbounds.privacy.budgets import calibration, evidence
 from dpbounds.privacy.budgets.calibration import calibrate, hidden_constant, sufficient_noise
+from dpbounds.privacy.budgets.crossing import Crossing
+from dpbounds.privacy.budgets.evidence import OfProducts
+from dpbounds.privacy.pairs.pairs import Product
 from dpbounds.privacy.proofs import Proof
 from dpbounds.privacy.publishing.interoperability import get_noise_multiplier, noise_multiplier, steps_for_epochs
 from dpbounds.privacy.relations import Relation
@@ -67,9 +70,14 @@ def test_noise_that_suffices_leaves_little(rate: str, steps: int) -> None:
     assert enough >= calibrate(sampled(rate, steps), 1, "1e-6", ADDED).fails_at
 
 
-def test_noise_that_suffices_where_the_search_has_no_estimate() -> None:
-    budget = Budget.of(2, "1e-6", ADDED)
-    assert sufficient_noise(dp.Laplace, budget) == calibrate(dp.Laplace, 2, "1e-6", ADDED).value
+def test_noise_that_suffices_where_pairs_are_not_attained() -> None:
+    """There a whole calibration has further proofs."""
+
+    def last(noise: Fraction) -> dp.Mechanism:
+        return dp.LastIterate(dp.Gaussian(noise), batches=4, epochs=2, smoothness_step="0.1", order="fixed")
+
+    budget = Budget.of(2, "1e-6", Relation.REPLACE_ONE)
+    assert sufficient_noise(last, budget) == calibrate(last, 2, "1e-6", "replace-one").value
 
 
 @pytest.mark.seconds
@@ -220,9 +228,9 @@ def test_noise_for_batches_of_a_fixed_size(kind: type[dp.Mechanism], relation: s
 def test_sides_are_only_ever_what_was_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     """Estimates that mislead cost time: what is returned has been proven on both sides."""
     factory = batches(dp.SampledWithoutReplacement)
-    honest, estimate = calibrate(factory, 2, "1e-5"), crossing._expected
+    honest, estimate = calibrate(factory, 2, "1e-5"), evidence.expected
     for wrong_by in (-3.0, 3.0):
-        monkeypatch.setattr(crossing, "_expected", lambda p, e, by=wrong_by: estimate(p, e) + by)
+        monkeypatch.setattr(evidence, "expected", lambda p, e, by=wrong_by: estimate(p, e) + by)
         found = calibrate(factory, 2, "1e-5")
         assert delta(factory(found.value), 2).exact_upper <= Fraction("1e-5")
         assert found.value == pytest.approx(float(honest.value), rel=2e-3)
@@ -233,10 +241,10 @@ def test_the_products_of_several_classes_count_all() -> None:
     """A value suffices only where no product overspends, also where one alone decides that it fails."""
     products = [lambda v, q=q: dp.PoissonSampled(dp.Gaussian(v), q) ** 4 for q in ("0.1", "0.2")]
 
-    def pairs(value: Fraction) -> tuple[crossing.Product, ...]:
+    def pairs(value: Fraction) -> tuple[Product, ...]:
         return tuple(pair for mechanism in products for pair in products_of(mechanism(value), ADDED))
 
-    safe, unsafe = crossing.Crossing(pairs, Budget.of(1, "1e-5", ADDED), "noise").search()
+    safe, unsafe = Crossing(OfProducts(pairs, Budget.of(1, "1e-5", ADDED)), "noise").search()
     assert all(delta(mechanism(safe), 1).exact_upper <= Fraction("1e-5") for mechanism in products)
     assert any(delta(mechanism(unsafe), 1).exact_lower > Fraction("1e-5") for mechanism in products)
     assert safe <= unsafe * Fraction(1001, 1000)
@@ -338,22 +346,21 @@ def test_wide_proofs_decide_by_the_right_end(solve, monkeypatch: pytest.MonkeyPa
         ends = replace(found.enclosure, exact_lower=low * Fraction(49, 50), exact_upper=high * Fraction(51, 50))
         return replace(found, enclosure=ends)
 
-    for name in ("account_at", "prove_epsilon"):
-        proven = getattr(calibration, name)
-        monkeypatch.setattr(calibration, name, lambda *given, proven=proven: wide(proven(*given)))
+    proven = evidence.prove_delta
+    monkeypatch.setattr(evidence, "prove_delta", lambda *given: wide(proven(*given)))
     found = calibrate(mechanism, Fraction(1, 4), "1e-5", solve=solve)
-    kept, broken = (account(mechanism(x), delta="1e-5").enclosure for x in (found.value, found.fails_at))
-    assert kept.exact_upper * Fraction(51, 50) <= Fraction(1, 4) * Fraction(501, 500)
-    assert broken.exact_lower * Fraction(49, 50) > Fraction(1, 4) * Fraction(499, 500)
+    kept, broken = (delta(mechanism(x), Fraction(1, 4)) for x in (found.value, found.fails_at))
+    assert kept.exact_upper * Fraction(51, 50) <= Fraction("1e-5") * Fraction(501, 500)
+    assert broken.exact_lower * Fraction(49, 50) > Fraction("1e-5") * Fraction(499, 500)
 
 
 @pytest.mark.parametrize(("low", "high", "side"), [(8, 10, "safe"), (9, 11, None), (10, 11, None), (11, 12, "unsafe")])
 def test_a_proof_on_both_sides_of_the_target_decides_nothing(low, high, side, monkeypatch: pytest.MonkeyPatch) -> None:
     budget = Budget.of(1, "1e-5", "replace-one")
     ends = Enclosure(low * budget.delta / 10, high * budget.delta / 10, "planted")
-    monkeypatch.setattr(crossing, "prove_delta", lambda *_: Proof(ends, "planted"))
-    search = crossing.Crossing(lambda _: ((),), budget, "noise")
-    search._proven(Fraction(3), (1e-3,))
+    monkeypatch.setattr(evidence, "prove_delta", lambda *_: Proof(ends, "planted"))
+    search = Crossing(OfProducts(lambda _: ((),), budget), "noise")
+    search._look(Fraction(3), 1e-3)
     assert (search.safe, search.unsafe) == (Fraction(3) if side == "safe" else None, 3 if side == "unsafe" else None)
 
 

@@ -13,7 +13,7 @@ from scipy.stats import binom
 import dpbounds as dp
 from dpbounds.errors import CertificateError, InvalidValue, UnsupportedMechanism
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate
-from dpbounds.privacy.budgets.crossing import Solve
+from dpbounds.privacy.budgets.parameter import Solve
 from dpbounds.privacy.publishing.certificates import certificate
 from dpbounds.privacy.publishing.statements import statement
 

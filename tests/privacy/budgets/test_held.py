@@ -14,8 +14,8 @@ import dpbounds as dp
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.time_limit import clocked
 from dpbounds.privacy.budgets.calibration import Calibration, calibrate
-from dpbounds.privacy.budgets.crossing import Solve
 from dpbounds.privacy.budgets.held import Held, improved, proven_at_once
+from dpbounds.privacy.budgets.parameter import Solve
 from dpbounds.privacy.values import Budget
 
 ADD, REPLACE, ZERO = "add-or-remove-one", "replace-one", "zero-out-one"

@@ -26,7 +26,6 @@ TESTS = {
     "privacy/accountants/questions.py": 1,
     "privacy/accountants/routing.py": 1,
     "privacy/accountants/simple_bounds.py": 2,
-    "privacy/budgets/crossing.py": 1,
     "privacy/budgets/filters.py": 1,
     "privacy/domination/composition.py": 1,
     "privacy/domination/many_choices.py": 5,
