@@ -351,7 +351,7 @@ def _of_products(
 def _of_shuffling(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve
 ) -> tuple[Fraction, Fraction | None]:
-    """The same where batches are shuffled: what clones prove is known from above, and attacks lie far away."""
+    """Search where batches are shuffled: what clones prove is known from above, and attacks lie far away."""
     value, _ = Crossing(OfShuffling(factory, budget), solve, "safe", close=_CLOSE_BY_CLONES).search()
     assert value is not None
     with contextlib.suppress(TimeIsUp, NotCertified):

@@ -1,4 +1,4 @@
-"""Where a monotone parameter starts to keep a budget.
+"""The search for the value of a monotone parameter that just keeps a budget.
 
 Estimates find the place; what is returned are the closest values that were *proven* to suffice and to fail. A search
 varies y, the logarithm of the parameter, signed so that a larger y spends less (``parameter.py``).

@@ -1,4 +1,4 @@
-"""What is known of the spending at one value of a parameter: estimates, which decide nothing, and proofs."""
+"""Evidence about the spending at one value of a parameter: estimates, which decide nothing, and proofs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Excess:
 
 
 class Evidence(Protocol):
-    """What a search for a crossing may ask."""
+    """The questions of a search for a crossing."""
 
     budget: Budget
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
-from dpbounds.expressions.exact import Direction, to_decimal
+from dpbounds.expressions.exact import Direction, to_decimal, to_float
 
 _LONGEST_TEXT = 60  # characters up to which p/q is written out
 
@@ -20,11 +21,22 @@ def typed(value: Fraction, direction: Direction, digits: int = 12) -> str:
 
 
 def rounded(value: Fraction, direction: Direction) -> str:
-    """Return the same, and say where it was rounded."""
+    """A number as a person would type it: a double by its decimal, others rounded, which is said."""
     text = typed(value, direction)
     if Fraction(text) == value:
         return text
-    return f"{'at most' if direction == 'up' else 'at least'} {text}"
+    return as_double(value) or f"{'at most' if direction == 'up' else 'at least'} {text}"
+
+
+def as_double(value: Fraction, digits: int = 12) -> str | None:
+    """A short decimal whose nearest double is exactly this value; None where there is none.
+
+    >>> as_double(Fraction(0.1)), as_double(Fraction(1, 10)), as_double(Fraction(1, 3))
+    ('0.1', None, None)
+    """
+    near = to_float(value, "down")
+    short = f"{near:.{digits}g}"
+    return short if math.isfinite(near) and Fraction(float(short)) == value else None
 
 
 def exact_text(value: Fraction) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from dpbounds.errors import CertificateError
+from dpbounds.expressions.exact import Direction
 from dpbounds.privacy.accountants.certified import Account
 from dpbounds.privacy.budgets.calibration import Calibration
 from dpbounds.privacy.mechanisms import Gaussian, LastIterate, Mechanism, PoissonSampled, parts_of
@@ -13,7 +15,7 @@ from dpbounds.privacy.mechanisms.guarantees import Declared
 from dpbounds.privacy.mechanisms.schemes.last_iterate import CONDITION
 from dpbounds.privacy.mechanisms.schemes.sampling import Sampling
 from dpbounds.privacy.publishing import standalone_checker
-from dpbounds.privacy.publishing.numerals import rounded, typed
+from dpbounds.privacy.publishing.numerals import as_double, rounded, typed
 from dpbounds.privacy.publishing.publishable import demand_one_record, finite_ends, versions
 from dpbounds.privacy.relations import Relation
 
@@ -44,7 +46,8 @@ def statement(
             full stop. What the subject accounts for are then the most that were reserved, and no list of what happened.
 
     Returns:
-        The paragraph. ε, δ and sample rates are rounded up to the digits printed, noise down.
+        The paragraph. ε, δ and sample rates are rounded up to the digits printed, noise down. A noise or a rate that
+        is a double is printed as the decimal that names it, and the paragraph says so.
 
     Raises:
         CertificateError: The proven upper end is not finite, so there is nothing to state; it is for groups; or there
@@ -75,7 +78,8 @@ def statement(
         *outside,
     )
     plain = all(isinstance(part.noise, Gaussian) and type(part) in (Gaussian, PoissonSampled) for part, _ in parts)
-    described = "; ".join(_described(*part) for part in parts)
+    numbers = _Numbers()
+    described = "; ".join(_described(*part, numbers) for part in parts)
     takes = f"It takes {steps} step{'' if steps == 1 else 's'}: " if plain else "It consists of: "
     if chosen:
         takes = f"{chosen}. Accounted for are: "
@@ -102,7 +106,7 @@ def statement(
             "others.",
             f"Not protected: {'; '.join(excluded)}.",
             f"{'Epsilon' if is_delta else 'Delta'} is proven to lie in [{lower}, {upper}] and rounded up (method: "
-            f"{enclosure.method}, in ball arithmetic and exact numbers; {named}).",
+            f"{enclosure.method}, in ball arithmetic and exact numbers; {named}).{numbers.note}",
             f"The releases, as a ledger or a certificate describes them, have the SHA-256 digest "
             f"{digest(subject.mechanism)}.",
         )
@@ -113,13 +117,26 @@ def why_no_statement(mechanism: Mechanism, relation: Relation) -> str | None:
     """Why a statement has no words for a mechanism, and what to do; None where it has."""
     try:
         for part, count in parts_of(mechanism):
-            _described(part, count)
+            _described(part, count, _Numbers())
     except CertificateError as reason:
         return str(reason).split(": ", 1)[1]
     return None
 
 
-def _described(part: Mechanism, count: int) -> str:
+class _Numbers:
+    """A writer of numbers that knows whether any of them was a double, printed as the decimal that names it."""
+
+    def __init__(self) -> None:
+        self.note = ""
+
+    def __call__(self, value: Fraction, direction: Direction) -> str:
+        text = rounded(value, direction)
+        if text == as_double(value) and Fraction(text) != value:
+            self.note = " Decimals that are not exact in binary stand for the double-precision numbers nearest to them."
+        return text
+
+
+def _described(part: Mechanism, count: int, numbers: _Numbers) -> str:
     """Equal releases, numbers rounded so that what is said spends no less."""
     inner = part.mechanism if isinstance(part, Sampling) else part
     if inner.name not in MECHANISMS or isinstance(inner, Declared) or (inner.whole and inner is not part):
@@ -129,7 +146,7 @@ def _described(part: Mechanism, count: int) -> str:
         )
     simply = part.resolved()
     unit = f" ({part.noise.unit})" if part.noise.unit else ""
-    return f"{simply.releases_in_words(count, rounded)}, {simply.in_words(rounded)}{unit}"
+    return f"{simply.releases_in_words(count, numbers)}, {simply.in_words(numbers)}{unit}"
 
 
 def _published(parts: Sequence[Mechanism]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, strategies as st
 
 from dpbounds.errors import CertificateError
 from dpbounds.expressions.enclosure import Enclosure
@@ -34,6 +35,7 @@ from dpbounds.privacy.mechanisms import (
 )
 from dpbounds.privacy.mechanisms.descriptions import MECHANISMS, SAMPLINGS, digest
 from dpbounds.privacy.mechanisms.schemes.encoders import Toeplitz
+from dpbounds.privacy.publishing.numerals import rounded
 from dpbounds.privacy.publishing.statements import IDEAL_NOISE, statement, why_no_statement
 from dpbounds.privacy.relations import Relation
 
@@ -164,6 +166,29 @@ def test_numbers_are_rounded_so_that_what_is_said_spends_no_less() -> None:
     assert "at rate at most 0.333333333334, Gaussian" in text
     assert "noise multiplier at least 0.333333333333 (" in text
     assert "Poisson sampling (each record enters each step's sample independently, and the samples stay secret)" in text
+
+
+@pytest.mark.parametrize(("noise", "rate"), [(1.1, 0.01), (0.7, 1e-3), (1.1, "0.01"), (1.5, 0.25)])
+def test_doubles_are_stated_as_they_were_typed(noise: float, rate: float | str) -> None:
+    """The decimal names the double that is accounted; the statement says so wherever the two differ."""
+    step = PoissonSampled(Gaussian(noise), rate)
+    text = statement(Account(step, Relation.REPLACE_ONE, "delta", Fraction(1, 10**5), Enclosure(THIRD, THIRD), ()))
+    assert f"at rate {float(rate):.12g}, Gaussian noise multiplier {noise} (" in text
+    assert ("double-precision numbers nearest to them" in text) is (noise != 1.5)
+    exactly = statement(
+        Account(Gaussian(str(noise)), Relation.REPLACE_ONE, "delta", THIRD, Enclosure(THIRD, THIRD), ())
+    )
+    assert "double-precision numbers nearest" not in exactly
+
+
+@given(st.fractions(Fraction(1, 10**6), 10**6))
+def test_a_decimal_stands_for_a_number_only_where_it_names_it(value: Fraction) -> None:
+    for number in (value, Fraction(float(value)), Fraction(f"{float(value):.9g}")):
+        text = rounded(number, "up")
+        if text.startswith("at most "):
+            assert Fraction(text.removeprefix("at most ")) > number
+        else:
+            assert number in (Fraction(text), Fraction(float(text)))
 
 
 @pytest.mark.parametrize("typed", [1e-5, 3e-7, 0.1])
