@@ -27,8 +27,8 @@ from torch.utils import data as torch_data
 from dpbounds.algorithms.ledger import Ledger
 from dpbounds.errors import InvalidValue, UnsupportedMechanism
 from dpbounds.opacus import PrivacyEngine
-from dpbounds.opacus.engine import OPTIONS
 from dpbounds.opacus.optimizers import OPTIMIZERS
+from dpbounds.opacus.options import OPTIONS
 from dpbounds.privacy.accountants.certified import epsilon
 from dpbounds.privacy.mechanisms import Composed, Gaussian, PoissonSampled
 from dpbounds.privacy.publishing.certificates import check_certificate

@@ -1,0 +1,153 @@
+"""The options of ``make_private``: which values are accounted for, and why others are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from opacus.data_loader import DPDataLoader
+from torch.utils.data import BatchSampler, IterableDataset, RandomSampler, SequentialSampler
+
+from dpbounds.errors import InvalidValue, UnsupportedMechanism
+from dpbounds.expressions.exact import exact
+from dpbounds.opacus.forward import demand_independent_layers
+from dpbounds.privacy.values import positive
+
+
+def demand_decided(options: Mapping[str, Any]) -> None:
+    """Raise ``InvalidValue`` or ``UnsupportedMechanism`` where an option is missing, unknown or not accounted for."""
+    missing = {"module", "optimizer", "data_loader", "noise_multiplier", "max_grad_norm"} - set(options)
+    if missing:
+        raise InvalidValue("options of make_private", sorted(options), f"given with {', '.join(sorted(missing))}")
+    for name, value in options.items():
+        if name not in OPTIONS:
+            raise UnsupportedMechanism(f"the option {name} of Opacus was not looked at here; leave it out")
+        OPTIONS[name](value)
+    reduction = getattr(options.get("criterion"), "reduction", None)
+    if reduction in {"mean", "sum"} - {options.get("loss_reduction", "mean")}:
+        raise InvalidValue(
+            "loss_reduction",
+            options.get("loss_reduction", "mean"),
+            f"{reduction!r}, as the criterion has it",
+            "else gradients are scaled by the size of the sample before they are clipped",
+        )
+    layers, flat = isinstance(options["max_grad_norm"], list | tuple), options.get("clipping", "flat") == "flat"
+    if layers is flat:
+        raise InvalidValue(
+            "max_grad_norm", options["max_grad_norm"], "a number with clipping='flat', a list with 'per_layer'"
+        )
+
+
+def _anything(_: Any) -> None:
+    """Every value is accounted for as it is."""
+
+
+def _one_of(name: str, allowed: Mapping[Any, str]) -> Callable[[Any], None]:
+    """The values that are allowed (with an empty reason), and why others are not."""
+    good = [value for value, reason in allowed.items() if not reason]
+
+    def check(value: Any) -> None:
+        reason = allowed.get(value, "it was not looked at here")
+        if reason:
+            raise InvalidValue(name, value, " or ".join(map(repr, good)), reason)
+
+    return check
+
+
+def _module(module: Any) -> None:
+    if isinstance(module, _distributed()):
+        raise UnsupportedMechanism(
+            f"training on several workers ({type(module).__name__}): Opacus' distributed sampler leaves out empty "
+            "batches, and draws independently only where workers have seeds of their own; train on one"
+        )
+    demand_independent_layers(module)
+    for parameter in module.parameters():
+        if parameter.dtype not in (torch.float32, torch.float64):
+            raise UnsupportedMechanism(
+                f"parameters of type {parameter.dtype}: noise would be rounded to as few bits; keep parameters in "
+                "torch.float32 (autocast is fine)"
+            )
+
+
+def _distributed() -> tuple[type, ...]:
+    from opacus.distributed import DifferentiallyPrivateDistributedDataParallel
+    from torch.distributed.fsdp import FSDPModule
+    from torch.nn.parallel import DistributedDataParallel
+
+    return DifferentiallyPrivateDistributedDataParallel, DistributedDataParallel, FSDPModule
+
+
+def _noise_multiplier(value: Any) -> None:
+    if exact(value, "noise_multiplier") < 0:
+        raise InvalidValue("noise_multiplier", value, "at least 0")
+
+
+def _max_grad_norm(value: Any) -> None:
+    for norm in value if isinstance(value, list | tuple) else (value,):
+        positive(norm, "max_grad_norm")
+
+
+_NOT_POISSON = (
+    "batches that are not Poisson samples have no such account: PrivacyEngine(sampling='shuffled', "
+    "relation='replace-one') draws and accounts for shuffled ones; in one order for all epochs they spend what "
+    "dpbounds.shuffled_epochs(noise_multiplier, epochs) does"
+)
+
+# Every option of make_private, and what is refused; the tests fail for an option that is not here.
+OPTIONS: dict[str, Callable[[Any], None]] = {
+    "module": _module,
+    "optimizer": _anything,
+    "criterion": _anything,
+    "data_loader": lambda loader: demand_plain_loader(loader),
+    "noise_multiplier": _noise_multiplier,
+    "max_grad_norm": _max_grad_norm,
+    "batch_first": _anything,
+    "loss_reduction": _anything,
+    "poisson_sampling": _one_of("poisson_sampling", {True: "", False: _NOT_POISSON}),
+    "clipping": _one_of(
+        "clipping",
+        {
+            "flat": "",
+            "per_layer": "",
+            "adaptive": "it publishes a noisy count divided by the number of records that were drawn, which is data",
+        },
+    ),
+    "noise_generator": _anything,
+    "grad_sample_mode": _one_of(
+        "grad_sample_mode",
+        {
+            "hooks": "",
+            "functorch": "",
+            "ghost": "",
+            "ew": "it stops at an empty sample, which reveals that it was empty",
+            "no_op": "the model's own gradients cannot be seen to be those of single records",
+            "ghost_fsdp": "it trains on several workers",
+            "ghost_tp": "it trains on several workers",
+        },
+    ),
+    "wrap_model": _anything,
+    "rand_on_empty": _one_of(
+        "rand_on_empty", {False: "", True: "a made-up record in place of none moves the sum by twice the clipping norm"}
+    ),
+}
+
+
+def demand_plain_loader(loader: Any) -> None:
+    """Raise ``UnsupportedMechanism`` unless a loader asks for nothing that Poisson sampling would throw away."""
+    instead = "give DataLoader(dataset, batch_size=b), of which a Poisson loader is made"
+    if isinstance(loader, DPDataLoader):
+        raise UnsupportedMechanism(f"the loader is private already, at a rate of its own; {instead}")
+    if isinstance(loader.dataset, IterableDataset):
+        raise UnsupportedMechanism(f"records of a stream cannot be drawn independently; {instead} of an indexed one")
+    batches = loader.batch_sampler
+    if type(batches) is not BatchSampler:
+        what = "no batches" if batches is None else f"batches of its own ({type(batches).__name__})"
+        raise UnsupportedMechanism(f"the loader has {what}, which would be thrown away; {instead}")
+    sampler = batches.sampler
+    whole = type(sampler) is RandomSampler and not sampler.replacement and sampler._num_samples is None
+    if not (whole or type(sampler) is SequentialSampler):
+        raise UnsupportedMechanism(
+            f"the loader draws by {type(sampler).__name__}, which would be thrown away, weights and numbers with it: "
+            f"every record is drawn at one rate; {instead}"
+        )
