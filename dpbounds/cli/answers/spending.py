@@ -296,7 +296,8 @@ def write_publications(found: Account | Calibration, given: dict[str, Any], cond
     from dpbounds.privacy.publishing.statements import IDEAL_NOISE, statement
 
     of_noise = CONDITION in (condition or "")  # what a last iterate rests on a statement says by itself
-    return statement(found, noise_drawn=f"{IDEAL_NOISE}, {CONDITION}" if of_noise else IDEAL_NOISE)
+    noise = f"{IDEAL_NOISE}, {CONDITION}" if of_noise else IDEAL_NOISE
+    return statement(found, noise_drawn=noise, form=given["statement"])
 
 
 def _as_float(tolerance: Fraction) -> float:

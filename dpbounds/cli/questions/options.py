@@ -241,7 +241,14 @@ LEDGER_OPTION = click.option(
     "--ledger", type=FILE, metavar="FILE", help="Ledger of a run (JSON), in place of the options above."
 )
 PUBLISHING_OPTIONS = options(
-    click.option("--statement", is_flag=True, help="Print the privacy statement, too."),
+    click.option(
+        "--statement",
+        type=click.Choice(["full", "paper", "latex", "assessment"]),
+        is_flag=False,
+        flag_value="full",
+        help="Print the privacy statement, too: in full, in two sentences for a paper (or in LaTeX), or as what an "
+        "attacker can do, for an impact assessment.",
+    ),
     click.option(
         "--certificate",
         type=FILE,

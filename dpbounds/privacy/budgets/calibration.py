@@ -36,7 +36,7 @@ from dpbounds.privacy.accountants.certified import account_at
 from dpbounds.privacy.budgets.crossing import CLOSE, Crossing
 from dpbounds.privacy.budgets.evidence import OfProducts, OfShuffling
 from dpbounds.privacy.budgets.held import Held, improved, least_by_moments, proven_at_once
-from dpbounds.privacy.budgets.parameter import PROBES, RANGES, WHOLE, Solve, parameter_at
+from dpbounds.privacy.budgets.parameter import PROBES, RANGES, WHOLE, Solve, log_of_safety, parameter_at
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.domination.many_choices import with_gaussian_choices
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
@@ -51,6 +51,7 @@ from dpbounds.privacy.values import Budget, demand_fields, practical_epsilon
 _SPARE = 1e-5  # in log noise, where the last digits of the noise do not matter
 _CLOSE_BY_CLONES = 2e-5  # in the logarithm of the parameter
 _CLOSE_TO_ATTACKS = 2e-3  # the same for attacks on shuffled batches, which lie far away
+_NARROW = Fraction(1, 10**9)  # relative width of proofs of ε that a value at a distance of ``CLOSE`` makes up for
 TOLERANCE = Fraction(1, 1000)  # relative distance of what suffices and what fails, below which a search is content
 
 
@@ -307,6 +308,12 @@ def _calibrated(
         at_further = at_value if further == value else account_at(factory(further), budget.at_delta, budget.relation)
         if at_further.enclosure.exact_upper <= budget.epsilon:
             value, at_value = further, at_further
+    elif 0 < at_value.enclosure.exact_upper - budget.epsilon <= budget.epsilon * _NARROW and solve not in WHOLE:
+        # the proof of ε is a little wider than that of δ: a value as near suffices by both
+        beside = parameter_at(log_of_safety(value, solve) + CLOSE, solve)
+        at_beside = account_at(factory(beside), budget.at_delta, budget.relation)
+        if at_beside.enclosure.exact_upper <= budget.epsilon:
+            value, at_value = beside, at_beside
     return value, fails_at, at_value.enclosure
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Literal
 
 from dpbounds.errors import CertificateError
 from dpbounds.expressions.exact import Direction
@@ -17,9 +18,12 @@ from dpbounds.privacy.mechanisms.schemes.sampling import Sampling
 from dpbounds.privacy.publishing import standalone_checker
 from dpbounds.privacy.publishing.numerals import as_double, rounded, typed
 from dpbounds.privacy.publishing.publishable import demand_one_record, finite_ends, versions
+from dpbounds.privacy.publishing.short_statements import short_statement
 from dpbounds.privacy.relations import Relation
 
+Form = Literal["full", "paper", "latex", "assessment"]
 IDEAL_NOISE = "pseudo-random numbers in double precision, standing for ideal Gaussian noise"
+_IDEAL_NOISES = IDEAL_NOISE.replace("ideal Gaussian", "the ideal")
 _PRINTED_DIGITS = 6
 
 _BOUNDS = (
@@ -35,8 +39,9 @@ def statement(
     noise_drawn: str = IDEAL_NOISE,
     outside: Sequence[str] = (),
     chosen: str = "",
+    form: Form = "full",
 ) -> str:
-    """One paragraph fit to publish: what is protected, how well, under which assumptions, and what is not protected.
+    """Return a privacy statement to publish: a paragraph with its assumptions and exclusions, or a short form.
 
     Args:
         subject: An account, or a calibration (then the statement is about its value that suffices).
@@ -44,6 +49,8 @@ def statement(
         outside: Further things that depended on the data and are not counted, each a short phrase.
         chosen: Of releases that were chosen as the run went: how many there may be, at most, in a sentence without a
             full stop. What the subject accounts for are then the most that were reserved, and no list of what happened.
+        form: "full" for a paragraph that states assumptions and exclusions, "paper" for two sentences, "latex" for the
+            same in LaTeX, "assessment" for what an attacker can do, as a data-protection impact assessment asks it.
 
     Returns:
         The paragraph. ε, δ and sample rates are rounded up to the digits printed, noise down. A noise or a rate that
@@ -91,7 +98,19 @@ def statement(
     bounds = "bounds and divisors that are public constants" if last else _BOUNDS
     rates = any(getattr(part, "sample_rate", None) not in (None, 1) for part, _ in parts)
     if noise_drawn == IDEAL_NOISE and not all(isinstance(part.noise, Gaussian) for part, _ in parts):
-        noise_drawn = IDEAL_NOISE.replace("ideal Gaussian", "the ideal")
+        noise_drawn = _IDEAL_NOISES
+    if form != "full":
+        conditions = [
+            *([f"Accounted for are the most that were reserved: {chosen}."] if chosen else []),
+            *([f"It is assumed that {CONDITION}."] if last else []),
+            *([f"The noise drawn was: {noise_drawn}."] if noise_drawn not in (IDEAL_NOISE, _IDEAL_NOISES) else []),
+            *([f"Not counted: {'; '.join(outside)}."] if outside else []),
+        ]
+        proven_end = finite_ends(enclosure)[1]
+        exactly = (proven_end, target) if is_delta else (target, proven_end)
+        words = [_described(*part, numbers) for part in parts]
+        whole = digest(subject.mechanism)
+        return short_statement(form, (epsilon, delta), exactly, subject.relation, words, whole, conditions)
     named = ", ".join(f"{name} {text}" for name, text in versions().items())
     return " ".join(
         (
