@@ -144,6 +144,19 @@ def test_a_page_answers_what_an_officer_asks(reported, tmp_path):
 
 
 @pytest.mark.seconds
+def test_fields_are_filled_in_or_left_blank(reported, refused):
+    words = ("--report-field", "controller=City hospital <north>", "--report-field", "processor=A = B")
+    found, _ = reported("epsilon", *RUN, *words)
+    assert "What is this report about?" in found.text
+    for told in ("controller City hospital <north>", "processor A = B", "title model version purpose controller"):
+        assert told in found.text
+    assert found.forbidden == []
+    for wrong in ("controller", "=x", "controller="):
+        assert "NAME=TEXT" in refused("epsilon", *RUN, "--report", "r.html", "--report-field", wrong)
+    assert "add --report FILE.html" in refused("epsilon", *RUN, "--report-field", "controller=x")
+
+
+@pytest.mark.seconds
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.minutes_cases("--m*")
 def test_a_page_of_a_newer_scheme_answers_the_same(reported, tmp_path, scheme):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
@@ -19,7 +20,7 @@ import click
 from dpbounds import __version__
 from dpbounds.cli.answers.assumptions import assumptions
 from dpbounds.cli.printing.output import plain, print_written
-from dpbounds.cli.questions.options import writing
+from dpbounds.cli.questions.options import report_fields, writing
 from dpbounds.expressions.enclosure import End
 from dpbounds.expressions.exact import Direction, to_decimal
 from dpbounds.privacy.mechanisms.core import SETTINGS, Assumption, parts_of
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from dpbounds.privacy.relations import Relation
     from dpbounds.render.curves import Panel
 
+_FIELDS = ("title", "model", "version", "purpose", "controller", "date")
 OWNER = "who owns the data"
 _DIGITS = 6
 _FACTORS_BELOW = 10  # ε from which on e^ε is too large to be read as a factor
@@ -41,9 +43,21 @@ _ALARMS = (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10))
 
 
 def write(path: Path, report: Report) -> None:
-    """Write the page, and say so on standard error."""
-    writing(path, page(report), "--report")
+    """Write the page, what it is about first, and say so on standard error."""
+    about = _about(report_fields(click.get_current_context()))
+    writing(path, page(replace(report, sections=(about, *report.sections))), "--report")
     print_written(path, err=True)
+
+
+def _about(given: Mapping[str, str]) -> Section:
+    """The fields of an organisation's files; what was not given is filled in by hand."""
+    return Section(
+        "What is this report about?",
+        table=Table(
+            ("field", "entry"),
+            tuple((name, given.get(name, "")) for name in dict.fromkeys((*_FIELDS, *given))),
+        ),
+    )
 
 
 def rounded(value: End, direction: Direction) -> str:

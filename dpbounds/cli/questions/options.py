@@ -352,9 +352,41 @@ def _report_with_pictures(ctx: click.Context, option: click.Parameter, path: Pat
     return _report(ctx, option, path)
 
 
-def _report_option(callback: Callable[..., Path | None]) -> Callable[[Any], Any]:
-    return click.option(
-        "--report", type=FILE, callback=callback, metavar="FILE.html", help="Write a report to read, sign and print."
+def _report_fields(ctx: click.Context, option: click.Parameter, words: tuple[str, ...]) -> None:
+    """Keep the fields for the page; the verbs do not see them."""
+    given = ctx.find_root().obj or ()
+    if words and not any(word == "--report" or word.startswith("--report=") for word in given):
+        raise unfit("--report-field", "fills in a report", "add --report FILE.html")
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not (name.strip() and equals and text.strip()):
+            raise InvalidValue("--report-field", word, "NAME=TEXT", 'for example "controller=City hospital"')
+        report_fields(ctx)[name.strip()] = text.strip()
+
+
+def report_fields(ctx: click.Context) -> dict[str, str]:
+    """Return the fields of a report that were given, by name."""
+    fields: dict[str, str] = ctx.meta.setdefault("dpbounds.report_fields", {})
+    return fields
+
+
+def _report_option(callback: Callable[..., Path | None]) -> Callable[[Callback], Callback]:
+    return options(
+        click.option(
+            "--report",
+            type=FILE,
+            callback=callback,
+            metavar="FILE.html",
+            help="Write a report to read, sign and print.",
+        ),
+        click.option(
+            "--report-field",
+            multiple=True,
+            expose_value=False,
+            callback=_report_fields,
+            metavar="NAME=TEXT",
+            help="Fill in a field of the report: title, model, version, purpose, controller, date or another.",
+        ),
     )
 
 
