@@ -29,7 +29,7 @@ _NEAR = 1e-3  # in y, of a rough estimate
 _SETTLED = 1e-7  # a step in y of the secant method after which the next one would be below ``CLOSE``
 _NEWTON = 64  # a step so short, in units of ``close``, that the error of its slope does not matter
 _SECANTS = 8
-_APART = 0.05  # estimates whose difference is a slope and not noise
+_APART = 0.5  # of estimates whose difference is a slope and not noise
 _FARTHER, _AT_LEAST = 1.5, 0.02  # steps towards the bracket
 _LONGEST = math.log(2)  # step in y
 _BESIDE, _BESIDE_AT_MOST = 0.75, 1.2  # distance from the crossing, in widths of a fine proof: tried, accepted
@@ -287,7 +287,7 @@ class Crossing:
             excess = found.middle
             if not (found.useful and math.isfinite(excess)):
                 return False
-            if last is not None and abs(excess - last[1].middle) > 8 * (found.width + last[1].width):
+            if last is not None and abs(excess - last[1].middle) > 4 * (found.width + last[1].width):
                 secant = (excess - last[1].middle) / (y - last[0])
                 slope = secant if secant < slope / 16 else slope
             last, step = (y, found), max(-_LONGEST, min(-excess / slope, _LONGEST))
