@@ -44,7 +44,7 @@ def boundary(
     start: float | None = None,
     step: float = 1.0,
     close: float,
-    outside: float | None = None,
+    last: float | None = None,
 ) -> tuple[Fraction | None, Fraction | None]:
     """Return a value at which a property holds, and a less safe one at which it does not (None: none was met).
 
@@ -56,11 +56,12 @@ def boundary(
         start: Where to look first.
         step: How far to go from there, doubled until the side changes.
         close: The distance in y at which the search ends; of whole numbers, it ends at neighbours.
-        outside: A place where the property is known not to hold.
+        last: The least safe place to look at; the end of the parameter's range if not given.
     """
     first, least, most = RANGES[solve]
     start = first if start is None else start
-    seen: dict[Fraction, bool] = {} if outside is None else {parameter_at(outside, solve): False}
+    least = least if last is None else last
+    seen: dict[Fraction, bool] = {}
 
     def known(value: Fraction) -> bool:
         if value not in seen:
@@ -74,8 +75,6 @@ def boundary(
     towards = -1.0 if holds_at(start) else 1.0
     while holds_at(inside) == holds_at(less):
         here = min(max(start + towards * step, least), most)
-        if towards < 0 and outside is not None:
-            here = max(here, outside)
         inside, less = (less, here) if towards < 0 else (here, inside)
         if here in (least, most) and holds_at(inside) == holds_at(less):
             return (parameter_at(here, solve), None) if towards < 0 else (None, parameter_at(here, solve))
@@ -159,7 +158,7 @@ class Crossing:
                 return self.safe, None
             y, slope = (0.0, -1.0) if bracket is None else self._estimated(*bracket)
             if self.solve in WHOLE or not self._approach(y, slope):
-                self._walk(y)
+                self._walk(y, slope)
         except TimeIsUp:
             if self._lacks("safe"):
                 raise
@@ -333,7 +332,7 @@ class Crossing:
                 return False
         return True
 
-    def _walk(self, y: float) -> None:
+    def _walk(self, y: float, slope: float) -> None:
         """Halve on the sides that are wanted: for whole numbers, and where proofs are too wide for anything else."""
 
         def found(value: Fraction) -> Excess:
@@ -341,17 +340,27 @@ class Crossing:
                 self._proofs[value] = self._look(value, COARSE, FINE)
             return self._proofs[value]
 
-        value = self._value(y)
-        step = abs(self._y(value + 1) - self._y(value)) if self.solve in WHOLE else COARSE
+        step, close = COARSE, _WALKED
+        if self.solve in WHOLE:
+            value = self._value(y)
+            step = max(abs(self._y(value + 1) - self._y(value)), 4 * math.ulp(y))
+            close = step / 2
+            if math.isfinite(wide := _undecided(found(value)) / -slope):
+                step, close = max(step, wide / 2), max(close, wide / 8)
         if self.wanted == "safe":  # proofs of what a precise estimate excludes would be for nothing
             boundary(
                 lambda place: not self._refined(self._y(place)) > 0 and found(place).suffices,
                 self.solve,
                 start=y,
                 step=step,
-                close=_WALKED,
+                close=close,
             )
         if self.wanted == "both":
-            boundary(lambda place: found(place).suffices, self.solve, start=y, step=step, close=_WALKED)
+            boundary(lambda place: found(place).suffices, self.solve, start=y, step=step, close=close)
         if self.wanted != "safe":
-            boundary(lambda place: not found(place).fails, self.solve, start=y, step=step, close=_WALKED)
+            boundary(lambda place: not found(place).fails, self.solve, start=y, step=step, close=close)
+
+
+def _undecided(found: Excess) -> float:
+    """How wide a proof is that does not decide; 0 where it does, or where it is of no use."""
+    return 0.0 if found.suffices or found.fails or not found.useful else found.upper - found.lower

@@ -79,7 +79,7 @@ def _along_chains(
 
     low = log_of_safety(alone, solve)
     step = math.log(group_size) * (2 if solve == "steps" else 1)
-    value, _ = boundary(suffices, solve, start=low + step, step=step / 2, close=_CLOSE, outside=low)
+    value, _ = boundary(suffices, solve, start=low + step, step=step / 2, close=_CLOSE, last=low)
     if value is None and solve == "steps":
         raise one_step_is_too_much(budget.epsilon)
     if value is None:

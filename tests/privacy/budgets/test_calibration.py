@@ -15,7 +15,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.privacy.accountants.certified import account, delta, epsilon
 from dpbounds.privacy.budgets import calibration, evidence
 from dpbounds.privacy.budgets.calibration import calibrate, hidden_constant, sufficient_noise
-from dpbounds.privacy.budgets.crossing import Crossing
+from dpbounds.privacy.budgets.crossing import Crossing, boundary
 from dpbounds.privacy.budgets.evidence import OfProducts
 from dpbounds.privacy.pairs.pairs import Product
 from dpbounds.privacy.proofs import Proof
@@ -384,3 +384,52 @@ def test_targets_that_need_next_to_no_noise_have_answers(relation: str) -> None:
     assert in_public * 0.95 <= float(found.value) <= apart * in_public * 1.001
     assert found.fails_at is not None
     assert found.fails_at < found.value
+
+
+def test_steps_between_which_no_logarithm_lies() -> None:
+    """Near 1e16, neighbours have the same logarithm in doubles: the search ends, and both sides are proven."""
+
+    def released(steps: Fraction) -> dp.Mechanism:
+        return dp.Gaussian(10**8) ** int(steps)
+
+    found = calibrate(released, 5, "1e-6", solve="steps")
+    assert found.value > 10**16
+    assert found.gap <= Fraction(1, 10**13)
+    assert (
+        delta(released(found.value), 5).exact_upper <= Fraction("1e-6") < delta(released(found.fails_at), 5).exact_lower
+    )
+
+
+def test_the_last_of_many_steps_where_estimates_mislead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However close the two sides are in their logarithms, the search goes on to neighbours."""
+    for name in ("expected", "_precise"):
+        estimate = getattr(evidence, name)
+        monkeypatch.setattr(evidence, name, lambda p, e, estimate=estimate: estimate(p, e) + 1e-6)
+    found = calibrate(lambda n: dp.Gaussian(10**4) ** int(n), 5, "1e-6", solve="steps")
+    assert (found.value, found.fails_at) == (104112870, 104112871)
+
+
+@pytest.mark.seconds
+def test_wide_proofs_of_many_steps_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where proofs leave hundreds of steps undecided, a few more decide nearly all that can be."""
+    asked, proven = set(), evidence.prove_delta
+
+    def wide(*given: object) -> Proof:
+        found = proven(*given)
+        asked.add(given[0])
+        low, high = found.enclosure.exact_lower, found.enclosure.exact_upper
+        ends = replace(found.enclosure, exact_lower=low * Fraction(999, 1000), exact_upper=high * Fraction(1001, 1000))
+        return replace(found, enclosure=ends)
+
+    monkeypatch.setattr(evidence, "prove_delta", wide)
+    found = calibrate(lambda n: dp.Gaussian(1000) ** int(n), 5, "1e-6", solve="steps")
+    assert found.value < 1041128 < found.fails_at
+    assert found.gap < Fraction(3, 10**4)  # 2e-3 of δ are 1.6e-4 of the steps
+    assert len(asked) <= 20
+
+
+def test_the_last_place_is_looked_at() -> None:
+    """What suffices for one record may suffice for a group: only a proof says that it does not."""
+    inside, outside = boundary(lambda _: True, "steps", start=0.7, step=0.35, close=1e-3, last=0.0)
+    assert inside == 1
+    assert outside is None
