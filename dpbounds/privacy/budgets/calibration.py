@@ -48,7 +48,7 @@ from dpbounds.privacy.routes.closed_forms import ball
 from dpbounds.privacy.routes.combined import resolved
 from dpbounds.privacy.values import Budget, demand_fields, practical_epsilon
 
-_SPARE = 1e-5  # in log noise, where the last digits of the noise do not matter
+_SPARE = 1e-8  # in log noise, where the last digits of the noise do not matter
 _CLOSE_BY_CLONES = 2e-5  # in the logarithm of the parameter
 _CLOSE_TO_ATTACKS = 2e-3  # the same for attacks on shuffled batches, which lie far away
 _NARROW = Fraction(1, 10**9)  # relative width of proofs of ε that a value at a distance of ``CLOSE`` makes up for
@@ -221,7 +221,7 @@ def calibrate_within(
 
 @working(OUTER_PRECISION)
 def sufficient_noise(factory: Callable[[Fraction], Mechanism], budget: Budget) -> Fraction:
-    """Return a noise that is proven to suffice, and is about a hundred-thousandth above the least.
+    """Return a noise that is proven to suffice, and is about 1e-8 of it above the least.
 
     For searches over other parameters, to which the last digits of the noise do not matter. The least noise is
     returned where finding it takes no longer.
@@ -304,7 +304,9 @@ def _calibrated(
     value, fails_at = _of_shuffling(factory, budget, solve) if shuffled else _of_products(factory, budget, solve)
     at_value = account_at(factory(value), budget.at_delta, budget.relation)
     if not (at_value.tight or shuffled):  # divergences promise less than the pairs: they may keep the budget further on
-        further = least_by_moments(factory, value, budget, solve)
+        further = value
+        with contextlib.suppress(TimeIsUp):
+            further = least_by_moments(factory, value, budget, solve)
         at_further = at_value if further == value else account_at(factory(further), budget.at_delta, budget.relation)
         if at_further.enclosure.exact_upper <= budget.epsilon:
             value, at_value = further, at_further
@@ -361,7 +363,7 @@ def _of_shuffling(
     """Search where batches are shuffled: what clones prove is known from above, and attacks lie far away."""
     value, _ = Crossing(OfShuffling(factory, budget), solve, "safe", close=_CLOSE_BY_CLONES).search()
     assert value is not None
-    with contextlib.suppress(TimeIsUp, NotCertified):
+    with contextlib.suppress(TimeIsUp):
         return value, _broken(factory, value, budget, solve, _CLOSE_TO_ATTACKS)
     return value, None
 
@@ -373,7 +375,9 @@ def _broken(
     attained = _attained(factory, budget)
     if not attained(value):
         return None
-    return Crossing(OfProducts(attained, budget, of_attacks=True), solve, "unsafe", value, close).search()[1]
+    with contextlib.suppress(NotCertified):  # no proof that any value is broken
+        return Crossing(OfProducts(attained, budget, of_attacks=True), solve, "unsafe", value, close).search()[1]
+    return None
 
 
 @working(OUTER_PRECISION)

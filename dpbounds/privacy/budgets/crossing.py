@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Literal
 
 from dpbounds.errors import InvalidValue, NotCertified
-from dpbounds.expressions.time_limit import TimeIsUp
+from dpbounds.expressions.time_limit import TimeIsUp, is_limited
 from dpbounds.privacy.budgets.evidence import COARSE, FINE, LOOSE, Evidence, Excess
 from dpbounds.privacy.budgets.parameter import RANGES, WHOLE, Solve, log_of_safety, one_step_is_too_much, parameter_at
 from dpbounds.privacy.routes.searching import crossing
@@ -340,6 +340,9 @@ class Crossing:
                 self._proofs[value] = self._look(value, COARSE, FINE)
             return self._proofs[value]
 
+        if is_limited():  # proofs that decide are quick: what they say is held, whenever the time is up
+            for place in (y + _LONGEST, y - _LONGEST):
+                self._look(self._value(place), LOOSE)
         step, close = COARSE, _WALKED
         if self.solve in WHOLE:
             value = self._value(y)

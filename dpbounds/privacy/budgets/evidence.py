@@ -24,6 +24,7 @@ from dpbounds.privacy.values import Budget
 LOOSE, COARSE, FINE = 1e-2, 1e-3, 1e-4  # tolerances of proofs: from afar, near the crossing, where that is too wide
 _WIDEST = 8  # of a proof that is of any use, in its tolerances
 _LEVELS = 96  # of a schedule, that an estimate looks at
+_SEEN_IN_DOUBLES = Fraction(1, 10**30)  # δ below which integrals in floating point have no digits left
 _KNOWN_ORDER = 1e-2  # tolerance of what shuffled batches spend where their order is known, for an estimate
 _LEAST = 1e-12  # of ε, whose logarithm is taken
 
@@ -105,7 +106,7 @@ class OfProducts:
     def precise(self, value: Fraction) -> float | None:
         """Estimate the same to about ten digits; None where there is no such estimate."""
         products = self.products(value)
-        if self._worst is None or self._worst >= len(products):
+        if self._worst is None or self._worst >= len(products) or self.budget.delta < _SEEN_IN_DOUBLES:
             return None
         found = _precise(products[self._worst], self.budget.epsilon)
         return None if found is None else found - _log(self.budget.delta)

@@ -46,7 +46,7 @@ def log_tails(x: NDArray[Any]) -> NDArray[Any]:
 def crossing(function: Callable[[float], float], low: float, high: float, near: float, enough: float = 0.0) -> float:
     """Where a continuous function that is negative at one end and positive at the other is 0, to within ``near``.
 
-    The search ends earlier where the function is found to be at most ``enough``.
+    The search ends earlier where the function is found to be at most ``enough`` in absolute value.
 
     Regula falsi, in which an end that stays twice counts half (Illinois); every third point is the middle, so that the
     bracket shrinks whatever the function's shape.
