@@ -31,6 +31,8 @@ smartquotes = False  # a prime is no apostrophe
 
 html_theme = "furo"
 html_title = "dpbounds"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sphinx = False

@@ -5,6 +5,7 @@
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from dpbounds.algorithms import PrivacyBudget
 from dpbounds.algorithms.verification.catalogue import all_examples
 from dpbounds.cli import _commands
 from dpbounds.privacy.domination.composition import neighbour_classes
+from dpbounds.theorems.registry import library
+from dpbounds.theorems.vocabulary import Metric
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*sorted(Path(__file__).parent.rglob("*.md")), ROOT / "CONTRIBUTING.md"]
@@ -109,6 +112,65 @@ def algorithms() -> str:
     )
 
 
+TOPICS = {
+    "First-order stationary points": (
+        *(Metric.GRADIENT_NORM, Metric.PROJECTED_GRADIENT_NORM),
+        *(Metric.POPULATION_GRADIENT_NORM, Metric.FRANK_WOLFE_GAP),
+    ),
+    "Second-order stationary points": (Metric.SOSP, Metric.POPULATION_SOSP),
+    "Excess risk": (Metric.EXCESS_EMPIRICAL_RISK, Metric.EXCESS_POPULATION_RISK),
+    "Generalisation, estimation errors and sample sizes": (
+        *(Metric.GENERALISATION_GAP, Metric.ESTIMATION_ERROR, Metric.SAMPLE_SIZE),
+    ),
+    "Distances, functional inequalities and numbers of steps": (
+        *(Metric.DISTANCE, Metric.FUNCTIONAL_INEQUALITY, Metric.COUNT),
+    ),
+    "Privacy": (Metric.PRIVACY,),
+    "Definitions, assumptions and problems": (Metric.NONE,),
+}
+
+
+def anchors() -> dict[str, str]:
+    """Return the section of each theorem in the pages of ``tables``, by its id, as a link from a page of ``docs``."""
+    found: dict[str, str] = {}
+    for page in sorted((ROOT / "tables").glob("*.md")):
+        text, taken = page.read_text(encoding="utf-8"), Counter[str]()
+        for title, after in re.findall(r"^#{1,3} (.+)$\n(?:\n`([^`]+)` ·)?", text, flags=re.MULTILINE):
+            anchor = re.sub(r"[^\w -]", "", title.strip().lower()).replace(" ", "-")
+            if after:
+                found[after] = f"../tables/{page.name}#{anchor}{f'-{taken[anchor]}' * (taken[anchor] > 0)}"
+            taken[anchor] += 1
+    return found
+
+
+def _source(paper: str) -> str:
+    """Authors and year of a paper, by its id."""
+    *authors, year = paper.removeprefix("cited/").split("-")
+    names = [name.capitalize() for name in authors if name not in ("et", "al")]
+    if not names:
+        return paper
+    joined = f"{names[0]} et al." if "al" in authors else " & ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f"{joined} {year}"
+
+
+def topics() -> str:
+    """Return every theorem of the library, in a table for each topic."""
+    links, theorems = anchors(), library()
+    assert {one.metric for one in theorems} <= {metric for metrics in TOPICS.values() for metric in metrics}
+    sections = []
+    for topic, metrics in TOPICS.items():
+        chosen = sorted((one for one in theorems if one.metric in metrics), key=lambda one: metrics.index(one.metric))
+        rows = (
+            f"| [{one.number}]({links[one.id]}) | {_source(one.paper)} | {one.title} "
+            f"| {'' if one.metric is Metric.NONE else str(one.metric).replace('-', ' ')} | {one.status} |"
+            for one in chosen
+        )
+        sections.append(
+            f"\n## {topic}\n" + _table("| theorem | source | about | quantity | status |", rows).rstrip("\n")
+        )
+    return "\n".join(sections) + "\n\n"
+
+
 def layers() -> str:
     """The import contracts: each line imports only from the lines below it, and not from its own."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
@@ -120,7 +182,7 @@ def layers() -> str:
     return "\n```\n" + "\n\n".join(blocks) + "\n```\n\n"
 
 
-PARTS = {part.__name__: part for part in (verbs, mechanisms, algorithms, layers)}
+PARTS = {part.__name__: part for part in (verbs, mechanisms, algorithms, topics, layers)}
 
 
 def refreshed(text: str) -> str:

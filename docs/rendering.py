@@ -161,6 +161,7 @@ def _name_aliases(
 
 
 _ATTRIBUTES = ("attribute", "property")
+_SECTION = re.compile(r"[A-Z][\w ]*:")  # the head of a section of a docstring: "Args:", "Raises:"
 
 
 def _docstring(lines: list[str]) -> Iterator[str]:
@@ -169,7 +170,7 @@ def _docstring(lines: list[str]) -> Iterator[str]:
     last = ""  # that was not empty
     for before, line in itertools.pairwise(["", *lines]):
         if line and not line[0].isspace():
-            section, block = bool(re.fullmatch(r"[A-Z][\w ]*:", line)), False
+            section, block = bool(_SECTION.fullmatch(line)), False
         elif line.strip() and not before.strip() and not section and not block:
             block = True
             if not last.endswith("::"):
@@ -189,9 +190,11 @@ def _keep_docstring(app: Sphinx, what: str, name: str, found: object, options: o
 
 
 def _keep_sentences(app: Sphinx, what: str, name: str, found: object, options: object, lines: list[str]) -> None:
-    """What stands before a colon is a sentence, and no type. Comes after napoleon, which thinks so."""
+    """Keep the text before a colon as a sentence: napoleon, which runs before, takes it for a type."""
     if what in _ATTRIBUTES:
-        lines[:] = app.env.temp_data.pop(name)
+        written = app.env.temp_data.pop(name)
+        if not any(_SECTION.fullmatch(line) for line in written):
+            lines[:] = written
     lines[:] = [re.sub(r"^:returns: \*(.+?)\* -- ", r":returns: \1: ", line) for line in lines]
 
 

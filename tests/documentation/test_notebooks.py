@@ -11,7 +11,7 @@ from tests.documentation.pages import ROOT, assert_same_up_to_round_off, command
 nbformat = pytest.importorskip("nbformat")
 pytestmark = pytest.mark.minutes
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
-IN_SECONDS = [page for page in TUTORIALS if page.stem != "train"]  # which trains with other libraries: test_blocks.py
+IN_SECONDS = [page for page in TUTORIALS if page.stem != "opacus"]  # which trains with other libraries: test_blocks.py
 
 
 @pytest.fixture(scope="module")

@@ -33,6 +33,7 @@ _APART = 0.5  # of estimates whose difference is a slope and not noise
 _FARTHER, _AT_LEAST = 1.5, 0.02  # steps towards the bracket
 _LONGEST = math.log(2)  # step in y
 _BESIDE, _BESIDE_AT_MOST = 0.75, 1.2  # distance from the crossing, in widths of a fine proof: tried, accepted
+_EXACT = 1e-6  # width of proofs that no finer tolerance makes narrower
 _TIGHTER = 8  # trials per side
 _WALKED = 1e-7  # in y: where proofs are too wide for all this, and the sides are halved
 
@@ -309,7 +310,7 @@ class Crossing:
             slope: Of the excess there.
             width: Of the excess in that proof.
         """
-        if width > -slope * self.close:  # a finer proof says better where the crossing is
+        if width > max(-slope * self.close, _EXACT):  # a finer proof says better where the crossing is
             found = self._look(self._value(y), FINE)
             if not math.isfinite(found.lower):
                 return False
