@@ -268,6 +268,7 @@ def measured(row: Row) -> tuple[float, float, float, float]:
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_answer, args=(sender, cloudpickle.dumps(row.ask)))
     process.start()
+    sender.close()  # so that a process that dies is an error here, and not a wait without end
     found = receiver.recv()
     process.join()
     if isinstance(found, str):

@@ -50,7 +50,7 @@ from dpbounds.privacy.values import Budget, demand_fields, practical_epsilon
 
 _SPARE = 1e-8  # in log noise, where the last digits of the noise do not matter
 _CLOSE_BY_CLONES = 2e-5  # in the logarithm of the parameter
-_CLOSE_TO_ATTACKS = 2e-3  # the same for attacks on shuffled batches, which lie far away
+_CLOSE_TO_ATTACKS = 2e-3  # the same for attacks on shuffled batches, which are far below the upper bound
 _NARROW = Fraction(1, 10**9)  # relative width of proofs of ε that a value at a distance of ``CLOSE`` makes up for
 TOLERANCE = Fraction(1, 1000)  # relative distance of what suffices and what fails, below which a search is content
 
@@ -221,10 +221,10 @@ def calibrate_within(
 
 @working(OUTER_PRECISION)
 def sufficient_noise(factory: Callable[[Fraction], Mechanism], budget: Budget) -> Fraction:
-    """Return a noise that is proven to suffice, and is about 1e-8 of it above the least.
+    """Return a noise that is proven to suffice, and larger than the least by a relative 1e-8 or so.
 
-    For searches over other parameters, to which the last digits of the noise do not matter. The least noise is
-    returned where finding it takes no longer.
+    For searches over other parameters, which need no noise that is proven to fail. Where the pairs are not attained, it
+    is the noise of a whole calibration.
     """
     if neighbour_classes(factory(PROBES["noise"]), budget.relation).tight:
         with contextlib.suppress(Declined, NotCertified):  # a whole calibration has further ways
@@ -360,7 +360,7 @@ def _of_products(
 def _of_shuffling(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve
 ) -> tuple[Fraction, Fraction | None]:
-    """Search where batches are shuffled: what clones prove is known from above, and attacks lie far away."""
+    """Search where batches are shuffled: clones give an upper bound, and the best known attacks are far below it."""
     value, _ = Crossing(OfShuffling(factory, budget), solve, "safe", close=_CLOSE_BY_CLONES).search()
     assert value is not None
     with contextlib.suppress(TimeIsUp):
@@ -375,7 +375,7 @@ def _broken(
     attained = _attained(factory, budget)
     if not attained(value):
         return None
-    with contextlib.suppress(NotCertified):  # no proof that any value is broken
+    with contextlib.suppress(Declined, NotCertified):  # then no value is proven to be broken
         return Crossing(OfProducts(attained, budget, of_attacks=True), solve, "unsafe", value, close).search()[1]
     return None
 

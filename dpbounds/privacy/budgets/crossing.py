@@ -21,21 +21,21 @@ from dpbounds.privacy.routes.searching import crossing
 Wanted = Literal["both", "safe", "unsafe"]
 
 CLOSE = 1e-11  # in y: distance of the two proven sides at which a search ends
-_AGREED = 5e-3  # tolerance within which a loose proof is of the right place
-_WITHIN = 4  # how close to the target a coarse proof has to be, in its own widths
+_AGREED = 5e-3  # a loose proof this close to the target, as a tolerance, is followed by a coarse one
+_WITHIN = 4  # a coarse proof this close to the target, in its own widths, is followed by fine ones
 _TRIALS = 24
 _ESTIMATED = 5e-3  # an estimate so close to the target that it is not improved
-_NEAR = 1e-3  # in y, of a rough estimate
+_NEAR = 1e-3  # in y: how closely the rough estimate is solved
 _SETTLED = 1e-7  # a step in y of the secant method after which the next one would be below ``CLOSE``
 _NEWTON = 64  # a step so short, in units of ``close``, that the error of its slope does not matter
 _SECANTS = 8
-_APART = 0.5  # of estimates whose difference is a slope and not noise
+_APART = 0.5  # estimates that differ by more than this give a slope
 _FARTHER, _AT_LEAST = 1.5, 0.02  # steps towards the bracket
 _LONGEST = math.log(2)  # step in y
 _BESIDE, _BESIDE_AT_MOST = 0.75, 1.2  # distance from the crossing, in widths of a fine proof: tried, accepted
-_EXACT = 1e-6  # width of proofs that no finer tolerance makes narrower
+_EXACT = 1e-6  # a proof as narrow as this does not become narrower with a finer tolerance
 _TIGHTER = 8  # trials per side
-_WALKED = 1e-7  # in y: where proofs are too wide for all this, and the sides are halved
+_HALVED = 1e-7  # in y: distance at which halving ends
 
 
 def boundary(
@@ -341,28 +341,25 @@ class Crossing:
                 self._proofs[value] = self._look(value, COARSE, FINE)
             return self._proofs[value]
 
-        if is_limited():  # proofs that decide are quick: what they say is held, whenever the time is up
+        if is_limited():  # loose proofs at a distance decide quickly, so that there is an answer when the time is up
             for place in (y + _LONGEST, y - _LONGEST):
                 self._look(self._value(place), LOOSE)
-        step, close = COARSE, _WALKED
+        step, close = COARSE, _HALVED
         if self.solve in WHOLE:
             value = self._value(y)
             step = max(abs(self._y(value + 1) - self._y(value)), 4 * math.ulp(y))
             close = step / 2
             if math.isfinite(wide := _undecided(found(value)) / -slope):
                 step, close = max(step, wide / 2), max(close, wide / 8)
-        if self.wanted == "safe":  # proofs of what a precise estimate excludes would be for nothing
-            boundary(
-                lambda place: not self._refined(self._y(place)) > 0 and found(place).suffices,
-                self.solve,
-                start=y,
-                step=step,
-                close=close,
-            )
-        if self.wanted == "both":
-            boundary(lambda place: found(place).suffices, self.solve, start=y, step=step, close=close)
+
+        def suffices(value: Fraction) -> bool:
+            # where the other side is not wanted, no proof is tried that a precise estimate expects to fail
+            return not (self.wanted == "safe" and self._refined(self._y(value)) > 0) and found(value).suffices
+
+        if self.wanted != "unsafe":
+            boundary(suffices, self.solve, start=y, step=step, close=close)
         if self.wanted != "safe":
-            boundary(lambda place: not found(place).fails, self.solve, start=y, step=step, close=close)
+            boundary(lambda value: not found(value).fails, self.solve, start=y, step=step, close=close)
 
 
 def _undecided(found: Excess) -> float:

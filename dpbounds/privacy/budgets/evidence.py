@@ -36,10 +36,10 @@ class Excess:
     Attributes:
         lower: Proven lower bound, rounded to a double.
         upper: Proven upper bound, rounded to a double.
-        width: About how far off the middle may be.
+        width: Distance of the bounds; of attacks, whose lower bound alone is known, what the tolerance allows.
         suffices: Whether the value is proven to keep the budget (of the exact bounds).
         fails: Whether it is proven not to.
-        useful: Whether the bounds are as close as the tolerance that was asked for makes them.
+        useful: Whether the bounds are about as close as the tolerance asked for.
     """
 
     lower: float
@@ -62,16 +62,16 @@ class Evidence(Protocol):
 
     @property
     def unit(self) -> float:
-        """The width of the logarithm that a tolerance of 1 is."""
+        """The width of an excess for a tolerance of 1."""
 
     def estimate(self, value: Fraction) -> float:
-        """Return about the logarithm of what is spent over the budget, in floating point."""
+        """Estimate the excess in floating point, as quickly as possible."""
 
     def precise(self, value: Fraction) -> float | None:
-        """Return the same to about ten digits; None where that takes longer than milliseconds."""
+        """Estimate the excess as precisely as a search can afford; None where there is no better estimate."""
 
     def proven(self, value: Fraction, tolerances: Sequence[float]) -> Excess:
-        """Prove bounds, as finely as it takes to decide or as the last tolerance says."""
+        """Prove bounds of the excess. The tolerances are tried in turn, until a proof decides."""
 
 
 @dataclass(slots=True)
@@ -95,7 +95,7 @@ class OfProducts:
         return max(1.0, -_log(self.budget.delta))
 
     def estimate(self, value: Fraction) -> float:
-        """Estimate log δ(ε) - log δ: of the product that spent most so far."""
+        """Estimate log δ(ε) - log δ of the product that spent most so far."""
         products = self.products(value)
         if self._worst is None or self._worst >= len(products):
             estimates = [expected(product, self.budget.epsilon) for product in products]
@@ -149,9 +149,9 @@ class OfProducts:
 
 @dataclass(slots=True)
 class OfShuffling:
-    """Evidence from ε(δ) of shuffled batches, whose clones are known from above alone.
+    """Evidence from ε(δ) of shuffled batches, of which only an upper bound is known.
 
-    What they prove jumps where clones start to help; the estimate follows the proof.
+    The proven ε jumps where clones start to help; the estimate computes the same bounds in floating point.
     """
 
     factory: Callable[[Fraction], Mechanism]
@@ -164,18 +164,18 @@ class OfShuffling:
 
     def estimate(self, value: Fraction) -> float:
         """Estimate log ε(δ) - log ε."""
+        from dpbounds.privacy.routes.shuffling.enclosed import expected_epsilon, in_known_order
+
         checkpoint()
         delta, worst = self.budget.delta, 0.0
         for each in neighbour_classes(self.factory(value), self.budget.relation).every():
-            from dpbounds.privacy.routes.shuffling.enclosed import expected_epsilon, in_known_order
-
             plain = prove_epsilon(in_known_order(each.product), delta, _KNOWN_ORDER).enclosure.upper
             clones = holds_shuffling(each.product)
             worst = max(worst, expected_epsilon(each.product, float(delta), plain) if clones else plain)
         return self._excess(worst)
 
     def precise(self, value: Fraction) -> float | None:
-        """Return the same: it is as close to the proof as there is."""
+        """Estimate log ε(δ) - log ε: there is no better estimate."""
         return self.estimate(value)
 
     def proven(self, value: Fraction, tolerances: Sequence[float]) -> Excess:

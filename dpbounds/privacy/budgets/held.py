@@ -82,10 +82,11 @@ def improved(held: Held, factory: Factory, budget: Budget, solve: Solve) -> Held
         checkpoint()
         return _promised_excess(factory, value, budget) <= 0
 
-    inside = log_of_safety(held.safe, solve)
+    start = log_of_safety(held.safe, solve)
     outside = RANGES[solve][1] if held.unsafe is None else log_of_safety(held.unsafe, solve)
-    inside, _ = halved(inside, max(outside, inside - _REACH), suffices, solve, _CLOSE, looks=_CONVERSIONS)
-    return Held(parameter_at(inside, solve), held.unsafe).nearer(held, solve)
+    inside, _ = halved(start, max(outside, start - _REACH), suffices, solve, _CLOSE, looks=_CONVERSIONS)
+    # the parameter at ``start`` may differ from the value that is held in its last bit, and is not proven
+    return held if inside == start else Held(parameter_at(inside, solve), held.unsafe).nearer(held, solve)
 
 
 def least_by_moments(factory: Factory, safe: Fraction, budget: Budget, solve: Solve) -> Fraction:

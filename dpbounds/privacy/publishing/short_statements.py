@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -21,7 +21,6 @@ _POSSIBILITIES = {
     Relation.REPLACE_ONE: "the record has one of two given values",
     Relation.ZERO_OUT_ONE: "the record is in the data or its place is empty",
 }
-_LATEX = str.maketrans({"%": r"\%", "&": r"\&", "#": r"\#", "_": r"\_", "^": r"\textasciicircum{}"})
 
 
 def largest_success(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -31,6 +30,10 @@ def largest_success(epsilon: Fraction, delta: Fraction) -> Fraction:
     guess is P. The guess is right with probability (1 + P(A) - Q(A))/2. By (ε, δ)-differential privacy of A and of its
     complement, P(A) <= e^ε Q(A) + δ and 1 - Q(A) <= e^ε (1 - P(A)) + δ. The sum of both says that P(A) - Q(A) is at
     most (e^ε - 1 + 2δ)/(e^ε + 1), and so the probability is at most (e^ε + δ)/(e^ε + 1).
+
+    Args:
+        epsilon: At least 0.
+        delta: In [0, 1].
 
     >>> to_decimal(largest_success(Fraction(1), Fraction(0)), 6, "up")  # e/(1 + e)
     '0.731059'
@@ -43,7 +46,6 @@ def largest_success(epsilon: Fraction, delta: Fraction) -> Fraction:
 def short_statement(
     form: Short,
     promise: tuple[str, str],
-    exact_promise: tuple[Fraction, Fraction],
     relation: Relation,
     described: Sequence[str],
     digest: str,
@@ -53,16 +55,15 @@ def short_statement(
 
     Args:
         form: Which one.
-        promise: ε and δ, as they are printed.
-        exact_promise: The same exactly, or larger ones that are proven.
+        promise: ε and δ as they are printed: proven, and rounded up.
         relation: The neighbouring relation.
         described: The releases, in words.
         digest: SHA-256 digest of the releases.
         conditions: Sentences about what has to hold, or is not covered.
     """
-    epsilon, delta = promise
     if form == "assessment":
-        success = to_decimal(100 * largest_success(*exact_promise), 3, "up")
+        epsilon, delta = promise
+        success = to_decimal(100 * largest_success(Fraction(epsilon), Fraction(delta)), 3, "up")
         return (
             f"Suppose an attacker sees everything that is released and knows all other records, and finds it equally "
             f"likely beforehand that {_POSSIBILITIES[relation]}. A guess of the attacker about this one record is then "
@@ -71,19 +72,20 @@ def short_statement(
             f"{__version__} for the releases with SHA-256 digest {digest}.{''.join(f' {said}' for said in conditions)}"
         )
     latex = form == "latex"
-    numbers = (
-        rf"$(\varepsilon, \delta)$-differentially private with $\varepsilon = {_in_latex(epsilon)}$ and "
-        rf"$\delta = {_in_latex(delta)}$"
-        if latex
-        else f"(epsilon, delta)-differentially private with epsilon = {epsilon} and delta = {delta}"
-    )
-    releases = "; ".join(described)
-    text = (
-        f"The releases are {numbers} under the {relation} neighbouring relation. They are "
-        f"{releases.translate(_LATEX) if latex else releases}; epsilon and delta are proven upper bounds (dpbounds "
-        f"{__version__}, digest {digest[:16]})."
-    ) + "".join(f" {said.translate(_LATEX) if latex else said}" for said in conditions)
-    return text.replace("epsilon and delta are", r"$\varepsilon$ and $\delta$ are") if latex else text
+    words: Callable[[str], str] = _escaped if latex else str
+    of_epsilon, of_delta = (r"$\varepsilon$", r"$\delta$") if latex else ("epsilon", "delta")
+    epsilon, delta = (f"${_in_latex(number)}$" if latex else number for number in promise)
+    return (
+        f"The releases are ({of_epsilon}, {of_delta})-differentially private with {of_epsilon} = {epsilon} and "
+        f"{of_delta} = {delta} under the {relation} neighbouring relation. They are {words('; '.join(described))}; "
+        f"{of_epsilon} and {of_delta} are proven upper bounds (dpbounds {__version__}, digest {digest[:16]})."
+    ) + "".join(f" {words(said)}" for said in conditions)
+
+
+def _escaped(text: str) -> str:
+    from pylatexenc.latexencode import unicode_to_latex
+
+    return str(unicode_to_latex(text))
 
 
 def _in_latex(number: str) -> str:

@@ -86,7 +86,7 @@ def statement(
     )
     plain = all(isinstance(part.noise, Gaussian) and type(part) in (Gaussian, PoissonSampled) for part, _ in parts)
     numbers = _Numbers()
-    described = "; ".join(_described(*part, numbers) for part in parts)
+    described = [_described(*part, numbers) for part in parts]
     takes = f"It takes {steps} step{'' if steps == 1 else 's'}: " if plain else "It consists of: "
     if chosen:
         takes = f"{chosen}. Accounted for are: "
@@ -105,18 +105,16 @@ def statement(
             *([f"It is assumed that {CONDITION}."] if last else []),
             *([f"The noise drawn was: {noise_drawn}."] if noise_drawn not in (IDEAL_NOISE, _IDEAL_NOISES) else []),
             *([f"Not counted: {'; '.join(outside)}."] if outside else []),
+            *([numbers.note] if numbers.note and form != "assessment" else []),
         ]
-        proven_end = finite_ends(enclosure)[1]
-        exactly = (proven_end, target) if is_delta else (target, proven_end)
-        words = [_described(*part, numbers) for part in parts]
         whole = digest(subject.mechanism)
-        return short_statement(form, (epsilon, delta), exactly, subject.relation, words, whole, conditions)
+        return short_statement(form, (epsilon, delta), subject.relation, described, whole, conditions)
     named = ", ".join(f"{name} {text}" for name, text in versions().items())
     return " ".join(
         (
             f"The {subject_is} ({epsilon}, {delta})-differentially "
             f"private under {subject.relation} ({neighbours}): epsilon = {epsilon}, delta = {delta}.",
-            f"{takes}{described}.",
+            f"{takes}{'; '.join(described)}.",
             f"The analysis assumes {', and '.join(draws) or 'no sampling'}, {bounds}, and noise per unit of these "
             f"bounds{' and rates' if rates else ''} fixed in advance{_UNLESS_SAID if chosen else ''}{hidden}.",
             *([] if plain else [_published([part for part, _ in parts])]),
@@ -125,7 +123,8 @@ def statement(
             "others.",
             f"Not protected: {'; '.join(excluded)}.",
             f"{'Epsilon' if is_delta else 'Delta'} is proven to lie in [{lower}, {upper}] and rounded up (method: "
-            f"{enclosure.method}, in ball arithmetic and exact numbers; {named}).{numbers.note}",
+            f"{enclosure.method}, in ball arithmetic and exact numbers; {named}).",
+            *([numbers.note] if numbers.note else []),
             f"The releases, as a ledger or a certificate describes them, have the SHA-256 digest "
             f"{digest(subject.mechanism)}.",
         )
@@ -151,7 +150,7 @@ class _Numbers:
     def __call__(self, value: Fraction, direction: Direction) -> str:
         text = rounded(value, direction)
         if text == as_double(value) and Fraction(text) != value:
-            self.note = " Decimals that are not exact in binary stand for the double-precision numbers nearest to them."
+            self.note = "Decimals that are not exact in binary stand for the double-precision numbers nearest to them."
         return text
 
 

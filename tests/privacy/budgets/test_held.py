@@ -137,6 +137,17 @@ def test_divergences_come_nearer_and_pass_nothing(solve: Solve, relation: str, f
     assert dp.epsilon(factory(nearer.safe), "1e-5", relation).exact_upper <= 1
 
 
+@pytest.mark.parametrize("solve", ["noise", "sample-rate"])
+def test_what_is_not_improved_stays_as_it_was_proven(solve: Solve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the last bit: of some of these values the exponential of the logarithm is another number."""
+    monkeypatch.setattr("dpbounds.privacy.budgets.held._promised_excess", lambda *_: math.inf)
+    values = [Fraction(k / 997) for k in range(1, 997)]
+    assert any(math.exp(math.log(value)) < value for value in values)
+    budget = Budget.of(1, "1e-5", ADD)
+    for value in values:
+        assert improved(Held(value, None), poisson("0.1", 10), budget, solve).safe == value
+
+
 @pytest.mark.seconds
 @pytest.mark.parametrize(
     ("factory", "relation"),

@@ -32,12 +32,13 @@ def test_two_sentences_for_a_paper() -> None:
 
 def test_the_same_in_latex() -> None:
     text = statement(account(STEP, delta="1e-5"), form="latex")
-    assert r"with $\varepsilon = 0." in text
-    assert r"and $\delta = 10^{-5}$ under" in text
+    assert r"($\varepsilon$, $\delta$)-differentially private with $\varepsilon$ = $0." in text
+    assert r"and $\delta$ = $10^{-5}$ under" in text
+    assert " epsilon" not in text
     text = statement(account(STEP, epsilon="0.25"), form="latex")
-    assert r"$\varepsilon = 0.25$ and $\delta = 0.0" in text
-    special = statement(account(STEP, delta="1e-5"), form="latex", outside=["a 50 % split of data_set #1 & 2"])
-    assert r"a 50 \% split of data\_set \#1 \& 2" in special
+    assert r"$\varepsilon$ = $0.25$ and $\delta$ = $0.0" in text
+    special = statement(account(STEP, delta="1e-5"), form="latex", outside=["a 50 % split of {data_set} #1 & 2"])
+    assert r"a 50 \% split of \{data\_set\} \#1 \& 2" in special
 
 
 @pytest.mark.parametrize("relation", Relation)
@@ -58,6 +59,12 @@ def test_what_a_promise_rests_on_stays(form: str) -> None:
     assert "the most that were reserved: At most 100 steps were taken." in chosen
     assert "Not counted: n." in chosen
     assert "noise drawn" not in chosen
+
+
+@pytest.mark.parametrize(("form", "noted"), [("paper", True), ("latex", True), ("assessment", False)])
+def test_doubles_are_named_where_they_are_printed(form: str, noted: bool) -> None:
+    text = statement(account(Gaussian(1.1), delta="1e-5"), form=form)  # type: ignore[arg-type]
+    assert ("double-precision numbers nearest to them" in text) is noted
 
 
 @given(st.fractions(0, 40), st.fractions(0, 1))
