@@ -13,7 +13,6 @@ PAPER = Paper("my-paper-2026", sampling="full batch", read="derived here")
 THEOREM = PAPER.theorem(
     id="theorem-1",
     title="gradient norm of noisy gradient descent, with constants",
-    statement=__doc__,
     where="Section 3, Theorem 1",
     bounds="gradient-norm, expectation",
     status="proved here",

@@ -36,7 +36,7 @@ def defects(theorem: Theorem) -> tuple[str, ...]:
 
 def _defects(theorem: Theorem) -> Iterator[str]:
     if not (theorem.statement or "").strip():
-        yield "the statement is empty: begin the file with a docstring and pass statement=__doc__"
+        yield "the statement is empty: begin the file with a docstring that states the claim"
     if not theorem.where.strip():
         yield "where is empty: say section, page or equation"
     for record in theorem.local:

@@ -1,15 +1,17 @@
 """What a statement is: a plain frozen record, one per numbered item of a paper.
 
 A file of the library holds one ``Theorem`` named ``THEOREM``, written by its paper, which supplies what all of them
-share: ``THEOREM = PAPER.theorem(id="theorem-2", ...)``. Words may be given as text (``status="proved"``), and one item
-where several are possible.
+share: ``THEOREM = PAPER.theorem(title="...", ...)``. The id is the name of the file, the claim its docstring. Words may
+be given as text (``status="proved"``), and one item where several are possible.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
@@ -110,6 +112,9 @@ class Paper:
     def theorem(self, *, bounds: str = "", assumptions: Any = (), **said: Any) -> Theorem:
         """A statement of this paper; only what is not usual has to be said.
 
+        The file that calls this gives the id, by its name (``item_of``), and the claim, by its docstring, unless the
+        call gives them.
+
         Args:
             bounds: Metric, side and mode as one text, in any order: ``"gradient-norm, expectation"``. Without a side
                 it is an upper bound.
@@ -117,7 +122,8 @@ class Paper:
             **said: Fields of ``Theorem``; the id without the paper.
 
         Raises:
-            InvalidValue: A word is none of the vocabulary's, or an assumption is not known.
+            InvalidValue: A word is none of the vocabulary's, an assumption is not known, or a notebook, which has no
+                file name, gives no id or no statement.
         """
         if isinstance(assumptions, str):
             assumptions = tuple(self._assumed.get(name) or named(name) for name in assumptions.split(", "))
@@ -128,11 +134,16 @@ class Paper:
                 near = ", ".join(nearest(word, kinds) or Side)
                 raise InvalidValue("bounds", repr(word), f"a metric, a side or a mode, such as {near}")
         sense = {kinds[word]: word for word in words}
-        return Theorem(source=self, assumptions=assumptions, **{**sense, **said})
+        fields = {**_said_by_file(sys._getframe(1).f_globals), **sense, **said}
+        for field in {"id", "statement"} - fields.keys():
+            raise InvalidValue(field, MISSING, "given where no file gives it by its name and its docstring")
+        return Theorem(source=self, assumptions=assumptions, **fields)
 
     def same_as(self, other: Theorem, **differing: Any) -> Theorem:
-        """A statement that another paper makes, too: its record, but for what is said here."""
-        return attrs.evolve(other, source=self, **differing)
+        """A statement that another paper makes, too: its record, but for what is said here or by the file."""
+        of_file = _said_by_file(sys._getframe(1).f_globals)
+        said = {name: value for name, value in of_file.items() if value is not None}
+        return attrs.evolve(other, source=self, **{**said, **differing})
 
     def own(self, symbols: set[Symbol]) -> tuple[Quantity, ...]:
         """The paper's own among some quantities."""
@@ -148,7 +159,7 @@ class Theorem:
             statement's own words count.
         id: Permanent: ``<paper>/<item as printed>``, ``<...>/explicit`` for our version with constants, ``cited/...``,
             ``dpbounds/<name>``.
-        statement: The claim in our words (the file's docstring), Markdown with ``$...$``.
+        statement: The claim in our words, Markdown with ``$...$``.
         status: What is known of it, and of each part that does not say otherwise.
         where: Section and page or equation, so that a reader finds it.
         metric: What is bounded; with ``side`` and ``mode`` in which sense.
@@ -371,6 +382,23 @@ def spoken(item: str) -> str:
     ('Theorem 2, explicit', 'Lemma A.4')
     """
     return ", ".join(_spoken(piece) for piece in item.split("/"))
+
+
+def item_of(stem: str) -> str:
+    """The id, without its paper, of a statement in a file of that name.
+
+    >>> item_of("corollary_4_3_explicit"), item_of("lemma_a_4"), item_of("main_result")
+    ('corollary-4.3/explicit', 'lemma-a.4', 'main-result')
+    """
+    name = stem.removesuffix("_explicit")
+    dotted = re.sub(r"_([a-z])_(?=\d)", r"-\1.", re.sub(r"(?<=\d)_(?=\d)", ".", name))
+    return dotted.replace("_", "-") + (_EXPLICIT if name != stem else "")
+
+
+def _said_by_file(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Id and claim, as the file with these global names gives them; nothing in a notebook, which has no file."""
+    file = names.get("__file__")
+    return {"id": item_of(Path(file).stem), "statement": names["__doc__"]} if file else {}
 
 
 def _full(source: Paper, item: str) -> str:

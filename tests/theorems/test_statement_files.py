@@ -9,7 +9,7 @@ from dpbounds.rates.orders import Order
 from dpbounds.theorems.assumptions import LIPSCHITZ, SMOOTH
 from dpbounds.theorems.checking import defects
 from dpbounds.theorems.language import LENGTH, Bound, Paper, q
-from dpbounds.theorems.registry import from_file
+from dpbounds.theorems.registry import from_file, theorem
 from dpbounds.theorems.spending import spending
 from dpbounds.theorems.wording import as_data
 
@@ -97,7 +97,7 @@ from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.theorems.language import Bound, Condition, Paper, Privacy, q, sqrt
 
 THEOREM = Paper("mine").theorem(
-    id="theorem-1", title="t", statement=__doc__, where="here", bounds="gradient-norm, expectation", status="claimed",
+    id="theorem-1", title="t", where="here", bounds="gradient-norm, expectation", status="claimed",
     assumptions="Lipschitz", conditions=Condition(q.d >= 2, "a plane"), notes="n",
     parts=Bound(q.G * sqrt(q.d) + q.sigma),
     privacy=Privacy(lambda at: Gaussian(at.down(sqrt(2 / q.rho))), "rho"),
@@ -117,6 +117,52 @@ def test_a_statement_may_be_written_in_full_or_in_short(tmp_path):
     assert all(defects(one) == () for one in found)
     assert spending(found[0], {"rho": 1}).spent == spending(found[1], {"rho": 1}).spent
     assert found[0].evaluate(lipschitz=1, dimension=1, noise_stddev=1).applies is False
+
+
+NAMED = """r'''The claim.'''
+from dpbounds.theorems.language import Paper
+
+THEOREM = Paper("mine").theorem(title="t", where="here", status="claimed", notes="n"{more})
+"""
+
+
+def test_the_file_gives_the_id_and_the_claim(tmp_path):
+    def read(name, more="", text=NAMED):
+        file = tmp_path / name
+        file.write_text(text.format(more=more), encoding="utf-8")
+        return from_file(file)
+
+    statement = read("corollary_4_3_explicit.py")
+    assert (statement.id, statement.statement) == ("mine/corollary-4.3/explicit", "The claim.")
+    assert (statement.makes_explicit, read("lemma_a_4.py").number) == ("mine/corollary-4.3", "Lemma A.4")
+    given = read("lemma_1.py", ', id="parts/two", statement="Another claim."')
+    assert (given.id, given.statement) == ("mine/parts/two", "Another claim.")
+    assert "a docstring that states the claim" in defects(read("lemma_2.py", text=NAMED.partition("\n")[2]))[0]
+    with pytest.raises(InvalidValue, match="id must be paper/item in lower case letters"):
+        read("Lemma 1.py")
+
+
+def test_a_statement_of_another_paper_has_the_name_and_the_claim_of_its_own_file(tmp_path):
+    text = """from dpbounds.theorems.language import Paper
+from dpbounds.theorems.registry import theorem
+
+THEOREM = Paper("mine").same_as(theorem("wang-xu-2019/theorem-2"))
+"""
+    (tmp_path / "theorem_7.py").write_text(text, encoding="utf-8")
+    (tmp_path / "theorem_8.py").write_text(f"'Our words.'\n{text}", encoding="utf-8")
+    silent, own = (from_file(tmp_path / f"theorem_{number}.py") for number in (7, 8))
+    assert (silent.id, silent.statement) == ("mine/theorem-7", theorem("wang-xu-2019/theorem-2").statement)
+    assert (own.id, own.statement) == ("mine/theorem-8", "Our words.")
+
+
+@pytest.mark.parametrize("missing", ["id", "statement"])
+def test_a_notebook_gives_the_id_and_the_claim_itself(missing):
+    fields = {"id": "lemma-1", "statement": "s", "title": "t", "where": "w", "status": "claimed"}
+    notebook = {"PAPER": Paper("mine"), "__doc__": "Created for an interactive session.", "fields": fields}
+    assert eval("PAPER.theorem(**fields)", notebook).statement == "s"  # noqa: S307 (our own text)
+    del fields[missing]
+    with pytest.raises(InvalidValue, match=f"{missing} is missing"):
+        eval("PAPER.theorem(**fields)", notebook)  # noqa: S307
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,7 @@ escape_time = q.L * log(scale / gradient_accuracy) / sqrt(q.rho_H * gradient_acc
 _LOGS = "the argument of the logarithm carries units, see the errata"
 
 THEOREM = PAPER.theorem(
-    id="algorithm-1",
     title="Stochastic Spider",
-    statement=__doc__,
     where="Section 3, Algorithm 1",
     bounds="sosp",
     status="repaired",

@@ -29,9 +29,7 @@ of_gradients = partial(Parameter, unit=GRADIENT)
 of_curvatures = partial(Parameter, unit=CURVATURE)
 
 THEOREM = PAPER.theorem(
-    id="algorithm-2",
     title="AboveThreshold for stationary points",
-    statement=__doc__,
     where="Appendix C, Algorithm 2",
     bounds="sosp",
     status="proved",

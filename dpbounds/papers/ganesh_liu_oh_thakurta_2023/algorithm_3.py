@@ -6,9 +6,7 @@ $e^{-\hat F(x) - \|x - y_t\|^2/(2\eta)}$; return $x_T$. Here $\hat F = \beta(F_D
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="algorithm-3",
     title="AlternateSample",
-    statement=__doc__,
     where="Appendix D.3, Algorithm 3",
     bounds="distance",
     status="proved",

@@ -5,9 +5,7 @@ paper also takes $M \ge \sqrt{\rho\alpha}$: otherwise every $\alpha$-FOSP would 
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="assumption-3.1",
     title="smooth losses of bounded risk",
-    statement=__doc__,
     where="Section 3, Assumption 3.1 and the paragraph after Definition 3.2",
     status="definition",
     assumptions="Lipschitz, smooth, Hessian-Lipschitz, bounded risk, bounded range, M at least sqrt(ρα), unconstrained",

@@ -13,9 +13,7 @@ def parameter(bound: Symbol, batch: Symbol, noise: Symbol) -> Expr:
 
 
 THEOREM = PAPER.theorem(
-    id="claim-4.4",
     title="how accurate batches are",
-    statement=__doc__,
     where="Section 4.2, Claim 4.4; proof in Appendix C.2",
     bounds="estimation-error, probability",
     status="proved",

@@ -9,9 +9,7 @@ from dpbounds.theorems.language import CURVATURE, Parameter, q, sqrt
 curvature = sqrt(q.rho_H * q.alpha)
 
 THEOREM = PAPER.theorem(
-    id="definition-1.2",
     title="second-order stationary points",
-    statement=__doc__,
     where="Section 1.1, Definition 1.2",
     bounds="sosp",
     status="definition",

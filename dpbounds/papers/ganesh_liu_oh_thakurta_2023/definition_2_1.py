@@ -5,9 +5,7 @@ most $M\|x - y\|$, and $\rho$-Hessian-Lipschitz if its Hessian changes by at mos
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-2.1",
     title="Lipschitz, smooth, Hessian-Lipschitz",
-    statement=__doc__,
     where="Section 2, Definition 2.1",
     status="definition",
     assumptions="Lipschitz, smooth, Hessian-Lipschitz",

@@ -7,9 +7,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER, standardised
 from dpbounds.theorems.language import Bound, Rational, exp
 
 THEOREM = PAPER.theorem(
-    id="definition-2.2",
     title="sub-Gaussian and norm-sub-Gaussian vectors",
-    statement=__doc__,
     where="Section 2, Definition 2.2",
     bounds="upper",
     status="definition",

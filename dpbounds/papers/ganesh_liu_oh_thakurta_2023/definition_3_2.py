@@ -7,9 +7,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER, second_oracle_noi
 from dpbounds.theorems.language import Parameter, Unit
 
 THEOREM = PAPER.theorem(
-    id="definition-3.2",
     title="two kinds of gradient oracles",
-    statement=__doc__,
     where="Section 3, Definition 3.2",
     status="definition",
     assumptions="Lipschitz, smooth risk",

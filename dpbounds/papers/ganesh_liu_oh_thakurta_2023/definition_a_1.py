@@ -4,9 +4,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER, laplace_point, la
 from dpbounds.theorems.language import Abs, Bound, exp
 
 THEOREM = PAPER.theorem(
-    id="definition-a.1",
     title="Laplace distribution",
-    statement=__doc__,
     where="Appendix A, Definition A.1",
     bounds="tight",
     status="definition",

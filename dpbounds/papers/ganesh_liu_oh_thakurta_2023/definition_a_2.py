@@ -6,9 +6,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER, renyi_order
 from dpbounds.theorems.language import Bound, Unit, q
 
 THEOREM = PAPER.theorem(
-    id="definition-a.2",
     title="zero-concentrated differential privacy",
-    statement=__doc__,
     where="Appendix A, Definition A.2",
     bounds="privacy",
     status="definition",

@@ -7,9 +7,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023.definition_1_2 import curvature
 from dpbounds.theorems.language import CURVATURE, Parameter
 
 THEOREM = PAPER.theorem(
-    id="definition-f.1",
     title="second-order stationary points, again",
-    statement=__doc__,
     where="Appendix F, Definition F.1",
     bounds="sosp",
     status="definition",

@@ -7,9 +7,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 from dpbounds.theorems.language import Bound, Unit, q
 
 THEOREM = PAPER.theorem(
-    id="equation-2",
     title="full-batch oracles",
-    statement=__doc__,
     where="Section 4.1, equation (2)",
     bounds="privacy, always",
     status="proved",

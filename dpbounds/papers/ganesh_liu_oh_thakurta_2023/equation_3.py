@@ -8,9 +8,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER, first_batch, seco
 from dpbounds.theorems.language import Bound, Unit, q
 
 THEOREM = PAPER.theorem(
-    id="equation-3",
     title="oracles on fresh batches",
-    statement=__doc__,
     where="Section 4.2, equation (3)",
     bounds="privacy, always",
     status="proved",

@@ -11,9 +11,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 from dpbounds.theorems.language import GRADIENT, Bound, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="fact-2.3",
     title="Gaussians are norm-sub-Gaussian",
-    statement=__doc__,
     where="Section 2, Fact 2.3",
     bounds="estimation-error, probability",
     status="proved",

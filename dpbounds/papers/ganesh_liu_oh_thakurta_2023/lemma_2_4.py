@@ -7,9 +7,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER, squared_errors, u
 from dpbounds.theorems.language import GRADIENT, Bound, log, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="lemma-2.4",
     title="sums of norm-sub-Gaussian vectors",
-    statement=__doc__,
     where="Section 2, Lemma 2.4",
     bounds="estimation-error, probability",
     status="claimed",

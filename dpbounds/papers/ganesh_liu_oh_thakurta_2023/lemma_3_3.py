@@ -23,9 +23,7 @@ def square(path: Expr) -> Expr:
 _SQUARE = Unit(2, -2)
 
 THEOREM = PAPER.theorem(
-    id="lemma-3.3",
     title="gradient estimates stay accurate",
-    statement=__doc__,
     where="Section 3, Lemma 3.3; proof in Appendix B.1",
     bounds="estimation-error, probability",
     status="repaired",

@@ -11,9 +11,7 @@ spread = sqrt(q.sigma**2 + q.kappa * q.sigma_2**2)
 error = spread * (sqrt(q.d) + sqrt(2 * log(2 * fresh_estimates / q.zeta)))
 
 THEOREM = PAPER.theorem(
-    id="lemma-3.3/explicit",
     title="gradient estimates stay accurate, with constants",
-    statement=__doc__,
     bounds="estimation-error, probability",
     sampling="full batch",
     parts=Bound(error, meaning="largest error of all estimates of a run", unit=GRADIENT),

@@ -16,9 +16,7 @@ fall = gradient_accuracy ** Rational(3, 2) / sqrt(q.rho_H)
 kick = gradient_accuracy**2 / (q.L**2 * q.d * log(q.d / q.zeta))
 
 THEOREM = PAPER.theorem(
-    id="lemma-3.4",
     title="escape from saddle points",
-    statement=__doc__,
     where="Section 3, Lemma 3.4; discussion in Appendix B.2",
     bounds="sosp, lower, probability",
     status="false",

@@ -16,9 +16,7 @@ accurate = (
 )
 
 THEOREM = PAPER.theorem(
-    id="lemma-3.5",
     title="one step of descent",
-    statement=__doc__,
     where="Section 3, Lemma 3.5; proof in Appendix B.3",
     bounds="excess-empirical-risk, always",
     status="repaired",

@@ -7,9 +7,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER, estimate_norm, es
 from dpbounds.theorems.language import Bound, q
 
 THEOREM = PAPER.theorem(
-    id="lemma-3.5/explicit",
     title="one step of descent, for any error",
-    statement=__doc__,
     bounds="excess-empirical-risk, always",
     assumptions="smooth risk, unconstrained",
     parts=(

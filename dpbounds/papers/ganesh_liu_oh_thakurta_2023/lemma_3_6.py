@@ -16,9 +16,7 @@ from dpbounds.theorems.language import GRADIENT, Parameter, Rate, log, q, sqrt
 rate = sqrt(second_oracle_noise**2 * q.kappa + 4 * first_oracle_noise**2)
 
 THEOREM = PAPER.theorem(
-    id="lemma-3.6",
     title="second-order stationarity of Stochastic Spider",
-    statement=__doc__,
     where="Section 3, Lemma 3.6; proof in Appendix B.4",
     bounds="sosp, probability",
     status="disputed",

@@ -9,9 +9,7 @@ from dpbounds.theorems.language import Rate, q
 rate = q.B / (q.L * q.kappa)
 
 THEOREM = PAPER.theorem(
-    id="lemma-3.7",
     title="how often the drift gets large",
-    statement=__doc__,
     where="Section 3, Lemma 3.7; proof in Appendix B.5",
     bounds="count, always",
     status="proved",

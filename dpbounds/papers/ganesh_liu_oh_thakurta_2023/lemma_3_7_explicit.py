@@ -13,9 +13,7 @@ def count(errors: Expr) -> Expr:
 
 
 THEOREM = PAPER.theorem(
-    id="lemma-3.7/explicit",
     title="number of fresh estimates, with constants",
-    statement=__doc__,
     bounds="count, always",
     assumptions="smooth risk, bounded range, unconstrained",
     parts=(

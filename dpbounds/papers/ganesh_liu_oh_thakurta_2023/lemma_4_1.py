@@ -19,9 +19,7 @@ gradient = q.alpha + slack * q.G
 curvature = sqrt(q.rho_H * q.alpha) + slack * q.L
 
 THEOREM = PAPER.theorem(
-    id="lemma-4.1",
     title="selection of a stationary point",
-    statement=__doc__,
     where="Section 4.1, Lemma 4.1",
     bounds="sosp, probability",
     status="repaired",

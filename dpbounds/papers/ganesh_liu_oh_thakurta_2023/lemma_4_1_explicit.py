@@ -24,9 +24,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="lemma-4.1/explicit",
     title="selection of a stationary point by one test",
-    statement=__doc__,
     where="derived here; compare Lemma 4.1 and Algorithm 2",
     bounds="sosp, probability",
     assumptions="Lipschitz, smooth, Hessian-Lipschitz",

@@ -9,9 +9,7 @@ from dpbounds.theorems.language import CURVATURE, GRADIENT, Rate, log, q, sqrt
 factor = log(q.d / q.zeta) / sqrt(q.n)
 
 THEOREM = PAPER.theorem(
-    id="lemma-4.5",
     title="sample and population at one point",
-    statement=__doc__,
     where="Section 4.2, Lemma 4.5; proof in Appendix C.3",
     bounds="generalisation-gap, probability",
     status="proved",

@@ -15,9 +15,7 @@ from dpbounds.theorems.language import CURVATURE, GRADIENT, Bound, Rational, log
 exponent = log(4 * q.d / q.zeta)
 
 THEOREM = PAPER.theorem(
-    id="lemma-4.5/explicit",
     title="sample and population at one point, with constants",
-    statement=__doc__,
     bounds="generalisation-gap, probability",
     sampling="i.i.d.",
     assumptions="Lipschitz, smooth, i.i.d. records",

@@ -9,9 +9,7 @@ from dpbounds.theorems.language import Bound, Unit, exp, q
 regularised = exp(q.beta * q.G * q.D) / (q.beta * q.regularisation)
 
 THEOREM = PAPER.theorem(
-    id="lemma-5.2",
     title="perturbation of a log-Sobolev inequality",
-    statement=__doc__,
     where="Section 5.1, Lemma 5.2; Appendix D.1 and D.2 for the second part",
     bounds="functional-inequality",
     status="proved",

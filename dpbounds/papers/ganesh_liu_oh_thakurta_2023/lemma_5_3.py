@@ -7,9 +7,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 from dpbounds.theorems.language import Bound, Condition, Erratum, log, q
 
 THEOREM = PAPER.theorem(
-    id="lemma-5.3",
     title="regularised risk of a Gibbs sample",
-    statement=__doc__,
     where="Section 5.1, Lemma 5.3",
     bounds="excess-empirical-risk, expectation",
     status="false",

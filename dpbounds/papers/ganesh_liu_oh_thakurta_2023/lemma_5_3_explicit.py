@@ -10,9 +10,7 @@ span = (q.G + q.regularisation * q.D) * q.D
 colder = q.d / q.beta * (1 + log(q.beta * span / q.d))
 
 THEOREM = PAPER.theorem(
-    id="lemma-5.3/explicit",
     title="regularised risk of a Gibbs sample, with constants",
-    statement=__doc__,
     bounds="excess-empirical-risk, expectation",
     assumptions="Lipschitz, bounded set, origin in the set",
     parts=Bound(

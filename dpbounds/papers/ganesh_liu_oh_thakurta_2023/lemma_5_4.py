@@ -6,9 +6,7 @@ equals $E[f(A(D), s') - f(A(D'), s')]$: an algorithm whose output hardly depends
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="lemma-5.4",
     title="stability is generalisation",
-    statement=__doc__,
     where="Section 5.1, Lemma 5.4",
     bounds="generalisation-gap, tight, expectation",
     status="proved",

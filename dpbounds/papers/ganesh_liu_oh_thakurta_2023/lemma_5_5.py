@@ -9,9 +9,7 @@ from dpbounds.theorems.language import LOSS, Rate, exp, q
 growth = exp(q.beta * q.G * q.D)
 
 THEOREM = PAPER.theorem(
-    id="lemma-5.5",
     title="generalisation of a Gibbs sample",
-    statement=__doc__,
     where="Section 5.1, Lemma 5.5; proof in Appendix D.1",
     bounds="generalisation-gap, expectation",
     status="proved",

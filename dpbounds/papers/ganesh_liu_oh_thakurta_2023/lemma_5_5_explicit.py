@@ -16,9 +16,7 @@ def transport() -> Expr:
 
 
 THEOREM = PAPER.theorem(
-    id="lemma-5.5/explicit",
     title="stability of a Gibbs sample, with constants",
-    statement=__doc__,
     bounds="generalisation-gap, expectation",
     relation="replace-one",
     assumptions="Lipschitz, bounded set, i.i.d. records",

@@ -6,9 +6,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 from dpbounds.theorems.language import Bound, Unit, log, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="lemma-a.4",
     title="zCDP and (ε, δ)-DP",
-    statement=__doc__,
     where="Appendix A, Lemma A.4",
     bounds="privacy",
     status="proved",

@@ -19,9 +19,7 @@ def moved(by_risk: int, by_errors: int) -> Expr:
 _SQUARE = Unit(length=2)
 
 THEOREM = PAPER.theorem(
-    id="lemma-b.1",
     title="moving far lowers the risk",
-    statement=__doc__,
     where="Appendix B.2, Lemma B.1",
     bounds="distance, always",
     status="proved",

@@ -10,9 +10,7 @@ from dpbounds.theorems.language import LENGTH, Bound, Erratum, Min, log, pi, q, 
 share = q.zeta / log(1 / q.zeta)
 
 THEOREM = PAPER.theorem(
-    id="lemma-b.2",
     title="the region where a run gets stuck is thin",
-    statement=__doc__,
     where="Appendix B.2, Lemma B.2",
     bounds="distance, always",
     status="false",

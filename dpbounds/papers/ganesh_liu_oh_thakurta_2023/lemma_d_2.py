@@ -8,9 +8,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER, inner_failure
 from dpbounds.theorems.language import Parameter, Unit, log, q
 
 THEOREM = PAPER.theorem(
-    id="lemma-d.2",
     title="rejection sampler of the inner step",
-    statement=__doc__,
     where="Appendix D.3, Lemma D.2",
     bounds="distance, upper, expectation",
     status="claimed",

@@ -3,9 +3,7 @@ r"""Smaller batches would save gradient computations in the empirical case; the 
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="remark-4.3",
     title="smaller batches",
-    statement=__doc__,
     where="Section 4.1, Remark 4.3",
     bounds="count",
     status="claimed",

@@ -7,9 +7,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 from dpbounds.theorems.language import Bound, Unit, q
 
 THEOREM = PAPER.theorem(
-    id="section-5.1",
     title="log-Sobolev inequality of a strongly convex potential",
-    statement=__doc__,
     where="Section 5.1, the paragraph before Theorem 5.1 (not numbered)",
     bounds="functional-inequality",
     status="proved",

@@ -20,9 +20,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="section-5.2",
     title="the exponential mechanism on a set",
-    statement=__doc__,
     where="Section 5.2, first paragraph (not numbered)",
     bounds="excess-empirical-risk, expectation",
     status="repaired",

@@ -16,9 +16,7 @@ of_points = partial(Rate, logs_hidden=True, hides="G L rho_H B")
 of_risks = partial(Rate, hides="G D")
 
 THEOREM = PAPER.theorem(
-    id="table-1",
     title="stationary points and excess risks",
-    statement=__doc__,
     where="Section 1.1, Table 1 and the text after Definition 1.2",
     status="disputed",
     sampling="",

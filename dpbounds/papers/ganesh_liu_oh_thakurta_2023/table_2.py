@@ -17,9 +17,7 @@ def row(name: str, formula: Expr, meaning: str) -> Rate:
 
 
 THEOREM = PAPER.theorem(
-    id="table-2",
     title="earlier work on first-order stationary points",
-    statement=__doc__,
     where="Appendix F, Table 2",
     bounds="gradient-norm",
     status="claimed",

@@ -25,9 +25,7 @@ def row(name: str, formula: Expr, meaning: str, quoted: str = "") -> Rate:
 
 
 THEOREM = PAPER.theorem(
-    id="table-3",
     title="private second-order stationary points",
-    statement=__doc__,
     where="Appendix F, Table 3",
     bounds="sosp",
     status="disputed",

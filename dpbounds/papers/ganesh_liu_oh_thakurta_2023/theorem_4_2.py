@@ -45,9 +45,7 @@ def mechanism(at: Numbers) -> Mechanism:
 _LOGS = "the argument of the logarithm carries units"
 
 THEOREM = PAPER.theorem(
-    id="theorem-4.2",
     title="second-order stationary points of the empirical risk",
-    statement=__doc__,
     where="Section 4.1, Theorem 4.2; proof in Appendix C.1",
     bounds="sosp, probability",
     status="disputed",

@@ -36,9 +36,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="theorem-4.2/explicit",
     title="first-order stationary points of the empirical risk, with constants",
-    statement=__doc__,
     bounds="gradient-norm, probability",
     assumptions="Lipschitz, smooth, bounded range, unconstrained",
     parts=(

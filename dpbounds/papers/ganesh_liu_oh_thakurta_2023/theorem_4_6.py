@@ -43,9 +43,7 @@ def mechanism(at: Numbers) -> Mechanism:
 _LOGS = "the argument of the logarithm carries units"
 
 THEOREM = PAPER.theorem(
-    id="theorem-4.6",
     title="second-order stationary points of the population risk",
-    statement=__doc__,
     where="Section 4.2, Theorem 4.6; proof in Appendix C.4",
     bounds="population-sosp, probability",
     status="disputed",

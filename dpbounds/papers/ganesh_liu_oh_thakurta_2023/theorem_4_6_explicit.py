@@ -52,9 +52,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="theorem-4.6/explicit",
     title="first-order stationary points of the population risk, with constants",
-    statement=__doc__,
     bounds="population-gradient-norm, probability",
     sampling="fresh batches",
     assumptions="Lipschitz, smooth, bounded range, i.i.d. records, fresh samples, unconstrained",

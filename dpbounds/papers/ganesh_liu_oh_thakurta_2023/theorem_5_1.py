@@ -25,9 +25,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="theorem-5.1",
     title="privacy of a sample under a log-Sobolev inequality",
-    statement=__doc__,
     where="Section 5.1, Theorem 5.1",
     bounds="privacy",
     status="repaired",

@@ -6,9 +6,7 @@ r"""If every $(\varepsilon, \delta)$-DP choice among $k$ coins has a risk of at 
 from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="theorem-5.10",
     title="from choosing a coin to minimising a loss",
-    statement=__doc__,
     where="Section 5.2, Theorem 5.10",
     bounds="excess-population-risk, lower, expectation",
     status="proved",

@@ -7,9 +7,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER, selection_risk
 from dpbounds.theorems.language import PURE, Bound, q
 
 THEOREM = PAPER.theorem(
-    id="theorem-5.10/explicit",
     title="from choosing a coin to minimising a loss, with constants",
-    statement=__doc__,
     bounds="excess-population-risk, lower, expectation",
     relation="replace-one",
     assumptions="Lipschitz, i.i.d. records",

@@ -12,9 +12,7 @@ sampling_term = sqrt(q.d / q.n)
 printed = Max(private_term, sampling_term)
 
 THEOREM = PAPER.theorem(
-    id="theorem-5.11",
     title="lower bound for private excess population risk",
-    statement=__doc__,
     where="Section 5.2, Theorem 5.11",
     bounds="excess-population-risk, lower, expectation",
     status="false",

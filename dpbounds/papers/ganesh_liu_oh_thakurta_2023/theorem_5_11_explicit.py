@@ -19,9 +19,7 @@ approximate = _scaled(Max(0, Min((q.d - 2) * log(2), log((exp(q.epsilon) - 1) / 
 enough_dimensions = Condition(q.d >= 4, "2^d >= 16 coins")
 
 THEOREM = PAPER.theorem(
-    id="theorem-5.11/explicit",
     title="lower bounds for excess population risk, with constants",
-    statement=__doc__,
     bounds="excess-population-risk, lower, expectation",
     sampling="",
     assumptions="Lipschitz, i.i.d. records",

@@ -19,9 +19,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="theorem-5.1/explicit",
     title="a sample under a log-Sobolev inequality is zCDP",
-    statement=__doc__,
     bounds="privacy",
     assumptions="Lipschitz, closed convex set, log-Sobolev",
     parts=(

@@ -34,9 +34,7 @@ excess_risk = Rate(
 )
 
 THEOREM = PAPER.theorem(
-    id="theorem-5.6",
     title="excess risk in polynomial time",
-    statement=__doc__,
     where="Section 5.1, Theorem 5.6; proof in Appendix D.2",
     bounds="excess-population-risk, expectation",
     status="proved",

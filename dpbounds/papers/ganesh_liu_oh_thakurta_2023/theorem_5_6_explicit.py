@@ -58,9 +58,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="theorem-5.6/explicit",
     title="risks of the regularised Gibbs sample, with constants",
-    statement=__doc__,
     bounds="excess-population-risk, expectation",
     assumptions="Lipschitz, bounded set, origin in the set, i.i.d. records",
     parts=(

@@ -14,9 +14,7 @@ from dpbounds.theorems.language import PURE, Bound, Erratum, Parameter, Rate, Un
 start = q.beta * q.G * q.D
 
 THEOREM = PAPER.theorem(
-    id="theorem-5.7",
     title="excess risk by the alternating sampler",
-    statement=__doc__,
     where="Section 5.1, Theorem 5.7; proof in Appendix D.3",
     bounds="excess-population-risk, expectation",
     status="repaired",

@@ -10,9 +10,7 @@ level = log(q.epsilon * q.n / q.d)
 private = q.d * level / (q.epsilon * q.n)
 
 THEOREM = PAPER.theorem(
-    id="theorem-5.8",
     title="excess population risk in exponential time",
-    statement=__doc__,
     where="Section 5.2, Theorem 5.8; proof in Appendix D.4",
     bounds="excess-population-risk, expectation",
     status="proved",

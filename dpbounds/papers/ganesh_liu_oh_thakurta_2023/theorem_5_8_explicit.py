@@ -22,9 +22,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="theorem-5.8/explicit",
     title="the exponential mechanism on a net, with constants",
-    statement=__doc__,
     bounds="excess-population-risk, expectation",
     assumptions="Lipschitz, bounded set, i.i.d. records",
     parts=(

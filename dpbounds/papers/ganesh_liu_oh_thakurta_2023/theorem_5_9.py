@@ -6,9 +6,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 from dpbounds.theorems.language import PURE, Condition, Rate, log, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="theorem-5.9",
     title="the risk of choosing a coin",
-    statement=__doc__,
     where="Section 5.2, Theorem 5.9",
     bounds="excess-population-risk, lower, expectation",
     status="proved",

@@ -8,9 +8,7 @@ from dpbounds.theorems.language import PURE, Bound, Condition, Min, Rational, lo
 bound = Min(Rational(1, 8), sqrt(3) / 16 * sqrt(log(q.N) / q.n))
 
 THEOREM = PAPER.theorem(
-    id="theorem-5.9/explicit",
     title="the risk of choosing a coin, with constants",
-    statement=__doc__,
     bounds="excess-population-risk, lower, expectation",
     assumptions="i.i.d. records",
     conditions=Condition(q.N >= 16, "Fano's inequality loses ln 2"),

@@ -6,9 +6,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 from dpbounds.theorems.language import Bound, Unit, q
 
 THEOREM = PAPER.theorem(
-    id="theorem-a.3",
     title="composition of zCDP",
-    statement=__doc__,
     where="Appendix A, Theorem A.3",
     bounds="privacy",
     status="proved",

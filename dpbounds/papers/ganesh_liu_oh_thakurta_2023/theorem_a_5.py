@@ -6,9 +6,7 @@ from dpbounds.papers.ganesh_liu_oh_thakurta_2023 import PAPER
 from dpbounds.theorems.language import Bound, q
 
 THEOREM = PAPER.theorem(
-    id="theorem-a.5",
     title="zCDP of Gaussian noise",
-    statement=__doc__,
     where="Appendix A, Theorem A.5",
     bounds="privacy, tight",
     status="proved",

@@ -9,9 +9,7 @@ from dpbounds.theorems.language import Bound, Erratum, Rational, exp, q
 tail = 2 * q.d * exp(-(deviation**2) / (2 * (matrix_variance + Rational(1, 3) * matrix_norm * deviation)))
 
 THEOREM = PAPER.theorem(
-    id="theorem-a.6",
     title="matrix Bernstein inequality",
-    statement=__doc__,
     where="Appendix A, Theorem A.6",
     bounds="estimation-error, probability",
     status="repaired",

@@ -9,9 +9,7 @@ from dpbounds.theorems.language import Bound, q
 divergence = start_divergence / (1 + proximal_step / q.C_LS) ** (2 * q.T / renyi_order)
 
 THEOREM = PAPER.theorem(
-    id="theorem-d.1",
     title="convergence of the alternating sampler",
-    statement=__doc__,
     where="Appendix D.3, Theorem D.1",
     bounds="distance, always",
     status="claimed",

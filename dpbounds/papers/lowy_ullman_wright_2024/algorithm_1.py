@@ -34,9 +34,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="algorithm-1",
     title="DP-SPIDER",
-    statement=__doc__,
     where="Section 3, Algorithm 1; the accounting is derived here",
     bounds="privacy",
     status="proved",

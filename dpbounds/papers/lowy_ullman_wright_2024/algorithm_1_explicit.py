@@ -13,9 +13,7 @@ conditions = (
 )
 
 THEOREM = PAPER.theorem(
-    id="algorithm-1/explicit",
     title="DP-SPIDER with any admissible parameters",
-    statement=__doc__,
     where="derived here; compare Algorithm 1 and Lemma 3.1",
     bounds="gradient-norm, expectation",
     relation="replace-one",

@@ -14,9 +14,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="algorithm-2",
     title="warm start, empirical risk",
-    statement=__doc__,
     where="Section 3, Algorithm 2",
     bounds="privacy, upper",
     status="proved",

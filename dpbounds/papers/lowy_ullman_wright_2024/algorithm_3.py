@@ -19,9 +19,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="algorithm-3",
     title="DP-SGD",
-    statement=__doc__,
     where="Section 5, Algorithm 3; the way of sampling is stated in Appendix D",
     bounds="excess-empirical-risk",
     status="definition",

@@ -19,9 +19,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="algorithm-4",
     title="warm start for the population risk",
-    statement=__doc__,
     where="Section 7, Algorithm 4",
     bounds="population-sosp",
     status="definition",

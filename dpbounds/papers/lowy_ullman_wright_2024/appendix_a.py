@@ -18,9 +18,7 @@ size = q.epsilon * q.n
 row = partial(Rate, unit=GRADIENT, hides="G L Delta_F")
 
 THEOREM = PAPER.theorem(
-    id="appendix-a",
     title="rates of earlier work",
-    statement=__doc__,
     where="Section 1 and Appendix A, related work",
     status="empirical",
     read="as quoted by another paper",

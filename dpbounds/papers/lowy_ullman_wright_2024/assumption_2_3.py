@@ -5,9 +5,7 @@ risk that is studied (empirical, or population) has a finite infimum over $R^d$.
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="assumption-2.3",
     title="Lipschitz and smooth per record, bounded below",
-    statement=__doc__,
     where="Section 2, Assumption 2.3",
     status="definition",
     assumptions="Lipschitz, smooth, bounded risk, unconstrained",

@@ -34,9 +34,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="corollary-4.3",
     title="stationarity for non-convex losses",
-    statement=__doc__,
     where="Section 4, Corollary 4.3 and the text after it",
     bounds="gradient-norm, expectation",
     status="proved",

@@ -25,9 +25,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="corollary-4.3/explicit",
     title="stationarity for non-convex losses, with constants",
-    statement=__doc__,
     bounds="gradient-norm, expectation",
     sampling="full batch",
     assumptions="Lipschitz, smooth, bounded risk, unconstrained, near-minimiser in a compact set",

@@ -19,9 +19,7 @@ printed = gamma + printed_second
 enough = q.epsilon * q.n >= (2 + sqrt(2)) * q.d
 
 THEOREM = PAPER.theorem(
-    id="corollary-4.4",
     title="second-order stationarity for non-convex losses",
-    statement=__doc__,
     where="Section 4, Corollary 4.4",
     bounds="sosp, probability",
     status="disputed",

@@ -19,9 +19,7 @@ def sharper() -> Expr:
 
 
 THEOREM = PAPER.theorem(
-    id="corollary-5.3",
     title="gradient norm for quasar-convex losses",
-    statement=__doc__,
     where="Section 5, Corollary 5.3",
     bounds="gradient-norm, expectation",
     status="proved",

@@ -20,9 +20,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="corollary-5.3/explicit",
     title="stationarity for quasar-convex risks, with constants",
-    statement=__doc__,
     bounds="gradient-norm, expectation",
     sampling="full batch",
     assumptions="Lipschitz, smooth, bounded risk, unconstrained, quasar-convex",

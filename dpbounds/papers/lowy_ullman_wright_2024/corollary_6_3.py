@@ -16,9 +16,7 @@ rate = q.G * noise_level + noise_level ** ((q.k + 2) / 3) * shape * (1 + curvatu
 base = q.L * q.gamma**q.k / q.G ** (2 - q.k)
 
 THEOREM = PAPER.theorem(
-    id="corollary-6.3",
     title="gradient norm for KL losses",
-    statement=__doc__,
     where="Section 6, Corollary 6.3 and the text after it",
     bounds="gradient-norm, expectation",
     status="claimed",

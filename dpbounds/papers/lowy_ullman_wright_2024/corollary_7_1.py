@@ -15,9 +15,7 @@ first = (q.G**2 * q.L * q.D * closeness / q.n) ** _THIRD
 second = q.G ** Rational(4, 7) * (q.L * q.D * private * closeness) ** _THREE_SEVENTHS
 
 THEOREM = PAPER.theorem(
-    id="corollary-7.1",
     title="stationary points of the population risk",
-    statement=__doc__,
     where="Section 7, Corollary 7.1",
     bounds="population-sosp, probability",
     status="disputed",

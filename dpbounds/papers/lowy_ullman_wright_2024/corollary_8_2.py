@@ -17,9 +17,7 @@ restored = q.G / sqrt(q.n) + constant * branches
 projected_dimension = Min(q.r, (q.epsilon * q.n) ** Rational(6, 7))
 
 THEOREM = PAPER.theorem(
-    id="corollary-8.2",
     title="population gradient of generalised linear models",
-    statement=__doc__,
     where="Section 8, Corollary 8.2; restated and proved as Corollary F.1",
     bounds="population-gradient-norm, expectation",
     status="claimed",

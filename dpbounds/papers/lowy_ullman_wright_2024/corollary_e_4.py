@@ -18,9 +18,7 @@ hessian = q.L / sqrt(q.rho_H) * resolution * (sqrt(sampling) + sqrt(private))
 rate = sampling + private + hessian + q.G * resolution
 
 THEOREM = PAPER.theorem(
-    id="corollary-e.4",
     title="second-order points of the population risk after the exponential mechanism",
-    statement=__doc__,
     where="Appendix E, Corollary E.4",
     bounds="population-sosp, probability",
     status="disputed",

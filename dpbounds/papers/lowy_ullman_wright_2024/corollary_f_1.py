@@ -5,9 +5,7 @@ from dpbounds.papers.lowy_ullman_wright_2024.corollary_8_2 import rate, restored
 from dpbounds.theorems.language import Rate
 
 THEOREM = PAPER.theorem(
-    id="corollary-f.1",
     title="population gradient of generalised linear models, restated",
-    statement=__doc__,
     where="Appendix F, Corollary F.1",
     bounds="population-gradient-norm, expectation",
     status="claimed",

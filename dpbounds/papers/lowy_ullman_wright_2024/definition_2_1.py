@@ -3,9 +3,7 @@ r"""A function $g$ on $R^d$ is $G$-Lipschitz if $|g(w) - g(w')| \le G \|w - w'\|
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-2.1",
     title="Lipschitz functions",
-    statement=__doc__,
     where="Section 2, Definition 2.1",
     status="definition",
     assumptions="Lipschitz",

@@ -3,9 +3,7 @@ r"""A differentiable function is $L$-smooth if $\|\nabla g(w) - \nabla g(w')\|_2
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-2.2",
     title="smooth functions",
-    statement=__doc__,
     where="Section 2, Definition 2.2",
     status="definition",
     assumptions="smooth",

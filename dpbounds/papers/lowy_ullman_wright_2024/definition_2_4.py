@@ -7,9 +7,7 @@ from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
 from dpbounds.theorems.language import CURVATURE, Parameter, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="definition-2.4",
     title="approximate stationary points",
-    statement=__doc__,
     where="Section 2, Definition 2.4",
     status="definition",
     parts=Parameter(

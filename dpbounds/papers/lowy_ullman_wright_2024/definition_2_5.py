@@ -5,9 +5,7 @@ size $n$ that differ in one record: neighbours replace a record.
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-2.5",
     title="differential privacy",
-    statement=__doc__,
     where="Section 2, Definition 2.5",
     bounds="privacy",
     status="definition",

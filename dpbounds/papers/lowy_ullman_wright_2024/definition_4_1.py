@@ -23,9 +23,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="definition-4.1",
     title="exponential mechanism on a net",
-    statement=__doc__,
     where="Section 4, the setting and Definition 4.1",
     bounds="privacy",
     status="proved",

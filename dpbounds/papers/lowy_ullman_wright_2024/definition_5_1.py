@@ -6,9 +6,7 @@ least the share $q_c$ of the gap. With $q_c = 1$ it is star-convex; every convex
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-5.1",
     title="quasar-convex losses",
-    statement=__doc__,
     where="Section 5, Definition 5.1",
     status="definition",
     assumptions="quasar-convex, star-convex",

@@ -11,9 +11,7 @@ from dpbounds.theorems.language import Parameter, Unit, q, sqrt
 of_pl = 1 / sqrt(2 * q.mu)
 
 THEOREM = PAPER.theorem(
-    id="definition-6.1",
     title="the Kurdyka-Łojasiewicz inequality on a set",
-    statement=__doc__,
     where="Section 6, Definition 6.1",
     status="definition",
     assumptions="Kurdyka-Łojasiewicz, Polyak-Łojasiewicz",

@@ -15,9 +15,7 @@ bound = 20 * q.G * q.D * q.d / size * log(size / sqrt(q.d))
 tail = log(q.epsilon * q.n / (2 * sqrt(q.d)))
 
 THEOREM = PAPER.theorem(
-    id="equation-2",
     title="excess risk of the warm start",
-    statement=__doc__,
     where="Section 4, equation (2)",
     bounds="excess-empirical-risk, probability",
     status="proved",

@@ -29,9 +29,7 @@ lower_population = 1 / sqrt(q.n) + plain_ratio
 row = partial(Rate, unit=GRADIENT, hides="G L rho_H Delta_F D")
 
 THEOREM = PAPER.theorem(
-    id="figure-1",
     title="rates for second-order stationary points",
-    statement=__doc__,
     where="Section 1, Figure 1",
     status="empirical",
     parts=(

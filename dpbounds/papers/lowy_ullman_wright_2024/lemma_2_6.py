@@ -6,9 +6,7 @@ from dpbounds.papers.lowy_ullman_wright_2024 import PAPER, first_delta, first_ep
 from dpbounds.theorems.language import PER_SAMPLE, Bound
 
 THEOREM = PAPER.theorem(
-    id="lemma-2.6",
     title="basic composition",
-    statement=__doc__,
     where="Section 2, Lemma 2.6",
     bounds="privacy",
     status="proved",

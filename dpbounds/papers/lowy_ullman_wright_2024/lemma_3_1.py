@@ -10,9 +10,7 @@ noise_ratio = sqrt(q.d * log(1 / q.delta)) / (q.epsilon * q.n)
 rate = (sqrt(q.Delta_F * q.G * q.L) * noise_ratio) ** Rational(2, 3) + q.G * noise_ratio
 
 THEOREM = PAPER.theorem(
-    id="lemma-3.1",
     title="stationarity of DP-SPIDER",
-    statement=__doc__,
     where="Section 3, Lemma 3.1 and equation (1)",
     bounds="gradient-norm, expectation",
     status="proved",

@@ -14,9 +14,7 @@ from dpbounds.theorems.language import Bound, Parameter, Privacy, q, sqrt
 steps = _spider.steps(q.Delta_F, q.rho)
 
 THEOREM = PAPER.theorem(
-    id="lemma-3.1/explicit",
     title="stationarity of DP-SPIDER, with constants",
-    statement=__doc__,
     bounds="gradient-norm, expectation",
     sampling="full batch",
     assumptions="Lipschitz, smooth, bounded risk, unconstrained",

@@ -20,9 +20,7 @@ def printed() -> Expr:
 
 
 THEOREM = PAPER.theorem(
-    id="lemma-3.3",
     title="second-order stationarity of DP-SPIDER",
-    statement=__doc__,
     where="Section 3, Lemma 3.3 and the display before it",
     bounds="sosp, probability",
     status="disputed",

@@ -20,9 +20,7 @@ bound = 4 * unit * (q.d * log(2 * q.epsilon * q.n / q.d) + tail_exponent) + 2 * 
 enough = q.epsilon * q.n >= q.d / (2 - sqrt(2))
 
 THEOREM = PAPER.theorem(
-    id="lemma-4.2",
     title="excess risk of the exponential mechanism on a net",
-    statement=__doc__,
     where="Section 4, Lemma 4.2",
     bounds="excess-empirical-risk, probability",
     status="repaired",

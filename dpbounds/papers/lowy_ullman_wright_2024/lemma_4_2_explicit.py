@@ -26,9 +26,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="lemma-4.2/explicit",
     title="excess risk of the exponential mechanism, sharper",
-    statement=__doc__,
     where="derived here; compare Definition 4.1 and Lemma 4.2",
     bounds="excess-empirical-risk, expectation",
     sampling="full batch",

@@ -14,9 +14,7 @@ rate = (q.gamma * q.G * noise_level * sqrt(curvature)) ** q.k
 near = q.Delta_F ** (1 / q.k) / (q.gamma * q.L)
 
 THEOREM = PAPER.theorem(
-    id="lemma-6.2",
     title="private minimisation of KL losses",
-    statement=__doc__,
     where="Section 6, Lemma 6.2",
     bounds="excess-empirical-risk, probability",
     status="claimed",

@@ -8,9 +8,7 @@ from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
 from dpbounds.theorems.language import Condition, Erratum, Min, Rate, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="lemma-6.5",
     title="no better gradients of KL losses",
-    statement=__doc__,
     where="Section 6, Lemma 6.5",
     bounds="gradient-norm, lower, expectation",
     status="repaired",

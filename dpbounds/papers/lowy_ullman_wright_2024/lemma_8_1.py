@@ -10,9 +10,7 @@ from dpbounds.papers.lowy_ullman_wright_2024 import PAPER, projected_rate
 from dpbounds.theorems.language import Rate, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="lemma-8.1",
     title="projecting generalised linear models",
-    statement=__doc__,
     where="Section 8, Lemma 8.1",
     bounds="population-gradient-norm, expectation",
     status="claimed",

@@ -7,9 +7,7 @@ from dpbounds.papers.lowy_ullman_wright_2024 import PAPER, slack
 from dpbounds.theorems.language import Bound, exp, log, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="lemma-b.1",
     title="advanced composition",
-    statement=__doc__,
     where="Appendix B, Lemma B.1",
     bounds="privacy",
     status="proved",

@@ -17,9 +17,7 @@ hessian = q.L / sqrt(q.rho_H) * resolution * sqrt(first_order)
 second_order = first_order + hessian + q.G * resolution
 
 THEOREM = PAPER.theorem(
-    id="lemma-e.1",
     title="second-order points of the population risk",
-    statement=__doc__,
     where="Appendix E, Lemma E.1",
     bounds="population-sosp, probability",
     status="disputed",

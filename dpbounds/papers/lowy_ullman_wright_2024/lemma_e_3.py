@@ -23,9 +23,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="lemma-e.3",
     title="exponential mechanism for the population risk",
-    statement=__doc__,
     where="Appendix E, Lemma E.3, equations 3 and 4",
     bounds="excess-population-risk, probability",
     status="repaired",

@@ -14,9 +14,7 @@ selection = 4 * q.G * q.D / (q.epsilon * q.n) * log(2 * q.N / q.zeta)
 deviation = q.G * q.D * sqrt(2 * log(4 * q.N / q.zeta) / q.n)
 
 THEOREM = PAPER.theorem(
-    id="lemma-e.3/explicit",
     title="exponential mechanism for the population risk, with constants",
-    statement=__doc__,
     bounds="excess-population-risk, probability",
     assumptions="Lipschitz, i.i.d. records",
     parts=(

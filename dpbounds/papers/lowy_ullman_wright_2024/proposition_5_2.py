@@ -23,9 +23,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="proposition-5.2",
     title="private minimisation of quasar-convex losses",
-    statement=__doc__,
     where="Section 5, Proposition 5.2; restated with parameters and proved as Proposition D.1",
     bounds="excess-empirical-risk, expectation",
     status="repaired",

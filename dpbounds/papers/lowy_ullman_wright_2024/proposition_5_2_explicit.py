@@ -18,9 +18,7 @@ error = 4 * q.G * q.D / (q.epsilon_0 * q.n) * log(2 * q.N / q.zeta)
 selected = 2 * one_run + error
 
 THEOREM = PAPER.theorem(
-    id="proposition-5.2/explicit",
     title="private minimisation of quasar-convex losses, with constants",
-    statement=__doc__,
     where="derived here; compare Propositions 5.2 and D.1",
     bounds="excess-empirical-risk, expectation",
     sampling="full batch",

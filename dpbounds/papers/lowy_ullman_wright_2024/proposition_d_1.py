@@ -16,9 +16,7 @@ telescoped = q.D**2 / (2 * q.eta * q.quasar_convexity * q.T) + q.eta * second_mo
 at_the_prescribed_step = q.D * sqrt(q.G**2 + q.d * q.sigma**2) / (q.quasar_convexity * sqrt(q.T))
 
 THEOREM = PAPER.theorem(
-    id="proposition-d.1",
     title="excess risk of noisy gradient descent, quasar-convex",
-    statement=__doc__,
     where="Appendix D, Proposition D.1 and its proof",
     bounds="excess-empirical-risk, expectation",
     status="repaired",

@@ -26,9 +26,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="proposition-d.1/explicit",
     title="quasar-convex risks, constants at the printed parameters",
-    statement=__doc__,
     where="derived here; compare Proposition D.1 (5.2) and Algorithm 3",
     bounds="excess-empirical-risk, expectation",
     sampling="full batch for what is spent; the bound holds for every unbiased batch",

@@ -5,9 +5,7 @@ second-order stationary point at essentially the rate of Corollary 5.3. No formu
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="remark-5.4",
     title="second-order points of quasar-convex losses",
-    statement=__doc__,
     where="Section 5, Remark 5.4",
     bounds="sosp, upper, probability",
     status="disputed",

@@ -5,9 +5,7 @@ rate of Corollary 6.3. No formula is printed.
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="remark-6.4",
     title="second-order points of KL losses",
-    statement=__doc__,
     where="Section 6, Remark 6.4",
     bounds="sosp, upper, probability",
     status="disputed",

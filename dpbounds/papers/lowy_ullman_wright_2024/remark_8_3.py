@@ -5,9 +5,7 @@ said to be found at essentially the rate of Corollary 8.2. No formula is printed
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="remark-8.3",
     title="second-order points of generalised linear models",
-    statement=__doc__,
     where="Section 8, Remark 8.3",
     bounds="population-sosp, upper, probability",
     status="disputed",

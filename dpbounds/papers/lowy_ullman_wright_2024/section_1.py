@@ -16,9 +16,7 @@ size = q.epsilon * q.n
 row = partial(Rate, unit=GRADIENT, logs_hidden=True, hides="G L D")
 
 THEOREM = PAPER.theorem(
-    id="section-1",
     title="announced rates",
-    statement=__doc__,
     where="Section 1, contributions",
     bounds="upper",
     status="repaired",

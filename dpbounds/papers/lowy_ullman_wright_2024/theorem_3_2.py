@@ -15,9 +15,7 @@ warm = (q.G * q.L * q.psi) ** Rational(1, 3) * noise_ratio ** Rational(2, 3)
 rate = q.G * noise_ratio + warm
 
 THEOREM = PAPER.theorem(
-    id="theorem-3.2",
     title="stationarity after a warm start",
-    statement=__doc__,
     where="Section 3, Theorem 3.2",
     bounds="gradient-norm, expectation",
     status="proved",

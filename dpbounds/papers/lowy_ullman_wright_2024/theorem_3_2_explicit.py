@@ -10,9 +10,7 @@ from dpbounds.papers.lowy_ullman_wright_2024 import PAPER, WARM_START_MEAN, _spi
 from dpbounds.theorems.language import Bound, Parameter, Privacy, given, q
 
 THEOREM = PAPER.theorem(
-    id="theorem-3.2/explicit",
     title="stationarity after a warm start, with constants",
-    statement=__doc__,
     bounds="gradient-norm, expectation",
     sampling="full batch",
     assumptions=(given.LIPSCHITZ, given.SMOOTH, given.BOUNDED_RISK, given.UNCONSTRAINED, WARM_START_MEAN),

@@ -18,9 +18,7 @@ rate = gradient_terms + printed_third * sqrt(log(1 / q.delta)) / q.epsilon
 printed = gradient_terms + printed_third
 
 THEOREM = PAPER.theorem(
-    id="theorem-3.4",
     title="second-order stationarity after a warm start",
-    statement=__doc__,
     where="Section 3, Theorem 3.4; restated and proved as Theorem C.1",
     bounds="sosp, probability",
     status="disputed",

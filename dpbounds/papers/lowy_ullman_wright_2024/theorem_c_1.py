@@ -5,9 +5,7 @@ algorithms, with $\psi$ in place of the initial gap of Lemma 3.3.
 from dpbounds.papers.lowy_ullman_wright_2024 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="theorem-c.1",
     title="Theorem 3.4, restated",
-    statement=__doc__,
     where="Appendix C, Theorem C.1",
     bounds="sosp, upper, probability",
     status="disputed",

@@ -15,9 +15,7 @@ hessian = q.L / sqrt(q.rho_H) * resolution * (sqrt(sampling) + sqrt(private))
 rate = sampling + private + hessian + q.G * resolution
 
 THEOREM = PAPER.theorem(
-    id="theorem-e.2",
     title="warm start for second-order points of the population risk",
-    statement=__doc__,
     where="Appendix E, Theorem E.2 (Section 7 describes it in words)",
     bounds="population-sosp, probability",
     status="disputed",

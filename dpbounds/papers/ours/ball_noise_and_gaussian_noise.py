@@ -19,9 +19,7 @@ _shift = q.Delta_g * sqrt(q.d + 2) / q.r_u
 above = erfc((q.epsilon / _shift - _shift / 2) / sqrt(2)) / 2
 
 THEOREM = PAPER.theorem(
-    id="ball-noise-and-gaussian-noise",
     title="ball noise against Gaussian noise of the same covariance",
-    statement=__doc__,
     where="derived here; compare Tholeti & Kalyani 2020, Section IV.C",
     bounds="privacy, tight, always",
     status="proved here",

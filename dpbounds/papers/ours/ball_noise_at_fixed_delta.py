@@ -34,9 +34,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="ball-noise-at-fixed-delta",
     title="what ball noise gains at a fixed δ",
-    statement=__doc__,
     where="derived here; compare Tholeti & Kalyani 2020, Algorithm 1",
     bounds="gradient-norm, expectation",
     status="proved here",

@@ -26,9 +26,7 @@ contracts = (
 last = q.G / q.n * sqrt(2 * total / q.rho)
 
 THEOREM = PAPER.theorem(
-    id="geometric-noise-under-pl",
     title="falling noise under the Polyak-Łojasiewicz inequality",
-    statement=__doc__,
     where="derived here; compare Wang, Chen & Xu 2019, Theorem 3",
     bounds="excess-empirical-risk, expectation",
     status="proved here",

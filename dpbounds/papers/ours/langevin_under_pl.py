@@ -27,9 +27,7 @@ def tuned() -> Expr:
 temperature = q.mu * q.n**2 * q.rho / (q.G**2 * log(q.n))
 
 THEOREM = PAPER.theorem(
-    id="langevin-under-pl",
     title="Langevin dynamics under the Polyak-Łojasiewicz inequality",
-    statement=__doc__,
     where="derived here; compare Wang, Chen & Xu 2019, Algorithm 1 and Theorem 3",
     bounds="excess-empirical-risk, expectation",
     status="proved here",

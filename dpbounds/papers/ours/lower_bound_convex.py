@@ -26,7 +26,6 @@ span = q.G * q.D
 THEOREM = PAPER.theorem(
     id="lower-bound/convex",
     title="a lower bound for private convex empirical risk, with constants",
-    statement=__doc__,
     where="derived here; compare Bassily, Smith & Thakurta 2014",
     bounds="excess-empirical-risk, lower, expectation",
     status="proved here",

@@ -26,7 +26,6 @@ slope = Min(q.G / 2, sqrt(2 * q.L * q.Delta_F))
 THEOREM = PAPER.theorem(
     id="lower-bound/gradient-norm",
     title="a lower bound for private stationary points, with constants",
-    statement=__doc__,
     where="derived here; compare Arora et al. 2023, Theorem 4.3",
     bounds="gradient-norm, lower, expectation",
     status="proved here",

@@ -20,7 +20,6 @@ from dpbounds.theorems.language import Bound, Condition, Min, log, q, sqrt
 THEOREM = PAPER.theorem(
     id="lower-bound/population-convex",
     title="a lower bound for private convex population risk, with constants",
-    statement=__doc__,
     where="derived here; compare Bassily, Feldman, Talwar & Thakurta 2019",
     bounds="excess-population-risk, lower, expectation",
     status="proved here",

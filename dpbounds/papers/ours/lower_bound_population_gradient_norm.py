@@ -20,7 +20,6 @@ from dpbounds.theorems.language import Bound, Condition, Min, Rational, q, sqrt
 THEOREM = PAPER.theorem(
     id="lower-bound/population-gradient-norm",
     title="a lower bound for private stationary points of the population, with constants",
-    statement=__doc__,
     where="derived here",
     bounds="population-gradient-norm, lower, expectation",
     status="proved here",

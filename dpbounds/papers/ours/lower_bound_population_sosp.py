@@ -21,7 +21,6 @@ from dpbounds.theorems.language import Bound, Condition, Min, Rational, q, sqrt
 THEOREM = PAPER.theorem(
     id="lower-bound/population-sosp",
     title="a lower bound for private second-order stationary points of the population, with constants",
-    statement=__doc__,
     where="derived here",
     bounds="population-sosp, lower, probability",
     status="proved here",

@@ -27,7 +27,6 @@ small_epsilon = Condition(q.epsilon <= 1, "2ζ is less than what the two outputs
 THEOREM = PAPER.theorem(
     id="lower-bound/sosp",
     title="a lower bound for private second-order stationary points, with constants",
-    statement=__doc__,
     where="derived here",
     bounds="sosp, lower, probability",
     status="proved here",

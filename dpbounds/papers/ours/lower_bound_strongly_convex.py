@@ -26,7 +26,6 @@ scale = Min(q.G, q.mu * q.D) ** 2 / (8 * q.mu)
 THEOREM = PAPER.theorem(
     id="lower-bound/strongly-convex",
     title="a lower bound for private strongly convex empirical risk, with constants",
-    statement=__doc__,
     where="derived here; compare Bassily, Smith & Thakurta 2014",
     bounds="excess-empirical-risk, lower, expectation",
     status="proved here",

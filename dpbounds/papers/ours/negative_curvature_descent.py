@@ -49,9 +49,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="negative-curvature-descent",
     title="a private approximate local minimum, with constants",
-    statement=__doc__,
     where="derived here; compare Wang, Chen & Xu 2019, Theorems 7 and 8",
     bounds="sample-size, probability",
     status="proved here",

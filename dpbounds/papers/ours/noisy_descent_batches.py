@@ -27,9 +27,7 @@ def large_steps(ratio: Expr) -> Expr:
 multiplier = sqrt(2 * q.T / q.rho)
 
 THEOREM = PAPER.theorem(
-    id="noisy-descent-batches",
     title="noisy gradient descent on Poisson samples, with constants",
-    statement=__doc__,
     where="derived here; compare Abadi et al. 2016, Algorithm 1, and Ghadimi & Lan 2013",
     bounds="gradient-norm, expectation",
     sampling="Poisson",

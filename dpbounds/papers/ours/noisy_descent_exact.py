@@ -22,9 +22,7 @@ def root(noise: Expr) -> Expr:
 
 
 THEOREM = PAPER.theorem(
-    id="noisy-descent-exact",
     title="the exact worst case of noisy gradient descent",
-    statement=__doc__,
     where="derived here; compare Wang, Chen & Xu 2019, Algorithm 4",
     bounds="gradient-norm, expectation",
     status="proved here",

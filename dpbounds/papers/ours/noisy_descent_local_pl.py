@@ -28,9 +28,7 @@ conditions = (
 )
 
 THEOREM = PAPER.theorem(
-    id="noisy-descent-local-pl",
     title="noisy gradient descent where PL holds in a ball around the start",
-    statement=__doc__,
     where="derived here; compare Lowy, Ullman & Wright 2024, Section 3.2, and Menart et al. 2024",
     bounds="excess-empirical-risk, probability",
     status="proved here",

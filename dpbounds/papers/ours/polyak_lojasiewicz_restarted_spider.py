@@ -33,9 +33,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="polyak-lojasiewicz-restarted-spider",
     title="restarted DP-SPIDER under the Polyak-Łojasiewicz inequality",
-    statement=__doc__,
     where="derived here; compare Lowy, Ullman & Wright 2024, the example after Corollary 6.3",
     bounds="gradient-norm, expectation",
     status="proved here",

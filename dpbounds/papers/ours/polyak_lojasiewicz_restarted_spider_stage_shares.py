@@ -27,7 +27,6 @@ difference = q.n * sqrt(2 / (q.d * (q.T - 1)))
 THEOREM = PAPER.theorem(
     id="polyak-lojasiewicz-restarted-spider/stage-shares",
     title="restarted DP-SPIDER under the Polyak-Łojasiewicz inequality, with shares for its stages",
-    statement=__doc__,
     where="derived here",
     bounds="gradient-norm, expectation",
     status="proved here",

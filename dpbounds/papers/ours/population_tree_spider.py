@@ -23,9 +23,7 @@ def rate() -> Expr:
 
 
 THEOREM = PAPER.theorem(
-    id="population-tree-spider",
     title="population stationarity by tree-SPIDER and a warm start",
-    statement=__doc__,
     where="derived here; compare Arora et al. 2023 and Lowy, Ullman & Wright 2024, Section 7",
     bounds="population-gradient-norm, expectation",
     status="proved here",

@@ -66,9 +66,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="population-tree-spider/explicit",
     title="population stationarity by tree-SPIDER, with constants",
-    statement=__doc__,
     where="derived here; compare Arora et al. 2023, Theorem 3.2, and Liu & Talwar 2024",
     bounds="population-gradient-norm, expectation",
     status="proved here",

@@ -85,9 +85,7 @@ STANDING = (
 ASSUMED = "gradients near a common field, smooth, Hessian-Lipschitz, bounded risk, unconstrained"
 
 THEOREM = PAPER.theorem(
-    id="second-order-path-noise",
     title="a private second-order stationary point by noise along the path",
-    statement=__doc__,
     where="derived here; compare Ganesh, Liu, Oh & Thakurta 2023, Lemma 3.6 and Theorem 4.2, and Xu et al. 2026",
     bounds="sample-size, probability",
     status="proved here",

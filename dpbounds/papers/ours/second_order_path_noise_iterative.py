@@ -100,7 +100,6 @@ def mechanism(at: Numbers) -> Mechanism:
 THEOREM = PAPER.theorem(
     id="second-order-path-noise/iterative",
     title="a private second-order stationary point without Hessians",
-    statement=__doc__,
     where="derived here; compare Xu et al. 2026",
     bounds="sample-size, probability",
     status="proved here",

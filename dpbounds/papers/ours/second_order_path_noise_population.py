@@ -53,7 +53,6 @@ STANDING = (*empirical.OF_THE_WALK, Condition(empirical.start >= start_gap, empi
 THEOREM = PAPER.theorem(
     id="second-order-path-noise/population",
     title="a private second-order stationary point of the population risk",
-    statement=__doc__,
     where="derived here; compare Lowy, Ullman & Wright 2024, Algorithm 4 and Corollary 7.1",
     bounds="population-sosp, probability",
     status="proved here",

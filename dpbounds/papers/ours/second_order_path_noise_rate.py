@@ -12,7 +12,6 @@ noise = sqrt(q.d * log(1 / q.delta)) / (q.epsilon * q.n)
 THEOREM = PAPER.theorem(
     id="second-order-path-noise/rate",
     title="the order of a private second-order stationary point",
-    statement=__doc__,
     where="derived here; compare Ganesh, Liu, Oh & Thakurta 2023, Theorem 4.2, and Xu et al. 2026",
     bounds="sosp, probability",
     status="proved here",

@@ -41,7 +41,6 @@ STANDING = (*OF_THE_WALK, Condition(start >= warm_risk, GOOD_START))
 THEOREM = PAPER.theorem(
     id="second-order-path-noise/warm-start",
     title="a private second-order stationary point by noise along the path, from a good point",
-    statement=__doc__,
     where="derived here; compare Lowy, Ullman & Wright 2024, Algorithms 2 and 4, Corollaries 4.4 and 7.1",
     bounds="sample-size, probability",
     status="proved here",

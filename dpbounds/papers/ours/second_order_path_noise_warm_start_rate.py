@@ -18,7 +18,6 @@ order = (
 THEOREM = PAPER.theorem(
     id="second-order-path-noise/warm-start/rate",
     title="the order of a private second-order stationary point, from a good point",
-    statement=__doc__,
     where="derived here; compare Lowy, Ullman & Wright 2024, Corollary 4.4",
     bounds="sosp, probability",
     status="proved here",

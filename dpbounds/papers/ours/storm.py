@@ -38,9 +38,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="storm",
     title="recursive momentum, with constants",
-    statement=__doc__,
     where="derived here; compare Cutkosky & Orabona 2019, Tran & Cutkosky 2022, Murata & Suzuki 2023",
     bounds="gradient-norm, expectation",
     status="proved here",

@@ -41,7 +41,6 @@ def mechanism(at: Numbers) -> Mechanism:
 THEOREM = PAPER.theorem(
     id="storm/batches",
     title="recursive momentum on Poisson samples, with constants",
-    statement=__doc__,
     where="derived here; compare Cutkosky & Orabona 2019, Tran & Cutkosky 2022",
     bounds="gradient-norm, expectation",
     sampling="full batch at first, then Poisson",

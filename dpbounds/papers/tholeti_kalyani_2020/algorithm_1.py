@@ -11,9 +11,7 @@ from dpbounds.theorems.language import Parameter, Privacy, Unit, q
 square = q.d * q.r_u**2 / (q.d + 2)
 
 THEOREM = PAPER.theorem(
-    id="algorithm-1",
     title="PrGD, perturbed gradient descent",
-    statement=__doc__,
     where="Section IV, Algorithm 1",
     bounds="privacy",
     status="proved",

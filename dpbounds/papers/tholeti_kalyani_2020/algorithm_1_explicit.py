@@ -32,9 +32,7 @@ one_step = (
 )
 
 THEOREM = PAPER.theorem(
-    id="algorithm-1/explicit",
     title="gradient norm of PrGD, with constants",
-    statement=__doc__,
     where="derived here; compare Algorithm 1 and Section IV.B",
     bounds="gradient-norm, expectation",
     assumptions="unconstrained, Lipschitz, smooth risk, bounded risk",

@@ -7,9 +7,7 @@ from dpbounds.papers.tholeti_kalyani_2020 import PAPER
 from dpbounds.theorems.language import Erratum
 
 THEOREM = PAPER.theorem(
-    id="definition-1",
     title="neighbours, and how far they are apart",
-    statement=__doc__,
     where="Section II, Definition 1 and equation (1); its second meaning is in Section IV.A",
     status="definition",
     relation="replace-one",

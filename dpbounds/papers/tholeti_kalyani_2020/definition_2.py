@@ -5,9 +5,7 @@ neighbours $S, S'$ and all events $A$.
 from dpbounds.papers.tholeti_kalyani_2020 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-2",
     title="differential privacy",
-    statement=__doc__,
     where="Section II, Definition 2 and equation (2)",
     bounds="privacy",
     status="definition",

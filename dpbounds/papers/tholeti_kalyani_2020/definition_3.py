@@ -6,9 +6,7 @@ every $\varepsilon \ge 0$.
 from dpbounds.papers.tholeti_kalyani_2020 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-3",
     title="privacy in total variation",
-    statement=__doc__,
     where="Section II, Definition 3 and equation (3)",
     bounds="privacy",
     status="definition",

@@ -5,9 +5,7 @@ $\lambda_{\min}(\nabla^2 f(x)) \ge 0$.
 from dpbounds.papers.tholeti_kalyani_2020 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-4",
     title="stationary points",
-    statement=__doc__,
     where="Section II, Definition 4",
     status="definition",
     notes="""

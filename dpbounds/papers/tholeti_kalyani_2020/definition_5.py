@@ -5,9 +5,7 @@ strict if $\lambda_{\min}(\nabla^2 f(x)) < 0$.
 from dpbounds.papers.tholeti_kalyani_2020 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-5",
     title="strict saddles",
-    statement=__doc__,
     where="Section II, Definition 5",
     status="definition",
     assumptions="strict saddles",

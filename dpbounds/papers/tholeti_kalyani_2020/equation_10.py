@@ -11,9 +11,7 @@ rest = 1 - (q.Delta_g / (2 * q.r_u)) ** 2
 _density = Piecewise((rest ** ((q.d - 1) / 2) / _beta, q.Delta_g < 2 * q.r_u), (0, True))
 
 THEOREM = PAPER.theorem(
-    id="equation-10",
     title="how δ of one release grows with the distance",
-    statement=__doc__,
     where="Section IV.A.1, equation (10)",
     bounds="privacy, tight, always",
     status="proved",

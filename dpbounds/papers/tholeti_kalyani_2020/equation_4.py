@@ -6,9 +6,7 @@ privacy, which needs bounded differences of gradients alone.
 from dpbounds.papers.tholeti_kalyani_2020 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="equation-4",
     title="empirical risk minimisation",
-    statement=__doc__,
     where="Section III, equation (4) and assumptions 1) and 2)",
     status="definition",
     assumptions="unconstrained, bounded loss, smooth, Hessian-Lipschitz, strict saddles",

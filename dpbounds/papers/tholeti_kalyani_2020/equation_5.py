@@ -18,9 +18,7 @@ ball = pi ** (q.d / 2) / gamma(1 + q.d / 2)
 overlap = ball * betainc_regularized((q.d + 1) / 2, Rational(1, 2), 0, 1 - cap_distance**2)
 
 THEOREM = PAPER.theorem(
-    id="equation-5",
     title="volumes of a ball, of its caps, of the overlap of two",
-    statement=__doc__,
     where="Section IV.A, equation (5) and the two displays after it",
     bounds="tight",
     status="proved",

@@ -12,9 +12,7 @@ from dpbounds.privacy.mechanisms import UniformBall
 from dpbounds.theorems.language import Bound, Privacy, q
 
 THEOREM = PAPER.theorem(
-    id="equation-6",
     title="total variation of two balls of noise",
-    statement=__doc__,
     where="Section IV.A, equation (6), and the display before it",
     bounds="privacy, tight, always",
     status="proved",

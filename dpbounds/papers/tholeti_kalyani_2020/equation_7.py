@@ -8,9 +8,7 @@ from dpbounds.papers.tholeti_kalyani_2020._ball import lost
 from dpbounds.theorems.language import PER_SAMPLE, Bound, Condition, q
 
 THEOREM = PAPER.theorem(
-    id="equation-7",
     title="δ of a whole run",
-    statement=__doc__,
     where="Section IV.A, proof of Theorem 1, equation (7)",
     bounds="privacy, always",
     status="proved",

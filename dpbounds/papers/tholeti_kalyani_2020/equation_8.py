@@ -13,9 +13,7 @@ rest = 1 - argument
 rising = gamma(parameter + terms) / gamma(parameter)
 
 THEOREM = PAPER.theorem(
-    id="equation-8",
     title="the incomplete beta function as a finite sum",
-    statement=__doc__,
     where="Section IV.A.1, equation (8)",
     bounds="tight",
     status="proved",

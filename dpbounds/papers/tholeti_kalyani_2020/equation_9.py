@@ -12,9 +12,7 @@ rest = 1 - _half**2
 k = (q.d + 1) / 2
 
 THEOREM = PAPER.theorem(
-    id="equation-9",
     title="δ of one release in odd dimensions",
-    statement=__doc__,
     where="Section IV.A.1, equation (9) and the paragraph after it",
     bounds="privacy, tight, always",
     status="proved",

@@ -5,9 +5,7 @@ and their overlap, which consists of two caps.
 from dpbounds.papers.tholeti_kalyani_2020 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="figure-1",
     title="two overlapping balls",
-    statement=__doc__,
     where="Section IV.A, Figure 1",
     status="definition",
     notes="""

@@ -11,9 +11,7 @@ from dpbounds.theorems.language import Bound, Min, Rate, asin, erf, pi, q, sqrt
 half = Min(1, q.Delta_g / (2 * q.r_u))
 
 THEOREM = PAPER.theorem(
-    id="figure-2",
     title="δ against the distance, for several dimensions",
-    statement=__doc__,
     where="Section IV.A.1, Figure 2",
     bounds="privacy, tight, always",
     status="proved",

@@ -12,9 +12,7 @@ from dpbounds.theorems.language import PER_SAMPLE, Bound, Condition, Erratum, Pr
 kept = betainc_regularized((q.d + 1) / 2, Rational(1, 2), 0, 1 - (q.Delta / (2 * q.r_u)) ** 2)
 
 THEOREM = PAPER.theorem(
-    id="theorem-1",
     title="privacy of PrGD",
-    statement=__doc__,
     where="Section IV.A, Theorem 1",
     bounds="privacy, always",
     status="proved",

@@ -12,9 +12,7 @@ step = lost(q.Delta) / q.n
 most_steps = log(1 - q.delta) / log(1 - step)
 
 THEOREM = PAPER.theorem(
-    id="theorem-1/explicit",
     title="privacy of PrGD, the smallest δ",
-    statement=__doc__,
     bounds="privacy, tight, always",
     assumptions="bounded gradient differences",
     parts=(

@@ -18,9 +18,7 @@ largest_step = step_threshold / Max(1, log(1 / q.zeta))
 short_steps = Condition(q.eta <= largest_step, "range of the theorem")
 
 THEOREM = PAPER.theorem(
-    id="theorem-2",
     title="convergence to a local minimum",
-    statement=__doc__,
     where="Section IV.B, Theorem 2, and the two sentences after it",
     bounds="distance, probability",
     status="claimed",

@@ -17,9 +17,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="algorithm-1",
     title="DP-GLD, private Langevin dynamics",
-    statement=__doc__,
     where="Section 4, Algorithm 1, equations (1) and (2)",
     bounds="excess-empirical-risk",
     status="proved",

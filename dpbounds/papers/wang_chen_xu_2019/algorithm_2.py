@@ -6,9 +6,7 @@ $e_t \sim N(0, \sigma^2 I_d)$ and step to $w_{t+1} = w_t + \gamma_t (v_t - w_t)$
 from dpbounds.papers.wang_chen_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="algorithm-2",
     title="DP-FW-L2, Frank-Wolfe with Gaussian noise",
-    statement=__doc__,
     where="Section 4, Algorithm 2",
     bounds="excess-population-risk",
     status="proved",

@@ -11,8 +11,6 @@ mechanism = algorithm_4.mechanism
 
 THEOREM = PAPER.same_as(
     algorithm_4.THEOREM,
-    id="algorithm-3",
-    statement=__doc__,
     where="Section 4, Algorithm 3",
     metric="excess-population-risk",
     assumptions="Lipschitz in l1, polytope",

@@ -5,9 +5,7 @@ r"""DP-GD: for $t = 1, \dots, T$ step to $w_{t+1} = w_t - \eta_t (\nabla \hat F(
 from dpbounds.papers.wang_chen_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="algorithm-4",
     title="DP-GD, noisy gradient descent",
-    statement=__doc__,
     where="Section 5.1, Algorithm 4",
     bounds="sosp",
     status="proved",

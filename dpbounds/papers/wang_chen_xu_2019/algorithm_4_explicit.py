@@ -18,9 +18,7 @@ time = q.n / q.G * sqrt(q.Delta_F * q.rho / (q.L * q.d))
 limit = 2 * q.G * sqrt(q.d * q.L * q.Delta_F / q.rho) / q.n
 
 THEOREM = PAPER.theorem(
-    id="algorithm-4/explicit",
     title="gradient norm of DP-GD, with constants",
-    statement=__doc__,
     where="derived here; compare Algorithm 4 and the paragraph after Theorem 7",
     bounds="gradient-norm, expectation",
     assumptions="smooth risk, Lipschitz, bounded risk, unconstrained",

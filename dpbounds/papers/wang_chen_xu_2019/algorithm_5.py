@@ -20,9 +20,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="algorithm-5",
     title="selecting a second-order stationary point",
-    statement=__doc__,
     where="Section 5.1, Algorithm 5, with the noise of Theorem 8",
     bounds="sosp",
     status="repaired",

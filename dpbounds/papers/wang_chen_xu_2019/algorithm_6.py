@@ -10,9 +10,7 @@ from dpbounds.papers.wang_chen_xu_2019 import PAPER
 from dpbounds.theorems.language import Parameter, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="algorithm-6",
     title="DP-GD-SO, second-order steps within a set",
-    statement=__doc__,
     where="Section 5.2, Algorithm 6",
     bounds="sosp",
     status="proved",

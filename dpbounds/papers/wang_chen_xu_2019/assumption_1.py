@@ -10,9 +10,7 @@ from dpbounds.papers.wang_chen_xu_2019 import PAPER
 from dpbounds.theorems.language import CURVATURE, LENGTH, LOSS, Bound, q
 
 THEOREM = PAPER.theorem(
-    id="assumption-1",
     title="regularised Lipschitz losses on the whole space",
-    statement=__doc__,
     where="Section 4, Assumption 1",
     status="definition",
     assumptions="regularised Lipschitz loss",

@@ -12,9 +12,7 @@ from dpbounds.papers.wang_chen_xu_2019 import PAPER, link_bound, link_constant, 
 from dpbounds.theorems.language import Bound, Erratum
 
 THEOREM = PAPER.theorem(
-    id="assumption-2",
     title="generalised linear model with a monotone link",
-    statement=__doc__,
     where="Section 4, Assumption 2",
     status="definition",
     assumptions="monotone link",

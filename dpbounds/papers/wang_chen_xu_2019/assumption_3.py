@@ -13,9 +13,7 @@ from dpbounds.theorems.language import Abs, Bound, Erratum, Piecewise, Rational,
 inside = tuning_constant**2 / 6 * (1 - (1 - (residual / tuning_constant) ** 2) ** 3)
 
 THEOREM = PAPER.theorem(
-    id="assumption-3",
     title="robust regression with symmetric noise",
-    statement=__doc__,
     where="Section 4, Assumption 3 and footnote 4",
     status="definition",
     assumptions="robust regression",

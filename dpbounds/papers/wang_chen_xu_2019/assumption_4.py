@@ -6,9 +6,7 @@ $D$.
 from dpbounds.papers.wang_chen_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="assumption-4",
     title="smooth losses with Lipschitz Hessian",
-    statement=__doc__,
     where="Section 5, Assumption 4",
     status="definition",
     assumptions="smooth with Lipschitz Hessian",

@@ -8,8 +8,6 @@ from dpbounds.papers.wang_xu_2019 import definition_4
 
 THEOREM = PAPER.same_as(
     definition_4.THEOREM,
-    id="definition-1",
-    statement=__doc__,
     where="Preliminaries, Definition 1",
     notes="Differing in one entry is the replace-one relation; the number of records is public.",
 )

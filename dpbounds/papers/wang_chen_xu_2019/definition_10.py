@@ -7,9 +7,7 @@ from dpbounds.papers.wang_chen_xu_2019 import PAPER
 from dpbounds.theorems.language import Parameter, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="definition-10",
     title="second-order stationary points in a set",
-    statement=__doc__,
     where="Section 5.2, Definition 10",
     bounds="sosp",
     status="definition",

@@ -5,9 +5,7 @@ w'\|_2$ for every record $z$.
 from dpbounds.papers.wang_chen_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-2",
     title="Lipschitz losses",
-    statement=__doc__,
     where="Preliminaries, Definition 2",
     status="definition",
 )

@@ -5,9 +5,7 @@ r"""A loss is smooth over the parameters (constant $L$; M in print) if $\|\nabla
 from dpbounds.papers.wang_chen_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-3",
     title="smooth losses",
-    statement=__doc__,
     where="Preliminaries, Definition 3",
     status="definition",
 )

@@ -5,9 +5,7 @@ r"""A twice differentiable loss has a $\rho_H$-Lipschitz Hessian if $\|\nabla^2 
 from dpbounds.papers.wang_chen_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-4",
     title="Hessian-Lipschitz losses",
-    statement=__doc__,
     where="Preliminaries, Definition 4",
     status="definition",
 )

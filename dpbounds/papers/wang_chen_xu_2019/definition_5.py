@@ -5,9 +5,7 @@ $(E \|V - W\|_2^2)^{1/2}$ over all couplings of $V \sim \mu$ and $W \sim \nu$.
 from dpbounds.papers.wang_chen_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-5",
     title="Wasserstein distance",
-    statement=__doc__,
     where="Preliminaries, Definition 5",
     bounds="distance",
     status="definition",

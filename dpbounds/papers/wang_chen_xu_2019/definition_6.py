@@ -9,8 +9,6 @@ from dpbounds.theorems.language import Erratum
 
 THEOREM = PAPER.same_as(
     definition_5.THEOREM,
-    id="definition-6",
-    statement=__doc__,
     where="Preliminaries, Definition 6",
     relies_on="cited/dwork-roth-2014/theorem-a.1",
     errata=Erratum(

@@ -7,8 +7,6 @@ from dpbounds.papers.wang_xu_2019 import definition_6
 
 THEOREM = PAPER.same_as(
     definition_6.THEOREM,
-    id="definition-7",
-    statement=__doc__,
     where="Preliminaries, Definition 7",
     notes="Its loss has range ε (bounded range), so it is also (ε²/8)-zCDP; see wang-xu-2019/definition-6.",
 )

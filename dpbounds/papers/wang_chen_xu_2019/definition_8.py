@@ -5,9 +5,7 @@ F(w)) \ge 0$.
 from dpbounds.papers.wang_chen_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-8",
     title="second-order stationary points",
-    statement=__doc__,
     where="Section 5.1, Definition 8",
     bounds="sosp",
     status="definition",

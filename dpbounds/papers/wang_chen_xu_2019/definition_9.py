@@ -7,9 +7,7 @@ from dpbounds.papers.wang_chen_xu_2019 import PAPER
 from dpbounds.theorems.language import CURVATURE, Parameter, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="definition-9",
     title="approximate second-order stationary points",
-    statement=__doc__,
     where="Section 5.1, Definition 9 and equation (7)",
     bounds="sosp",
     status="definition",

@@ -6,9 +6,7 @@ diffusion of equation 2.
 from dpbounds.papers.wang_chen_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="equation-1",
     title="Langevin dynamics",
-    statement=__doc__,
     where="Section 4, equation (1)",
     status="definition",
     algorithm="wang-chen-xu-2019/algorithm-1",

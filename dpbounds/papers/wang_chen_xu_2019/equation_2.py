@@ -6,9 +6,7 @@ minimisers.
 from dpbounds.papers.wang_chen_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="equation-2",
     title="Langevin diffusion",
-    statement=__doc__,
     where="Section 4, equation (2)",
     status="definition",
     algorithm="wang-chen-xu-2019/algorithm-1",

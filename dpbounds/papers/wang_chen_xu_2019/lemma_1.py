@@ -11,8 +11,6 @@ from dpbounds.theorems.language import SAMPLES, Parameter
 
 THEOREM = PAPER.same_as(
     lemma_2.THEOREM,
-    id="lemma-1",
-    statement=__doc__,
     where="Preliminaries, Lemma 1",
     assumptions="Lipschitz",
     parts=Parameter(

@@ -14,9 +14,7 @@ enough_records = (Condition(log(q.n) >= q.d, "β >= d; up to a constant"),)
 rate = partial(Rate, hides="G L regularisation")
 
 THEOREM = PAPER.theorem(
-    id="remark-1",
     title="excess risk of DP-GLD at the best temperature",
-    statement=__doc__,
     where="Section 4, Remark 1; the abstract",
     bounds="excess-population-risk, expectation",
     status="claimed",

@@ -8,9 +8,7 @@ from dpbounds.papers.wang_chen_xu_2019 import PAPER
 from dpbounds.theorems.language import Rate, Rational, q
 
 THEOREM = PAPER.theorem(
-    id="remark-2",
     title="what a polynomial constant would give",
-    statement=__doc__,
     where="Section 4, Remark 2",
     bounds="excess-empirical-risk, expectation",
     status="false",

@@ -7,9 +7,7 @@ from dpbounds.papers.wang_chen_xu_2019 import PAPER
 from dpbounds.theorems.language import Max, Rate, Rational, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="remark-3",
     title="how many records escape saddle points in a set",
-    statement=__doc__,
     where="Section 5.2, Remark 3",
     bounds="sample-size, probability",
     status="claimed",

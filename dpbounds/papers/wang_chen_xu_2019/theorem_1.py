@@ -8,9 +8,7 @@ from dpbounds.papers.wang_chen_xu_2019.algorithm_1 import mechanism
 from dpbounds.theorems.language import SAMPLES, Parameter, Privacy, log, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="theorem-1",
     title="privacy of DP-GLD",
-    statement=__doc__,
     where="Section 4, Theorem 1",
     bounds="privacy, upper",
     status="repaired",

@@ -17,9 +17,7 @@ from dpbounds.privacy.mechanisms import Gaussian
 from dpbounds.theorems.language import Parameter, Privacy, Unit, log, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="theorem-1/explicit",
     title="privacy of DP-GLD, with its constant",
-    statement=__doc__,
     where="derived here; compare Theorem 1 and Algorithm 1",
     bounds="privacy, upper",
     assumptions="regularised Lipschitz loss",

@@ -29,9 +29,7 @@ conditions = (Condition(q.beta >= Max(4 / q.regularisation, q.d), "assumed; λ =
 long_enough = Condition(q.T >= least_steps(), "η at most of the order of λ/(L + λ)², up to a constant")
 
 THEOREM = PAPER.theorem(
-    id="theorem-2",
     title="excess risk of the last iterate of DP-GLD",
-    statement=__doc__,
     where="Section 4, Theorem 2, equations (3) and (4)",
     bounds="excess-population-risk, expectation",
     status="claimed",

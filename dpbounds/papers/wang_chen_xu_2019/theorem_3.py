@@ -16,9 +16,7 @@ _concentration = q.d * log(q.beta) / q.beta
 slow = q.beta**2 * log(1 / q.delta) / (q.n * q.epsilon) ** 2
 
 THEOREM = PAPER.theorem(
-    id="theorem-3",
     title="excess risk of a random iterate of DP-GLD",
-    statement=__doc__,
     where="Section 4, Theorem 3, equations (5) and (6)",
     bounds="excess-empirical-risk, expectation",
     status="false",

@@ -11,9 +11,7 @@ from dpbounds.theorems.language import SAMPLES, Parameter, Rate, q
 fine = 2 * q.G * q.n * q.epsilon / (q.regularisation * q.d)
 
 THEOREM = PAPER.theorem(
-    id="theorem-4",
     title="the exponential mechanism on a net",
-    statement=__doc__,
     where="Section 4, Theorem 4 and the paragraph after it",
     bounds="excess-empirical-risk, probability",
     status="proved",

@@ -28,9 +28,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="theorem-4/explicit",
     title="the exponential mechanism on a net, with constants",
-    statement=__doc__,
     bounds="excess-empirical-risk, probability",
     assumptions="regularised Lipschitz loss",
     parts=(

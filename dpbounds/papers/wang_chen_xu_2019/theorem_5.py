@@ -24,9 +24,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="theorem-5",
     title="population risk of DP-FW-L2",
-    statement=__doc__,
     where="Section 4, Theorem 5",
     bounds="excess-population-risk, expectation",
     status="repaired",

@@ -16,9 +16,7 @@ best_steps = on_the_sample.best_steps.subs(q.D, 2)
 
 # features and parameters are in unit balls, and the sampling error is not a matter of copies: only losses have units
 THEOREM = PAPER.theorem(
-    id="theorem-5/explicit",
     title="population risk of DP-FW-L2, with constants",
-    statement=__doc__,
     bounds="excess-population-risk, expectation",
     assumptions="monotone link, i.i.d. records",
     parts=(

@@ -13,9 +13,7 @@ logs = log(1 / q.delta) ** Rational(1, 4) * sqrt(log(q.n * q.d / q.zeta))
 rate = logs / sqrt(q.n * q.epsilon)
 
 THEOREM = PAPER.theorem(
-    id="theorem-6",
     title="population risk of DP-FW-L1",
-    statement=__doc__,
     where="Section 4, Theorem 6",
     bounds="excess-population-risk, probability",
     status="repaired",

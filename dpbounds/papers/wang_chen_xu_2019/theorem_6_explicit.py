@@ -20,9 +20,7 @@ robust_risk = influence_constant / (2 * restoring_slope) * (_on_the_ball(on_the_
 best_steps = _on_the_ball(on_the_sample.best_steps)
 
 THEOREM = PAPER.theorem(
-    id="theorem-6/explicit",
     title="population risk of DP-FW-L1, with constants",
-    statement=__doc__,
     bounds="excess-population-risk, expectation",
     assumptions="monotone link, i.i.d. records, l1 ball or simplex",
     parts=(

@@ -15,9 +15,7 @@ sample_size = _scale / q.alpha**2
 reached = sqrt(_scale / q.n)
 
 THEOREM = PAPER.theorem(
-    id="theorem-7",
     title="DP-GD passes an approximate local minimum",
-    statement=__doc__,
     where="Section 5.1, Theorem 7 and equation (8)",
     bounds="sosp, probability",
     status="claimed",

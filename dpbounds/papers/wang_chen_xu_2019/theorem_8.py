@@ -18,9 +18,7 @@ for_hessians = _hessians / (sqrt(q.rho_H) * q.alpha ** Rational(3, 2))
 by_hessians = (_hessians / (q.n * sqrt(q.rho_H))) ** Rational(2, 3)
 
 THEOREM = PAPER.theorem(
-    id="theorem-8",
     title="finding an approximate local minimum",
-    statement=__doc__,
     where="Section 5.1, Theorem 8",
     bounds="sosp, probability",
     status="repaired",

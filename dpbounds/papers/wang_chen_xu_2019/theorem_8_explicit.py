@@ -34,9 +34,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="theorem-8/explicit",
     title="selecting a second-order stationary point, with constants",
-    statement=__doc__,
     where="derived here; compare Theorem 8 and Algorithm 5",
     bounds="sample-size, probability",
     assumptions="smooth with Lipschitz Hessian",

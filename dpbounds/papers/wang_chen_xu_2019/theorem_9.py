@@ -34,9 +34,7 @@ def mechanism(at: Numbers) -> Mechanism:
 parameter = partial(Parameter, bases="samples")
 
 THEOREM = PAPER.theorem(
-    id="theorem-9",
     title="second-order stationary points in a set",
-    statement=__doc__,
     where="Section 5.2, Theorem 9",
     bounds="sample-size, probability",
     status="repaired",

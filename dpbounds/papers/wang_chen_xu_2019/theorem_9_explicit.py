@@ -29,9 +29,7 @@ sample_size = Max(
 )
 
 THEOREM = PAPER.theorem(
-    id="theorem-9/explicit",
     title="second-order stationary points in a set, with constants",
-    statement=__doc__,
     where="derived here; compare Theorem 9 and Algorithm 6",
     bounds="sample-size, probability",
     assumptions="smooth with Lipschitz Hessian, bounded set",

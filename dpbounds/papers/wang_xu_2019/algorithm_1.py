@@ -12,9 +12,7 @@ budget = (sqrt(log(1 / q.delta) + q.epsilon) - sqrt(log(1 / q.delta))) ** 2
 printed_variance = 2 * q.L**2 * q.T / (q.n**2 * q.rho**2)
 
 THEOREM = PAPER.theorem(
-    id="algorithm-1",
     title="DP-PGD",
-    statement=__doc__,
     where="Low Dimension Case, Algorithm 1",
     bounds="projected-gradient-norm",
     status="repaired",

@@ -5,9 +5,7 @@ $e_t \sim N(0, \sigma^2 I_d)$ and step to $x_{t+1} = x_t + \gamma_t (v_t - x_t)$
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="algorithm-2",
     title="DP-FW-L2, Frank-Wolfe with Gaussian noise",
-    statement=__doc__,
     where="High Dimension Case, Algorithm 2",
     bounds="frank-wolfe-gap",
     status="proved",

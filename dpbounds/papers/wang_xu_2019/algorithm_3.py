@@ -6,9 +6,7 @@ generating function of modulus 1; return $x_R$, $R$ uniform.
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="algorithm-3",
     title="DP-PMD, private mirror descent",
-    statement=__doc__,
     where="High Dimension Case, Algorithm 3",
     bounds="projected-gradient-norm",
     status="proved",

@@ -20,9 +20,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="algorithm-4",
     title="DP-FW-L1, Frank-Wolfe with the exponential mechanism",
-    statement=__doc__,
     where="Further Reducing the Utility, Algorithm 4",
     bounds="frank-wolfe-gap",
     status="proved",

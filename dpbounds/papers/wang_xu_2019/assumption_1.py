@@ -5,9 +5,7 @@ l2.
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="assumption-1",
     title="smooth risk, Lipschitz losses",
-    statement=__doc__,
     where="Low Dimension Case, Assumption 1",
     status="definition",
     assumptions="smooth risk, Lipschitz",

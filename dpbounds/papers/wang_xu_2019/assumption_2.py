@@ -5,9 +5,7 @@ z)\rangle \le \exp(\tau^2 \|v\|^2/2)$ for all $v$ and $x$.
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="assumption-2",
     title="sub-Gaussian gradients",
-    statement=__doc__,
     where="Extension to Population Risk, Assumption 2",
     status="definition",
     assumptions="sub-Gaussian gradients, i.i.d. records",

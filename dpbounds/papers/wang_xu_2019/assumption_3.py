@@ -5,9 +5,7 @@ $\rho_H$-Lipschitz in operator norm, and for some constant $c$, $H \le \tau^2 d^
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="assumption-3",
     title="bounded and Lipschitz Hessians",
-    statement=__doc__,
     where="Extension to Population Risk, Assumption 3",
     status="definition",
     assumptions="Hessian-Lipschitz, smooth risk, i.i.d. records",

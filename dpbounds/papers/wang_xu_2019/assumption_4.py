@@ -5,9 +5,7 @@ set is bounded, closed, convex, and the convex hull of a finite set.
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="assumption-4",
     title="losses that are Lipschitz in l1, on a polytope",
-    statement=__doc__,
     where="Further Reducing the Utility, Assumption 4",
     status="definition",
     assumptions="smooth risk, Lipschitz in l1, polytope",

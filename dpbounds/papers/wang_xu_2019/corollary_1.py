@@ -6,9 +6,7 @@ from dpbounds.papers.wang_xu_2019 import PAPER
 from dpbounds.theorems.language import Rate, Rational, log, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="corollary-1",
     title="Frank-Wolfe gap on the l1 ball and the simplex",
-    statement=__doc__,
     where="Further Reducing the Utility, Corollary 1",
     bounds="frank-wolfe-gap, probability",
     status="proved",

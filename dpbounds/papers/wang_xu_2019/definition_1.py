@@ -6,9 +6,7 @@ For convex losses utility is the expected excess of $F^r$ (empirical) or of $E_z
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-1",
     title="private empirical risk minimisation",
-    statement=__doc__,
     where="Introduction, Definition 1",
     status="definition",
     assumptions="closed convex set, convex regulariser",

@@ -6,9 +6,7 @@ regression with bounded entries is its example of a loss whose l1 constant does 
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-2",
     title="Lipschitz losses",
-    statement=__doc__,
     where="Preliminaries, Definition 2",
     status="definition",
     assumptions="Lipschitz, Lipschitz in l1",

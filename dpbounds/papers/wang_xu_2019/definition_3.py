@@ -5,9 +5,7 @@ on the left; then $f(w, z) \le f(w', z) + \langle \nabla f(w', z), w - w' \rangl
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-3",
     title="smooth losses",
-    statement=__doc__,
     where="Preliminaries, Definition 3",
     status="definition",
     assumptions="smooth",

@@ -5,9 +5,7 @@ neighbours $D, D'$ (datasets of the same size that differ in one entry) and all 
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-4",
     title="differential privacy",
-    statement=__doc__,
     where="Preliminaries, Definition 4",
     bounds="privacy",
     status="definition",

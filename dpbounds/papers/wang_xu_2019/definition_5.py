@@ -10,9 +10,7 @@ from dpbounds.theorems.language import Condition, Erratum, Parameter, Privacy, R
 noise = sqrt(2 * log(Rational(5, 4) / q.delta)) * q.Delta / q.epsilon
 
 THEOREM = PAPER.theorem(
-    id="definition-5",
     title="the Gaussian mechanism",
-    statement=__doc__,
     where="Preliminaries, Definition 5",
     bounds="privacy, upper",
     status="repaired",

@@ -6,9 +6,7 @@ from dpbounds.papers.wang_xu_2019 import PAPER
 from dpbounds.theorems.language import Parameter, Unit, q
 
 THEOREM = PAPER.theorem(
-    id="definition-6",
     title="the exponential mechanism",
-    statement=__doc__,
     where="Preliminaries, Definition 6",
     bounds="privacy, upper",
     status="proved",

@@ -5,9 +5,7 @@ $\|v\|_{C^*} = \max_{w \in C} \langle w, v \rangle$.
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-7",
     title="the norm of a set",
-    statement=__doc__,
     where="High Dimension Case, Definition 7",
     status="definition",
     assumptions="centrally symmetric set",

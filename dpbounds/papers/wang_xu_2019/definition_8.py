@@ -11,9 +11,7 @@ from dpbounds.theorems.language import LENGTH, Bound, Rational, exp, log, q, sqr
 half = Rational(1, 2)
 
 THEOREM = PAPER.theorem(
-    id="definition-8",
     title="Gaussian width",
-    statement=__doc__,
     where="High Dimension Case, Definition 8 and the paragraph after it",
     bounds="upper",
     status="proved here",

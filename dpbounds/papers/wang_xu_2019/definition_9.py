@@ -7,9 +7,7 @@ $(x - x^+)/\gamma$ with $x^+ = \arg\min_{u \in C} \langle g, u \rangle + V(u, x)
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="definition-9",
     title="distance generating functions",
-    statement=__doc__,
     where="High Dimension Case, Definition 9",
     bounds="projected-gradient-norm",
     status="definition",

@@ -7,9 +7,7 @@ regulariser it is $g$ itself; at $g = \nabla F(x)$ it is zero exactly at station
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="equation-2",
     title="generalised projected gradient",
-    statement=__doc__,
     where="Low Dimension Case, equation (2)",
     bounds="projected-gradient-norm",
     status="definition",

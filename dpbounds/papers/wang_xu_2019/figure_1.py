@@ -9,9 +9,7 @@ from dpbounds.theorems.language import PURE, REAL, Bound, Erratum, exp
 margin = PAPER.quantity("margin", "m", "y <θ, x>, positive where the label is right", domain=REAL)
 
 THEOREM = PAPER.theorem(
-    id="figure-1",
     title="gradient norm for several budgets",
-    statement=__doc__,
     where="Experiments, Figure 1 and the section Experiment Settings",
     bounds="projected-gradient-norm, tight",
     status="empirical",

@@ -8,9 +8,7 @@ from dpbounds.theorems.language import Bound, Erratum, Unit, q
 noise = q.d * (q.z * q.G / q.n) ** 2 * q.T
 
 THEOREM = PAPER.theorem(
-    id="figure-2",
     title="gradient norm for several numbers of steps",
-    statement=__doc__,
     where="Experiments, Figure 2 and its discussion",
     bounds="projected-gradient-norm",
     status="empirical",

@@ -5,9 +5,7 @@ $n$.
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="figure-3",
     title="gradient norm for several sample sizes",
-    statement=__doc__,
     where="Experiments, Figure 3 and its discussion",
     bounds="projected-gradient-norm",
     status="empirical",

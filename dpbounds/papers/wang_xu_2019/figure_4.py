@@ -5,9 +5,7 @@ Zhang et al. 2017 and Wang, Ye & Xu 2017.
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="figure-4",
     title="gradient norm of several methods",
-    statement=__doc__,
     where="Experiments, Figure 4 and its discussion",
     bounds="projected-gradient-norm",
     status="empirical",

@@ -10,9 +10,7 @@ from dpbounds.theorems.language import Condition, Parameter, Privacy, log, q, sq
 step_budget = q.epsilon / sqrt(8 * q.T * log(1 / q.delta))
 
 THEOREM = PAPER.theorem(
-    id="lemma-1",
     title="advanced composition",
-    statement=__doc__,
     where="Preliminaries, Lemma 1",
     bounds="privacy, upper",
     status="proved",

@@ -8,9 +8,7 @@ from dpbounds.papers.cited.abadi_et_al_2016 import theorem_1
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="lemma-2",
     title="noise of private stochastic gradients",
-    statement=__doc__,
     where="Preliminaries, Lemma 2",
     bounds="privacy, upper",
     status="proved",

@@ -6,9 +6,7 @@ from dpbounds.papers.wang_xu_2019 import PAPER
 from dpbounds.theorems.language import Bound, Unit, log, q
 
 THEOREM = PAPER.theorem(
-    id="lemma-3",
     title="how good the exponential mechanism's choice is",
-    statement=__doc__,
     where="Preliminaries, Lemma 3",
     bounds="estimation-error, probability",
     status="proved",

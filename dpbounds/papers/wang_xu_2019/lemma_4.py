@@ -10,9 +10,7 @@ from dpbounds.theorems.language import Bound, Unit, q
 second_moment = q.w_C**2 + q.R_C**2
 
 THEOREM = PAPER.theorem(
-    id="lemma-4",
     title="second moment of the dual norm of a Gaussian",
-    statement=__doc__,
     where="High Dimension Case, Lemma 4",
     bounds="estimation-error, expectation",
     status="proved here",

@@ -7,9 +7,7 @@ from dpbounds.papers.wang_xu_2019 import PAPER
 from dpbounds.theorems.language import Erratum
 
 THEOREM = PAPER.theorem(
-    id="remark-1",
     title="which iterate to return",
-    statement=__doc__,
     where="Low Dimension Case, Remark 1, and the two paragraphs after it",
     status="repaired",
     errata=Erratum(

@@ -5,9 +5,7 @@ merely turns the sample size $n$ into $n\varepsilon$.
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="remark-2",
     title="privacy against uniform convergence",
-    statement=__doc__,
     where="Extension to Population Risk, Remark 2",
     bounds="population-gradient-norm",
     status="claimed",

@@ -5,9 +5,7 @@ r"""If $\|C\|_2 \le 1$ and $w_C = o(\sqrt d)$ the bound (7) is below (4); and wi
 from dpbounds.papers.wang_xu_2019 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="remark-3",
     title="mirror descent against projected gradients",
-    statement=__doc__,
     where="High Dimension Case, Remark 3",
     bounds="projected-gradient-norm",
     status="claimed",

@@ -11,9 +11,7 @@ low_dimension = (q.d * log(1 / q.delta)) ** _QUARTER / sqrt(q.n * q.epsilon)
 width = ((q.R_C**2 + q.w_C**2) * log(1 / q.delta)) ** _QUARTER / sqrt(q.n * q.epsilon)
 
 THEOREM = PAPER.theorem(
-    id="table-1",
     title="private algorithms for non-convex empirical risk",
-    statement=__doc__,
     where="Introduction, Table 1",
     bounds="upper",
     status="claimed",

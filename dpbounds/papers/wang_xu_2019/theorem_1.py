@@ -11,9 +11,7 @@ from dpbounds.theorems.language import Erratum, Parameter, Privacy, Unit, log, q
 variance = q.c * q.G**2 * q.T * log(1 / q.delta) / (q.n**2 * q.epsilon**2)
 
 THEOREM = PAPER.theorem(
-    id="theorem-1",
     title="noise of DP-PGD",
-    statement=__doc__,
     where="Low Dimension Case, Theorem 1 and equation (3)",
     bounds="privacy, upper",
     status="repaired",

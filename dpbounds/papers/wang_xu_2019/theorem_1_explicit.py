@@ -17,9 +17,7 @@ from dpbounds.theorems.language import PURE, Parameter, Privacy, Unit, log, q, s
 budget = (sqrt(log(1 / q.delta) + q.epsilon) - sqrt(log(1 / q.delta))) ** 2
 
 THEOREM = PAPER.theorem(
-    id="theorem-1/explicit",
     title="noise of DP-PGD, with its constant",
-    statement=__doc__,
     where="derived here; compare Theorem 1, step 3 of Algorithm 1 and the text after Theorem 2",
     bounds="privacy, upper",
     assumptions="Lipschitz",

@@ -10,9 +10,7 @@ from dpbounds.theorems.language import Parameter, Rate, Rational, log, q, sqrt
 rate = (q.d * log(1 / q.delta)) ** Rational(1, 4) / sqrt(q.n * q.epsilon)
 
 THEOREM = PAPER.theorem(
-    id="theorem-2",
     title="projected gradient of DP-PGD",
-    statement=__doc__,
     where="Low Dimension Case, Theorem 2 and equation (4)",
     bounds="projected-gradient-norm, expectation",
     status="proved",

@@ -19,9 +19,7 @@ first = Rational(16, 3) * q.G * sqrt(q.L * q.Delta_F * q.d / q.rho) / q.n
 short_step = Condition(q.step_size < 2 / q.L, "each step must decrease the risk")
 
 THEOREM = PAPER.theorem(
-    id="theorem-2/explicit",
     title="projected gradient of DP-PGD, with constants",
-    statement=__doc__,
     bounds="projected-gradient-norm, expectation",
     assumptions="smooth risk, Lipschitz, bounded risk, closed convex set, convex regulariser",
     parts=(

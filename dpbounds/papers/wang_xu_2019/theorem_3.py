@@ -12,9 +12,7 @@ sampling = sqrt(q.tau**2 * q.d * log(q.tau / q.zeta) * log(q.n) / q.n)
 inside = q.d * log(q.tau / q.zeta) * log(q.n) * sqrt(log(1 / q.delta))
 
 THEOREM = PAPER.theorem(
-    id="theorem-3",
     title="population gradient of DP-PGD",
-    statement=__doc__,
     where="Extension to Population Risk, Theorem 3 and equation (5)",
     bounds="population-gradient-norm, probability",
     status="claimed",

@@ -12,9 +12,7 @@ steps = q.n * q.epsilon / sqrt(size)
 step_size = size ** Rational(1, 4) / (q.R_C * sqrt(q.n * q.epsilon))
 
 THEOREM = PAPER.theorem(
-    id="theorem-4",
     title="Frank-Wolfe gap of DP-FW-L2",
-    statement=__doc__,
     where="High Dimension Case, Theorem 4 and equation (6)",
     bounds="frank-wolfe-gap, expectation",
     status="repaired",

@@ -26,9 +26,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="theorem-4/explicit",
     title="Frank-Wolfe gap of DP-FW-L2, with constants",
-    statement=__doc__,
     bounds="frank-wolfe-gap, expectation",
     assumptions="smooth risk, Lipschitz, bounded risk, bounded set",
     parts=(

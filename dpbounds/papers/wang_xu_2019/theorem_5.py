@@ -11,9 +11,7 @@ rate = q.R_C ** Rational(3, 2) * size ** Rational(1, 4) / sqrt(q.n * q.epsilon)
 steps = q.n * q.epsilon * q.R_C / sqrt(size)
 
 THEOREM = PAPER.theorem(
-    id="theorem-5",
     title="projected gradient of DP-PMD",
-    statement=__doc__,
     where="Error Bounded by Norm of Gradient, Theorem 5 and equation (7)",
     bounds="projected-gradient-norm, expectation",
     status="repaired",

@@ -21,9 +21,7 @@ first = Rational(16, 3) * q.G * sqrt(q.relative_smoothness * q.Delta_F * dual_se
 short_step = Condition(mirror_step < 2 / q.relative_smoothness, "each step must decrease the risk")
 
 THEOREM = PAPER.theorem(
-    id="theorem-5/explicit",
     title="projected gradient of DP-PMD, with constants",
-    statement=__doc__,
     bounds="projected-gradient-norm, expectation",
     assumptions="Lipschitz, bounded risk, closed convex set, convex regulariser",
     parts=(

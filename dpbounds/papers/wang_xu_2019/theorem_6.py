@@ -12,9 +12,7 @@ steps = q.n * q.epsilon / (sqrt(log(1 / q.delta)) * log(q.N * q.n / q.zeta))
 step_size = sqrt(2 / (q.T * q.R_C**2))
 
 THEOREM = PAPER.theorem(
-    id="theorem-6",
     title="Frank-Wolfe gap of DP-FW-L1",
-    statement=__doc__,
     where="Further Reducing the Utility, Theorem 6 and equation (8)",
     bounds="frank-wolfe-gap, probability",
     status="proved",

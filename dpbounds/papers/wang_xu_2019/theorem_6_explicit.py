@@ -26,9 +26,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="theorem-6/explicit",
     title="Frank-Wolfe gap of DP-FW-L1, with constants",
-    statement=__doc__,
     bounds="frank-wolfe-gap, expectation",
     assumptions="smooth in l1, Lipschitz in l1, bounded risk, polytope",
     parts=(

@@ -14,9 +14,7 @@ range_constant = PAPER.quantity(
 noise = q.c * q.sample_rate * sqrt(q.T * log(1 / q.delta)) / q.epsilon
 
 THEOREM = PAPER.theorem(
-    id="theorem-1",
     title="noise of private stochastic gradient descent",
-    statement=__doc__,
     where="Section 3, Theorem 1",
     bounds="privacy, upper",
     status="proved",

@@ -7,9 +7,7 @@ from dpbounds.papers.cited.arora_et_al_2023 import PAPER
 from dpbounds.theorems.language import Rate, Rational, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="population-rate",
     title="population stationarity in linear time; the convex case, exactly",
-    statement=__doc__,
     where="Abstract",
     bounds="population-gradient-norm",
     status="claimed",

@@ -6,9 +6,7 @@ from dpbounds.papers.cited.arora_et_al_2023 import PAPER
 from dpbounds.theorems.language import Condition, q
 
 THEOREM = PAPER.theorem(
-    id="theorem-3.1",
     title="privacy of gradients along a binary tree",
-    statement=__doc__,
     where="Theorem 3.1",
     bounds="privacy, upper",
     status="claimed",

@@ -17,9 +17,7 @@ constant = 256 * log(Rational(5, 4) / q.delta) * log(2 * trees * leaves / q.zeta
 constant += 8 * q.L * q.Delta_F * sqrt(2 * depth * levels) / (2 * q.G**2)
 
 THEOREM = PAPER.theorem(
-    id="theorem-3.2",
     title="population stationarity by gradients along a binary tree, with constants",
-    statement=__doc__,
     where="Theorem 3.2",
     bounds="population-gradient-norm, probability",
     status="claimed",

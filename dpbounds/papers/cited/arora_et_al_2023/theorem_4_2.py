@@ -18,9 +18,7 @@ first = (q.G * q.epsilon) ** 2 / (q.Delta_F * q.L * q.d * log(1 / q.delta))
 second = sqrt(q.d) * Max(1, sqrt(q.L * q.Delta_F) / q.G) / q.epsilon
 
 THEOREM = PAPER.theorem(
-    id="theorem-4.2",
     title="stationary points by private SpiderBoost",
-    statement=__doc__,
     where="Theorem 4.2 (constants: Theorem B.3); quoted as Lemma 3.1 of Lowy, Ullman & Wright "
     "2024, version 1, without the conditions",
     bounds="gradient-norm, expectation",

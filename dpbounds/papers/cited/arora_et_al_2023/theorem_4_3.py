@@ -8,9 +8,7 @@ from dpbounds.papers.cited.arora_et_al_2023 import PAPER
 from dpbounds.theorems.language import Condition, Min, Rate, log, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="theorem-4.3",
     title="lower bound for private stationary points",
-    statement=__doc__,
     where="Theorem 4.3; quoted in Table 1 of Ganesh et al. 2023 and in Section 1 of Lowy, Ullman "
     "& Wright 2024, version 1, without the range of δ and its logarithm",
     bounds="gradient-norm, lower, expectation",

@@ -12,9 +12,7 @@ from dpbounds.theorems.language import Min, Parameter, Rate, Rational, q, sqrt
 ranked = (sqrt(q.r) / (q.n * q.epsilon)) ** Rational(2, 3)
 
 THEOREM = PAPER.theorem(
-    id="theorem-6.1",
     title="generalised linear losses by random projection",
-    statement=__doc__,
     where="Theorem 6.1 and the abstract; quoted as Lemma 8.1 of Lowy, Ullman & Wright 2024, version 1",
     bounds="population-gradient-norm, expectation",
     status="claimed",

@@ -7,9 +7,7 @@ from dpbounds.papers.cited.avdiukhin_et_al_2024 import PAPER
 from dpbounds.theorems.language import Rate, Rational, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="second-order stationary points by DP-SGD as it is",
-    statement=__doc__,
     where="Abstract; the order from a published summary of the text",
     bounds="sosp",
     status="claimed",

@@ -18,9 +18,7 @@ small_epsilon = (Condition(q.epsilon <= 1, "the usual range of the lower bound")
 row = partial(Rate, logs_hidden=True, hides="G D")
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="private convex empirical risk minimisation, upper and lower bounds",
-    statement=__doc__,
     where="Main results; quoted by Wang, Chen & Xu 2019 (after Theorem 2, after Theorem 4) and by Ganesh et al. 2023",
     bounds="excess-empirical-risk, tight, expectation",
     status="claimed",

@@ -8,9 +8,7 @@ from dpbounds.papers.cited.bun_steinke_2016 import PAPER
 from dpbounds.theorems.language import PER_SAMPLE, Bound, log, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="proposition-1.3",
     title="zCDP implies approximate privacy",
-    statement=__doc__,
     where="Section 1, Proposition 1.3",
     bounds="privacy, always",
     status="proved",

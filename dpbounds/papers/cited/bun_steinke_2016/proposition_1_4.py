@@ -4,9 +4,7 @@ from dpbounds.papers.cited.bun_steinke_2016 import PAPER
 from dpbounds.theorems.language import Bound, Unit, q
 
 THEOREM = PAPER.theorem(
-    id="proposition-1.4",
     title="pure privacy implies zCDP",
-    statement=__doc__,
     where="Section 1, Proposition 1.4 (proof: Proposition 3.3)",
     bounds="privacy, always",
     status="proved",

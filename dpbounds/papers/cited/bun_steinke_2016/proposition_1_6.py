@@ -7,9 +7,7 @@ from dpbounds.papers.cited.bun_steinke_2016 import PAPER
 from dpbounds.theorems.language import Bound, Condition, q
 
 THEOREM = PAPER.theorem(
-    id="proposition-1.6",
     title="zCDP of the Gaussian mechanism",
-    statement=__doc__,
     where="Section 1, Proposition 1.6",
     bounds="privacy, tight, always",
     status="proved",

@@ -6,9 +6,7 @@ continuous; for smooth, strongly convex losses the bound is smaller than those k
 from dpbounds.papers.cited.chien_li_2024 import PAPER
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="the privacy loss of a hidden state converges",
-    statement=__doc__,
     where="Abstract",
     bounds="privacy, upper",
     status="claimed",

@@ -9,9 +9,7 @@ from dpbounds.privacy.mechanisms import ExponentialMechanism
 from dpbounds.theorems.language import Bound, Parameter, Privacy, Unit, q
 
 THEOREM = PAPER.theorem(
-    id="theorem-3.10",
     title="privacy of the exponential mechanism",
-    statement=__doc__,
     where="Section 3.4, Theorem 3.10 (McSherry & Talwar 2007); the zCDP: Cesar & Rogers 2021",
     bounds="privacy, always",
     status="proved",

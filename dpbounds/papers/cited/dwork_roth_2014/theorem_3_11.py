@@ -12,9 +12,7 @@ best_candidates = PAPER.quantity(
 )
 
 THEOREM = PAPER.theorem(
-    id="theorem-3.11",
     title="utility of the exponential mechanism",
-    statement=__doc__,
     where="Section 3.4, Theorem 3.11; with m = 1 it is Corollary 3.12",
     bounds="estimation-error, probability",
     status="proved",

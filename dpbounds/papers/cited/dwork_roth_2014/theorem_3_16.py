@@ -7,9 +7,7 @@ from dpbounds.papers.cited.dwork_roth_2014 import PAPER, step_delta
 from dpbounds.theorems.language import PER_SAMPLE, Bound, Min, q
 
 THEOREM = PAPER.theorem(
-    id="theorem-3.16",
     title="basic composition",
-    statement=__doc__,
     where="Section 3.5, Theorem 3.16 (releases of different budgets: the sums)",
     bounds="privacy, always",
     status="proved",

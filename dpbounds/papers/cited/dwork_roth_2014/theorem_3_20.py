@@ -8,9 +8,7 @@ from dpbounds.papers.cited.dwork_roth_2014 import PAPER, step_delta
 from dpbounds.theorems.language import PER_SAMPLE, Bound, Min, exp, log, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="theorem-3.20",
     title="advanced composition",
-    statement=__doc__,
     where="Section 3.5.2, Theorem 3.20 (Dwork, Rothblum & Vadhan 2010)",
     bounds="privacy, always",
     status="proved",

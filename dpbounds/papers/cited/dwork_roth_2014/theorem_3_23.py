@@ -24,9 +24,7 @@ def mechanism(at: Numbers) -> Mechanism:
 
 
 THEOREM = PAPER.theorem(
-    id="theorem-3.23",
     title="privacy of AboveThreshold",
-    statement=__doc__,
     where="Section 3.6, Algorithm 1 and Theorem 3.23; general scales: Lyu, Su & Li 2017",
     bounds="privacy, always",
     status="proved",

@@ -11,9 +11,7 @@ from dpbounds.theorems.language import SAMPLES, Condition, Parameter, Privacy, R
 noise = sqrt(2 * log(Rational(5, 4) / q.delta)) / q.epsilon
 
 THEOREM = PAPER.theorem(
-    id="theorem-a.1",
     title="noise of the Gaussian mechanism",
-    statement=__doc__,
     where="Appendix A, Theorem A.1 (also Theorem 3.22)",
     bounds="privacy, upper, always",
     status="proved",

@@ -8,9 +8,7 @@ from dpbounds.papers.cited.ganesh_et_al_2022 import PAPER
 from dpbounds.theorems.language import Condition, Min, Rate, q
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="excess risk of sampling from the Gibbs distribution",
-    statement=__doc__,
     where="Main results; quoted in Section 1.1 and Section 5.2 of Ganesh, Liu, Oh & Thakurta 2023",
     bounds="excess-empirical-risk, tight, expectation",
     status="claimed",

@@ -7,9 +7,7 @@ from dpbounds.papers.cited.gao_wright_2023 import PAPER
 from dpbounds.theorems.language import Rate, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="practical private second-order stationary points",
-    statement=__doc__,
     where="Main result; quoted in Table 3 of Ganesh, Liu, Oh & Thakurta 2023",
     bounds="sosp",
     status="claimed",

@@ -9,9 +9,7 @@ from dpbounds.papers.cited.ge_et_al_2015 import PAPER
 from dpbounds.theorems.language import Rate, log, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="theorem-6",
     title="noisy gradient descent reaches a local minimum",
-    statement=__doc__,
     where="Theorem 6; quoted as Theorem 2 of Tholeti & Kalyani 2020",
     bounds="distance, probability",
     status="claimed",

@@ -13,9 +13,7 @@ norm_sub_gaussian = PAPER.quantity(
 )
 
 THEOREM = PAPER.theorem(
-    id="hoeffding",
     title="Hoeffding's inequality for norm-sub-Gaussian vectors",
-    statement=__doc__,
     where="Hoeffding-type inequality; quoted as Lemma 2.4 of Ganesh, Liu, Oh & Thakurta 2023",
     bounds="estimation-error, probability",
     status="proved",

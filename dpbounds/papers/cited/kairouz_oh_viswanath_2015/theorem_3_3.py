@@ -25,9 +25,7 @@ above = betainc_regularized(q.T - flips + 1, flips, 0, share)
 pure_delta = Piecewise((below - exp(total_epsilon) * above, flips >= 1), (0, True))
 
 THEOREM = PAPER.theorem(
-    id="theorem-3.3",
     title="optimal composition of equal guarantees",
-    statement=__doc__,
     where="Section 3, Theorem 3.3",
     bounds="privacy, tight, always",
     status="proved",

@@ -15,9 +15,7 @@ bilevel = PAPER.assumption(
 )
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="private stationary points of bilevel problems",
-    statement=__doc__,
     where="Abstract (third version)",
     bounds="gradient-norm",
     status="claimed",

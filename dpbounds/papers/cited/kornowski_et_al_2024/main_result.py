@@ -13,9 +13,7 @@ first = q.d / q.alpha**2
 multiple_passes = first + q.d ** Rational(3, 4) / (q.epsilon * sqrt(goldstein_radius) * q.alpha ** Rational(3, 2))
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="private Goldstein-stationary points",
-    statement=__doc__,
     where="Abstract",
     bounds="sample-size",
     status="claimed",

@@ -9,9 +9,7 @@ from dpbounds.papers.cited.liu_talwar_2024 import PAPER
 from dpbounds.theorems.language import Rate, Rational, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="population second-order stationary points with adaptive batches",
-    statement=__doc__,
     where="Abstract (second version, 2025)",
     bounds="population-sosp",
     status="claimed",

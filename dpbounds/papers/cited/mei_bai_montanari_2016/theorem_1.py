@@ -8,9 +8,7 @@ from dpbounds.papers.cited.mei_bai_montanari_2016 import PAPER
 from dpbounds.theorems.language import GRADIENT, Rate, log, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="theorem-1",
     title="uniform convergence of gradients",
-    statement=__doc__,
     where="Theorem 1; behind Theorem 3 of Wang & Xu 2019, who quote the result without its number",
     bounds="estimation-error, probability",
     status="claimed",

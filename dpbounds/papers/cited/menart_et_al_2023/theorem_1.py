@@ -12,9 +12,7 @@ share = q.gamma * q.G * sqrt(q.d * log(1 / q.delta)) / (q.n * q.epsilon)
 condition = q.Delta_F ** (-(2 - q.k) / q.k) * q.gamma**2 * q.L
 
 THEOREM = PAPER.theorem(
-    id="theorem-1",
     title="excess risk under the Kurdyka-Łojasiewicz condition",
-    statement=__doc__,
     where="Theorem 1, as quoted in Lemma 6.2 of Lowy, Ullman & Wright 2024, version 1; the other parts: abstract",
     bounds="excess-empirical-risk, probability",
     status="claimed",

@@ -7,9 +7,7 @@ from dpbounds.papers.cited.raginsky_et_al_2017 import PAPER
 from dpbounds.theorems.language import LENGTH, Rate, Rational, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="proposition-8",
     title="discretisation error of Langevin dynamics",
-    statement=__doc__,
     where="Proposition 8, as used in Theorem 2 of Wang, Chen & Xu 2019",
     bounds="distance, always",
     status="claimed",

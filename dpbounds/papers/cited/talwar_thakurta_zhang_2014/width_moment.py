@@ -8,9 +8,7 @@ from dpbounds.papers.cited.talwar_thakurta_zhang_2014 import PAPER
 from dpbounds.theorems.language import Bound, Unit, q
 
 THEOREM = PAPER.theorem(
-    id="width-moment",
     title="second moment of the supremum of a Gaussian over a set",
-    statement=__doc__,
     where="A lemma of arXiv version; quoted as Lemma 4 of Wang & Xu 2019",
     bounds="estimation-error, expectation",
     status="proved here",

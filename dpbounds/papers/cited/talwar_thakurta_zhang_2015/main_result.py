@@ -10,9 +10,7 @@ from dpbounds.theorems.language import Condition, Rate, Rational, q
 rate = q.n ** Rational(-2, 3)
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="nearly optimal private LASSO",
-    statement=__doc__,
     where="Abstract",
     bounds="excess-empirical-risk, tight",
     status="claimed",

@@ -9,9 +9,7 @@ from dpbounds.papers.cited.tao_et_al_2025 import PAPER
 from dpbounds.theorems.language import Rate, Rational, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="population second-order stationary points by drift",
-    statement=__doc__,
     where="Abstract; the order from a published summary of the text",
     bounds="population-sosp",
     status="claimed",

@@ -7,9 +7,7 @@ from dpbounds.papers.cited.tran_cutkosky_2022 import PAPER
 from dpbounds.theorems.language import SAMPLES, Rate, Rational, q
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="stationary points by momentum aggregation",
-    statement=__doc__,
     where="Abstract",
     bounds="gradient-norm",
     status="claimed",

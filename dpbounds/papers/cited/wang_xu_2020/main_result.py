@@ -6,9 +6,7 @@ from dpbounds.papers.cited.wang_xu_2020 import PAPER
 from dpbounds.theorems.language import Rate, Rational, q
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="second-order stationary points by a private trust-region method",
-    statement=__doc__,
     where="Main result; quoted in Tables 1 and 3 of Ganesh, Liu, Oh & Thakurta 2023",
     bounds="sosp, probability",
     status="claimed",

@@ -11,9 +11,7 @@ from dpbounds.theorems.language import Rate, Rational, log, q, sqrt
 rate = (q.d * log(1 / q.delta)) ** Rational(1, 4) / sqrt(q.n * q.epsilon)
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="stationary points by private gradient descent",
-    statement=__doc__,
     where="Main result for non-convex losses; quoted in Table 1 of Wang & Xu 2019 and before "
     "Theorem 7 of Wang, Chen & Xu 2019",
     bounds="gradient-norm, expectation",

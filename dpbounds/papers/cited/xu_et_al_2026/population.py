@@ -8,9 +8,7 @@ from dpbounds.papers.cited.xu_et_al_2026 import PAPER
 from dpbounds.theorems.language import Rate, Rational, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="population",
     title="population second-order stationary points of minimax problems",
-    statement=__doc__,
     where="Abstract",
     bounds="population-sosp, probability",
     status="claimed",

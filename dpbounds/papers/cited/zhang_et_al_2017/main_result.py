@@ -7,9 +7,7 @@ from dpbounds.papers.cited.zhang_et_al_2017 import PAPER
 from dpbounds.theorems.language import Condition, Rate, Rational, log, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="stationary points by private SGD with a random number of rounds",
-    statement=__doc__,
     where="Main result for non-convex losses; quoted in Table 1 of Wang & Xu 2019",
     bounds="gradient-norm, expectation",
     status="claimed",

@@ -10,9 +10,7 @@ goldstein_radius = PAPER.quantity("goldstein_radius", "r", "how far from the poi
 spent = sqrt(2 * q.rho)  # (a, aμ²/2) for every order a is μ²/2-zCDP
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="private Goldstein-stationary points from values alone",
-    statement=__doc__,
     where="Abstract",
     bounds="sample-size",
     status="claimed",

@@ -9,9 +9,7 @@ from dpbounds.papers.cited.zhou_et_al_2020 import PAPER
 from dpbounds.theorems.language import Rate, Rational, q, sqrt
 
 THEOREM = PAPER.theorem(
-    id="main-result",
     title="population stationarity by adaptive private methods",
-    statement=__doc__,
     where="Abstract; with ε as quoted in the introduction of Lowy, Ullman & Wright 2024, version 1",
     bounds="population-gradient-norm",
     status="claimed",
