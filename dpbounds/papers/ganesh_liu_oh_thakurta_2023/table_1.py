@@ -91,7 +91,6 @@ THEOREM = PAPER.theorem(
     ),
     notes="""
     - 'Improves in all regimes' holds for d <= n²ε² and nε >= 1: the ratio is d^{-5/21}(nε)^{-2/21}, or less.
-    - Disputed are the two rows of second-order points; see the theorems for the others.
     - Section 1.1 has d√log(1/δ)/(ε log(nd)) for the polynomial time, Theorem 5.6 a factor log log n more.
     """,
 )

@@ -35,14 +35,12 @@ def selected() -> Expr:
 
 
 def mechanism(at: Numbers) -> Mechanism:
-    # the statement's noise, per query G√T₁/(n√φ) and M√T/(n√φ), with T₁ and T the numbers of queries that are allowed
+    # per unit of G/n, or of M‖x - y‖/n
     fresh = Gaussian(at.down(sqrt(fresh_estimates / q.rho))) ** at.count(fresh_estimates)
     differences = Gaussian(at.down(sqrt(q.T / q.rho))) ** at.count(q.T)
     selection = PureDP(at.relation.sensitivity_factor * at.up(sqrt(q.rho)), relation=at.relation)
     return fresh @ differences @ selection
 
-
-_LOGS = "the argument of the logarithm carries units"
 
 THEOREM = PAPER.theorem(
     title="second-order stationary points of the empirical risk",
@@ -52,19 +50,17 @@ THEOREM = PAPER.theorem(
     assumptions="Lipschitz, smooth, Hessian-Lipschitz, bounded range, M at least sqrt(ρα), unconstrained",
     parts=(
         Rate(rate, meaning="α₁ without its logarithms", logs_hidden=True),
-        Rate(rate * log(inner) ** 6, "with-logs", f"α₁; {_LOGS}", bases=""),
-        Rate(selected, "selected", f"α₂, from α₁; {_LOGS}", bases=""),
+        Rate(rate * log(inner) ** 6, "with-logs", "α₁", bases=""),
+        Rate(selected, "selected", "α₂, from α₁", bases=""),
         Parameter(shape * privacy_error ** (2 * _THIRD), "drift_threshold", "κ"),
         Parameter(
             q.G * sqrt(queries) * _log**2 / (q.n * sqrt(q.rho)),
             "noise_stddev",
-            f"σ₁ of the statement; {_LOGS}",
+            "σ₁ of the statement",
             up_to_constant=True,
             bases="",
         ),
-        Parameter(
-            second_noise, "difference_noise_stddev", f"σ₂ of the statement; {_LOGS}", up_to_constant=True, bases=""
-        ),
+        Parameter(second_noise, "difference_noise_stddev", "σ₂ of the statement", up_to_constant=True, bases=""),
         Parameter(
             2 * q.G * sqrt(fresh_estimates) / (q.n * sqrt(q.rho)),
             "noise_stddev-of-proof",
@@ -127,6 +123,7 @@ THEOREM = PAPER.theorem(
         ),
     ),
     notes="""
+    - The arguments of the logarithms carry units.
     - `spent` accounts for the statement's noise with T₁ and T queries, and for the selection at ε = √φ.
     - The newer cited/liu-talwar-2024/main-result concerns the population risk.
     - κ and α₁ were solved again: with κ = (G/M²)α₁ both terms of the proof agree, and give this rate.

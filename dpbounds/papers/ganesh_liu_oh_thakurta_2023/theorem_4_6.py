@@ -40,8 +40,6 @@ def mechanism(at: Numbers) -> Mechanism:
     return InParallel((query, selection), partition="index")
 
 
-_LOGS = "the argument of the logarithm carries units"
-
 THEOREM = PAPER.theorem(
     title="second-order stationary points of the population risk",
     where="Section 4.2, Theorem 4.6; proof in Appendix C.4",
@@ -57,8 +55,8 @@ THEOREM = PAPER.theorem(
             logs_hidden=True,
             bases="loss length",
         ),
-        Rate((sampling + _private) * log(inner) ** 3, "with-logs", f"α₁; {_LOGS}", bases=""),
-        Rate(selected, "selected", f"α₂, from α₁; {_LOGS}", bases=""),
+        Rate((sampling + _private) * log(inner) ** 3, "with-logs", "α₁", bases=""),
+        Rate(selected, "selected", "α₂, from α₁", bases=""),
         Parameter(
             Max(by_samples / q.L ** (5 * _THIRD), by_noise / q.L ** (10 * _SEVENTH)),
             "drift_threshold",
@@ -80,7 +78,8 @@ THEOREM = PAPER.theorem(
         Erratum(
             printed="σ₁ = G/(b₁√φ) and σ₂ = M/(b₂√φ) make the search (φ/2)-zCDP (sensitivities G/b₁ and M‖x - y‖/b₂)",
             right="2φ for a replaced record, whose sensitivities are 2G/b₁ and 2M‖x - y‖/b₂; twice this noise gives "
-            "φ/2; the whole procedure, on disjoint halves, costs 2φ, not φ",
+            "φ/2; the whole procedure costs 2φ, not φ: print adds φ/2 and φ/2, but on disjoint halves the larger "
+            "cost counts",
             severity="privacy",
             evidence="test_theorem_4_6.py::test_what_the_printed_noise_spends",
             survives="φ/2 for a record that is added or removed while batches keep their sizes",
@@ -108,10 +107,10 @@ THEOREM = PAPER.theorem(
         ),
     ),
     notes="""
+    - The arguments of the logarithms carry units.
     - Its count of queries leaves out the kicks, as in theorem-4.2; here each takes b₁ fresh records.
     - Print has F_D for the population's F_P in several places of the text at hand.
     - A factor √log(Td/ω) of Lemma 3.3 is not in the proof's display, either.
-    - Costs on disjoint halves do not add up: their maximum counts. Print adds φ/2 and φ/2.
     - α₂ lacks the square of its middle term, as in Theorem 4.2.
     """,
 )

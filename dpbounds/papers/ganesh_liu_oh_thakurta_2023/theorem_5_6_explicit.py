@@ -96,6 +96,7 @@ THEOREM = PAPER.theorem(
             "log_sobolev_temperature",
             "largest β that the route by Theorem 5.1 shows to be (ε, δ)-DP",
             unit=Unit(loss=-1),
+            conditions=Condition(q.epsilon <= 1, "the zCDP of Theorem 5.1 is then (ε, δ)-DP"),
             bases="loss length",
             increasing_in="epsilon delta n d",
             decreasing_in="G D",
@@ -103,8 +104,5 @@ THEOREM = PAPER.theorem(
     ),
     privacy=Privacy(mechanism, "epsilon n d"),
     derivation="gibbs.md",
-    notes="""
-    - How long it takes to sample at that β is another question: the log-Sobolev constant is e^{βGD}D²/d.
-    - The temperature of the log-Sobolev route needs ε <= 1.
-    """,
+    notes="How long it takes to sample at that β is another question: the log-Sobolev constant is e^{βGD}D²/d.",
 )

@@ -44,7 +44,7 @@ THEOREM = PAPER.theorem(
         Parameter(
             batch,
             "batch_size",
-            "repaired: at least this many records in a batch, up to a constant",
+            "repaired: at least this many records in a batch",
             unit=Unit(samples=Fraction(1, 2)),
             up_to_constant=True,
         ),

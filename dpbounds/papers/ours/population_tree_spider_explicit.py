@@ -8,7 +8,7 @@ iterates $w_0, \dots, w_{T-1}$, is at most $$\frac\psi{Tr} + \frac{Lr}2 + 2 E, \
 \frac{(m-1) L^2 r^2}{2 b_2} + \frac{J d r^2 \sigma_2^2}2.$$ With $\ell = \frac12 \log_2 n$ and the parameters below that
 is at most $\frac{11}2 A$, $$A = \Bigl(\frac{4 \ell G L \psi}n\Bigr)^{1/3} + 2 G \sqrt{\frac \ell n} + \Bigl(\frac{5
 \ell^{3/2} L \psi \sqrt d}{2 n \sqrt\rho}\Bigr)^{1/2} + \frac{5 \ell^{3/2} G \sqrt d}{2 n \sqrt\rho},$$ where $n \ge 4$
-and $A \le G$. The root mean square error of the estimates, over all steps, is at most $E$.
+and $A \le G$.
 """
 
 from sympy import Max, Rational, log

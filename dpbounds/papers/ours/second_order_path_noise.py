@@ -125,7 +125,6 @@ THEOREM = PAPER.theorem(
       .009), (.777, 1.335, .096, .009) for d = 100. The algorithm looks for its own.
     - P and K are what the worst problem needs. Runs on others use a thousandth of them; what is left is not given back,
       as the budget is that of the longest run.
-    - The exponent 2/3 of α in d^(1/2)/n is claimed by Ganesh et al. 2023 (whose Lemma 3.4 is false) and, for minimax
-      problems, by Xu et al. 2026; here it has explicit constants and a proof that is checked.
+    - The exponent 2/3 of α in d^(1/2)/n is claimed by Ganesh et al. 2023 and, for minimax problems, by Xu et al. 2026.
     """,
 )

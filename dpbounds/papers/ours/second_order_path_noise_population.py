@@ -100,7 +100,7 @@ THEOREM = PAPER.theorem(
     relies_on="dpbounds/second-order-path-noise/warm-start",
     derivation="second_order_path_noise.md",
     notes="""
-    - Compare Lowy et al.'s Corollary 7.1, which stays disputed: its first term, (d^(1/2)/n^(3/2))^(1/3) where
+    - Lowy et al.'s Corollary 7.1 stays disputed: its first term, (d^(1/2)/n^(3/2))^(1/3) where
       privacy is cheap, is smaller than √(d/n) by d^(1/3), as it compares gradients along the path and not everywhere;
       for constant d both are 1/√n. Its second term is of a larger order in n than those here.
     - The data need not be split: what holds everywhere holds at a point that depends on the records.

@@ -21,6 +21,21 @@ def test_how_far_the_temperatures_lie_apart():
     )
 
 
+def test_the_log_sobolev_temperature_is_private_up_to_epsilon_1():
+    loss = evaluated("ganesh-liu-oh-thakurta-2023/theorem-5.1/explicit")
+    budgets = {}
+    for epsilon in ("0.1", 1, 3):
+        found = evaluate("log_sobolev_temperature", n=100, d=4, epsilon=epsilon, delta="0.49", G=1, D=1)
+        beta = found.formula_value.lower
+        constant = np.exp(beta) / 4  # e^{βGD}D²/d
+        budgets[epsilon] = (found.applies, loss("epsilon", n=100, delta="0.49", G=1, beta=beta, C_LS=constant).value)
+    assert budgets["0.1"][0] is budgets[1][0] is True
+    assert budgets["0.1"][1].upper <= 0.1
+    assert 0.95 < budgets[1][1].upper <= 1
+    assert budgets[3][0] is False
+    assert budgets[3][1].lower > 3
+
+
 def test_the_printed_temperature_says_nothing_for_long():
     found = evaluate(
         "printed_temperature", n=10**11, d=1, epsilon="0.4", delta="1e-5", temperature_constant="0.3", G=1, D=1
