@@ -306,6 +306,8 @@ class Part(TypedDict):
     side: str | None
     under: str | None
     assumptions: list[str]
+    conditions: list[Required]
+    """Those of this part, besides the statement's."""
 
 
 class Wrong(TypedDict):

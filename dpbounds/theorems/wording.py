@@ -161,6 +161,12 @@ def _erratum_markdown(one: Erratum) -> str:
     return f"- *{one.severity}*{scope}: printed: {one.printed}; right: {one.right}.{tail}"
 
 
+def _conditions_markdown(conditions: Iterable[Condition], theorem: Theorem) -> str:
+    return "; ".join(
+        f"${in_latex(one.holds, theorem.local)}$" + (f" ({one.why})" if one.why else "") for one in conditions
+    )
+
+
 def as_markdown(theorem: Theorem, level: int = 2) -> str:
     """One statement as a section of a page; formulas in LaTeX between dollar signs."""
     about = filter(None, (f"`{theorem.id}`", f"**{theorem.status}**", claim(theorem)))
@@ -168,17 +174,15 @@ def as_markdown(theorem: Theorem, level: int = 2) -> str:
     if theorem.assumptions:
         lines += ["Assumes: " + "; ".join(one.name for one in theorem.assumptions) + ".", ""]
     if theorem.conditions:
-        shown = (
-            f"${in_latex(one.holds, theorem.local)}$" + (f" ({one.why})" if one.why else "")
-            for one in theorem.conditions
-        )
-        lines += ["Applies when " + "; ".join(shown) + ".", ""]
+        lines += [f"Applies when {_conditions_markdown(theorem.conditions, theorem)}.", ""]
     for part in theorem.parts:
         lines += [f"**{part.name}** ({_tags(theorem, part)})" + (f": {part.meaning}" if part.meaning else ""), ""]
         lines += ["$$", displayed(part, theorem), "$$", ""]
         restored = part.restored_expression
         if restored is not None:
             lines += [f"With what print takes as 1: ${in_latex(restored, theorem.local)}$.", ""]
+        if part.conditions:
+            lines += [f"Needs {_conditions_markdown(part.conditions, theorem)}.", ""]
     lines += _section("Errata:\n", map(_erratum_markdown, theorem.errata))
     lines += [f"> {one.text}\n" for one in theorem.notes]
     tail = "; ".join([*links(theorem), f"source: {theorem.where}", f"read here: {theorem.read}"])
@@ -203,6 +207,7 @@ def as_latex(theorem: Theorem) -> str:
     lines += [_comment(f"applies when ${in_latex(one.holds, theorem.local)}$") for one in theorem.conditions]
     for part in theorem.parts:
         lines += [_comment(f"{part.name}: {_tags(theorem, part)}"), r"\[", displayed(part, theorem), r"\]"]
+        lines += [_comment(f"needs ${in_latex(one.holds, theorem.local)}$") for one in part.conditions]
     return "\n".join([*lines, r"\end{theorem}", ""])
 
 
@@ -212,6 +217,10 @@ def _comment(text: str) -> str:
 
 def _text(value: object) -> str | None:
     return None if value is None else str(value)
+
+
+def _conditions_data(conditions: Iterable[Condition], theorem: Theorem) -> list[dict[str, str]]:
+    return [{"text": inline(one.holds, theorem.local), "why": one.why} for one in conditions]
 
 
 def as_data(theorem: Theorem) -> dict[str, object]:
@@ -230,7 +239,7 @@ def as_data(theorem: Theorem) -> dict[str, object]:
         "algorithm": theorem.algorithm,
         "statement": statement_of(theorem),
         "assumptions": [{"name": one.name, "text": one.text} for one in theorem.assumptions],
-        "conditions": [{"text": inline(one.holds, theorem.local), "why": one.why} for one in theorem.conditions],
+        "conditions": _conditions_data(theorem.conditions, theorem),
         "parts": [
             {
                 "name": part.name,
@@ -243,6 +252,7 @@ def as_data(theorem: Theorem) -> dict[str, object]:
                 "side": _text(theorem.side_of(part)),
                 "under": _text(part.under),
                 "assumptions": [one.name for one in part.assumptions],
+                "conditions": _conditions_data(part.conditions, theorem),
             }
             for part in theorem.parts
         ],

@@ -17,7 +17,7 @@ from dpbounds.theorems.parts import Numbers
 from dpbounds.theorems.record import Side, Status
 from dpbounds.theorems.registry import library, theorem
 from dpbounds.theorems.standing import standing, standing_in_words
-from dpbounds.theorems.wording import as_data, as_text, letters_of
+from dpbounds.theorems.wording import as_data, as_latex, as_markdown, as_text, letters_of
 
 SELECTION = "ganesh-liu-oh-thakurta-2023/theorem-5.11"
 
@@ -31,6 +31,20 @@ def test_a_half_stands_and_the_other_does_not():
     told = {one["name"]: one for one in as_data(selection)["parts"]}
     assert (told["printed"]["status"], told["sampling"]["status"]) == ("false", "proved")
     assert told["sampling"]["side"] == "lower"
+
+
+def test_the_conditions_of_a_part_are_told_in_every_form():
+    statement = theorem("wang-xu-2019/theorem-2/explicit")
+    assert not statement.conditions
+    (condition,) = statement.part("bound").conditions
+    (told,) = as_data(statement)["parts"][0]["conditions"]
+    assert told["why"] == condition.why
+    assert f"needs {told['text']}   ({condition.why})" in as_text(statement)
+    (line,) = [one for one in as_markdown(statement).splitlines() if one.startswith("Needs")][:1]
+    assert line.endswith(f"$ ({condition.why}).")
+    limit = line.split("$")[1]
+    assert r"\frac{2}{L}" in limit
+    assert f"% needs ${limit}$" in as_latex(statement)
 
 
 def test_numbers_of_a_mechanism_are_rounded_to_the_safe_side():
