@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 HOME = Path(__file__).parent.parent / "papers"
 INDEX = HOME / "index.json"
+ID = re.compile(r"[a-z0-9-]+(/[a-z0-9.-]+)+")
+EXPLICIT = "/explicit"  # ends the id of a version with constants
 PAPERS = {
     "wang-xu-2019": "Wang & Xu, Differentially Private ERM with Smooth Non-convex Loss Functions (AAAI 2019)",
     "wang-chen-xu-2019": "Wang, Chen & Xu, Differentially Private ERM with Non-convex Loss Functions (ICML 2019)",
@@ -110,6 +112,26 @@ def module_of(name: str) -> str:
     return ".".join(["dpbounds", "papers", *home, "_".join(pieces[folders:])])
 
 
+def item_of(stem: str) -> str:
+    """The id, without its paper, of a statement in a file of that name.
+
+    >>> item_of("corollary_4_3_explicit"), item_of("lemma_a_4"), item_of("main_result")
+    ('corollary-4.3/explicit', 'lemma-a.4', 'main-result')
+    """
+    name = stem.removesuffix("_explicit")
+    dotted = re.sub(r"_([a-z])_(?=\d)", r"-\1.", re.sub(r"(?<=\d)_(?=\d)", ".", name))
+    return dotted.replace("_", "-") + (EXPLICIT if name != stem else "")
+
+
+def file_of(name: str) -> Path:
+    """The file of an id, from the root of a checkout on.
+
+    >>> print(file_of("wang-xu-2019/theorem-2/explicit").as_posix())
+    dpbounds/papers/wang_xu_2019/theorem_2_explicit.py
+    """
+    return Path(*module_of(name).split(".")).with_suffix(".py")
+
+
 def modules() -> Iterator[str]:
     """Every module that holds a statement, in a fixed order."""
     for path in sorted(HOME.glob("*/**/*.py"), key=lambda path: str(path).replace("/ours/", "/dpbounds/")):
@@ -120,7 +142,7 @@ def modules() -> Iterator[str]:
 @cache
 def listing() -> tuple[Entry, ...]:
     """Every statement as a list shows it, from the index; quick."""
-    known = {entry.id: entry for entry in _indexed()}
+    known = {entry.id: entry for entry in indexed()}
     homes = {module_of(name): name for name in known}
     found = []
     for module in modules():
@@ -131,7 +153,8 @@ def listing() -> tuple[Entry, ...]:
     return tuple(sorted(found, key=order))
 
 
-def _indexed() -> list[Entry]:
+def indexed() -> list[Entry]:
+    """The entries of the index, whether or not their files exist."""
     if not INDEX.is_file():
         return []
     from dpbounds import documents

@@ -22,6 +22,7 @@ from dpbounds.expressions.symbols import Domain, Quantity, Unit, by_name
 from dpbounds.privacy.relations import Relation
 from dpbounds.theorems import parts as _parts
 from dpbounds.theorems.assumptions import Assumption, named
+from dpbounds.theorems.index import EXPLICIT, ID, item_of
 from dpbounds.theorems.parts import UNSAID, Bound, Condition, Conditions, Erratum, Note, Parameter, Part, Privacy, Rate
 from dpbounds.theorems.quantities import symbols
 from dpbounds.theorems.vocabulary import Claim, Kind, Metric, Mode, Read, Severity, Side, Status
@@ -56,12 +57,10 @@ _UNITS = {
     Metric.EXCESS_POPULATION_RISK: LOSS,
 }
 _OF_PRIVACY = {"epsilon", "delta", "rho", "step_epsilon", "gaussian_mu", "noise_multiplier"}
-_ID = re.compile(r"[a-z0-9-]+(/[a-z0-9.-]+)+")
 _ITEM = re.compile(
     r"(definition|lemma|theorem|corollary|proposition|remark|algorithm|equation|table|figure|assumption|claim|fact|"
     r"section|step|appendix|experiment)-([a-z]?\.?[0-9.]+[a-z]?|[a-z])"
 )
-_EXPLICIT = "/explicit"
 _Value = TypeVar("_Value")
 
 
@@ -214,7 +213,7 @@ class Theorem:
 
     @where.default
     def _(self) -> str:
-        printed = spoken(self.id.removesuffix(_EXPLICIT))
+        printed = spoken(self.id.removesuffix(EXPLICIT))
         return _usual(self, f"derived here; compare {printed}", "where", "section, page or equation")
 
     @side.default
@@ -226,7 +225,7 @@ class Theorem:
     def _(self) -> Read:
         if self.source is None:
             return Read.FULL_TEXT
-        return Read.HERE if self.id.endswith(_EXPLICIT) else self.source.read
+        return Read.HERE if self.id.endswith(EXPLICIT) else self.source.read
 
     @relation.default
     def _(self) -> Relation | None:
@@ -242,16 +241,16 @@ class Theorem:
 
     @makes_explicit.default
     def _(self) -> str | None:
-        if self.source is None or not self.id.endswith(_EXPLICIT):
+        if self.source is None or not self.id.endswith(EXPLICIT):
             return None
-        return _full(self.source, self.id.removesuffix(_EXPLICIT))
+        return _full(self.source, self.id.removesuffix(EXPLICIT))
 
     def __attrs_post_init__(self) -> None:
         if self.source:
             object.__setattr__(self, "id", _full(self.source, self.id))
             said = (attrs.evolve(one, unit=self.usual_unit(one)) if one.unit is UNSAID else one for one in self.parts)
             object.__setattr__(self, "parts", tuple(said))
-        if not _ID.fullmatch(self.id):
+        if not ID.fullmatch(self.id):
             raise InvalidValue("id", self.id, "paper/item in lower case letters, digits, dots and hyphens")
         names = [part.name for part in self.parts]
         if len(set(names)) != len(names):
@@ -384,17 +383,6 @@ def spoken(item: str) -> str:
     return ", ".join(_spoken(piece) for piece in item.split("/"))
 
 
-def item_of(stem: str) -> str:
-    """The id, without its paper, of a statement in a file of that name.
-
-    >>> item_of("corollary_4_3_explicit"), item_of("lemma_a_4"), item_of("main_result")
-    ('corollary-4.3/explicit', 'lemma-a.4', 'main-result')
-    """
-    name = stem.removesuffix("_explicit")
-    dotted = re.sub(r"_([a-z])_(?=\d)", r"-\1.", re.sub(r"(?<=\d)_(?=\d)", ".", name))
-    return dotted.replace("_", "-") + (_EXPLICIT if name != stem else "")
-
-
 def _said_by_file(names: Mapping[str, Any]) -> dict[str, Any]:
     """Id and claim, as the file with these global names gives them; nothing in a notebook, which has no file."""
     file = names.get("__file__")
@@ -407,7 +395,7 @@ def _full(source: Paper, item: str) -> str:
 
 def _usual(theorem: Theorem, explicit: _Value, field: str, allowed: str) -> _Value:
     """What a version with constants of a printed statement usually says; any other has to say it itself."""
-    if theorem.source is None or not theorem.id.endswith(_EXPLICIT):
+    if theorem.source is None or not theorem.id.endswith(EXPLICIT):
         raise InvalidValue(field, MISSING, allowed)
     return explicit
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dpbounds.errors import InvalidValue, demand, nearest, shown
-from dpbounds.theorems.index import INDEX, Entry, listing, module_of, modules, order
+from dpbounds.theorems.index import INDEX, Entry, file_of, indexed, listing, module_of, modules, order
 from dpbounds.theorems.record import Theorem
 
 
@@ -36,6 +36,9 @@ def theorem(name: str) -> Theorem:
     except ModuleNotFoundError as error:
         if error.name is None or not (module == error.name or module.startswith(error.name + ".")):
             raise  # the statement is there; something that it imports is not
+        if any(entry.id == name for entry in indexed()):
+            advice = f"{file_of(name)} is missing: restore it, or run `python -m dpbounds.theorems` to write the index"
+            raise InvalidValue("id", name, "a statement whose file exists", advice) from None
         near = nearest(name, [entry.id for entry in listing()])
         allowed = f"an id such as {', '.join(near)}" if near else "an id that `dpbounds theorems` lists"
         raise InvalidValue("id", name, allowed, "or a path to a file of your own that ends in .py") from None

@@ -5,6 +5,7 @@ written from the paper's text in its letters. ``q`` has the values under the nam
 under the names of the paper's own quantities.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
@@ -63,6 +64,13 @@ def place(statement: str) -> tuple[str, str]:
     """The folder of a statement's paper, and the statement's item in the paper's table of formulas."""
     folder = module_of(statement).split(".")[2]
     return folder, statement.removeprefix("cited/") if folder == "cited" else statement.partition("/")[2]
+
+
+def file_of_tests(statement: str) -> str:
+    """The file of a statement's own tests, from the root of the project on."""
+    folder, item = place(statement)
+    name = item.partition("/")[0] if folder == "cited" else item.removesuffix("/explicit")
+    return f"tests/papers/{folder}/test_{re.sub('[-./]', '_', name)}.py"
 
 
 def formulas_of(folder: str) -> Mapping[str, Formulas]:

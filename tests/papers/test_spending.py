@@ -1,6 +1,5 @@
 """What the mechanisms of statements spend, certified: against their promises, and against what is known of them."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,9 @@ from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy.mechanisms import Gaussian, Laplace
 from dpbounds.theorems.registry import library, theorem
 from dpbounds.theorems.spending import largest_loss, spending
-from tests.papers.reference_formulas import place
+from tests.papers.reference_formulas import file_of_tests
+
+ROOT = Path(__file__).parents[2]
 
 ADDED = "add-or-remove-one"
 REPLACED = "replace-one"
@@ -224,10 +225,11 @@ def test_statements_beside_the_table_are_accounted_for_in_their_own_tests():
     missing = []
     for statement in library():
         if statement.privacy and statement.id not in SPENT:
-            folder, item = place(statement.id)
-            file = f"test_{re.sub('[-.]', '_', item.removesuffix('/explicit'))}.py"
-            if "spending(" not in Path(__file__).parent.joinpath(folder, file).read_text(encoding="utf-8"):
-                missing.append(statement.id)
+            file = ROOT / file_of_tests(statement.id)
+            if not file.is_file() or "spending(" not in file.read_text(encoding="utf-8"):
+                missing.append(
+                    f"{statement.id}: test what it spends, by spending(...), in {file_of_tests(statement.id)}"
+                )
     assert missing == []
 
 

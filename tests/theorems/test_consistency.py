@@ -7,6 +7,7 @@ import dataclasses
 import itertools
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import pytest
 import sympy
@@ -34,6 +35,8 @@ from dpbounds.theorems.rational_functions import (
 from dpbounds.theorems.record import Metric, Side, Status
 from dpbounds.theorems.spending import spending
 from dpbounds.theorems.witnesses import HYPERBOLA, LINE, SEGMENT, WITNESSES, ParameterSpace, Witness, tilted
+
+ROOT = Path(__file__).parents[2]
 
 
 @cache
@@ -299,9 +302,9 @@ def test_bounds_on_walks_say_where_the_walk_may_go():
             walks = known.ALL_OF_SPACE in all_implied(registry.theorem(one.algorithm).assumptions)
             assert not walks or known.ALL_OF_SPACE in all_implied(one.assumptions), one.id
         if one.derivation and one.status is Status.PROVED_HERE and one.metric in goals:
-            homes = dict(zip((each.id for each in registry.library()), index.modules(), strict=True))
-            text = index.HOME.joinpath(*homes[one.id].split(".")[2:-1], one.derivation).read_text(encoding="utf-8")
-            if "smooth on R^d" in text and one.metric is not Metric.POPULATION_SOSP:
+            derivation = ROOT / index.file_of(one.id).with_name(one.derivation)
+            assert derivation.is_file(), f"{one.id} has its derivation in {derivation.relative_to(ROOT)}: write it"
+            if "smooth on R^d" in derivation.read_text(encoding="utf-8") and one.metric is not Metric.POPULATION_SOSP:
                 assert known.ALL_OF_SPACE in all_implied(one.assumptions), one.id
 
 

@@ -22,8 +22,8 @@ from dpbounds.theorems.record import Bound, Parameter, Severity, Status
 from dpbounds.theorems.wording import as_data, as_latex, as_markdown, as_text
 from tests.papers.reference_formulas import Point, formulas_of, place
 
-TESTS = Path(__file__).parent.parent / "papers"
-PROOFS = TESTS.parent.parent / "proofs"
+ROOT = Path(__file__).parents[2]
+TESTS, PROOFS = ROOT / "tests" / "papers", ROOT / "proofs"
 POINTS, SEEDS, DIGITS = 6, 2000, 50
 BRANCHING = (Max, Min, Piecewise, Add)
 FOLDERS = sorted(path.parent.name for path in TESTS.glob("*/reference_formulas.py"))
@@ -83,9 +83,9 @@ def test_links_and_derivations_exist():
     for theorem in registry.library():
         links = {*theorem.relies_on, *theorem.superseded_by, theorem.makes_explicit, theorem.algorithm} - {None}
         wrong += [(theorem.id, link) for link in links if link and link not in known]
-        folder = index.HOME.joinpath(*modules()[theorem.id].split(".")[2:-1])
-        if theorem.derivation and not (folder / theorem.derivation).is_file():
-            wrong.append((theorem.id, theorem.derivation))
+        derivation = index.file_of(theorem.id).with_name(theorem.derivation or "none")
+        if theorem.derivation and not (ROOT / derivation).is_file():
+            wrong.append((theorem.id, f"write its derivation in {derivation}"))
     assert wrong == []
 
 
@@ -117,7 +117,8 @@ def test_every_erratum_has_its_evidence():
             places = [folder / file for folder in (folder_of(theorem), PROOFS / folder_of(theorem).name)]
             texts = [path.read_text(encoding="utf-8") for path in places if path.is_file()]
             if sum(bool(re.search(rf"^def {name}\(", text, flags=re.MULTILINE)) for text in texts) != 1:
-                missing.append((theorem.id, erratum.evidence))
+                named = " or ".join(str(path.relative_to(ROOT)) for path in places)
+                missing.append(f"{theorem.id}: an erratum rests on {name}: write it in one of {named}")
     assert missing == []
 
 
@@ -240,6 +241,12 @@ def test_formulas_agree_on_all_branches(folder):
         if read != {symbol.name for symbol in part.expression.free_symbols}:
             wrong.append((theorem.id, part.name, f"the reference formula reads {sorted(read)}"))
     assert wrong == []
+
+
+def test_every_paper_with_formulas_has_its_reference_formulas():
+    folders = {place(theorem.id)[0] for theorem in registry.library() if theorem.parts}
+    missing = [f"write tests/papers/{folder}/reference_formulas.py" for folder in sorted(folders - set(FOLDERS))]
+    assert missing == []
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

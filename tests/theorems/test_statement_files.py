@@ -1,11 +1,14 @@
 """A statement in a file: whatever the file does is an error of that file, told in one line."""
 
+from dataclasses import replace
+
 import pytest
 
 from dpbounds.cli import main
 from dpbounds.errors import InvalidValue
 from dpbounds.expressions.symbols import Unit, as_expression
 from dpbounds.rates.orders import Order
+from dpbounds.theorems import index, registry
 from dpbounds.theorems.assumptions import LIPSCHITZ, SMOOTH
 from dpbounds.theorems.checking import defects
 from dpbounds.theorems.language import LENGTH, Bound, Paper, q
@@ -153,6 +156,19 @@ THEOREM = Paper("mine").same_as(theorem("wang-xu-2019/theorem-2"))
     silent, own = (from_file(tmp_path / f"theorem_{number}.py") for number in (7, 8))
     assert (silent.id, silent.statement) == ("mine/theorem-7", theorem("wang-xu-2019/theorem-2").statement)
     assert (own.id, own.statement) == ("mine/theorem-8", "Our words.")
+
+
+def test_a_statement_without_its_file_is_named_with_the_file(monkeypatch, capsys):
+    (known,) = [entry for entry in index.indexed() if entry.id == "wang-xu-2019/theorem-2"]
+    monkeypatch.setattr(registry, "indexed", lambda: [replace(known, id="wang-xu-2019/theorem-99")])
+    with pytest.raises(
+        InvalidValue, match=r"dpbounds/papers/wang_xu_2019/theorem_99\.py is missing: restore it, or run"
+    ):
+        theorem("wang-xu-2019/theorem-99")
+    assert main(["show", "wang-xu-2019/theorem-99"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    with pytest.raises(InvalidValue, match="an id such as wang-xu-2019/theorem-"):
+        theorem("wang-xu-2019/theorem-98")
 
 
 @pytest.mark.parametrize("missing", ["id", "statement"])
