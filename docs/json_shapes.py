@@ -807,6 +807,17 @@ class Demo(Head):
     files: list[str]
 
 
+class Stubs(Head):
+    kind: Literal["theorem", "algorithm", "noise", "scheme"]
+    name: str
+    files: list[str]
+    """Written; from the root of the checkout on."""
+    kept: list[str]
+    """They exist already, and are to be added to."""
+    steps: list[str]
+    """What is left to do."""
+
+
 SHAPES: dict[str, Any] = {
     "calibrate": Calibrated,
     "epsilon": Epsilon | Methods | Probable,
@@ -828,6 +839,7 @@ SHAPES: dict[str, Any] = {
     "verify": Verified,
     "audit": Audit | Audits | Copies,
     "explain": Explanation,
+    "new": Stubs,
 }
 HOME = Path(__file__).parent / "schemas"
 

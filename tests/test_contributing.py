@@ -8,6 +8,7 @@ import pytest
 
 import dpbounds as dp
 from dpbounds.cli import main
+from dpbounds.cli.answers.stubs import KINDS
 from dpbounds.theorems.checking import defects
 
 ROOT = Path(__file__).parent.parent
@@ -55,6 +56,22 @@ def test_the_scaffold_is_a_statement_without_defects(tmp_path):
     theorem = dp.theorem(str(file))
     assert defects(theorem) == ()
     assert theorem.evaluate(n=100, d=4, epsilon=1).value.contains("0.02")
+
+
+def test_no_stub_is_left_in_the_packages():
+    """`dpbounds new` marks what is to be filled in; nothing is committed with such a mark."""
+    files = [path for room in ("dpbounds", "algorithms") for path in (ROOT / room).rglob("*") if path.is_file()]
+    texts = [path for path in files if path.suffix in (".py", ".md")]
+    assert len(texts) > 500
+    assert [path for path in texts if "TO FILL IN" in path.read_text(encoding="utf-8")] == []
+
+
+def test_every_section_on_additions_names_the_command_that_begins_one():
+    kinds = {"a theorem": "theorem", "a sampling scheme": "scheme", "a noise": "noise", "an algorithm": "algorithm"}
+    assert set(kinds.values()) == set(KINDS)
+    for addition, kind in kinds.items():
+        text = TEXT.split(f"## Adding {addition}\n")[1].split("\n## ")[0]
+        assert f"dpbounds new {kind}" in " ".join(text.split())
 
 
 def test_the_house_names_every_room():

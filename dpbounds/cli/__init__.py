@@ -27,6 +27,7 @@ _GROUPS = {
     "Account": ("calibrate", "epsilon", "delta", "remaining", "ball", "check"),
     "Theorems": (*("theorems", "show", "evaluate", "compare", "tightness", "errata", "table", "regimes", "plan"),),
     "Runs": ("demo", "run", "verify", "audit", "explain"),
+    "Contribute": ("new",),
 }
 _VERBS = tuple(chain.from_iterable(_GROUPS.values()))
 _APP = "app"  # a package of its own, above this one: it asks the verbs

@@ -30,6 +30,7 @@ GROUPS = {
     "Account": ["calibrate", "epsilon", "delta", "remaining", "ball", "check"],
     "Theorems": ["theorems", "show", "evaluate", "compare", "tightness", "errata", "table", "regimes", "plan"],
     "Runs": ["demo", "run", "verify", "audit", "explain"],
+    "Contribute": ["new"],
 }
 VERBS = tuple(verb for verbs in GROUPS.values() for verb in verbs)
 EXPLICIT = "wang-xu-2019/theorem-2/explicit"

@@ -74,6 +74,7 @@ COMMANDS = {
     "tightness": [("tightness", "dpbounds/noisy-descent-exact")],
     "errata": [("errata", "--severity", "privacy")],
     "table": [],  # names of files only
+    "new": [],
     "regimes": [("regimes", "population-gradient-norm")],
     "plan": [("plan", "--metric", "population-gradient-norm", *NUMBERS)],
     "demo": [("demo", "--output", "FOLDER", "--epsilon", "4", "--repetitions", "2", "--seed", "3")],

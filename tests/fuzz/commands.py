@@ -51,7 +51,9 @@ _STATEMENTS = (
 _ARGUMENTS = {
     "ALGORITHM": ("dp-pgd", "dp-gd", "dp-sgd", "nosuch"),
     "FILE": ("c.json", "l.json"),
+    "KIND": ("theorem", "algorithm", "noise", "scheme"),
     "METRIC": _NAMES["metric"],
+    "NAME": ("my-paper-2026/theorem-2", "cited/my-paper-2026/lemma-a.4", "spider/my-spider", "student-t", "laplace"),
     "NAME|all": ("gradient-norm", "noise-constants", "errata", "wang-xu-2019", "cited"),
 }
 
@@ -108,6 +110,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "verify": ("tholeti-kalyani-2020/equation-6",),
     "audit": ("dp-pgd --runs 20",),
     "explain": ("dp-pgd --repetitions 4",),
+    "new": ("theorem my-paper-2026/theorem-2", "algorithm spider/my-spider", "noise student-t", "scheme every-third"),
 }
 
 

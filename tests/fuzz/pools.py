@@ -110,6 +110,17 @@ def world(root: Path, certificate: str) -> None:
     (root / "latin.csv").write_bytes(b"a,b,y\n\xff\xfe,1,0\n")
     (root / "nul").write_bytes(b"\0" * 1000)
     (root / "adir").mkdir()
+    (root / "CONTRIBUTING.md").write_text("as in a checkout")
+    (root / "dpbounds" / "papers").mkdir(parents=True)
+    for folder in (
+        "dpbounds/privacy",
+        "algorithms/descents",
+        "algorithms/spider",
+        "tests/papers",
+        "tests/privacy",
+        "tests/algorithms",
+    ):
+        (root / folder).mkdir(parents=True)
     os.mkfifo(root / "fifo")
     (root / "link").symlink_to(root / "nowhere")
     (root / "loop").symlink_to("loop")
