@@ -19,7 +19,6 @@ from dpbounds.theorems.language import GRADIENT, Erratum, Parameter, log, q, sqr
 scale = q.B * q.L * q.d / (q.rho_H * q.zeta)
 variance = second_oracle_noise**2 * q.kappa + 4 * first_oracle_noise**2
 escape_time = q.L * log(scale / gradient_accuracy) / sqrt(q.rho_H * gradient_accuracy)
-_LOGS = "the argument of the logarithm carries units, see the errata"
 
 THEOREM = PAPER.theorem(
     title="Stochastic Spider",
@@ -31,18 +30,16 @@ THEOREM = PAPER.theorem(
         Parameter(
             sqrt(4 * universal_constant * variance * log(scale)),
             "gradient_accuracy",
-            f"γ, with an absolute constant C; {_LOGS}",
+            "γ, with an absolute constant C",
             unit=GRADIENT,
             bases="",
         ),
-        Parameter(escape_time, "escape_steps", f"Γ; {_LOGS}", bases=""),
-        Parameter(
-            q.B * q.L * log(scale / gradient_accuracy) ** 4 / gradient_accuracy**2, "steps", f"T; {_LOGS}", bases=""
-        ),
+        Parameter(escape_time, "escape_steps", "Γ", bases=""),
+        Parameter(q.B * q.L * log(scale / gradient_accuracy) ** 4 / gradient_accuracy**2, "steps", "T", bases=""),
         Parameter(
             gradient_accuracy * log(scale) ** 3,
             "small-estimate",
-            f"norm of an estimate up to which a kick is due; {_LOGS}",
+            "norm of an estimate up to which a kick is due",
             unit=GRADIENT,
             bases="",
         ),
