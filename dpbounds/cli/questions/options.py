@@ -68,6 +68,7 @@ def number(
 POSITIVE = number("greater than 0", lambda x: x > 0)
 AT_LEAST_ZERO = number("at least 0", lambda x: x >= 0)
 PROBABILITY = number("greater than 0 and less than 1", lambda x: 0 < x < 1)
+PROBABILITY_OR_ZERO = number("at least 0 and less than 1", lambda x: 0 <= x < 1)
 RATE = number("greater than 0 and at most 1", lambda x: 0 < x <= 1)
 
 
@@ -203,20 +204,27 @@ def words(ctx: click.Context, option: click.Parameter, text: str | None) -> tupl
 
 
 RELATION_OPTION = relation_option(Relation.ADD_OR_REMOVE_ONE)
+_TARGET_EPSILON = required(
+    "--target-epsilon", "E, a number greater than 0", POSITIVE, also="--epsilon", help="ε of the privacy budget."
+)
 TARGET_OPTIONS = options(
-    required(
-        "--target-epsilon",
-        "E, a number greater than 0",
-        POSITIVE,
-        also="--epsilon",
-        help="ε of the privacy budget.",
-    ),
+    _TARGET_EPSILON,
     required(
         "--target-delta",
         "D, a number greater than 0 and less than 1",
         PROBABILITY,
         also="--delta",
         help="δ of the privacy budget.",
+    ),
+)
+PURE_TARGET_OPTIONS = options(
+    _TARGET_EPSILON,
+    required(
+        "--target-delta",
+        "D, a number that is at least 0 and less than 1",
+        PROBABILITY_OR_ZERO,
+        also="--delta",
+        help="δ of the privacy budget; 0 for pure privacy.",
     ),
 )
 CHOICE_OPTIONS = {

@@ -16,9 +16,9 @@ from dpbounds.cli.printing.progress import waiting_line
 from dpbounds.cli.questions.allocation import ALLOCATED
 from dpbounds.cli.questions.options import (
     PUBLISHING_OPTIONS,
+    PURE_TARGET_OPTIONS,
     RELATION_OPTION,
     REPORT_OPTION,
-    TARGET_OPTIONS,
     TIME_LIMIT_OPTION,
     Word,
     note_if_stopped,
@@ -58,7 +58,7 @@ _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighb
 
 
 @click.command("calibrate", short_help="Find the least noise, or the most steps, for a budget.")
-@TARGET_OPTIONS
+@PURE_TARGET_OPTIONS
 @click.option(
     "--solve",
     type=Word([*_FIELDS, "epochs"]),
