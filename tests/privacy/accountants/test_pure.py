@@ -263,6 +263,16 @@ def test_calibration_of_samples_encloses_the_closed_form():
     assert found.gap < 1e-10
 
 
+@pytest.mark.parametrize("beside", range(-4, 5))
+def test_what_is_calibrated_suffices_beside_a_short_decimal_and_where_no_attack_is_known(beside):
+    budget = 1 + Fraction(beside, 10**12)
+    found = dp.calibrate(dp.Laplace, budget, 0)
+    assert 1 / found.value <= budget
+    drawn = dp.calibrate(lambda z: dp.SampledWithReplacement(dp.Laplace(z), 3, 10), budget, 0, REPLACE)
+    assert upper(drawn.mechanism, REPLACE) <= budget
+    assert drawn.fails_at is None
+
+
 def test_no_gaussian_noise_is_pure():
     with pytest.raises(InvalidValue, match="not pure"):
         dp.calibrate(dp.Gaussian, 1, 0)
