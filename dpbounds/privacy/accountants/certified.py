@@ -476,6 +476,14 @@ def prove_delta(
     return _proven(resolved(product), Question(Target("epsilon", epsilon), tolerance, route, work))
 
 
+@working(OUTER_PRECISION)
+def prove_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: float) -> list[Proof]:
+    """Prove enclosures of δ(ε) at several ε; what they have in common is computed once."""
+    several = len(epsilons) > 1
+    targets = [Target("epsilon", epsilon) for epsilon in epsilons]
+    return _answered(product, [Question(target, tolerance, "auto", Work(WORK), on_curve=several) for target in targets])
+
+
 def _proven(product: Product, asked: Question) -> Proof:
     reason: NotCertified | None = None
     try:
