@@ -59,18 +59,15 @@ def trade_off(
     True
     """
     rate, neighbours = probability(false_positive_rate, "false_positive_rate"), as_relation(relation)
-    classes = neighbour_classes(mechanism, neighbours)
     if rate == 1:
         return Enclosure.exactly(0, METHOD)
+    lowers, uppers = [], [1 - rate]  # a guess that does not look
     with working(OUTER_PRECISION):
-        lowers, uppers = [], [1 - rate]  # a guess that does not look
-        for each in classes.every():
-            found = _Curve(each.product).at(rate)
-            lowers.append(found[0])
-            attained = [found[1]] if each.tight else [_Curve(attack).at(rate)[1] for attack in each.attacks]
-            uppers.extend(attained)
-    lower = max(Fraction(0), min(lowers))
-    return Enclosure(lower, max(lower, min(uppers)), METHOD, _PRECISION)
+        for each in neighbour_classes(mechanism, neighbours).every():
+            below, above = _Curve(each.product).at(rate)
+            lowers.append(below)
+            uppers.extend([above] if each.tight else [_Curve(attack).at(rate)[1] for attack in each.attacks])
+    return Enclosure(min(lowers), max(min(lowers), min(uppers)), METHOD, _PRECISION)
 
 
 def true_positive_rate(
@@ -85,6 +82,13 @@ def true_positive_rate(
     0.027182818285
     """
     return 1 - trade_off(mechanism, false_positive_rate, relation)
+
+
+@working(OUTER_PRECISION)
+def largest_true_positive_rate(mechanism: Mechanism, false_positive_rate: Fraction, relation: Relation) -> Fraction:
+    """Return the upper end of :func:`true_positive_rate` alone, for 0 <= ``false_positive_rate`` < 1."""
+    classes = neighbour_classes(mechanism, relation)
+    return 1 - min(_Curve(each.product).at(false_positive_rate)[0] for each in classes.every())
 
 
 def bayes_risk(
@@ -105,7 +109,7 @@ def bayes_risk(
 
     >>> from dpbounds.privacy.mechanisms import PureDP
     >>> round(bayes_risk(PureDP(1, relation="add-or-remove-one")).lower, 12)  # 1/(1 + e)
-    0.268941421369
+    0.26894142137
     """
     known = probability(prior, "prior")
     least = min(known, 1 - known)
@@ -184,7 +188,7 @@ class _Curve:
             beyond = Fraction(0)
             if not lines[last][1] <= least:
                 if places[last] < _FARTHEST:
-                    places = [*places, *(min(_FARTHEST, places[-1] * 4**k) for k in range(1, 6))]
+                    places = [*places, *dict.fromkeys(min(_FARTHEST, places[-1] * 4**k) for k in range(1, 6))]
                     continue
                 beyond = _largest_beyond(places[last])
             width, lower = upper - lower, max(lower, least)
