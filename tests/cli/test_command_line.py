@@ -27,7 +27,7 @@ REPLACED = [*RUN[:2], "--sampling", "with-replacement"]
 POISSON = ["--sampling", "poisson"]
 BALL = ["--sensitivity", "2", "--dimension", "3", "--dataset-size", "100", "--steps", "10"]
 GROUPS = {
-    "Account": ["calibrate", "epsilon", "delta", "remaining", "ball", "check"],
+    "Account": ["calibrate", "epsilon", "delta", "attacker", "remaining", "ball", "check"],
     "Theorems": ["theorems", "show", "evaluate", "compare", "tightness", "errata", "table", "regimes", "plan"],
     "Runs": ["demo", "run", "verify", "audit", "explain"],
 }

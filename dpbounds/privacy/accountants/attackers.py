@@ -6,6 +6,7 @@ rate it says so of data without the record, with its false negative rate it deni
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.mechanisms import Mechanism
 from dpbounds.privacy.pairs.losses import ball, law_at
-from dpbounds.privacy.pairs.pairs import Product
+from dpbounds.privacy.pairs.pairs import Product, is_attack
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.values import probability
 
@@ -30,6 +31,7 @@ _PRECISION = 320
 _FARTHEST = Fraction(10**6)  # log α beyond which nothing changes
 _LOOSE = 1e-3  # relative, of δ, until the range of log α is as small as such proofs can make it
 _PARTS, _ROUNDS = 12, 24  # of what is left of the range of log α, each time; and how often
+_SMALLEST = Fraction(1, 1 << 10)  # of what is left for an attack
 _NARROW = Fraction(1, 10**9)  # relative width, of either error rate, that is enough
 
 
@@ -66,7 +68,7 @@ def trade_off(
         for each in neighbour_classes(mechanism, neighbours).every():
             below, above = _Curve(each.product).at(rate)
             lowers.append(below)
-            uppers.extend([above] if each.tight else [_Curve(attack).at(rate)[1] for attack in each.attacks])
+            uppers.extend([above] if each.tight else [_Curve(attack).attained(rate) for attack in each.attacks])
     return Enclosure(min(lowers), max(min(lowers), min(uppers)), METHOD, _PRECISION)
 
 
@@ -201,6 +203,32 @@ class _Curve:
                 tolerance = DEFAULT_TOLERANCE
             places = _between(places[first], places[last])
         return lower, max(lower, upper)
+
+    def attained(self, a: Fraction) -> Fraction:
+        """Return an upper bound on T(a) for an attack, of which only lower bounds on H may be known.
+
+        H does not increase: between two places it is at least what it is at the right one.
+        """
+        if not is_attack(self.product) or a == 0:
+            return self.at(a)[1]
+        places = _first_places(a)
+        places = [*places, *(places[-1] * 4**k for k in range(1, 4))]
+        self._prove(places, _LOOSE)
+        for _ in range(_ROUNDS):
+            largest = [self._falling(a, *ends) for ends in itertools.pairwise(places)]
+            worst = max(range(len(largest)), key=largest.__getitem__)
+            low, high = places[worst], places[worst + 1]
+            if high - low < _SMALLEST:
+                break
+            inner = _between(low, high)[1:-1]
+            self._prove(inner, _LOOSE)
+            places = sorted([*places, *inner])
+        return min(1 - a, max(_largest_beyond(places[-1]), *largest))
+
+    def _falling(self, a: Fraction, low: Fraction, high: Fraction) -> Fraction:
+        """(1 - a - H)/α at most, between two logarithms of α."""
+        with working(_PRECISION):
+            return ball_end((1 - ball(a) - self._heights[high][0]) / ball(low).exp(), "up")
 
     def _at_zero(self) -> tuple[Fraction, Fraction]:
         """1 - H'_∞, with H' that of the mirror image: a test accuses where Q alone is possible."""
