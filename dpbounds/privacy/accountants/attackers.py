@@ -245,9 +245,9 @@ class _Curve:
         """Prove H_α at all places, those of each side at once."""
         for side, asked in ((self.product, [x for x in places if x >= 0]), (self.mirror, [x for x in places if x < 0])):
             for x, proof in zip(asked, prove_deltas(side, [abs(x) for x in asked], tolerance), strict=True):
-                ends = [ball(Fraction(end)) for end in (proof.enclosure.exact_lower, proof.enclosure.exact_upper)]
+                known = proof.enclosure
                 with working(_PRECISION):
-                    alpha = ball(x).exp()
+                    alpha, ends = ball(x).exp(), [ball(Fraction(end)) for end in (known.exact_lower, known.exact_upper)]
                     if x < 0:  # H_α = 1 - α + α H'_{1/α}
                         ends = [1 - alpha + alpha * end for end in ends]
                 self._heights[x] = ends[0], ends[1]
