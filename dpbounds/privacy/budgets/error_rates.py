@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from dpbounds.displayed import Displayed, Sheet, number
 from dpbounds.errors import InvalidValue, NotCertified, demand_function, shortened
 from dpbounds.expressions.enclosure import Enclosure
-from dpbounds.expressions.exact import ExactLike, as_promised, to_decimal
+from dpbounds.expressions.exact import ExactLike, as_promised, brief, to_decimal
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.privacy.accountants.attackers import largest_true_positive_rate, true_positive_rate
 from dpbounds.privacy.domination.composition import neighbour_classes
@@ -95,7 +95,7 @@ def calibrate_to_true_positive_rate(
     rate = open_unit(as_promised(false_positive_rate, "false_positive_rate"), "false_positive_rate")
     most, neighbours = open_unit(as_promised(target, "target"), "target"), as_relation(relation)
     if most <= rate:
-        raise InvalidValue("target", target, "larger than the false positive rate, which guessing attains")
+        raise InvalidValue("target", brief(most), "larger than the false positive rate, which guessing attains")
 
     def above(y: float) -> Fraction:
         checkpoint()

@@ -144,7 +144,7 @@ def distributions(generator, batches, distance, epsilon, outcomes=4):
 
 
 def ratio(first, second):
-    return max(math.log(p / q) for one, other in ((first, second), (second, first)) for p, q in zip(one, other))
+    return max(abs(math.log(p / q)) for p, q in zip(first, second, strict=True))
 
 
 def averaged(found, weighted):
@@ -160,7 +160,7 @@ def steps_of_one_record(first, second):
 def poisson_samples(records, rate):
     for kept in itertools.product([False, True], repeat=len(records)):
         weight = math.prod(rate if each else 1 - rate for each in kept)
-        yield weight, tuple(sorted(record for record, each in zip(records, kept) if each))
+        yield weight, tuple(sorted(record for record, each in zip(records, kept, strict=True) if each))
 
 
 @pytest.mark.parametrize("seed", range(8))
