@@ -197,6 +197,38 @@ class Calibrated(Head, Trained):
     statement: NotRequired[str]
 
 
+class ErrorRates(Head, Trained):
+    """Of `--target-tpr`."""
+
+    fails_at: Given
+    """Proven not to suffice; null where the dominating pairs are not attained."""
+    true_positive_rate: Ends
+    target_tpr: Number
+    at_fpr: Number
+    relation: str
+    certified: bool
+
+
+class Rates(TypedDict):
+    false_positive_rate: Number
+    true_positive_rate: Ends
+    """The largest that a test attains: publish the upper end."""
+    false_negative_rate: Ends
+
+
+class Attacker(Head, Trained):
+    relation: str
+    certified: bool
+    advantage: Ends
+    """Of membership inference: true minus false positive rate."""
+    prior: Number
+    bayes_risk: Ends
+    """The least probability of a wrong guess: publish the lower end."""
+    rates: list[Rates]
+    baseline: NotRequired[Number]
+    reconstruction_risk: NotRequired[Number]
+
+
 class Remaining(Head):
     epsilon: Ends
     within: bool | None
@@ -819,9 +851,10 @@ class Stubs(Head):
 
 
 SHAPES: dict[str, Any] = {
-    "calibrate": Calibrated,
+    "calibrate": Calibrated | ErrorRates,
     "epsilon": Epsilon | Methods | Probable,
     "delta": Delta | Methods | Probable,
+    "attacker": Attacker,
     "remaining": Remaining,
     "ball": Ball,
     "check": Checked,

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
         UnsupportedMechanism as UnsupportedMechanism,
     )
     from dpbounds.expressions.enclosure import Enclosure as Enclosure
+    from dpbounds.privacy.accountants.attackers import (
+        bayes_risk as bayes_risk,
+        reconstruction_risk as reconstruction_risk,
+        trade_off as trade_off,
+        true_positive_rate as true_positive_rate,
+    )
     from dpbounds.privacy.accountants.certified import (
         Account as Account,
         account as account,
@@ -52,6 +58,10 @@ if TYPE_CHECKING:
         Calibration as Calibration,
         calibrate as calibrate,
         hidden_constant as hidden_constant,
+    )
+    from dpbounds.privacy.budgets.error_rates import (
+        ErrorRateCalibration as ErrorRateCalibration,
+        calibrate_to_true_positive_rate as calibrate_to_true_positive_rate,
     )
     from dpbounds.privacy.budgets.filters import (
         GaussianFilter as GaussianFilter,

@@ -70,6 +70,14 @@ def promised_delta(value: ExactLike, name: str = "delta") -> Fraction:
     return open_unit(as_promised(value, name), name)
 
 
+def promised_delta_or_zero(value: ExactLike, name: str = "delta") -> Fraction:
+    """Return such a δ in [0, 1), or raise ``InvalidValue``."""
+    number = as_promised(value, name)
+    if number < 0 or number >= 1:
+        raise InvalidValue(name, value, "at least 0 and less than 1")
+    return number
+
+
 def above_one(value: ExactLike, name: str = "order") -> Fraction:
     """Return an exact number > 1, such as a Rényi order λ, or raise ``InvalidValue``."""
     number = exact(value, name)
@@ -86,7 +94,7 @@ def demand_fields(record: object, **kinds: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where something is asked: at a δ in (0, 1), for an ε; or at an ε >= 0, for a δ.
+    """Where something is asked: at a δ in [0, 1), for an ε; or at an ε >= 0, for a δ.
 
     Attributes:
         given: Which of the two is given.
@@ -101,11 +109,22 @@ class Target:
         """Whether ε is asked for, at a δ."""
         return self.given == "delta"
 
+    @property
+    def is_pure(self) -> bool:
+        """Whether ε is asked for at δ = 0."""
+        return self.for_epsilon and self.value == 0
+
     @classmethod
-    def of(cls, delta: ExactLike | None, epsilon: ExactLike | None) -> Target:
-        """Return the one that is not None; ``InvalidValue`` for both, for neither, and for one out of range."""
+    def of(cls, delta: ExactLike | None, epsilon: ExactLike | None, *, pure: bool = False) -> Target:
+        """Return the one that is not None; ``InvalidValue`` for both, for neither, and for one out of range.
+
+        Args:
+            delta: δ, at which ε is asked for.
+            epsilon: ε, at which δ is asked for.
+            pure: Whether δ = 0 is a question with an answer.
+        """
         if delta is not None and epsilon is None:
-            return cls("delta", promised_delta(delta))
+            return cls("delta", promised_delta_or_zero(delta) if pure else promised_delta(delta))
         if epsilon is not None and delta is None:
             return cls("epsilon", promised_epsilon(epsilon))
         raise InvalidValue("delta, epsilon", (delta, epsilon), "one of the two alone")
@@ -113,18 +132,21 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A privacy budget: ε >= 0 at δ in (0, 1) under a neighbouring relation, all exact."""
+    """A privacy budget: ε >= 0 at δ in [0, 1) under a neighbouring relation, all exact."""
 
     epsilon: Fraction
     delta: Fraction
     relation: Relation
 
     @classmethod
-    def of(cls, target_epsilon: ExactLike, target_delta: ExactLike, relation: str | Relation) -> Budget:
-        """Return the budget, or raise ``InvalidValue``."""
+    def of(
+        cls, target_epsilon: ExactLike, target_delta: ExactLike, relation: str | Relation, *, pure: bool = False
+    ) -> Budget:
+        """Return the budget, or raise ``InvalidValue``; δ = 0 only where it is for ``pure`` privacy, too."""
+        checked = promised_delta_or_zero if pure else promised_delta
         return cls(
             promised_epsilon(target_epsilon, "target_epsilon"),
-            promised_delta(target_delta, "target_delta"),
+            checked(target_delta, "target_delta"),
             as_relation(relation),
         )
 

@@ -27,7 +27,7 @@ REPLACED = [*RUN[:2], "--sampling", "with-replacement"]
 POISSON = ["--sampling", "poisson"]
 BALL = ["--sensitivity", "2", "--dimension", "3", "--dataset-size", "100", "--steps", "10"]
 GROUPS = {
-    "Account": ["calibrate", "epsilon", "delta", "remaining", "ball", "check"],
+    "Account": ["calibrate", "epsilon", "delta", "attacker", "remaining", "ball", "check"],
     "Theorems": ["theorems", "show", "evaluate", "compare", "tightness", "errata", "table", "regimes", "plan"],
     "Runs": ["demo", "run", "verify", "audit", "explain"],
     "Contribute": ["new"],
@@ -41,7 +41,12 @@ NUMBERS = (
 TARGET = ["--target-epsilon", "1", "--target-delta", "1e-6"]
 
 BAD_INPUT = [  # one for each place that refuses
-    (["epsilon", *RUN, "--delta", "2"], ["--delta", "2", "greater than 0 and less than 1"]),
+    (["epsilon", *RUN, "--delta", "2"], ["--delta", "2", "at least 0 and less than 1"]),
+    (["calibrate", "--target-tpr", "0.1", "--steps", "1"], ["--at-fpr", "missing", "--target-tpr"]),
+    (["calibrate", "--target-tpr", "0.1", "--at-fpr", "0.2", "--steps", "1"], ["target", "0.1", "guessing"]),
+    (["calibrate", *TARGET, "--target-advantage", "0.1", "--steps", "1"], ["--target-epsilon", "--target-advantage"]),
+    (["calibrate", "--target-epsilon", "1", "--target-delta", "0", "--steps", "1"], ["target_delta", "not pure"]),
+    (["attacker", *RUN, "--false-positive-rate", "0.1,2"], ["--false-positive-rate", "2", "0 to 1"]),
     (["epsilon", *RUN, "--delta", "one"], ["--delta", "'one'", "1e-6"]),
     (["epsilon", *RUN, "--delta", "1/0"], ["--delta", "1/0", "zero"]),
     (["epsilon", *RUN, "--delta"], ["--delta"]),

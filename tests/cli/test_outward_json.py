@@ -35,7 +35,11 @@ COMMANDS = {
         ("epsilon", *RUN, *DELTA, "--method", "all"),
     ],
     "delta": [("delta", *RUN, "--epsilon", "1/3")],
-    "calibrate": [("calibrate", *TARGET, "--steps", "3")],
+    "calibrate": [
+        ("calibrate", *TARGET, "--steps", "3"),
+        ("calibrate", "--target-tpr", "1/3", "--at-fpr", "0.1", "--steps", "3"),
+    ],
+    "attacker": [("attacker", "--noise-multiplier", "3", "--steps", "3", "--prior", "1/3", "--baseline", "1/7")],
     "remaining": [("remaining", "--ledger", "LEDGER", *TARGET)],
     "ball": [
         (

@@ -70,6 +70,9 @@ BASES: dict[str, tuple[str, ...]] = {
         "--target-epsilon 1 --target-delta 1e-6 --steps 10 --sample-rate 0.01",
         "--target-epsilon 1 --target-delta 1e-6 --steps 9 --toeplitz 1,1/2 --participation single --groups content",
         "--target-epsilon 1 --target-delta 1e-6 --solve steps --noise-multiplier 5",
+        "--target-epsilon 1 --target-delta 0 --steps 3 --noise laplace",
+        "--target-advantage 0.1 --steps 3",
+        "--target-tpr 0.1 --at-fpr 0.01 --steps 3",
     ),
     "epsilon": (
         "--noise-multiplier 1 --delta 1e-6 --steps 3",
@@ -83,6 +86,11 @@ BASES: dict[str, tuple[str, ...]] = {
     "delta": (
         "--noise-multiplier 1 --epsilon 1 --steps 3",
         "--noise-multiplier 1 --epsilon 1 --steps 10 --sample-rate 0.01 --json",
+    ),
+    "attacker": (
+        "--noise-multiplier 1 --steps 3",
+        "--noise-multiplier 1 --steps 10 --sample-rate 0.01 --prior 0.1 --baseline 0.2",
+        "--ledger l.json --false-positive-rate 0,0.3,1",
     ),
     "remaining": (
         "--ledger l.json --target-epsilon 4 --target-delta 1e-5",

@@ -24,7 +24,7 @@ import dpbounds.privacy
 from dpbounds.algorithms import ledger, ledger_format, planned, planning, sampling
 from dpbounds.errors import DpboundsError
 from dpbounds.privacy import mechanisms
-from dpbounds.privacy.accountants import groups as group_accounts, side_by_side as methods, trade_off, tuning
+from dpbounds.privacy.accountants import attackers, groups as group_accounts, side_by_side as methods, trade_off, tuning
 from dpbounds.privacy.accountants.certified import account, delta, delta_curve, epsilon
 from dpbounds.privacy.budgets import calibration, filters, remaining, targets
 from dpbounds.privacy.budgets.held import least_by_moments, proven_at_once
@@ -262,6 +262,9 @@ ASKERS: dict[str, Asker] = {
     "accountants.certified.delta_curve": lambda m, relation: (
         delta_curve(m, [0, 1], relation, tolerance=ROUGH)[1].exact_upper
     ),
+    "accountants.attackers.largest_true_positive_rate": lambda m, relation: attackers.largest_true_positive_rate(
+        m, Fraction(1, 10), relation
+    ),
     "accountants.trade_off.TradeOff.of": lambda m, relation: (
         1 - trade_off.TradeOff.of(m, [0, 1], relation, tolerance=ROUGH)("0.1")
     ),
@@ -337,6 +340,12 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
     "ledger_format.write_releases": "writes down; what is read back is asked by ledger.closed.Ledger",
     "ledger_format.described_entry": "writes down",
     "planning.multiplier_within": "budgets.calibration.calibrate, rounded",
+    "accountants.attackers.trade_off": "accountants.attackers.largest_true_positive_rate, from 1",
+    "accountants.attackers.true_positive_rate": "accountants.attackers.largest_true_positive_rate, with a lower end",
+    "accountants.attackers.reconstruction_risk": "accountants.attackers.true_positive_rate",
+    "accountants.attackers.bayes_risk": "accountants.certified.delta",
+    "budgets.error_rates.calibrate_to_true_positive_rate": "a search by accountants.attackers.true_positive_rate",
+    "budgets.pure.calibrated_purely": "a search by accountants.groups.group_account",
     "accountants.groups.group_products": "accountants.groups.group_account, before any number",
     "publishing.certificates.writing.account_of_group": "accountants.groups.group_account, with what was asked",
     "accountants.groups.with_fewest": "makes a mechanism of one",
@@ -348,10 +357,12 @@ NO_NUMBER = {  # what takes a mechanism and does not say what it spends
 }
 USERS = {  # modules that ask for classes; those of the command line ask only whether all are tight, and describe each
     *(
+        "accountants.attackers",
         "accountants.certified",
         "accountants.probable.sampled",
         "accountants.tuning",
         "budgets.calibration",
+        "budgets.error_rates",
         "budgets.evidence",
         "budgets.group_crossing",
         "budgets.held",

@@ -68,6 +68,7 @@ def number(
 POSITIVE = number("greater than 0", lambda x: x > 0)
 AT_LEAST_ZERO = number("at least 0", lambda x: x >= 0)
 PROBABILITY = number("greater than 0 and less than 1", lambda x: 0 < x < 1)
+PROBABILITY_OR_ZERO = number("at least 0 and less than 1", lambda x: 0 <= x < 1)
 RATE = number("greater than 0 and at most 1", lambda x: 0 < x <= 1)
 
 
@@ -219,6 +220,59 @@ TARGET_OPTIONS = options(
         help="δ of the privacy budget.",
     ),
 )
+_EPSILON_OF_A_BUDGET = ("--target-epsilon", "E, a number greater than 0")
+_DELTA_OF_A_BUDGET = ("--target-delta", "D, a number that is at least 0 and less than 1")
+CALIBRATION_TARGET_OPTIONS = options(
+    click.option(
+        "--target-epsilon",
+        "--epsilon",
+        "target_epsilon",
+        callback=POSITIVE,
+        metavar="E",
+        help="ε of the privacy budget.",
+    ),
+    click.option(
+        "--target-delta",
+        "--delta",
+        "target_delta",
+        callback=PROBABILITY_OR_ZERO,
+        metavar="D",
+        help="δ of the privacy budget; 0 for pure privacy.",
+    ),
+    click.option(
+        "--target-advantage",
+        callback=PROBABILITY,
+        metavar="A",
+        help="Membership advantage of an attacker, in place of a budget: true minus false positive rate.",
+    ),
+    click.option(
+        "--target-tpr",
+        callback=PROBABILITY,
+        metavar="T",
+        help="True positive rate of an attacker at --at-fpr, in place of a budget.",
+    ),
+    click.option("--at-fpr", callback=PROBABILITY, metavar="F", help="False positive rate, with --target-tpr."),
+)
+
+
+def budget_of(given: dict[str, Any]) -> tuple[Fraction, Fraction]:
+    """Return ε and δ of the target that was given: a budget, or an advantage, which is a δ at ε = 0.
+
+    Raises:
+        UsageError: Something is missing, or two targets are given.
+    """
+    epsilon, delta, advantage = given["target_epsilon"], given["target_delta"], given["target_advantage"]
+    if advantage is not None:
+        for name, value in (("--target-epsilon", epsilon), ("--target-delta", delta)):
+            if value is not None:
+                raise unfit(name, "does not fit --target-advantage", "leave one of the two out")
+        return Fraction(0), advantage
+    for (name, wanted), value in ((_EPSILON_OF_A_BUDGET, epsilon), (_DELTA_OF_A_BUDGET, delta)):
+        if value is None:
+            raise missing(name, f"{name} {wanted}")
+    return epsilon, delta
+
+
 CHOICE_OPTIONS = {
     "assuming": click.option(
         "--assuming", callback=words, metavar="A,B", help="Special classes of problems, such as quasar-convex."

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from dpbounds.cli.answers import prefix_sums
+from dpbounds.cli.answers.error_rates import answer_error_rates
 from dpbounds.cli.answers.plots import PLOT_OPTION
 from dpbounds.cli.answers.spending import write_publications
 from dpbounds.cli.printing import output
 from dpbounds.cli.printing.progress import waiting_line
 from dpbounds.cli.questions.allocation import ALLOCATED
 from dpbounds.cli.questions.options import (
+    CALIBRATION_TARGET_OPTIONS,
     PUBLISHING_OPTIONS,
     RELATION_OPTION,
     REPORT_OPTION,
-    TARGET_OPTIONS,
     TIME_LIMIT_OPTION,
     Word,
+    budget_of,
     note_if_stopped,
     unfit,
     warn_if_delta_is_large,
@@ -58,7 +60,7 @@ _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighb
 
 
 @click.command("calibrate", short_help="Find the least noise, or the most steps, for a budget.")
-@TARGET_OPTIONS
+@CALIBRATION_TARGET_OPTIONS
 @click.option(
     "--solve",
     type=Word([*_FIELDS, "epochs"]),
@@ -78,8 +80,6 @@ _NEAR = Fraction(1, 10**6)  # relative: closer than that, what fails is a neighb
 @REPORT_OPTION
 @PUBLISHING_OPTIONS
 def command(
-    target_epsilon: Fraction,
-    target_delta: Fraction,
     solve: Literal["noise", "steps", "sample-rate", "batches", "epochs"],
     **given: Any,
 ) -> int:
@@ -97,6 +97,9 @@ def command(
     if solve == "epochs":
         _demand_epochs(given)
         solve = "steps"
+    if given["target_tpr"] is not None or given["at_fpr"] is not None:
+        return answer_error_rates(solve, given)
+    target_epsilon, target_delta = budget_of(given)
     asked = solve
     training, given = under_proven_relation(
         given,
@@ -281,7 +284,8 @@ def _as_rows(found: Calibration, training: Training, digits: int) -> dict[str, s
         "fails at": _failing(found, digits),
         **({} if found.within_tolerance else {"gap": f"not within {_TOLERANCE}: {found.in_words}"}),
         "epsilon": output.shown(found.epsilon, tight=tight, limit=found.target_epsilon),
-        "budget": f"epsilon {output.plain(found.target_epsilon)}, delta {output.plain(found.target_delta)}",
+        "budget": f"epsilon {output.plain(found.target_epsilon)}, delta {output.plain(found.target_delta)}"
+        + (", which is the membership advantage" if found.target_epsilon == 0 else ""),
         "relation": str(found.relation),
         **({} if found.group_size == 1 else {"group size": str(found.group_size)}),
         "training": _rest(found, training),

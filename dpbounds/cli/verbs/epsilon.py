@@ -8,11 +8,16 @@ from typing import Any
 import click
 
 from dpbounds.cli.answers.spending import SPENDING_OPTIONS, answer
-from dpbounds.cli.questions.options import PROBABILITY, required
+from dpbounds.cli.questions.options import PROBABILITY_OR_ZERO, required
 
 
 @click.command("epsilon", short_help="Compute what a training run spends: ε at a given δ.")
-@required("--delta", "D, a number greater than 0 and less than 1", PROBABILITY, help="The δ at which ε is asked for.")
+@required(
+    "--delta",
+    "D, a number that is at least 0 and less than 1",
+    PROBABILITY_OR_ZERO,
+    help="The δ at which ε is asked for; 0 for pure ε.",
+)
 @SPENDING_OPTIONS
 def command(delta: Fraction, **given: Any) -> int:
     """What a training run spends: ε at a given δ, proven and rounded up.

@@ -20,6 +20,7 @@ from dpbounds.expressions.exact import ExactLike, brief, exact
 from dpbounds.expressions.time_limit import TimeIsUp, is_limited, time_limited, without_time_limit
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.limits import SMALLEST_TOLERANCE
+from dpbounds.privacy.accountants.pure import pure_epsilon
 from dpbounds.privacy.accountants.questions import (
     ACCEPTED,
     DEFAULT_TOLERANCE,
@@ -125,7 +126,8 @@ def epsilon(
 
     Args:
         mechanism: What ran, or will run.
-        delta: In (0, 1); text such as ``"1e-6"`` is exact.
+        delta: At least 0 and less than 1; text such as ``"1e-6"`` is exact. At 0 the answer is pure ε, which is
+            infinite where a loss is unbounded, as that of Gaussian noise is.
         relation: The neighbouring relation.
         tolerance: Relative width aimed at; what is reached is the width of the answer. One below 1e-9 is a demand.
         time_limit: Seconds after which the best that is proven by then is returned (None: no limit).
@@ -178,10 +180,10 @@ def account(
 ) -> Account:
     """Prove ε(δ) or δ(ε), whichever was not given, and keep the proofs.
 
-    Arguments and errors as for :func:`epsilon`; exactly one of δ in (0, 1) and ε >= 0 is given, and ``route`` asks for
+    Arguments and errors as for :func:`epsilon`; exactly one of δ in [0, 1) and ε >= 0 is given, and ``route`` asks for
     one route alone.
     """
-    target, tolerance = Target.of(delta, epsilon), _valid_tolerance(tolerance)
+    target, tolerance = Target.of(delta, epsilon, pure=True), _valid_tolerance(tolerance)
     demand_one_of("route", route, get_args(Route))
     return account_at(mechanism, target, as_relation(relation), tolerance, route, time_limit)
 
@@ -244,6 +246,9 @@ def delta_curve(
 def _accounted(mechanism: Mechanism, relation: Relation, questions: Sequence[Question]) -> list[Account]:
     with without_time_limit():
         plain = neighbour_classes(mechanism, relation)
+    if questions[0].target.is_pure:
+        return [_accounted_purely(mechanism, relation, plain, question.target) for question in questions]
+    with without_time_limit():
         classes = classes_with_gaussian_choices(plain)
     proofs = [
         _at_round_ends(classes, known, asked)
@@ -261,6 +266,18 @@ def _accounted(mechanism: Mechanism, relation: Relation, questions: Sequence[Que
             Account(mechanism, relation, asked.target.given, asked.target.value, best, known, attacked, moments)
         )
     return found
+
+
+def _accounted_purely(mechanism: Mechanism, relation: Relation, classes: NeighbourClasses, target: Target) -> Account:
+    """Return the account at δ = 0, which needs no route."""
+    proofs = tuple((each.name, pure_epsilon(each.product)) for each in classes.every())
+    attacks = tuple(
+        (each.name, pure_epsilon(product, attained=True))
+        for each in classes.every()
+        for product in (() if each.tight else each.attacks)
+    )
+    enclosure = _together(classes, proofs, attacks)
+    return Account(mechanism, relation, target.given, target.value, enclosure, proofs, attacks)
 
 
 def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclosure) -> bool:
@@ -457,6 +474,14 @@ def prove_delta(
 ) -> Proof:
     """Prove an enclosure of δ(ε) for one product of pairs; the narrowest that the routes tried could reach."""
     return _proven(resolved(product), Question(Target("epsilon", epsilon), tolerance, route, work))
+
+
+@working(OUTER_PRECISION)
+def prove_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: float) -> list[Proof]:
+    """Prove enclosures of δ(ε) at several ε; what they have in common is computed once."""
+    several = len(epsilons) > 1
+    targets = [Target("epsilon", epsilon) for epsilon in epsilons]
+    return _answered(product, [Question(target, tolerance, "auto", Work(WORK), on_curve=several) for target in targets])
 
 
 def _proven(product: Product, asked: Question) -> Proof:

@@ -28,6 +28,7 @@ from dpbounds.expressions.enclosure import Enclosure, ball_end
 from dpbounds.expressions.exact import ExactLike, positive_integer
 from dpbounds.expressions.working import OUTER_PRECISION, working
 from dpbounds.privacy.accountants.certified import account_at, prove_delta, prove_epsilon
+from dpbounds.privacy.accountants.pure import pure_epsilon
 from dpbounds.privacy.accountants.questions import DEFAULT_TOLERANCE
 from dpbounds.privacy.domination.composition import NeighbourClasses, neighbour_classes
 from dpbounds.privacy.mechanisms import (
@@ -96,10 +97,13 @@ def group_account(
     >>> group_account(Gaussian(15), 3, delta="1e-5").contains("0.72552175085779582692")  # as Gaussian(5) for one
     True
     """
-    k, target, neighbours = positive_integer(group_size, "group_size"), Target.of(delta, epsilon), as_relation(relation)
+    k, neighbours = positive_integer(group_size, "group_size"), as_relation(relation)
+    target = Target.of(delta, epsilon, pure=True)
     if k == 1:
         return account_at(mechanism, target, neighbours).enclosure
     neighbour_classes(mechanism, neighbours)  # refuses what has no proven pair
+    if target.is_pure:
+        return _purely(mechanism, neighbours, k)
     prove = prove_epsilon if target.for_epsilon else prove_delta
     attacks: tuple[Product, ...] = ()
     try:
@@ -121,6 +125,24 @@ def group_account(
     ends = [prove(attack, target.value, _TOLERANCE).enclosure.exact_lower for attack in attacks]
     lower = max([one.exact_lower, *ends])
     return Enclosure(lower, max(lower, found.exact_upper), found.method, one.precision)
+
+
+def _purely(mechanism: Mechanism, relation: Relation, k: int) -> Enclosure:
+    """Enclose ε(0): what the group's own pairs prove, or k times what each record in turn spends, if that is less."""
+    pure = Target("delta", Fraction(0))
+    one = account_at(mechanism, pure, relation).enclosure  # the least that one of the group spends
+    found = account_at(with_fewest(mechanism, relation, k), pure, relation).enclosure * k
+    try:
+        ways, exact = group_products(mechanism, relation, k)
+        together = [pure_epsilon(way).enclosure for way in ways]
+    except UnsupportedMechanism:
+        pass
+    else:
+        largest = max(together, key=lambda each: each.exact_upper)
+        if exact:
+            return largest
+        found = min(found, largest, key=lambda each: each.exact_upper)
+    return Enclosure(one.exact_lower, max(one.exact_lower, found.exact_upper), found.method, one.precision)
 
 
 def group_products(mechanism: Mechanism, relation: Relation, k: int) -> tuple[tuple[Product, ...], bool]:

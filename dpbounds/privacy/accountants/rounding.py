@@ -25,10 +25,7 @@ def short_decimal(low: Fraction, high: Fraction) -> Fraction | None:
     >>> short_decimal(Fraction("0.0999992"), Fraction("0.1000009")), short_decimal(Fraction("0.1"), Fraction("0.2"))
     (Fraction(1, 10), None)
     """
-    width = high - low
-    if width <= _NARROW * high:
-        return None
-    step = Fraction(1)
+    width, step = high - low, Fraction(1)
     while step <= high:
         step *= 10
     while step >= _SELDOM * width:
@@ -50,7 +47,9 @@ def rounded(proofs: list[Proof], delta: Fraction, ask: Callable[[int, Fraction],
     known = {index: proof.enclosure for index, proof in enumerate(proofs) if proof.route != "dominated"}
     largest = max(known.values(), key=lambda enclosure: enclosure.exact_upper)
     low, high = largest.exact_lower, largest.exact_upper
-    at = None if isinstance(low, float) or isinstance(high, float) else short_decimal(low, high)
+    if isinstance(low, float) or isinstance(high, float) or high - low <= _NARROW * high:
+        return proofs
+    at = short_decimal(low, high)
     if at is None:
         return proofs
     found = list(proofs)

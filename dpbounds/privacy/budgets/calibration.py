@@ -37,6 +37,7 @@ from dpbounds.privacy.budgets.crossing import CLOSE, Crossing
 from dpbounds.privacy.budgets.evidence import OfProducts, OfShuffling
 from dpbounds.privacy.budgets.held import Held, improved, least_by_moments, proven_at_once
 from dpbounds.privacy.budgets.parameter import PROBES, RANGES, WHOLE, Solve, log_of_safety, parameter_at
+from dpbounds.privacy.budgets.pure import calibrated_purely
 from dpbounds.privacy.domination.composition import neighbour_classes
 from dpbounds.privacy.domination.many_choices import with_gaussian_choices
 from dpbounds.privacy.mechanisms import Gaussian, Mechanism, PoissonSampled
@@ -165,7 +166,7 @@ def calibrate(
         factory: From the parameter, an exact number, to a mechanism; it must be monotone as the parameter's name says
             (more noise spends less; more steps or a higher rate spend more).
         target_epsilon: At least 0.
-        target_delta: In (0, 1).
+        target_delta: At least 0 and less than 1. At 0 the losses must be bounded, as those of Laplace noise are.
         relation: The neighbouring relation.
         solve: "noise" or "batches" for the smallest, "steps" or "sample-rate" for the largest value that suffices.
         group_size: At most so many records are one person's, and to be protected together.
@@ -184,7 +185,7 @@ def calibrate(
     """
     demand_one_of("solve", solve, get_args(Solve))
     demand_function("factory", factory)
-    budget = Budget.of(practical_epsilon(target_epsilon), target_delta, relation)
+    budget = Budget.of(practical_epsilon(target_epsilon), target_delta, relation, pure=True)
     return calibrate_within(factory, budget, solve, time_limit, positive_integer(group_size, "group_size"))
 
 
@@ -198,7 +199,10 @@ def calibrate_within(
 ) -> Calibration:
     """Calibrate for a budget that was checked before."""
     with time_limited(time_limit) as limit:
-        value, fails_at, spent = _nearest(factory, budget, solve, group_size, limit)
+        if budget.delta == 0:
+            value, fails_at, spent = calibrated_purely(factory, budget, solve, group_size)
+        else:
+            value, fails_at, spent = _nearest(factory, budget, solve, group_size, limit)
     return Calibration(
         value=value,
         fails_at=fails_at,

@@ -8,8 +8,8 @@ from fractions import Fraction
 from flint import arb
 
 from dpbounds.privacy.pairs.atomic import AtomicPair
-from dpbounds.privacy.pairs.core import Pair, Product, PublicPair, SymmetricPair, Writer
-from dpbounds.privacy.pairs.losses import LossAtom, LossDistribution, ball, of_atoms
+from dpbounds.privacy.pairs.core import LargestLoss, Pair, Product, PublicPair, SymmetricPair, Writer
+from dpbounds.privacy.pairs.losses import LossAtom, LossDistribution, ball, of_atoms, unbounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,10 @@ class UniformBalls(AtomicPair, PublicPair):
         """Losses 0 and ∞."""
         tau = overlap_lost(self.squared_shift, self.dimension)
         return of_atoms([LossAtom(arb(0), 1 - tau, 1 - tau)], tau)
+
+    def largest_loss(self) -> LargestLoss:
+        """∞, where the balls differ."""
+        return unbounded()
 
     def _enlarged(self, k: int) -> Pair:
         return UniformBalls(k**2 * self.squared_shift, self.dimension)
@@ -82,6 +86,10 @@ class SampledBalls(AtomicPair, SymmetricPair):
             LossAtom(-edge, (1 - rate) * gap, gap),
         )
         return of_atoms(points, rate * one)
+
+    def largest_loss(self) -> LargestLoss:
+        """∞, where a moved ball is alone."""
+        return unbounded()
 
     def revealed(self) -> Product | None:
         """The full batch, where the contributions point away from each other."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Flag, StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, assert_never
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Union, assert_never
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.privacy.relations import Order
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Writer = Callable[[Fraction], str]  # a number as text
 MOST_EXPONENT = 40.0  # of a rough variance
+LargestLoss = Union[Fraction, "arb"]
 Costs = tuple[Fraction, ...]  # of a pair: whoever has more of each spends at least as much
 
 
@@ -152,6 +153,21 @@ class Pair(ABC):
         Raises:
             UnsupportedMechanism: It has no closed form.
         """
+
+    @abstractmethod
+    def largest_loss(self) -> LargestLoss:
+        """The least upper bound of the loss under the first distribution, which is ε at δ = 0 (``largest_losses.md``).
+
+        Less where less is proven of the mechanisms that the pair stands for. An exact number where it is one, else a
+        ball at the working precision; ∞ where the loss is unbounded, or infinite with positive probability.
+
+        Raises:
+            UnsupportedMechanism: None is proven.
+        """
+
+    def largest_loss_attained(self) -> LargestLoss:
+        """The least upper bound of the losses of the mechanisms that the pair, as an attack, stands for."""
+        return self.largest_loss()
 
     @property
     def has_distribution(self) -> bool:

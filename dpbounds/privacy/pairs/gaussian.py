@@ -16,6 +16,7 @@ from dpbounds.privacy.pairs.core import (
     DirectedPair,
     Direction,
     Draws,
+    LargestLoss,
     Moments,
     Pair,
     Product,
@@ -31,11 +32,13 @@ from dpbounds.privacy.pairs.losses import (
     LossDistribution,
     Masses,
     ball,
+    diluted_loss,
     mirrored_tail,
     mixture,
     of_atoms,
     plain_sums,
     swapped,
+    unbounded,
     upper_tail,
 )
 from dpbounds.privacy.pairs.weighing import Branch, Weighing, density, integral, nats, need, through_sample, up_to
@@ -70,6 +73,10 @@ class ShiftedGaussians(PublicPair):
             return upper_tail(loss / mu - mu / 2), upper_tail(loss / mu + mu / 2)
 
         return LossDistribution(tail, mirrored_tail(tail), None, None)
+
+    def largest_loss(self) -> LargestLoss:
+        """∞: the loss grows with x."""
+        return unbounded() if self.squared_shift else Fraction(0)
 
     def _enlarged(self, k: int) -> Pair:
         return ShiftedGaussians(k**2 * self.squared_shift)
@@ -164,6 +171,10 @@ class TaggedGaussians(SymmetricPair):
             return of_atoms(points, arb(0))
         return LossDistribution(tail, mirrored_tail(tail), None, None, points)
 
+    def largest_loss(self) -> LargestLoss:
+        """∞, unless every shift is 0."""
+        return unbounded() if self.atoms[-1][0] else Fraction(0)
+
     def revealed(self) -> Product | None:
         """The largest shift."""
         return ((ShiftedGaussians(max(squared for squared, _ in self.atoms)), 1),)
@@ -252,6 +263,12 @@ class SampledGaussians(DirectedPair):
             return without + q * upper_tail((x - 1) / z), without + q * upper_tail((x + 1) / z)
 
         return LossDistribution(tail, mirrored_tail(tail), None, None)
+
+    def largest_loss(self) -> LargestLoss:
+        """∞; for add -log(1-q), far to the left."""
+        if self.direction is Direction.ADD:
+            return -diluted_loss(ball(self.sample_rate), -unbounded())
+        return unbounded()
 
     def revealed(self) -> Product | None:
         """The full batch."""

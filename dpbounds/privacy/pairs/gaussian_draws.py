@@ -16,6 +16,7 @@ from dpbounds.privacy.pairs.core import (
     DirectedPair,
     Direction,
     Draws,
+    LargestLoss,
     Moments,
     Pair,
     Product,
@@ -32,10 +33,12 @@ from dpbounds.privacy.pairs.losses import (
     Masses,
     ball,
     counts_of,
+    diluted_loss,
     nothing,
     positive_part,
     swapped,
     symmetrised,
+    unbounded,
     upper_tail,
 )
 from dpbounds.privacy.pairs.sampled import Sampled
@@ -153,6 +156,12 @@ class DrawnGaussians(GaussianDraws, DirectedPair):
         law = LossDistribution(tail, head, absent.log(), None, infinite=infinite, symmetric=False)
         return law if direction is Direction.REMOVE else swapped(law)
 
+    def largest_loss(self) -> LargestLoss:
+        """∞; for add -log p_0, far to the left."""
+        if self.direction is Direction.ADD:
+            return self.draws.slots * -diluted_loss(ball(self.draws.rate), -unbounded())
+        return unbounded()
+
     def log_moment(self, order: Fraction) -> arb:
         """A trapezoidal sum."""
         if self.draws.rate == 1:
@@ -185,6 +194,10 @@ class ReplacedGaussians(GaussianDraws, SymmetricPair):
         """By the t of the supremum."""
         absent = (self.draws.slots * (-ball(self.draws.rate)).log1p()).exp()
         return _replaced(absent, *counts_of(self.draws), ball(self.squared_shift).sqrt())
+
+    def largest_loss(self) -> LargestLoss:
+        """∞, at the ends of the line."""
+        return unbounded()
 
     def log_moment(self, order: Fraction) -> arb:
         """As if the number of draws were revealed."""
@@ -220,6 +233,10 @@ class ReplacedGroup(SymmetricPair):
         """By the t of the supremum."""
         absent, *weights = map(ball, self.chances)
         return _replaced(absent, weights, arb(0), ball(self.squared_shift).sqrt())
+
+    def largest_loss(self) -> LargestLoss:
+        """∞, at the ends of the line."""
+        return unbounded()
 
     @property
     def tagged(self) -> TaggedGaussians:

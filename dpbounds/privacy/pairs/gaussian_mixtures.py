@@ -11,9 +11,18 @@ from functools import reduce
 from flint import arb
 
 from dpbounds.expressions.working import working_bits
-from dpbounds.privacy.pairs.core import DirectedPair, Direction, Pair, Product, Writer
+from dpbounds.privacy.pairs.core import DirectedPair, Direction, LargestLoss, Pair, Product, Writer
 from dpbounds.privacy.pairs.gaussian import SampledGaussians, ShiftedGaussians, one_shift
-from dpbounds.privacy.pairs.losses import LossDistribution, Masses, ball, mirrored_tail, swapped, upper_tail
+from dpbounds.privacy.pairs.losses import (
+    LossDistribution,
+    Masses,
+    ball,
+    diluted_loss,
+    mirrored_tail,
+    swapped,
+    unbounded,
+    upper_tail,
+)
 from dpbounds.privacy.proofs import Declined
 
 _MOST_STEPS, _ROOT_BITS, _ROUGH_STEPS = 400, 12, 100  # of Newton's method
@@ -84,6 +93,13 @@ class MixedGaussians(DirectedPair):
         lowest = None if absent.is_zero() else absent.log()
         law = LossDistribution(above, below, lowest, None, symmetric=False)
         return law if direction is Direction.REMOVE else swapped(law)
+
+    def largest_loss(self) -> LargestLoss:
+        """∞; for add -log of the probability of c = 0, far to the left."""
+        moved = sum((chance for squared, chance in self.parts if squared), Fraction(0))
+        if self.direction is Direction.ADD:
+            return -diluted_loss(ball(moved), -unbounded())
+        return unbounded() if moved else Fraction(0)
 
     def revealed(self) -> Product | None:
         """The largest shift."""

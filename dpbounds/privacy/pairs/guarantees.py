@@ -19,6 +19,7 @@ from dpbounds.privacy.pairs.core import (
     Costs,
     Direction,
     Draws,
+    LargestLoss,
     Moments,
     Pair,
     Product,
@@ -33,11 +34,15 @@ from dpbounds.privacy.pairs.losses import (
     LossDistribution,
     Masses,
     ProfileBound,
+    as_ball,
     ball,
+    diluted_loss,
     envelope_law,
+    least_loss,
     mirrored_tail,
     positive_part,
     reach_of,
+    unbounded,
     upper_tail,
 )
 from dpbounds.privacy.pairs.responses import Responses
@@ -91,6 +96,10 @@ class BoundedRangeProfile(PublicPair):
             return -((inner - span) / 2).expm1() / norm, ((-(inner + span) / 2).exp() - (-span).exp()) / norm
 
         return LossDistribution(tail, mirrored_tail(tail), -span, span)
+
+    def largest_loss(self) -> LargestLoss:
+        """The range."""
+        return self.span
 
     def _enlarged(self, k: int) -> Pair:
         return BoundedRangeProfile(k * self.span)
@@ -149,6 +158,10 @@ class RenyiProfile(PublicPair):
     def distribution(self) -> LossDistribution:
         """The envelope of the profile at many losses."""
         return envelope_law(_renyi_profile(self.points, self.rho))
+
+    def largest_loss(self) -> LargestLoss:
+        """∞: no finite ε follows."""
+        return unbounded() if self.points or self.rho else Fraction(0)
 
     def _enlarged(self, k: int) -> Pair | None:
         return RenyiProfile((), k**2 * self.rho) if self.rho is not None and not self.points else None
@@ -228,6 +241,14 @@ class TwoGuarantees(SymmetricPair):
         """The envelope of the profile at many losses."""
         rate, present, replaced = ball(self.sample_rate), self.present.distribution(), self.replaced.distribution()
         return envelope_law(_two_guarantees(rate, present, replaced))
+
+    def largest_loss(self) -> LargestLoss:
+        """Less than the profile's: each guarantee bounds a ratio (``largest_losses.md``, section 3)."""
+        there, apart = as_ball(self.present.largest_loss()), as_ball(self.replaced.largest_loss())
+        if not there.is_finite():
+            return apart
+        rate, other = ball(self.sample_rate), as_ball(least_loss(self.present)).max(there - apart)
+        return diluted_loss(rate, there) - diluted_loss(rate, other)
 
     def revealed(self) -> Product | None:
         """The full batch."""

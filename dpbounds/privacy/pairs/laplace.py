@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import acb, arb
 
-from dpbounds.privacy.pairs.core import Moments, Pair, Product, PublicPair, SymmetricPair, Writer
+from dpbounds.privacy.pairs.core import LargestLoss, Moments, Pair, Product, PublicPair, SymmetricPair, Writer
 from dpbounds.privacy.pairs.losses import (
     LossAtom,
     LossDistribution,
@@ -56,6 +56,10 @@ class ShiftedLaplaces(PublicPair):
 
         points = (LossAtom(shift, arb(1) / 2, edge), LossAtom(-shift, edge, arb(1) / 2))
         return LossDistribution(tail, mirrored_tail(tail), -shift, shift, points)
+
+    def largest_loss(self) -> LargestLoss:
+        """The shift."""
+        return self.shift
 
     def _enlarged(self, k: int) -> Pair:
         return ShiftedLaplaces(k * self.shift)
@@ -107,8 +111,7 @@ class SampledLaplaces(SymmetricPair):
     def distribution(self) -> LossDistribution:
         """For 0 <= x <= s: e^L = (1-q + q e^(2x-s)) / (1-q + q e^-s); beyond s it is constant."""
         rate, shift = ball(self.sample_rate), ball(self.shift)
-        below = 1 - rate + rate * (-shift).exp()
-        largest = ((1 - rate + rate * shift.exp()) / below).log()
+        below, largest = 1 - rate + rate * (-shift).exp(), self.largest_loss()
         near, far = (
             (-shift).exp() / 2,
             (-2 * shift).exp() / 2,
@@ -129,6 +132,11 @@ class SampledLaplaces(SymmetricPair):
         return LossDistribution(
             tail, mirrored_tail(tail), -largest, largest, (LossAtom(largest, p, r), LossAtom(-largest, r, p))
         )
+
+    def largest_loss(self) -> arb:
+        """Beyond s, where it is constant."""
+        rate, shift = ball(self.sample_rate), ball(self.shift)
+        return ((1 - rate + rate * shift.exp()) / (1 - rate + rate * (-shift).exp())).log()
 
     def revealed(self) -> Product | None:
         """The full batch, where the contributions point away from each other."""

@@ -120,6 +120,42 @@ def rounded_up(value: Callable[[], arb]) -> Fraction:
         return ball_end(value(), "up")
 
 
+def unbounded() -> arb:
+    """The largest loss where losses are unbounded: ∞."""
+    return arb("inf")
+
+
+def as_ball(loss: Fraction | arb) -> arb:
+    """A loss as a ball at the working precision."""
+    return ball(loss) if isinstance(loss, Fraction) else loss
+
+
+def least_loss(pair: Pair) -> Fraction | arb:
+    """The largest lower bound of a pair's loss under its second distribution; -∞ where it is unbounded."""
+    return -pair.mirrored().largest_loss()
+
+
+def sum_of_losses(losses: Iterable[tuple[Fraction | arb, int]]) -> Fraction | arb:
+    """The sum of the largest losses of independent pairs, each as often as its count: exact where each is."""
+    losses = list(losses)
+    known = sum((count * loss for loss, count in losses if isinstance(loss, Fraction)), Fraction(0))
+    balls = [count * loss for loss, count in losses if not isinstance(loss, Fraction)]
+    return sum(balls, ball(known)) if balls else known
+
+
+def diluted_loss(rate: arb, loss: Fraction | arb) -> arb:
+    """log(1 - q + q e^l) at a rate q > 0, for any l: ∞ at ∞, and log(1 - q) at -∞."""
+    value = as_ball(loss)
+    if value.is_finite():
+        return (rate * value.expm1()).log1p()
+    return unbounded() if value > 0 else _log_of_rest(rate)
+
+
+def _log_of_rest(rate: arb) -> arb:
+    """log(1 - q); -∞ at q = 1."""
+    return -unbounded() if rate == 1 else (-rate).log1p()
+
+
 def upper_tail(x: arb) -> arb:
     """P(N(0, 1) > x)."""
     return (x / arb(2).sqrt()).erfc() / 2

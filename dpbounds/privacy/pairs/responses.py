@@ -11,8 +11,16 @@ from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.enclosure import ball_end
 from dpbounds.expressions.working import working
 from dpbounds.privacy.pairs.atomic import AtomicPair
-from dpbounds.privacy.pairs.core import Moments, Pair, Product, PublicPair, Writer
-from dpbounds.privacy.pairs.losses import ROUNDING_PRECISION, LossAtom, LossDistribution, ball, of_atoms, rounded_up
+from dpbounds.privacy.pairs.core import LargestLoss, Moments, Pair, Product, PublicPair, Writer
+from dpbounds.privacy.pairs.losses import (
+    ROUNDING_PRECISION,
+    LossAtom,
+    LossDistribution,
+    ball,
+    of_atoms,
+    rounded_up,
+    unbounded,
+)
 
 _KAIROUZ = "losses.md, section 2 (Kairouz, Oh & Viswanath 2015)"
 
@@ -41,6 +49,10 @@ class Responses(AtomicPair, PublicPair):
         return of_atoms(
             [LossAtom(epsilon, true, other), LossAtom(arb(0), rest, rest), LossAtom(-epsilon, other, true)], arb(0)
         )
+
+    def largest_loss(self) -> LargestLoss:
+        """ε."""
+        return self.epsilon
 
     @property
     def atom_count(self) -> int:
@@ -84,6 +96,10 @@ class TwoResponses(AtomicPair, PublicPair):
             [LossAtom(2 * epsilon, high, low), LossAtom(arb(0), rest, rest), LossAtom(-2 * epsilon, low, high)], arb(0)
         )
 
+    def largest_loss(self) -> LargestLoss:
+        """2ε."""
+        return 2 * self.epsilon
+
     def _enlarged(self, k: int) -> Pair:
         return Responses(2 * k * self.epsilon)
 
@@ -117,6 +133,10 @@ class FourPoints(AtomicPair, PublicPair):
         high, low = (1 - delta) * odds / (1 + odds), (1 - delta) / (1 + odds)
         return of_atoms([LossAtom(epsilon, high, low), LossAtom(-epsilon, low, high)], delta)
 
+    def largest_loss(self) -> LargestLoss:
+        """ε at δ = 0, else ∞."""
+        return self.epsilon if self.delta == 0 else unbounded()
+
     def _enlarged(self, k: int) -> Pair:
         return FourPoints(k * self.epsilon, min(Fraction(1), _grown(self.delta, self.epsilon, k)))
 
@@ -148,6 +168,14 @@ class TwoPoints(AtomicPair):
         share = (-low).expm1() / ((-low).exp() - (-high).exp())
         points = (LossAtom(high, share, share * (-high).exp()), LossAtom(low, 1 - share, (1 - share) * (-low).exp()))
         return of_atoms(points, arb(0), symmetric=False)
+
+    def largest_loss(self) -> LargestLoss:
+        """The larger of the two."""
+        return self.high
+
+    def largest_loss_attained(self) -> LargestLoss:
+        """The range: an exponential mechanism attains any t below it."""
+        return self.span
 
     def mirrored(self) -> Pair:
         """Losses η - t and -t."""
@@ -186,6 +214,12 @@ class Discrete(Pair):
         points = [LossAtom(ball(loss), ball(p), ball(p) * (-ball(loss)).exp()) for loss, p in atoms]
         rest = 1 - sum((point.r for point in points), arb(0))
         return of_atoms(points, ball(infinite), rest.max(arb(0)), symmetric=False)
+
+    def largest_loss(self) -> LargestLoss:
+        """The largest that is listed."""
+        if self.infinite or not self.points:
+            return unbounded()
+        return max(loss for loss, p in self.points if p)
 
     @property
     def atom_count(self) -> int | None:

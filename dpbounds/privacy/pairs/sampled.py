@@ -14,6 +14,7 @@ from dpbounds.privacy.pairs.core import (
     DirectedPair,
     Direction,
     Draws,
+    LargestLoss,
     Moments,
     Pair,
     Product,
@@ -29,8 +30,11 @@ from dpbounds.privacy.pairs.losses import (
     ball,
     counts_of,
     diluted,
+    diluted_loss,
+    least_loss,
     mixture,
     plain_sums,
+    sum_of_losses,
     swapped,
     symmetrised,
 )
@@ -149,6 +153,12 @@ class Sampled(OnDraws):
             case Direction.REPLACE:
                 return symmetrised(law)
 
+    def largest_loss(self) -> LargestLoss:
+        """That of one draw, once for each slot: the slots are exchanged one after the other."""
+        loss = least_loss(self.base) if self.direction is Direction.ADD else self.base.largest_loss()
+        found = loss if self.draws.rate == 1 else diluted_loss(ball(self.draws.rate), loss)
+        return self.draws.slots * (-found if self.direction is Direction.ADD else found)
+
     @property
     def atom_count(self) -> int | None:
         """Return as many as the base has."""
@@ -237,6 +247,10 @@ class Diluted(Pair):
         """That of the base with all masses times the rate, and the rest of both distributions at loss 0."""
         return diluted(ball(self.rate), self.base.distribution())
 
+    def largest_loss(self) -> LargestLoss:
+        """That of the base."""
+        return self.base.largest_loss()
+
     @property
     def atom_count(self) -> int | None:
         """Return as many as the base has."""
@@ -307,6 +321,10 @@ class Combined(Pair):
     def distribution(self) -> LossDistribution:
         """Raise an error: it has no closed form."""
         raise UnsupportedMechanism(f"the distribution of several pairs taken as one has no closed form: {self}")
+
+    def largest_loss(self) -> LargestLoss:
+        """The sum."""
+        return sum_of_losses((pair.largest_loss(), count) for pair, count in self.product)
 
     def mirrored(self) -> Pair:
         """Each pair mirrored."""

@@ -11,9 +11,9 @@ from typing import ClassVar
 from flint import arb
 
 from dpbounds.errors import UnsupportedMechanism
-from dpbounds.privacy.pairs.core import DirectedPair, Direction, Moments, Pair, Product, Writer
+from dpbounds.privacy.pairs.core import DirectedPair, Direction, LargestLoss, Moments, Pair, Product, Writer
 from dpbounds.privacy.pairs.gaussian import SampledGaussians, ShiftedGaussians
-from dpbounds.privacy.pairs.losses import LossDistribution
+from dpbounds.privacy.pairs.losses import LossDistribution, as_ball, least_loss, unbounded
 from dpbounds.privacy.pairs.revealed import along, dearest
 
 _ALLOCATION = "allocation.md (any secret choice of steps, derived there)"
@@ -62,6 +62,10 @@ class ShuffledBatches(DirectedPair):
     def distribution(self) -> LossDistribution:
         """That of the base, which dominates it."""
         return self.base.distribution()
+
+    def largest_loss(self) -> LargestLoss:
+        """∞: the record may be where its noise shows it."""
+        return unbounded() if self.base.squared_shift else Fraction(0)
 
     def revealed(self) -> Product | None:
         """The batch that holds the record."""
@@ -174,6 +178,20 @@ class Allocated(SecretSteps):
             return "allocation.md, section 6 (Gaussian comparison, pairs.md, section 5)"
         return _ALLOCATION
 
+    def largest_loss(self) -> LargestLoss:
+        """Log of the largest mean of the ratios of the bins (``largest_losses.md``, section 4)."""
+        if self.direction is Direction.REPLACE:
+            return unbounded()
+        remove = self.direction is Direction.REMOVE
+        ends = [(base.largest_loss() if remove else least_loss(base), count) for base, count in self.shares]
+        not_run = self.bins - sum(count for _, count in ends)
+        if len(ends) == 1 and not not_run:  # the mean of equal numbers
+            return ends[0][0] if remove else -ends[0][0]
+        mean = sum((count * as_ball(loss).exp() for loss, count in ends), arb(not_run)) / self.bins
+        if mean.is_zero():
+            return unbounded()
+        return mean.log() if remove else -mean.log()
+
     def revealed(self) -> Product | None:
         """The dearest step; where a record is replaced, it moves one step and the other record another."""
         found = dearest([base.revealed() for base, _ in self.shares])
@@ -247,6 +265,12 @@ class AllocatedTo(SecretSteps):
             f"{self.participations} of {self.steps} steps, at random, with the record against none, each "
             f"[{self.base.in_words(write)}]"
         )
+
+    def largest_loss(self) -> LargestLoss:
+        """All of its steps at the largest."""
+        remove = self.direction is Direction.REMOVE
+        end = self.base.largest_loss() if remove else -least_loss(self.base)
+        return self.participations * end
 
     def revealed(self) -> Product | None:
         """None is proven."""

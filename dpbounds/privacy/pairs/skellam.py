@@ -12,8 +12,8 @@ from flint import arb
 from dpbounds.errors import NotCertified
 from dpbounds.expressions.time_limit import checkpoint
 from dpbounds.expressions.working import working_bits
-from dpbounds.privacy.pairs.core import Costs, Moments, Pair, PublicPair, Writer
-from dpbounds.privacy.pairs.losses import NEGLIGIBLE_BITS, LossDistribution, ball
+from dpbounds.privacy.pairs.core import Costs, LargestLoss, Moments, Pair, PublicPair, Writer
+from dpbounds.privacy.pairs.losses import NEGLIGIBLE_BITS, LossDistribution, ball, unbounded
 from dpbounds.privacy.pairs.weighing import up_to
 from dpbounds.privacy.pairs.whole_numbers import shifted_losses
 from dpbounds.privacy.proofs import Declined
@@ -47,6 +47,10 @@ class ShiftedSkellams(PublicPair):
         distance = self.distance
         masses, rest = skellam_masses(self.variance, distance)
         return shifted_losses(masses, rest, distance, lambda x: (masses[abs(x - distance)] / masses[abs(x)]).log())
+
+    def largest_loss(self) -> LargestLoss:
+        """∞: the loss grows with x."""
+        return unbounded()
 
     def costs(self) -> Costs:
         """1 over the variance: more noise is less noise and some more, added independently."""

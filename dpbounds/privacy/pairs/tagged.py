@@ -11,15 +11,17 @@ from operator import and_
 from flint import arb
 
 from dpbounds.expressions.exact import to_decimal
-from dpbounds.privacy.pairs.core import DirectedPair, Direction, Moments, Other, Pair, Product, Writer
+from dpbounds.privacy.pairs.core import DirectedPair, Direction, LargestLoss, Moments, Other, Pair, Product, Writer
 from dpbounds.privacy.pairs.losses import (
     LossAtom,
     LossDistribution,
+    as_ball,
     ball,
     of_atoms,
     swapped,
     tagged,
     tagged_apart,
+    unbounded,
 )
 from dpbounds.privacy.pairs.revealed import dearest
 from dpbounds.privacy.pairs.weighing import INFINITY
@@ -78,6 +80,14 @@ class Tagged(Pair):
         if self.others:
             return tagged_apart(weights, [ball(weight) for weight in self.others], laws)
         return tagged(weights, laws)
+
+    def largest_loss(self) -> LargestLoss:
+        """The largest of the parts, moved where the weights differ."""
+        found = [(weight, other, part.largest_loss()) for weight, other, part in self.weighed]
+        if not self.others and all(isinstance(loss, Fraction) for _, _, loss in found):
+            return max(loss for _, _, loss in found if isinstance(loss, Fraction))
+        moved = (as_ball(loss) + (ball(weight) / ball(other)).log() for weight, other, loss in found)
+        return reduce(arb.max, moved)
 
     def mirrored(self) -> Pair:
         """Each part mirrored, and the weights exchanged."""
@@ -157,6 +167,10 @@ class CrowdedGaussians(DirectedPair):
 
         law = of_atoms([LossAtom((p / q).log(), p, q) for p, q in crowded_masses(self)], arb(0), symmetric=False)
         return swapped(law) if self.direction is Direction.ADD else law
+
+    def largest_loss(self) -> LargestLoss:
+        """Of the cells: what is seen without them is larger."""
+        return self.distribution().largest_loss() or unbounded()
 
     def revealed(self) -> Product | None:
         """None is proven."""

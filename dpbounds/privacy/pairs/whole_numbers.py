@@ -11,8 +11,8 @@ from flint import arb
 
 from dpbounds.expressions.working import working_bits
 from dpbounds.privacy.pairs.atomic import AtomicPair
-from dpbounds.privacy.pairs.core import Moments, Pair, PublicPair, Writer
-from dpbounds.privacy.pairs.losses import NEGLIGIBLE_BITS, LossAtom, LossDistribution, ball, of_atoms
+from dpbounds.privacy.pairs.core import LargestLoss, Moments, Pair, PublicPair, Writer
+from dpbounds.privacy.pairs.losses import NEGLIGIBLE_BITS, LossAtom, LossDistribution, ball, of_atoms, unbounded
 from dpbounds.privacy.pairs.responses import Responses
 from dpbounds.privacy.pairs.weighing import up_to
 from dpbounds.privacy.proofs import Declined
@@ -51,6 +51,10 @@ class ShiftedDiscreteLaplaces(AtomicPair, PublicPair):
         ]
         far = edge * (-whole).exp()
         return of_atoms([LossAtom(whole, edge, far), *points, LossAtom(-whole, far, edge)], arb(0))
+
+    def largest_loss(self) -> LargestLoss:
+        """Right of D."""
+        return self.parameter * self.distance
 
     @property
     def atom_count(self) -> int | None:
@@ -94,6 +98,10 @@ class ShiftedDiscreteGaussians(PublicPair):
         return shifted_losses(
             masses, rest, distance, lambda x: ball(Fraction(2 * x * distance - distance**2, 2)) / variance
         )
+
+    def largest_loss(self) -> LargestLoss:
+        """∞: the loss grows with x."""
+        return unbounded()
 
     def _enlarged(self, k: int) -> Pair | None:
         if self.scalar and are_listed(self.variance, k * self.distance):

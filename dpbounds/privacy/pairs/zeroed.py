@@ -12,20 +12,24 @@ from flint import arb
 
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.working import working
-from dpbounds.privacy.pairs.core import DirectedPair, Direction, Draws, Moments, Pair, Product, Writer
+from dpbounds.privacy.pairs.core import DirectedPair, Direction, Draws, LargestLoss, Moments, Pair, Product, Writer
 from dpbounds.privacy.pairs.gaussian import ShiftedGaussians
 from dpbounds.privacy.pairs.losses import (
     LossAtom,
     LossDistribution,
     Masses,
     ProfileBound,
+    as_ball,
     ball,
     counts_of,
+    diluted_loss,
     envelope_law,
+    least_loss,
     positive_part,
     reach_of,
     swapped,
     tagged,
+    unbounded,
     upper_tail,
 )
 from dpbounds.privacy.pairs.sampled import OnDraws, Sampled
@@ -72,6 +76,17 @@ class Zeroed(OnDraws):
         law = _zeroed(self.draws, self.base)
         return swapped(law) if self.direction is Direction.ADD else law
 
+    def largest_loss(self) -> LargestLoss:
+        """That of one draw, once for each slot: the slots are exchanged one after the other."""
+        rate, slots = ball(self.draws.rate), self.draws.slots
+        if self.direction is Direction.ADD:
+            return slots * diluted_loss(rate, self.base.mirrored().largest_loss())
+        there, least = as_ball(self.base.largest_loss()), as_ball(least_loss(self.base))
+        if not there.is_finite():
+            return unbounded()
+        other = (1 - rate) / rate * least.exp()
+        return slots * ((there.exp() + other) / (1 + other)).log()
+
     def log_moment(self, order: Fraction) -> arb:
         """The least of what two proofs give."""
         return _log_moment(self, order)
@@ -103,6 +118,12 @@ class OpposedGaussians(DirectedPair):
         """The loss falls from 0 to its least value, and then grows without end, as x does."""
         law = _opposed_gaussians(ball(self.rate), ball(self.squared_shift).sqrt())
         return swapped(law) if self.direction is Direction.ADD else law
+
+    def largest_loss(self) -> LargestLoss:
+        """∞; for add the least loss of the pair from the other side."""
+        if self.direction is Direction.ADD:
+            return -_least_opposed(ball(self.rate), ball(self.squared_shift).sqrt())
+        return unbounded()
 
     def revealed(self) -> Product | None:
         """None is proven."""

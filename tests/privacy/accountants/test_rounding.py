@@ -21,7 +21,7 @@ from dpbounds.privacy.proofs import Proof
         ("0.0999999", "0.1", None),  # the end is one already
         ("0.1", "0.2", None),  # wide
         ("0.123456", "0.123457", None),
-        ("0.09999999999", "0.10000000001", None),  # narrow enough as it is
+        ("0.09999999999", "0.10000000001", "0.1"),
         ("0", "0.000001", None),
     ],
 )

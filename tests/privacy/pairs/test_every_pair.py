@@ -12,7 +12,7 @@ from flint import arb
 from dpbounds.errors import UnsupportedMechanism
 from dpbounds.expressions.working import working
 from dpbounds.privacy.accountants.certified import prove_delta
-from dpbounds.privacy.pairs.core import Writer
+from dpbounds.privacy.pairs.core import LargestLoss, Writer
 from dpbounds.privacy.pairs.losses import LossAtom, LossDistribution, ball, law_at, of_atoms
 from dpbounds.privacy.pairs.pairs import (
     Allocated,
@@ -168,6 +168,9 @@ class _Coins(Pair):
         return of_atoms(
             [LossAtom(loss, 27 * rest / 4, 9 * rest / 4), LossAtom(-loss, 9 * rest / 4, 27 * rest / 4)], rest
         )
+
+    def largest_loss(self) -> LargestLoss:
+        return arb("inf")
 
     def mirrored(self) -> Pair:
         return self

@@ -40,11 +40,12 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
             stand-alone checker can confirm it only a little above the budget, the account alone.
 
     Raises:
-        CertificateError: There is nothing to certify (an end at infinity), or the calibration's value does not itself
-            stand in its mechanism, so that a checker could not see what the value is.
+        CertificateError: There is nothing to certify (an end at infinity), δ is 0, or the calibration's value does not
+            itself stand in its mechanism, so that a checker could not see what the value is.
         NotCertified: The account of a calibration's mechanism could not be proven again.
     """
     demand("subject", subject, Account, Calibration)
+    _demand_a_delta(subject)
     calibration: dict[str, object] | None = None
     if isinstance(subject, Calibration):
         subjects = [_spent(subject)]
@@ -57,6 +58,16 @@ def certificate(subject: Account | Calibration) -> dict[str, object]:
     else:
         subjects, roles = [subject], ["account"]
     return _document_of([_account(entry, role) for entry, role in zip(subjects, roles, strict=False)], calibration)
+
+
+def _demand_a_delta(subject: Account | Calibration) -> None:
+    """Refuse δ = 0, where the proof is a sum that needs no checker."""
+    account_at_zero = isinstance(subject, Account) and subject.given == "delta" and subject.target == 0
+    if account_at_zero or (isinstance(subject, Calibration) and subject.target_delta == 0):
+        raise CertificateError(
+            "no certificate: the stand-alone checker knows no rule for delta = 0, where epsilon is the sum of the "
+            "largest losses (`dpbounds epsilon --explain`); publish that, or certify a delta greater than 0"
+        )
 
 
 def _spent(found: Calibration) -> Account:

@@ -181,7 +181,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         """The proven upper end of ε(δ), rounded up.
 
         Args:
-            target_delta: From 0 to 1. At 0 the answer is infinity: ask ``account`` for what is known there.
+            target_delta: From 0 to 1. At 0 the answer is pure ε: infinity where a loss is unbounded.
 
         Raises:
             InvalidValue: δ is not allowed, or the answer depends on ``declared_relation``, which was not given.
@@ -192,7 +192,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
             return math.inf
         if not self._parts or failure == 1:
             return 0.0
-        return math.inf if failure == 0 else self.account(delta=failure).enclosure.upper
+        return self.account(delta=failure).enclosure.upper
 
     def get_delta(self, target_epsilon: ExactLike) -> float:
         """The proven upper end of δ(ε), rounded up.

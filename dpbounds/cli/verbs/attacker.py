@@ -1,0 +1,137 @@
+"""`dpbounds attacker`: how well an attacker can guess whether a record is in the data."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import click
+
+from dpbounds.cli.printing import output
+from dpbounds.cli.printing.progress import waiting_line
+from dpbounds.cli.questions.options import LEDGER_OPTION, RELATION_OPTION, number
+from dpbounds.cli.questions.training import TRAINING_OPTIONS
+from dpbounds.errors import InvalidValue
+from dpbounds.expressions.enclosure import Enclosure
+from dpbounds.expressions.exact import exact
+
+_RATES = "0.001,0.01,0.1"
+_DIGITS = 6
+_INSIDE = number("from 0 to 1", lambda x: 0 <= x <= 1)
+
+
+def _rates(ctx: click.Context, option: click.Parameter, text: str) -> tuple[Fraction, ...]:
+    """An option's callback: probabilities between commas."""
+    found = tuple(exact(each.strip(), option.opts[0]) for each in text.split(","))
+    for rate in found:
+        if not 0 <= rate <= 1:
+            raise InvalidValue(option.opts[0], output.plain(rate), "numbers from 0 to 1, with commas between them")
+    return found
+
+
+@click.command("attacker", short_help="Compute how well an attacker can guess membership.")
+@click.option(
+    "--false-positive-rate",
+    "rates",
+    callback=_rates,
+    default=_RATES,
+    show_default=True,
+    metavar="A,B",
+    help="False positive rates at which the error rates of the best test are asked for.",
+)
+@click.option(
+    "--prior",
+    callback=_INSIDE,
+    default="1/2",
+    show_default=True,
+    metavar="P",
+    help="Probability that the record is in the data, before the attacker sees the release.",
+)
+@click.option(
+    "--baseline",
+    callback=_INSIDE,
+    metavar="P",
+    help="Probability that a guess without the release reconstructs a record; adds the largest probability with it.",
+)
+@TRAINING_OPTIONS
+@RELATION_OPTION
+@LEDGER_OPTION
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(rates: tuple[Fraction, ...], prior: Fraction, baseline: Fraction | None, **given: Any) -> int:
+    """What an attacker can do who sees all that is released: membership inference and reconstruction, proven.
+
+    Example: dpbounds attacker --noise-multiplier 1 --sample-rate 0.01 --steps 1000
+    """
+    from dpbounds.cli.printing.wording import described
+    from dpbounds.cli.questions.subjects import read_subject, under_proven_relation
+    from dpbounds.privacy.accountants.attackers import bayes_risk, reconstruction_risk, true_positive_rate
+    from dpbounds.privacy.accountants.trade_off import membership_advantage
+
+    if given["ledger"] is None:
+        subject, given = under_proven_relation(given, read_subject, lambda read: read.mechanism)
+    else:
+        subject = read_subject(given)
+    mechanism, relation = subject.mechanism, given["relation"]
+    with waiting_line(None):
+        found = {rate: true_positive_rate(mechanism, rate, relation) for rate in rates}
+        advantage, risk = membership_advantage(mechanism, relation), bayes_risk(mechanism, prior, relation)
+        rebuilt = None if baseline is None else reconstruction_risk(mechanism, baseline, relation)
+    if given["as_json"]:
+        output.print_json(
+            {
+                "relation": relation,
+                "certified": True,
+                "advantage": output.json_ends(advantage),
+                "prior": output.json_given(prior),
+                "bayes_risk": output.json_ends(risk),
+                "rates": [
+                    {
+                        "false_positive_rate": output.json_given(rate),
+                        "true_positive_rate": output.json_ends(best),
+                        "false_negative_rate": output.json_ends(1 - best),
+                    }
+                    for rate, best in found.items()
+                ],
+                **(
+                    {}
+                    if rebuilt is None
+                    else {
+                        "baseline": output.json_given(baseline),
+                        "reconstruction_risk": output.json_number(rebuilt, "up"),
+                    }
+                ),
+                **subject.parameters,
+            }
+        )
+        return 0
+    output.print_rows(
+        {
+            **{f"true positives at {output.plain(rate)}": _at_most(best) for rate, best in found.items()},
+            "advantage": _at_most(advantage),
+            "wrong guesses": f"at least {_at_least(risk)}, where the record is in the data with probability "
+            f"{output.plain(prior)}",
+            **(
+                {}
+                if rebuilt is None
+                else {
+                    "reconstruction": f"at most {output.rounded(rebuilt, _DIGITS, 'up')}, for a guess of probability "
+                    f"{output.plain(baseline or Fraction(0))} without the release"
+                }
+            ),
+            "relation": relation,
+            "mechanism": described(mechanism),
+            **({} if subject.condition is None else {"provided": subject.condition}),
+        }
+    )
+    return 0
+
+
+def _at_most(found: Enclosure) -> str:
+    upper = output.rounded(found.exact_upper, _DIGITS, "up")
+    lower = output.rounded(found.exact_lower, _DIGITS, "down")
+    attained = "" if lower == upper or found.width < 10**-_DIGITS * found.upper else f"; {lower} is attained"
+    return f"at most {upper}  (proven{attained})"
+
+
+def _at_least(found: Enclosure) -> str:
+    return output.rounded(found.exact_lower, _DIGITS, "down")

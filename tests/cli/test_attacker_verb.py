@@ -1,0 +1,61 @@
+"""`dpbounds attacker`, and targets of `calibrate` that are about an attacker."""
+
+from fractions import Fraction
+
+import pytest
+
+import dpbounds as dp
+from dpbounds.cli import main
+
+RUN = ["--noise-multiplier", "2", "--steps", "3"]
+
+
+def test_the_numbers_are_the_library_s(answer):
+    found, errors = answer("attacker", *RUN, "--false-positive-rate", "0,0.01,1", "--prior", "0.1", "--baseline", "0.2")
+    mechanism = dp.Gaussian(2) ** 3
+    for row, rate in zip(found["rates"], ("0", "0.01", "1"), strict=True):
+        best = dp.true_positive_rate(mechanism, rate)
+        assert Fraction(row["true_positive_rate"]["upper"]) >= best.exact_upper
+        assert float(row["true_positive_rate"]["upper"]) <= best.upper
+        assert float(row["false_negative_rate"]["lower"]) == (1 - best).lower
+    assert found["advantage"]["upper"] == dp.membership_advantage(mechanism).upper
+    assert found["bayes_risk"]["lower"] == dp.bayes_risk(mechanism, "0.1").lower
+    assert found["reconstruction_risk"] >= float(dp.reconstruction_risk(mechanism, "0.2")) * (1 - 1e-15)
+    assert (found["prior"], found["baseline"], found["relation"]) == (0.1, 0.2, "add-or-remove-one")
+    assert errors == ""
+
+
+def test_what_is_printed_is_rounded_to_the_safe_side(said):
+    printed = said("attacker", *RUN, "--false-positive-rate", "0.01")
+    best = dp.true_positive_rate(dp.Gaussian(2) ** 3, "0.01")
+    told = float(printed.split("at most ")[1].split()[0])
+    assert best.upper <= told < best.upper * (1 + 1e-5)
+    wrong = float(printed.split("at least ")[1].split(",")[0])
+    risk = dp.bayes_risk(dp.Gaussian(2) ** 3)
+    assert risk.lower * (1 - 1e-5) < wrong <= risk.lower
+
+
+def test_noise_for_an_advantage_and_for_a_true_positive_rate(answer):
+    found, _ = answer("calibrate", "--target-advantage", "0.1", "--steps", "1")
+    least = dp.calibrate_to_total_variation(dp.Gaussian, "0.1")
+    assert found["noise_multiplier"] == float(least.value)
+    assert (found["target_epsilon"], found["target_delta"]) == (0, 0.1)
+    found, _ = answer("calibrate", "--target-tpr", "0.1", "--at-fpr", "0.01", "--steps", "1")
+    assert found["noise_multiplier"] == pytest.approx(0.957124361918)
+    assert found["true_positive_rate"]["upper"] <= 0.1
+    assert found["fails_at"] < found["noise_multiplier"]
+
+
+def test_pure_budgets(answer):
+    found, _ = answer("epsilon", "--noise", "laplace", "--noise-multiplier", "4", "--steps", "3", "--delta", "0")
+    assert found["epsilon"] == {"lower": 0.75, "upper": 0.75}
+    assert (found["delta"], found["route"]) == (0, "sum of the largest losses")
+    words = ("--noise", "laplace", "--steps", "3", "--target-epsilon", "0.75", "--target-delta", "0")
+    assert answer("calibrate", *words)[0]["noise_multiplier"] == 4
+
+
+def test_a_certificate_needs_a_delta(capsys, tmp_path):
+    words = ("--noise", "laplace", "--noise-multiplier", "4", "--steps", "3", "--delta", "0")
+    assert main(["epsilon", *words, "--certificate", str(tmp_path / "c.json")]) == 1
+    assert "no rule for delta = 0" in capsys.readouterr().err
+    assert not (tmp_path / "c.json").exists()
