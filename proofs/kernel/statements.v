@@ -1,0 +1,231 @@
+(* The finite kernel of dpbounds: what Coq has checked.
+
+   This is the one file that a person has to read. It holds definitions and claims, each in words first, and no proof.
+   The other files prove every claim (`Theorem best_event : Best_event` proves `Best_event`), and `build` checks them.
+   A path in a comment names the proof on paper that the claim checks; paths are relative to dpbounds/privacy/.
+
+   How to read it. R is any ordered field, such as the rational or the real numbers. A type T or U is a finite set of
+   outcomes. `P : T -> R` gives a number P x to each outcome x. `\sum_x P x` is the sum over all outcomes, and
+   `\sum_(x | E x) P x` over those with the property E. `%:R` turns a natural number into an element of R, `x ^+ n` is
+   a power, `fun x => ...` the function that maps x to ..., and `/\` means "and".
+   In every claim "forall" comes first, then hypotheses, each followed by `->`, and last what is claimed. *)
+From mathcomp Require Import all_ssreflect all_algebra.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Section Kernel.
+Variable R : realFieldType.
+
+(** * Profiles *)
+
+(* A probability distribution on T: no negative number, and the sum is 1. *)
+Definition law (T : finType) (P : T -> R) : Prop := (forall x, 0 <= P x) /\ \sum_x P x = 1.
+
+(* The positive part: x if x >= 0, and 0 otherwise. *)
+Definition pos (x : R) : R := Num.max x 0.
+
+(* The profile, or hockey-stick divergence: H a P Q = sum over x of the positive part of P(x) - a Q(x).
+   By `Best_event` below, P and Q are (log a, d)-indistinguishable, in this order, exactly if H a P Q <= d. *)
+Definition H (T : finType) (a : R) (P Q : T -> R) : R := \sum_x pos (P x - a * Q x).
+
+(* The pair (A, B) dominates (P, Q): its profile is at least as large at every a >= 0, also below 1. *)
+Definition dominates (T U : finType) (P Q : T -> R) (A B : U -> R) : Prop :=
+  forall a, 0 <= a -> H a P Q <= H a A B.
+
+(* The output of a randomised function K on an input that is drawn from P. *)
+Definition push (T U : finType) (K : T -> U -> R) (P : T -> R) : U -> R := fun y => \sum_x P x * K x y.
+
+(* The average of the distributions P i with the weights w i. *)
+Definition mixture (I T : finType) (w : I -> R) (P : I -> T -> R) : T -> R := fun x => \sum_i w i * P i x.
+
+(* pairs/pairs.md, section 1. P(E) - a Q(E) is at most H a P Q for every event E, and equal to it for one. *)
+Definition Best_event : Prop := forall (T : finType) (P Q : T -> R) (a : R),
+  (forall E : pred T, \sum_(x | E x) P x - a * (\sum_(x | E x) Q x) <= H a P Q) /\
+  (exists E : pred T, \sum_(x | E x) P x - a * (\sum_(x | E x) Q x) = H a P Q).
+
+(* pairs/pairs.md, section 1. What (A, B) dominates has the (epsilon, delta) of (A, B), a being e^epsilon. *)
+Definition Dominated_is_private : Prop :=
+  forall (T U : finType) (P Q : T -> R) (A B : U -> R) (a d : R),
+  dominates P Q A B -> 0 <= a -> H a A B <= d ->
+  forall E : pred T, \sum_(x | E x) P x <= a * (\sum_(x | E x) Q x) + d.
+
+(* pairs/pairs.md, section 1. The profile of two distributions is 1 at a = 0, lies between the positive part of 1 - a
+   and 1, does not increase with a, and is convex in a. *)
+Definition Shape_of_profiles : Prop := forall (T : finType) (P Q : T -> R), law P -> law Q ->
+  H 0 P Q = 1 /\
+  (forall a, 0 <= a -> pos (1 - a) <= H a P Q /\ H a P Q <= 1) /\
+  (forall a b, a <= b -> H b P Q <= H a P Q) /\
+  (forall a b t, 0 <= t -> t <= 1 ->
+     H ((1 - t) * a + t * b) P Q <= (1 - t) * H a P Q + t * H b P Q).
+
+(* pairs/pairs.md, section 1. Data processing: a randomised function of the output does not make it easier to tell P
+   from Q. *)
+Definition Data_processing : Prop := forall (T U : finType) (K : T -> U -> R) (P Q : T -> R),
+  (forall x, law (K x)) -> dominates (push K P) (push K Q) P Q.
+
+(* pairs/pairs.md, section 1. Joint convexity: the profile of two averages with the same weights is at most the average
+   of the profiles. *)
+Definition Joint_convexity : Prop := forall (I T : finType) (w : I -> R) (P Q : I -> T -> R) (a : R),
+  (forall i, 0 <= w i) -> H a (mixture w P) (mixture w Q) <= \sum_i w i * H a (P i) (Q i).
+
+(* pairs/revealed.md. What dominates every part of an average that has a positive weight dominates the average. *)
+Definition Draws_revealed : Prop :=
+  forall (I T U : finType) (w : I -> R) (P Q : I -> T -> R) (A B : U -> R),
+  law w -> (forall i, 0 < w i -> dominates (P i) (Q i) A B) -> dominates (mixture w P) (mixture w Q) A B.
+
+(* pairs/pairs.md, section 1. Reversal: the profile in one order gives that in the other order; so a pair that dominates
+   in one order dominates, swapped, in the other. *)
+Definition Reversal : Prop := forall (T : finType) (P Q : T -> R) (a : R),
+  law P -> law Q -> 0 < a -> H a P Q = 1 - a + a * H a^-1 Q P.
+Definition Swapped : Prop := forall (T U : finType) (P Q : T -> R) (A B : U -> R),
+  law P -> law Q -> law A -> law B -> dominates P Q A B -> dominates Q P B A.
+
+(** * Adaptive composition *)
+
+(* What n steps published, step t an outcome in T t: nothing after 0 steps, then a pair of what was published before
+   and the next outcome. *)
+Fixpoint history (T : nat -> finType) (n : nat) : finType :=
+  if n is m.+1 then [finType of history T m * T m] else [finType of unit].
+
+(* An adaptive mechanism: for each step and each history, how the next outcome is distributed. *)
+Definition steps (T : nat -> finType) := forall n, history T n -> T n -> R.
+Definition laws (T : nat -> finType) (P : steps T) : Prop := forall n h, law (@P n h).
+
+(* The probability of a history: the product over the steps. *)
+Fixpoint run (T : nat -> finType) (P : steps T) (n : nat) : history T n -> R :=
+  if n is m.+1 then fun h => @run T P m h.1 * @P m h.1 h.2 else fun=> 1.
+
+(* Independent steps, which ignore the history: `run (fixed A) n` is the product of A 0, ..., A (n-1). *)
+Definition fixed (U : nat -> finType) (A : forall n, U n -> R) : steps U := fun n _ => @A n.
+
+(* pairs/pairs.md, section 2. If step m is dominated by (A m, B m) whatever was published before, then n steps are
+   dominated by the product of these pairs. Steps may be of different kinds, each with its own outcomes and its own
+   pair; the pairs are fixed in advance. *)
+Definition Adaptive_composition : Prop :=
+  forall (T U : nat -> finType) (P Q : steps T) (A B : forall n, U n -> R) (n : nat),
+  laws P -> laws Q -> (forall m, law (@A m)) -> (forall m, law (@B m)) ->
+  (forall m h, dominates (@P m h) (@Q m h) (@A m) (@B m)) ->
+  dominates (@run T P n) (@run T Q n) (@run U (fixed A) n) (@run U (fixed B) n).
+
+(** * Samples *)
+
+(* Records are the elements of a finite type I, and a dataset D is a set of them. A mechanism M gives, for each set S of
+   records that it may be run on, the distribution of its output. `x |: D` is D with the record x, `S :\ j` is S without
+   the record j, `#|S|` the number of records of S, and 'C(n, k) a binomial coefficient. *)
+
+(* The probability that independent coins, which show heads with probability q, draw exactly S from D; and the output
+   of M on that Poisson sample. *)
+Definition coins (I : finType) (q : R) (D S : {set I}) : R := \prod_(i in D) (if i \in S then q else 1 - q).
+Definition poisson (I T : finType) (q : R) (M : {set I} -> T -> R) (D : {set I}) : T -> R :=
+  fun y => \sum_(S : {set I} | S \subset D) coins q D S * M S y.
+
+(* P with probability q, and Q otherwise. *)
+Definition blend (T : finType) (q : R) (P Q : T -> R) : T -> R := fun y => (1 - q) * Q y + q * P y.
+
+(* mechanisms/schemes/sampling.md, section 2. The profile of a blend against one of its parts. *)
+Definition Mixture_split : Prop := forall (T : finType) (q a : R) (P Q : T -> R),
+  0 < q -> q <= 1 -> law P -> law Q ->
+  (1 - q < a -> H a (blend q P Q) Q = q * H ((a - 1 + q) / q) P Q) /\
+  (a <= 1 - q -> H a (blend q P Q) Q = 1 - a).
+
+(* mechanisms/schemes/sampling.md, section 2. Advanced joint convexity: the profile of two blends with a common part
+   W0, for a >= 1. *)
+Definition Advanced_joint_convexity : Prop := forall (T : finType) (q a : R) (W0 W1 W1' : T -> R),
+  0 < q -> q <= 1 -> 1 <= a ->
+  let a' := 1 + (a - 1) / q in let b := a / a' in
+  H a (blend q W1 W0) (blend q W1' W0) <= q * ((1 - b) * H a' W1 W0 + b * H a' W1 W1').
+
+(* mechanisms/schemes/sampling.md, section 3. A Poisson sample of rate q, where the first dataset has a record x that
+   the second lacks: the pair ((1-q) B + q A, B), and swapped where the second dataset has the record. *)
+Definition Poisson_removed : Prop :=
+  forall (I T U : finType) (q : R) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x : I),
+  0 <= q -> q <= 1 -> x \notin D -> (forall S, law (M S)) -> law A -> law B ->
+  (forall S : {set I}, S \subset D -> dominates (M (x |: S)) (M S) A B) ->
+  dominates (poisson q M (x |: D)) (poisson q M D) (blend q A B) B.
+Definition Poisson_added : Prop :=
+  forall (I T U : finType) (q : R) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x : I),
+  0 <= q -> q <= 1 -> x \notin D -> (forall S, law (M S)) -> law A -> law B ->
+  (forall S : {set I}, S \subset D -> dominates (M (x |: S)) (M S) A B) ->
+  dominates (poisson q M D) (poisson q M (x |: D)) B (blend q A B).
+
+(* mechanisms/schemes/sampling.md, section 4. A Poisson sample where x is replaced by x', for a >= 1. h1 bounds what a
+   further record costs M at a', h2 what a replaced record costs. *)
+Definition Poisson_replaced : Prop :=
+  forall (I T : finType) (q a h1 h2 : R) (M : {set I} -> T -> R) (D : {set I}) (x x' : I),
+  0 < q -> q <= 1 -> 1 <= a -> x \notin D -> x' \notin D ->
+  let a' := 1 + (a - 1) / q in let b := a / a' in
+  (forall S : {set I}, S \subset D -> H a' (M (x |: S)) (M S) <= h1) ->
+  (forall S : {set I}, S \subset D -> H a' (M (x |: S)) (M (x' |: S)) <= h2) ->
+  H a (poisson q M (x |: D)) (poisson q M (x' |: D)) <= q * ((1 - b) * h1 + b * h2).
+
+(* An outcome of P with probability q, and otherwise the message None, which says nothing. *)
+Definition diluted (T : finType) (q : R) (P : T -> R) : option T -> R :=
+  fun o => if o is Some x then q * P x else 1 - q.
+
+(* mechanisms/schemes/sampling.md, section 4. The same where M has a guarantee for replacement alone. *)
+Definition Poisson_diluted : Prop :=
+  forall (I T U : finType) (q : R) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x x' : I),
+  0 <= q -> q <= 1 -> x \notin D -> x' \notin D -> (forall S, law (M S)) -> law A -> law B ->
+  (forall S : {set I}, S \subset D -> dominates (M (x |: S)) (M (x' |: S)) A B) ->
+  dominates (poisson q M (x |: D)) (poisson q M (x' |: D)) (diluted q A) (diluted q B).
+
+(* The output of M on b of the records of D, each set of b equally likely. *)
+Definition fixed_size (I T : finType) (b : nat) (M : {set I} -> T -> R) (D : {set I}) : T -> R :=
+  fun y => \sum_(S : {set I} | (S \subset D) && (#|S| == b)) M S y / 'C(#|D|, b)%:R.
+
+(* mechanisms/schemes/sampling.md, section 5. A batch of b records, where the first dataset has n records, the second
+   lacks one of them, x, and has at least b. (A, B) dominates M when x takes the place of another record. *)
+Definition Fixed_size_removed : Prop :=
+  forall (I T U : finType) (b : nat) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x : I),
+  (0 < b <= #|D|)%N -> x \notin D -> (forall S, law (M S)) -> law A -> law B ->
+  (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A B) ->
+  let q := b%:R / #|D|.+1%:R in
+  dominates (fixed_size b M (x |: D)) (fixed_size b M D) (blend q A B) B /\
+  dominates (fixed_size b M D) (fixed_size b M (x |: D)) B (blend q A B).
+
+(* mechanisms/schemes/sampling.md, section 5. A batch of b of n records where x is replaced by x', for a >= 1. h bounds
+   what M spends at a' when another record takes the place of x. *)
+Definition Fixed_size_replaced : Prop :=
+  forall (I T : finType) (b : nat) (a h : R) (M : {set I} -> T -> R) (D : {set I}) (x x' : I),
+  (0 < b <= #|D|)%N -> 1 <= a -> x \notin D -> x' \notin D ->
+  let q := b%:R / #|D|.+1%:R in let a' := 1 + (a - 1) / q in
+  (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> H a' (M (x |: S)) (M (j |: S)) <= h) ->
+  H a (fixed_size b M (x |: D)) (fixed_size b M (x' |: D)) <= q * h.
+
+(* mechanisms/schemes/zero_out.md, section 4. A batch of b of n records where x is zeroed: the record `null`, which
+   contributes nothing, takes its place. Given any c > 0: h bounds what M spends at a + k/c when x is zeroed, g what it
+   spends at c when another record takes the place of `null`. (The other order, where `null` comes first, is
+   `Fixed_size_replaced`.) *)
+Definition Fixed_size_zeroed : Prop :=
+  forall (I T : finType) (b : nat) (a c h g : R) (M : {set I} -> T -> R) (D : {set I}) (x null : I),
+  (0 < b <= #|D|)%N -> 1 <= a -> 0 < c -> x \notin D -> null \notin D ->
+  let q := b%:R / #|D|.+1%:R in let k := (a - 1) * (1 - q) / q in
+  (forall S : {set I}, S \subset D -> #|S|.+1 = b -> H (a + k / c) (M (x |: S)) (M (null |: S)) <= h) ->
+  (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> H c (M (null |: S)) (M (j |: S)) <= g) ->
+  H a (fixed_size b M (x |: D)) (fixed_size b M (null |: D)) <= q * (h + k / c * g).
+
+(** * Steps allocated in secret *)
+
+(* The steps `member i` of one record run with it (P), all others without it (Q). *)
+Definition with_record (I : finType) (T : nat -> finType) (member : I -> nat -> bool) (P Q : steps T) (i : I) :
+  steps T := fun n h => if member i n then @P n h else @Q n h.
+
+(* mechanisms/schemes/allocation.md, sections 1, 2 and 4. The set of steps that hold the record is drawn from w, any law
+   on finitely many sets: one of m steps, k of m, or all visits of one bin. Other records draw theirs from v. If each
+   step with the record is dominated against the step without it, whatever was published, then the run is dominated
+   by the same average over pairs, in both orders. *)
+Definition Random_allocation : Prop :=
+  forall (J I : finType) (v : J -> R) (w : I -> R) (member : I -> nat -> bool) (T U : nat -> finType)
+         (P Q : J -> steps T) (A B : forall n, U n -> R) (n : nat),
+  law v -> law w -> (forall j, laws (P j)) -> (forall j, laws (Q j)) ->
+  (forall m, law (@A m)) -> (forall m, law (@B m)) ->
+  (forall j m h, dominates (@P j m h) (@Q j m h) (@A m) (@B m)) ->
+  let run_with := mixture v (fun j => mixture w (fun i => @run T (with_record member (P j) (Q j) i) n)) in
+  let run_without := mixture v (fun j => @run T (Q j) n) in
+  let pair_with := mixture w (fun i => @run U (with_record member (fixed A) (fixed B) i) n) in
+  let pair_without := @run U (fixed B) n in
+  dominates run_with run_without pair_with pair_without /\
+  dominates run_without run_with pair_without pair_with.
+
+End Kernel.
