@@ -133,6 +133,14 @@ rewrite (reversal lQ lP h) (reversal lB lA h) ler_add2l ler_pmul2l //; apply: do
 by rewrite invr_ge0 ltW.
 Qed.
 
+(* Outcomes of T and one more. *)
+Lemma big_option (T : finType) (F : option T -> R) : \sum_o F o = F None + \sum_x F (Some x).
+Proof.
+rewrite (bigD1 None) //=; congr (_ + _).
+rewrite (reindex_omap Some (fun o => o)) //=; last by case.
+by apply: eq_bigl => i; rewrite eqxx.
+Qed.
+
 (* What composition needs of domination: positive parts of all combinations b P + c Q with b >= 0, also b = 0 and
    c > 0. Total masses must agree. *)
 Lemma dominates_combined T U (P Q : T -> R) (A B : U -> R) (b c : R) :

@@ -171,12 +171,6 @@ apply: mixture_le => [|S /drawn_subset sub]; first exact: drawn_law (ltW q0) q1 
 by apply: advanced_bound => //; [exact: le1 | exact: le2].
 Qed.
 
-Lemma big_option (T : finType) (F : option T -> R) : \sum_o F o = F None + \sum_x F (Some x).
-Proof.
-rewrite (bigD1 None) //=; congr (_ + _).
-rewrite (reindex_omap Some (fun o => o)) //=; last by case.
-by apply: eq_bigl => i; rewrite eqxx.
-Qed.
 Lemma diluted_H (T : finType) q a (P Q : T -> R) : 0 <= q -> q <= 1 ->
   H a (diluted q P) (diluted q Q) = (1 - q) * pos (1 - a) + q * H a P Q.
 Proof.

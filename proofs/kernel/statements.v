@@ -81,6 +81,40 @@ Definition Reversal : Prop := forall (T : finType) (P Q : T -> R) (a : R),
 Definition Swapped : Prop := forall (T U : finType) (P Q : T -> R) (A B : U -> R),
   law P -> law Q -> law A -> law B -> dominates P Q A B -> dominates Q P B A.
 
+(* The slope after point i of the line through the points (r 0, f 0), ..., (r n, f n); it is constant after the last. *)
+Definition slope (n : nat) (r f : nat -> R) (i : nat) : R :=
+  if (i < n)%N then (f i.+1 - f i) / (r i.+1 - r i) else 0.
+
+(* pairs/pairs.md, section 1, hull. Points at 0 = r 0 < ... < r n with a convex line through them, which starts at 1 and
+   does not increase, nor fall faster than 1 - a. There is a pair whose profile is that line, and which dominates every
+   P and Q whose profile is at most f i at each r i. (For r i < 1, such a bound comes from the other order by
+   `Reversal`.) *)
+Definition Hull : Prop := forall (n : nat) (r f : nat -> R),
+  r 0%N = 0 -> f 0%N = 1 -> 0 <= f n -> (forall i, (i < n)%N -> r i < r i.+1) ->
+  -1 <= slope n r f 0 -> (forall i, (i < n)%N -> slope n r f i <= slope n r f i.+1) ->
+  exists (U : finType) (A B : U -> R), law A /\ law B /\
+    (forall i a, (i <= n)%N -> r i <= a -> ((i < n)%N -> a <= r i.+1) ->
+       H a A B = f i + slope n r f i * (a - r i)) /\
+    (forall (T : finType) (P Q : T -> R), law P -> law Q ->
+       (forall i, (i <= n)%N -> H (r i) P Q <= f i) -> dominates P Q A B).
+
+(* Measures w k * A k side by side, with k written beside each outcome. *)
+Definition side_by_side (K : finType) (U : K -> finType) (w : K -> R) (A : forall k, U k -> R) :
+  {k : K & U k} -> R := fun z => w (tag z) * A (tag z) (tagged z).
+
+(* mechanisms/schemes/truncated.md, section 1. If P and Q are sums of measures, and each M k against M' k has at most the
+   profile of w k * A k against v k * B k, then the pair that shows k dominates. The weights may differ. *)
+Definition Tagged_parts : Prop :=
+  forall (K T : finType) (U : K -> finType) (M M' : K -> T -> R) (w v : K -> R) (A B : forall k, U k -> R),
+  (forall k a, 0 <= a -> H a (M k) (M' k) <= H a (fun u => w k * A k u) (fun u => v k * B k u)) ->
+  dominates (fun y => \sum_k M k y) (fun y => \sum_k M' k y) (side_by_side w A) (side_by_side v B).
+
+(* pairs/pairs.md, section 6. A chain of k + 1 distributions, each (log a, d)-indistinguishable from the next: the
+   first and the last. *)
+Definition Chain : Prop := forall (T : finType) (k : nat) (P : nat -> T -> R) (a d : R), 0 <= a ->
+  (forall i, (i < k)%N -> H a (P i) (P i.+1) <= d) ->
+  H (a ^+ k) (P 0%N) (P k) <= d * (\sum_(i < k) a ^+ i).
+
 (** * Adaptive composition *)
 
 (* What n steps published, step t an outcome in T t: nothing after 0 steps, then a pair of what was published before
@@ -204,6 +238,47 @@ Definition Fixed_size_zeroed : Prop :=
   (forall S : {set I}, S \subset D -> #|S|.+1 = b -> H (a + k / c) (M (x |: S)) (M (null |: S)) <= h) ->
   (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> H c (M (null |: S)) (M (j |: S)) <= g) ->
   H a (fixed_size b M (x |: D)) (fixed_size b M (null |: D)) <= q * (h + k / c * g).
+
+(* The output of M on a Poisson sample, cut to b records: if b or more are drawn, b of them are kept, each set of b
+   equally likely. *)
+Definition truncated (I T : finType) (q : R) (b : nat) (M : {set I} -> T -> R) (D : {set I}) : T -> R :=
+  fun y => \sum_(S : {set I} | S \subset D) coins q D S * (if (#|S| < b)%N then M S y else fixed_size b M S y).
+
+(* The probabilities that at least b records of D are drawn; and that, besides, one more is drawn and is kept. *)
+Definition full (I : finType) (q : R) (b : nat) (D : {set I}) : R :=
+  \sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N) coins q D S.
+Definition full_with (I : finType) (q : R) (b : nat) (D : {set I}) : R :=
+  \sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N) coins q D S * (q * b%:R / #|S|.+1%:R).
+
+(* mechanisms/schemes/truncated.md, section 2. x is in the first dataset alone. (A1, B1) dominates M where x joins fewer
+   than b records, (A2, B2) where it takes the place of one of b. The pair shows which of the two happened: with t and m
+   the two probabilities above, the second part is a blend of A2 and B2 at rate m/t, times t. *)
+Definition Truncated_removed : Prop :=
+  forall (I T U1 U2 : finType) (q : R) (b : nat) (M : {set I} -> T -> R) (A1 B1 : U1 -> R) (A2 B2 : U2 -> R)
+         (D : {set I}) (x : I),
+  0 <= q -> q <= 1 -> (0 < b <= #|D|)%N -> x \notin D ->
+  (forall S, law (M S)) -> law A1 -> law B1 -> law A2 -> law B2 ->
+  (forall S : {set I}, S \subset D -> (#|S| < b)%N -> dominates (M (x |: S)) (M S) A1 B1) ->
+  (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A2 B2) ->
+  let t := full q b D in let m := full_with q b D in
+  let A (z : U1 + U2) := match z with inl u => (1 - t) * blend q A1 B1 u | inr u => (t - m) * B2 u + m * A2 u end in
+  let B (z : U1 + U2) := match z with inl u => (1 - t) * B1 u | inr u => t * B2 u end in
+  dominates (truncated q b M (x |: D)) (truncated q b M D) A B /\
+  dominates (truncated q b M D) (truncated q b M (x |: D)) B A.
+
+(* mechanisms/schemes/truncated.md, section 2. x is replaced by x', for a >= 1: the bound of a Poisson sample of rate q
+   where fewer than b others are drawn, and of a batch with rate m/t otherwise. *)
+Definition Truncated_replaced : Prop :=
+  forall (I T : finType) (q : R) (b : nat) (a h1 h2 h : R) (M : {set I} -> T -> R) (D : {set I}) (x x' : I),
+  0 < q -> q <= 1 -> (0 < b <= #|D|)%N -> 1 <= a -> x \notin D -> x' \notin D ->
+  let t := full q b D in let r := full_with q b D / t in
+  let a' := 1 + (a - 1) / q in let c := a / a' in
+  (forall S : {set I}, S \subset D -> (#|S| < b)%N -> H a' (M (x |: S)) (M S) <= h1) ->
+  (forall S : {set I}, S \subset D -> (#|S| < b)%N -> H a' (M (x |: S)) (M (x' |: S)) <= h2) ->
+  (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S ->
+     H (1 + (a - 1) / r) (M (x |: S)) (M (j |: S)) <= h) ->
+  H a (truncated q b M (x |: D)) (truncated q b M (x' |: D)) <=
+    (1 - t) * (q * ((1 - c) * h1 + c * h2)) + t * (r * h).
 
 (** * Steps allocated in secret *)
 
