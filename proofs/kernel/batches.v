@@ -97,19 +97,15 @@ Qed.
 Variables (T : finType) (M : {set I} -> T -> R).
 Lemma batch_without : fixed_size k.+1 M D =1 mixture slot (fun p => M (p.2 |: p.1)).
 Proof. by move=> y; rewrite /mixture (sum_slot_both (fun S => M S y)) mulr_suml. Qed.
-Lemma batch_with x : x \notin D ->
-  fixed_size k.+1 M (x |: D) =1
-  mixture slot (fun p => blend (k.+1%:R / m.+1%:R) (M (x |: p.1)) (M (p.2 |: p.1))).
+Local Notation share := (k.+1%:R / m.+1%:R).
+Lemma batch_split x y : x \notin D -> fixed_size k.+1 M (x |: D) y =
+  (1 - share) * fixed_size k.+1 M D y + share * fixed_size k (fun S => M (x |: S)) D y.
 Proof.
-move=> xD y; rewrite /fixed_size cardsU1 xD add1n /mixture /blend.
+move=> xD; rewrite /fixed_size cardsU1 xD add1n.
 have n0 : m.+1%:R != 0 :> R by rewrite pnatr_eq0.
 have c0 : 'C(m.+1, k.+1)%:R != 0 :> R by rewrite pnatr_eq0 -lt0n bin_gt0 ltnS ltnW.
 have c1 : 'C(m, k.+1)%:R != 0 :> R by rewrite pnatr_eq0 -lt0n bin_gt0.
-set q := k.+1%:R / m.+1%:R; transitivity ((1 - q) * (\sum_p slot p * M (p.2 |: p.1) y)
-    + q * (\sum_p slot p * M (x |: p.1) y)); last first.
-  by rewrite !mulr_sumr -big_split; apply: eq_bigr => p _ /=; ring.
-rewrite (sum_slot_both (fun S => M S y)) (sum_slot_fst (fun S => M (x |: S) y)).
-rewrite -mulr_suml big_mkcondr split_subsets // big_split /= [LHS]mulrDl; congr (_ + _).
+rewrite -!mulr_suml big_mkcondr split_subsets // big_split /= [LHS]mulrDl; congr (_ + _).
   rewrite -big_mkcondr -(share_without (b := k.+1%:R) n0 c1 c0); last first.
     by rewrite -natrB ?(leqW kD) // -!natrM -mul_bin_down.
   by rewrite mulrA mulrAC mulrC.
@@ -117,6 +113,13 @@ rewrite -big_mkcondr (eq_bigl (fun S : {set I} => size_is k S)) => [|S]; last fi
   by apply: andb_id2l => sub; rewrite cardsU1 (subset_notin xD sub).
 rewrite -(share_with (b := k.+1%:R) n0 bin_k c0); last by rewrite -!natrM mul_bin_diag.
 by rewrite mulrA mulrAC mulrC.
+Qed.
+Lemma batch_with x : x \notin D ->
+  fixed_size k.+1 M (x |: D) =1 mixture slot (fun p => blend share (M (x |: p.1)) (M (p.2 |: p.1))).
+Proof.
+move=> xD y; rewrite batch_split // batch_without /mixture /fixed_size -mulr_suml.
+rewrite -(sum_slot_fst (fun S => M (x |: S) y)) !mulr_sumr -big_split.
+by apply: eq_bigr => p _; rewrite /blend /=; ring.
 Qed.
 End Slots.
 

@@ -1,0 +1,160 @@
+(* Poisson samples that are cut to a largest size. *)
+From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import ring.
+From kernel Require Import statements profiles sampling batches.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+(* A uniform choice of c records out of a random set whose law depends on its size alone is a uniform choice of c. *)
+Section Nested.
+Variables (R : realFieldType) (I : finType).
+Implicit Types (S K D E X : {set I}).
+
+Lemma sum_of_sizes E (h : nat -> R) :
+  \sum_(X : {set I} | X \subset E) h #|X| = \sum_(j < #|E|.+1) 'C(#|E|, j)%:R * h j.
+Proof.
+rewrite (partition_big (fun X : {set I} => inord #|X| : 'I_#|E|.+1) xpredT) //=; apply: eq_bigr => j _.
+rewrite -count_batches; apply: eq_big => X.
+  by apply: andb_id2l => /subset_leq_card le; rewrite -val_eqE /= inordK.
+by case/andP=> /subset_leq_card le /eqP <-; rewrite inordK.
+Qed.
+
+(* The sets between K and D are K with a set of other records of D. *)
+Lemma sum_between K D (F : {set I} -> R) : K \subset D ->
+  \sum_(S : {set I} | (K \subset S) && (S \subset D)) F S = \sum_(X : {set I} | X \subset D :\: K) F (K :|: X).
+Proof.
+move=> KD; rewrite (reindex_onto (fun X => K :|: X) (fun S => S :\: K)) /= => [|S /andP [KS _]]; last first.
+  by rewrite -[RHS](setID S K) (setIidPr KS).
+apply: eq_bigl => X; rewrite subsetUl subUset KD subsetD setDUl setDv set0U /=; apply: andb_id2l => XD.
+by apply/eqP/idP => [/setDidPl|/setDidPl].
+Qed.
+
+Lemma nested c b D (g : nat -> R) (F : {set I} -> R) : (c <= b)%N -> (b <= #|D|)%N ->
+  \sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N)
+    g #|S| * (\sum_(K : {set I} | (K \subset S) && (#|K| == c)) F K / 'C(#|S|, c)%:R) =
+  (\sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N) g #|S|) *
+    (\sum_(K : {set I} | (K \subset D) && (#|K| == c)) F K / 'C(#|D|, c)%:R).
+Proof.
+move=> cb bD; pose h s := if (b <= s)%N then g s / 'C(s, c)%:R else 0 : R.
+pose G : R := \sum_(j < (#|D| - c).+1) 'C(#|D| - c, j)%:R * h (c + j)%N.
+have swap (f : {set I} -> R) :
+    \sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N)
+      g #|S| * (\sum_(K : {set I} | (K \subset S) && (#|K| == c)) f K / 'C(#|S|, c)%:R) =
+    (\sum_(K : {set I} | (K \subset D) && (#|K| == c)) f K) * G.
+  transitivity (\sum_(S : {set I} | S \subset D) \sum_(K : {set I} | (K \subset S) && (#|K| == c)) f K * h #|S|).
+    rewrite big_mkcondr; apply: eq_bigr => S _; rewrite /h; case: ifP => _.
+      by rewrite mulr_sumr; apply: eq_bigr => K _; ring.
+    by rewrite big1 // => K _; rewrite mulr0.
+  rewrite (exchange_big_dep (fun K : {set I} => (K \subset D) && (#|K| == c))) /=; last first.
+    by move=> S K SD /andP [KS ->]; rewrite (subset_trans KS SD).
+  rewrite mulr_suml; apply: eq_bigr => K /andP [KD /eqP e]; rewrite -mulr_sumr; congr (_ * _).
+  rewrite (eq_bigl (fun S : {set I} => (K \subset S) && (S \subset D))) => [|S]; last by rewrite e eqxx andbT andbC.
+  rewrite sum_between // (eq_bigr (fun X : {set I} => h (c + #|X|)%N)) => [|X]; last first.
+    by rewrite subsetD => /andP [_ dis]; rewrite cardsU disjoint_setI0 1?disjoint_sym // cards0 subn0 e.
+  by rewrite (sum_of_sizes _ (fun j => h (c + j)%N)) cardsD (setIidPr KD) e.
+have c0 s : (b <= s)%N -> 'C(s, c)%:R != 0 :> R.
+  by move=> bs; rewrite pnatr_eq0 -lt0n bin_gt0 (leq_trans cb bs).
+have one := swap (fun=> 1); rewrite count_batches mulr1 in one.
+rewrite swap -mulr_suml -[in RHS](_ : 'C(#|D|, c)%:R * G = \sum_(S : {set I} | _) g #|S|).
+  have e (u v w : R) : v != 0 -> u * w = v * w * (u / v) by move=> v0; field.
+  exact: e (c0 _ bD).
+rewrite -one; apply: eq_bigr => S /andP [_ bS].
+by rewrite count_batches mul1r mulfV ?c0 // mulr1.
+Qed.
+End Nested.
+
+Section OneTag.
+Variables (R : realFieldType) (I T : finType) (q : R) (k : nat) (M : {set I} -> T -> R) (D : {set I}).
+Hypotheses (q0 : 0 <= q) (q1 : q <= 1) (kD : (k < #|D|)%N).
+Local Notation b := k.+1.
+Local Notation m := #|D|.
+Implicit Types (S : {set I}) (x : I).
+
+Lemma coins_of_size S : S \subset D -> coins q D S = q ^+ #|S| * (1 - q) ^+ (m - #|S|).
+Proof.
+move=> sub; rewrite /coins (bigID (mem S)) /=; congr (_ * _).
+  rewrite (eq_bigr (fun=> q)) => [|i /andP [_ ->] //]; rewrite prodr_const; congr (_ ^+ _).
+  by apply: eq_card => i; rewrite unfold_in /= andb_idl // => /(subsetP sub).
+rewrite (eq_bigr (fun=> 1 - q)) => [|i /andP [_ /negbTE ->] //]; rewrite prodr_const; congr (_ ^+ _).
+by rewrite -{2}(setIidPr sub) -cardsD; apply: eq_card => i; rewrite unfold_in /= !inE andbC.
+Qed.
+
+Lemma full_ge0 : 0 <= full q b D. Proof. by apply: sumr_ge0 => S _; exact: coins_ge0. Qed.
+Lemma few : \sum_(S : {set I} | (S \subset D) && (#|S| < b)%N) coins q D S = 1 - full q b D.
+Proof.
+apply/eqP; rewrite eq_sym subr_eq -(coins_sum q D) /full (bigID (fun S : {set I} => (#|S| < b)%N)) /=.
+by apply/eqP; congr (_ + _); apply: eq_bigl => S; rewrite -leqNgt.
+Qed.
+Lemma kept_share S : (b <= #|S|)%N -> q * b%:R / #|S|.+1%:R <= 1.
+Proof.
+move=> bS; rewrite ler_pdivr_mulr ?ltr0Sn // mul1r.
+by apply: le_trans (ler_pimull _ q1) _; rewrite ?ler0n // ler_nat leqW.
+Qed.
+Lemma full_with_bounds : 0 <= full_with q b D /\ full_with q b D <= full q b D.
+Proof.
+split.
+  by apply: sumr_ge0 => S _; rewrite !mulr_ge0 ?coins_ge0 ?invr_ge0 ?ler0n.
+by apply: ler_sum => S /andP [_ bS]; rewrite ler_pimulr ?coins_ge0 // kept_share.
+Qed.
+
+(* What the sample is if fewer than b others are drawn, and otherwise. *)
+Definition fewer S : R := if (S \subset D) && (#|S| < b)%N then coins q D S else 0.
+Lemma sum_fewer (F : {set I} -> R) :
+  \sum_S fewer S * F S = \sum_(S : {set I} | (S \subset D) && (#|S| < b)%N) coins q D S * F S.
+Proof. by rewrite [RHS]big_mkcond; apply: eq_bigr => S _; rewrite /fewer; case: ifP; rewrite ?mul0r. Qed.
+Lemma fixed_size_all S y : #|S| = b -> fixed_size b M S y = M S y.
+Proof.
+move=> e; rewrite /fixed_size e binn; under eq_bigr do rewrite divr1.
+apply: big_pred1 => K; rewrite -e; apply/andP/eqP => [[KS /eqP c]|-> //].
+by apply/eqP; rewrite eqEcard KS c leqnn.
+Qed.
+
+(* Sums over the draws of at least b others. *)
+Lemma many (g : nat -> R) c (F : {set I} -> T -> R) y : (c <= b)%N ->
+  \sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N) coins q D S * g #|S| * fixed_size c F S y =
+  (\sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N) coins q D S * g #|S|) * fixed_size c F D y.
+Proof.
+move=> cb; pose h s := q ^+ s * (1 - q) ^+ (m - s) * g s.
+rewrite (eq_bigr (fun S : {set I} => h #|S| * fixed_size c F S y)) => [|S /andP [sub _]]; last by rewrite coins_of_size.
+rewrite (nested h (fun S => F S y) cb kD); congr (_ * _).
+by apply: eq_bigr => S /andP [sub _]; rewrite coins_of_size.
+Qed.
+
+Lemma truncated_without : truncated q b M D =1 fun y =>
+  \sum_S fewer S * M S y + \sum_p slot R D k p * (full q b D * M (p.2 |: p.1) y).
+Proof.
+move=> y; rewrite /truncated sum_fewer (bigID (fun S : {set I} => (#|S| < b)%N)) /=; congr (_ + _).
+  by apply: eq_bigr => S /andP [_ ->].
+under [RHS]eq_bigr do rewrite mulrCA.
+rewrite -mulr_sumr -[\sum_p _](batch_without D k M y).
+transitivity ((\sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N) coins q D S * 1) * fixed_size b M D y).
+  rewrite -(many (fun=> 1)) //; apply: eq_big => S; first by rewrite -leqNgt.
+  by case/andP=> _ /negbTE ->; rewrite mulr1.
+by congr (_ * _); apply: eq_bigr => S _; rewrite mulr1.
+Qed.
+Lemma truncated_with x : x \notin D -> truncated q b M (x |: D) =1 fun y =>
+  \sum_S fewer S * blend q (M (x |: S)) (M S) y +
+  \sum_p slot R D k p * ((full q b D - full_with q b D) * M (p.2 |: p.1) y + full_with q b D * M (x |: p.1) y).
+Proof.
+move=> xD y; rewrite /truncated sum_fewer split_subsets // (bigID (fun S : {set I} => (#|S| < b)%N)) /=.
+congr (_ + _).
+  apply: eq_bigr => S /andP [sub less]; rewrite less coins_out // coins_in // /blend.
+  rewrite cardsU1 (subset_notin xD sub) add1n.
+  case: ltnP => [_|more]; first by ring.
+  rewrite fixed_size_all ?cardsU1 ?(subset_notin xD sub); first by ring.
+  by apply/eqP; rewrite eqn_leq more add1n less.
+pose f S := coins q D S * 1 * fixed_size b M S y.
+pose g (F : {set I} -> T -> R) c S := coins q D S * (q * b%:R / #|S|.+1%:R) * fixed_size c F S y.
+transitivity (\sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N)
+    (f S + (g (fun S => M (x |: S)) k S - g M b S))).
+  apply: eq_big => S; first by rewrite -leqNgt.
+  case/andP=> sub; rewrite -leqNgt => less; rewrite coins_out // coins_in // ltnNge less /= cardsU1.
+  rewrite (subset_notin xD sub) ltnNge add1n (leqW less) /= (batch_split less) ?(subset_notin xD sub) //.
+  by rewrite /f /g; ring.
+rewrite big_split sumrB /= (many (fun=> 1)) // !(many (fun s => q * b%:R / s.+1%:R)) //.
+rewrite -/(full_with q b D) (eq_bigr (coins q D)) => [|S _]; last by rewrite mulr1.
+rewrite -/(full q b D) (batch_without D k M y) /fixed_size -mulr_suml -(sum_slot_fst kD (fun S => M (x |: S) y)).
+rewrite !mulr_sumr -sumrB -big_split; apply: eq_bigr => p _ /=; ring.
+Qed.
+End OneTag.
