@@ -110,6 +110,22 @@ apply: big_pred1 => K; rewrite -e; apply/andP/eqP => [[KS /eqP c]|-> //].
 by apply/eqP; rewrite eqEcard KS c leqnn.
 Qed.
 
+Lemma fewer_ge0 S : 0 <= fewer S.
+Proof. by rewrite /fewer; case: ifP => // _; exact: coins_ge0. Qed.
+Lemma fewer_sum : \sum_S fewer S = 1 - full q b D.
+Proof. by rewrite -few -(eq_bigr _ (fun S _ => mulr1 (coins q D S))) -sum_fewer; apply: eq_bigr => S _; rewrite mulr1. Qed.
+Lemma fewer_in S : 0 < fewer S -> S \subset D /\ (#|S| < b)%N.
+Proof. by rewrite /fewer; case: ifP; rewrite ?ltxx // => /andP []. Qed.
+Lemma full_le1 : full q b D <= 1.
+Proof. by rewrite -subr_ge0 -fewer_sum sumr_ge0 // => S _; exact: fewer_ge0. Qed.
+Lemma full_with_gt0 : 0 < q -> 0 < full_with q b D.
+Proof.
+move=> q_gt0; rewrite /full_with (bigD1 D) ?subxx //= ltr_paddr //.
+  by apply: sumr_ge0 => S _; rewrite !mulr_ge0 ?coins_ge0 ?invr_ge0 ?ler0n.
+rewrite coins_of_size // subnn expr0 mulr1.
+by rewrite !mulr_gt0 ?exprn_gt0 ?invr_gt0 ?ltr0Sn.
+Qed.
+
 (* Sums over the draws of at least b others. *)
 Lemma many (g : nat -> R) c (F : {set I} -> T -> R) y : (c <= b)%N ->
   \sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N) coins q D S * g #|S| * fixed_size c F S y =
@@ -158,3 +174,102 @@ rewrite -/(full q b D) (batch_without D k M y) /fixed_size -mulr_suml -(sum_slot
 rewrite !mulr_sumr -sumrB -big_split; apply: eq_bigr => p _ /=; ring.
 Qed.
 End OneTag.
+
+Section Theorems.
+Variable R : realFieldType.
+
+(* The two parts, each an average. *)
+Lemma two_parts (J K T : finType) (v : J -> R) (w : K -> R) (P Q : J -> T -> R) (P' Q' : K -> T -> R) a d d' :
+  (forall j, 0 <= v j) -> law w -> (forall j, 0 < v j -> H a (P j) (Q j) <= d) ->
+  (forall k, 0 < w k -> H a (P' k) (Q' k) <= d') ->
+  H a (fun y => \sum_j v j * P j y + \sum_k w k * P' k y) (fun y => \sum_j v j * Q j y + \sum_k w k * Q' k y)
+    <= (\sum_j v j) * d + d'.
+Proof.
+move=> v0 lw le le'.
+apply: (@le_trans _ _ (H a (mixture v P) (mixture v Q) + H a (mixture w P') (mixture w Q'))).
+  rewrite /H -big_split; apply: ler_sum => y _ /=; apply: le_trans (posD _ _).
+  by rewrite mulrDr opprD addrACA.
+apply: ler_add; last exact: mixture_le.
+apply: le_trans (joint_convexity P Q a v0) _; rewrite mulr_suml; apply: ler_sum => j _.
+move: (v0 j); rewrite le_eqVlt => /orP [/eqP <-|h]; first by rewrite !mul0r.
+by apply: ler_wpmul2l; rewrite ?v0 ?le.
+Qed.
+Lemma two_parts_law (J K T : finType) (v : J -> R) (w : K -> R) (t : R) (P : J -> T -> R) (P' : K -> T -> R) :
+  (forall j, 0 <= v j) -> \sum_j v j = 1 - t -> law w -> (forall j, law (P j)) ->
+  (forall k y, 0 <= P' k y) -> (forall k, \sum_y P' k y = t) ->
+  law (fun y => \sum_j v j * P j y + \sum_k w k * P' k y).
+Proof.
+move=> v0 v1 [w0 w1] lP P0 P1; split=> [y|].
+  by rewrite addr_ge0 // sumr_ge0 // => i _; rewrite mulr_ge0 ?(lP i).1.
+rewrite big_split /= exchange_big /= (eq_bigr v) => [|j _]; last by rewrite -mulr_sumr (lP j).2 mulr1.
+rewrite v1 exchange_big /= (eq_bigr (fun k => w k * t)) => [|k _]; last by rewrite -mulr_sumr P1.
+by rewrite -mulr_suml w1 mul1r subrK.
+Qed.
+
+Lemma law_eq (T : finType) (P Q : T -> R) : P =1 Q -> law Q -> law P.
+Proof. by move=> e [Q0 Q1]; split=> [x|]; [rewrite e | rewrite -[RHS]Q1; apply: eq_bigr => x _]. Qed.
+
+Theorem truncated_removed : Truncated_removed R.
+Proof.
+move=> I T U1 U2 q [|k] M A1 B1 A2 B2 D x q0 q1 // kD xD lM lA1 lB1 lA2 lB2 dom1 dom2 t m A B.
+have [m0 mt] := full_with_bounds k D q0 q1.
+have t1 : 0 <= 1 - t by rewrite subr_ge0 full_le1.
+have tm : 0 <= t - m by rewrite subr_ge0.
+have t0 : 0 <= t by apply: le_trans m0 mt.
+have v0 := fewer_ge0 k D q0 q1; have v1 := fewer_sum q k D; have lw := slot_law R kD.
+have lwith : law (truncated q k.+1 M (x |: D)).
+  apply: law_eq (truncated_with q M kD xD) _; apply: (two_parts_law v0 v1 lw _ _ _) => [S|p y|p].
+  - exact: blend_law.
+  - by rewrite addr_ge0 // mulr_ge0 // (lM _).1.
+  - by rewrite big_split /= -!mulr_sumr !(lM _).2 !mulr1 subrK.
+have lwithout : law (truncated q k.+1 M D).
+  apply: law_eq (truncated_without q M kD) _; apply: (two_parts_law v0 v1 lw lM _ _) => [p y|p].
+  - by rewrite mulr_ge0 // (lM _).1.
+  - by rewrite -mulr_sumr (lM _).2 mulr1.
+have lbA := blend_law q0 q1 lA1 lB1.
+have lA : law A.
+  split=> [[u|u]|].
+  - by rewrite mulr_ge0 // lbA.1.
+  - by rewrite addr_ge0 // mulr_ge0 // ?lA2.1 ?lB2.1.
+  - by rewrite big_sumType /= big_split /= -!mulr_sumr lbA.2 lA2.2 lB2.2; ring.
+have lB : law B.
+  split=> [[u|u]|]; rewrite ?mulr_ge0 ?lB1.1 ?lB2.1 //.
+  by rewrite big_sumType /= -!mulr_sumr lB1.2 lB2.2; ring.
+have removed : dominates (truncated q k.+1 M (x |: D)) (truncated q k.+1 M D) A B.
+  move=> a a0; rewrite (H_eq a (truncated_with q M kD xD) (truncated_without q M kD)).
+  pose d' := \sum_u pos (m * A2 u + (t - m - a * t) * B2 u).
+  have -> : H a A B = (1 - t) * H a (blend q A1 B1) B1 + d'.
+    rewrite /H big_sumType /= mulr_sumr; congr (_ + _); apply: eq_bigr => u _.
+      by rewrite -posM //; congr pos; ring.
+    by congr pos; ring.
+  rewrite -v1; apply: two_parts => // [S /fewer_in [sub few_S]|p /slot_in [sub e _ jS]].
+    by apply: blend_dominated => //; apply: dom1.
+  rewrite /H (eq_bigr (fun y => pos (m * M (x |: p.1) y + (t - m - a * t) * M (p.2 |: p.1) y))); last first.
+    by move=> y _; congr pos; rewrite -/t -/m; ring.
+  by apply: dominates_combined => //; apply: dom2 => //; rewrite e.
+by split=> //; exact: swapped.
+Qed.
+
+Theorem truncated_replaced : Truncated_replaced R.
+Proof.
+move=> I T q [|k] a h1 h2 h M D x x' q_gt0 q1 // kD a1 xD xD' t r a' c le1 le2 le.
+have q0 := ltW q_gt0; have [m0 mt] := full_with_bounds k D q0 q1.
+have m_gt0 : 0 < full_with q k.+1 D by exact: full_with_gt0.
+have t_gt0 : 0 < t by apply: lt_le_trans m_gt0 mt.
+have r0 : 0 < r by rewrite divr_gt0.
+have r1 : r <= 1 by rewrite ler_pdivr_mulr // mul1r.
+rewrite (H_eq a (truncated_with q M kD xD) (truncated_with q M kD xD')).
+rewrite -(fewer_sum q k D); apply: two_parts => [S||S /fewer_in [sub few_S]|p /slot_in [sub e _ jS]].
+- exact: fewer_ge0.
+- exact: slot_law.
+- by apply: advanced_bound => //; [exact: le1 | exact: le2].
+have tr : t * r = full_with q k.+1 D by rewrite mulrC divfK // gt_eqF.
+rewrite /H (eq_bigr (fun y => t * pos (blend r (M (x |: p.1)) (M (p.2 |: p.1)) y
+    - a * blend r (M (x' |: p.1)) (M (p.2 |: p.1)) y))) => [|y _]; last first.
+  by rewrite -posM ?(ltW t_gt0) //; congr pos; rewrite -tr -/t /blend; ring.
+rewrite -mulr_sumr ler_pmul2l //.
+have := advanced_bound r0 r1 a1 (le p.1 p.2 sub (congr1 succn e) jS)
+  (le p.1 x' sub (congr1 succn e) (subset_notin xD' sub)).
+by rewrite -mulrDl subrK mul1r.
+Qed.
+End Theorems.
