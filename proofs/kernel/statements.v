@@ -303,4 +303,73 @@ Definition Random_allocation : Prop :=
   dominates run_with run_without pair_with pair_without /\
   dominates run_without run_with pair_without pair_with.
 
+(** * The lattice *)
+
+(* routes/lattice/proof.md, sections 2 and 4. Spreading: each outcome x is cut into pieces K x u, which keep its P-mass
+   and its Q-mass if a piece at u has the ratio Q/P = y u. The pieces at one u become one outcome. The result
+   dominates. *)
+Definition Spread : Prop := forall (T U : finType) (P Q : T -> R) (K : T -> U -> R) (y : U -> R),
+  (forall x u, 0 <= K x u) -> (forall x, \sum_u K x u = P x) -> (forall x, \sum_u K x u * y u = Q x) ->
+  let A u := \sum_x K x u in dominates P Q A (fun u => A u * y u).
+
+(* A measure on the lattice is a polynomial p: its coefficient p`_i is the mass at level i. A product of polynomials is a
+   convolution. Level i of step t has the ratio Q/P = g t * z ^+ i, with z = e^(-h) for the width h of the lattice and
+   g t = e^(-s) for the offset s of the step. The profile of such a composition at a: *)
+Definition lattice_profile (a g z : R) (p : {poly R}) : R := \sum_(j < size p) p`_j * pos (1 - a * (g * z ^+ j)).
+
+(* The levels of step t, and one outcome more, None, for the rest. *)
+Definition levels (m : nat -> nat) (t : nat) : finType := [finType of option 'I_(m t)].
+
+(* routes/lattice/proof.md, sections 4 and 7. Steps of any kinds, each with a pair on the levels 0, ..., m t - 1 and a
+   rest None, of P-mass at most rest t, that counts as infinite loss. p t is at least the P-mass, level by level, so it
+   may be rounded up. The profile of n steps is at most that of the convolution, and the sum of the rests. *)
+Definition Upper_measure : Prop :=
+  forall (m : nat -> nat) (A B : forall t, levels m t -> R) (p : nat -> {poly R}) (g rest : nat -> R) (z a : R)
+         (n : nat),
+  (forall t, law (@A t)) -> (forall t, law (@B t)) -> 0 <= z -> (forall t, 0 <= g t) -> 0 <= a ->
+  (forall t i, 0 <= (p t)`_i) ->
+  (forall t (i : 'I_(m t)), @A t (Some i) <= (p t)`_i) ->
+  (forall t (i : 'I_(m t)), @A t (Some i) * (g t * z ^+ i) <= @B t (Some i)) ->
+  (forall t, @A t None <= rest t) ->
+  H a (@run (levels m) (fixed A) n) (@run (levels m) (fixed B) n) <=
+    lattice_profile a (\prod_(t < n) g t) z (\prod_(t < n) p t) + \sum_(t < n) rest t.
+
+(* routes/lattice/proof.md, sections 5 and 7. The same from below: p t is at most the P-mass, level by level, ratios are
+   at most those of the lattice, and the rest does not count. *)
+Definition Lower_measure : Prop :=
+  forall (m : nat -> nat) (A B : forall t, levels m t -> R) (p : nat -> {poly R}) (g : nat -> R) (z a : R)
+         (n : nat),
+  (forall t, law (@A t)) -> (forall t, law (@B t)) -> 0 <= z -> (forall t, 0 <= g t) -> 0 <= a ->
+  (forall t i, 0 <= (p t)`_i) -> (forall t, (size (p t) <= m t)%N) ->
+  (forall t (i : 'I_(m t)), (p t)`_i <= @A t (Some i)) ->
+  (forall t (i : 'I_(m t)), @B t (Some i) <= @A t (Some i) * (g t * z ^+ i)) ->
+  lattice_profile a (\prod_(t < n) g t) z (\prod_(t < n) p t) <=
+    H a (@run (levels m) (fixed A) n) (@run (levels m) (fixed B) n).
+
+(* routes/lattice/proof.md, section 6. Tilting before the convolution is undone after it. *)
+Definition Tilt : Prop := forall (p q : nat -> {poly R}) (c : nat -> R) (w : R) (n : nat),
+  (forall t i, (q t)`_i = c t * w ^+ i * (p t)`_i) ->
+  forall j, (\prod_(t < n) q t)`_j = (\prod_(t < n) c t) * w ^+ j * (\prod_(t < n) p t)`_j.
+
+(* routes/lattice/proof.md, section 7. Masses that are rounded down, or cut off, before a product make no mass of it
+   larger; *)
+Definition Rounded_down : Prop := forall (p p' q q' : {poly R}),
+  (forall i, 0 <= p'`_i /\ p'`_i <= p`_i) -> (forall i, 0 <= q'`_i /\ q'`_i <= q`_i) ->
+  forall j, 0 <= (p' * q')`_j /\ (p' * q')`_j <= (p * q)`_j.
+(* and what is missing, p.[1] - c.[1] in all, adds at most W times itself to a sum with weights of at most W. Total
+   masses multiply. *)
+Definition Missing_mass : Prop := forall (p c : {poly R}) (w : nat -> R) (W : R),
+  (forall i, 0 <= c`_i /\ c`_i <= p`_i) -> (forall i, w i <= W) ->
+  \sum_(j < size p) p`_j * w j <= \sum_(j < size p) c`_j * w j + W * (p.[1] - c.[1]).
+Definition Total_mass : Prop := forall (p : nat -> {poly R}) (n : nat),
+  (\prod_(t < n) p t).[1] = \prod_(t < n) (p t).[1].
+
+(* A certificate, from the steps to the number: ten adaptive steps, each with P and Q at most a factor of 3 apart at every
+   outcome (randomised response, or anything that is log 3-differentially private), satisfy
+   P(E) <= 9 Q(E) + 745/1000 for every event E. Coq computes the composition, in integers. *)
+Definition Ten_responses : Prop := forall (T : nat -> finType) (P Q : steps T), laws P -> laws Q ->
+  (forall n h x, @P n h x <= 3%:R * @Q n h x) -> (forall n h x, @Q n h x <= 3%:R * @P n h x) ->
+  forall E : pred (history T 10),
+  \sum_(x | E x) @run T P 10 x <= 9%:R * (\sum_(x | E x) @run T Q 10 x) + 745%:R / 1000%:R.
+
 End Kernel.
