@@ -83,7 +83,7 @@ rewrite (sum_slot (fun S j => F (j |: S))) waysE.
 under eq_bigr do rewrite -mulr_suml.
 by rewrite -mulr_suml sum_slots -mulf_div divff ?mul1r // pnatr_eq0.
 Qed.
-Lemma slot_law : law slot.
+Lemma slot_law : distribution slot.
 Proof.
 split=> [p|]; first by rewrite /slot; case: ifP; rewrite ?invr_ge0 ?ways_ge0.
 have := sum_slot_fst (fun=> 1); under eq_bigr do rewrite mulr1; move=> ->.
@@ -127,7 +127,7 @@ Section Theorems.
 Variable R : realFieldType.
 
 Lemma fixed_size_law (I T : finType) b (M : {set I} -> T -> R) (D : {set I}) :
-  (b <= #|D|)%N -> (forall S, law (M S)) -> law (fixed_size b M D).
+  (b <= #|D|)%N -> (forall S, distribution (M S)) -> distribution (fixed_size b M D).
 Proof.
 move=> bD lM; split=> [y|].
   by apply: sumr_ge0 => S _; rewrite divr_ge0 ?ler0n ?(lM S).1.
@@ -145,9 +145,9 @@ Qed.
 Theorem fixed_size_removed : Fixed_size_removed R.
 Proof.
 move=> I T U [|k] M A B D x //= kD xD lM lA lB dom; have [q0 q1] := share_bounds kD.
-have lwith : law (fixed_size k.+1 M (x |: D)).
+have lwith : distribution (fixed_size k.+1 M (x |: D)).
   by apply: fixed_size_law => //; rewrite cardsU1 xD ltnW // ltnS.
-have lwithout : law (fixed_size k.+1 M D) by apply: fixed_size_law.
+have lwithout : distribution (fixed_size k.+1 M D) by apply: fixed_size_law.
 have removed : dominates (fixed_size k.+1 M (x |: D)) (fixed_size k.+1 M D) (blend (k.+1%:R / #|D|.+1%:R) A B) B.
   apply: dominates_eq (batch_with kD M xD) (batch_without D k M) (frefl _) (frefl _) _.
   apply: draws_revealed => [|[S j] /slot_in [/= sub e jD jS]]; first exact: slot_law.

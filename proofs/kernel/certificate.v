@@ -135,19 +135,19 @@ Definition response_Q (t : nat) (o : levels (fun=> 2%N) t) : R :=
   if (o : option 'I_2) is Some i then mass i * ratio i else 0.
 Lemma mass_ge0 i : 0 <= mass i. Proof. by rewrite /mass; case: ifP => _; rewrite ?divr_ge0 ?invr_ge0 ?ler0n. Qed.
 Lemma ratio_ge0 i : 0 <= ratio i. Proof. by rewrite mulr_ge0 ?exprn_ge0 ?invr_ge0 ?ler0n. Qed.
-Lemma P_law t : law (@response_P t).
+Lemma P_law t : distribution (@response_P t).
 Proof.
 split=> [[i|] //=|]; first exact: mass_ge0.
 by rewrite big_option !big_ord_recl big_ord0 /= /mass /=; field.
 Qed.
-Lemma Q_law t : law (@response_Q t).
+Lemma Q_law t : distribution (@response_Q t).
 Proof.
 split=> [[i|] //=|]; first by rewrite mulr_ge0 ?mass_ge0 ?ratio_ge0.
 by rewrite big_option !big_ord_recl big_ord0 /= /mass /ratio /= expr0 expr1; field.
 Qed.
 
 (* What is log 3-differentially private is dominated: spread each outcome over the two levels. *)
-Lemma pure_dominated (T : finType) (P Q : T -> R) t : law P -> law Q ->
+Lemma pure_dominated (T : finType) (P Q : T -> R) t : distribution P -> distribution Q ->
   (forall x, P x <= 3%:R * Q x) -> (forall x, Q x <= 3%:R * P x) ->
   dominates P Q (@response_P t) (@response_Q t).
 Proof.
@@ -190,14 +190,14 @@ have D0 : 0 < 4%:R ^+ n :> R by rewrite exprn_gt0 // ltr0n.
 by rewrite exprVn mulrC ler_pdivr_mulr.
 Qed.
 Lemma responses_private n dn dd : at_most n (convolved responses n) 4 9 1 3 1 1 9 dn dd ->
-  forall (T : nat -> finType) (P Q : steps R T), laws P -> laws Q ->
+  forall (T : nat -> finType) (P Q : steps R T), distributions P -> distributions Q ->
   (forall k h x, P k h x <= 3%:R * Q k h x) -> (forall k h x, Q k h x <= 3%:R * P k h x) ->
   forall E : pred (history T n),
-  \sum_(x | E x) @run R T P n x <= 9%:R * (\sum_(x | E x) @run R T Q n x) + val dn / val dd.
+  \sum_(x | E x) run P n x <= 9%:R * (\sum_(x | E x) run Q n x) + val dn / val dd.
 Proof.
 move=> /responses_profile le T P Q lP lQ PQ QP.
 have nine : (0 : R) <= 9%:R := ler0n R 9.
-have dom : dominates (@run R T P n) (@run R T Q n) (@run R _ (fixed response_P) n) (@run R _ (fixed response_Q) n).
+have dom : dominates (run P n) (run Q n) (run (fixed response_P) n) (run (fixed response_Q) n).
   apply: adaptive_composition => //; [exact: P_law | exact: Q_law |].
   by move=> k h; apply: pure_dominated.
 apply: (dominated_is_private dom nine); apply: le_trans le.

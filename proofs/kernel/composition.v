@@ -12,7 +12,7 @@ Variable R : realFieldType.
 Definition after (T U : finType) (P : T -> R) (K : T -> U -> R) : T * U -> R := fun z => P z.1 * K z.1 z.2.
 
 Lemma after_law (T U : finType) (P : T -> R) (K : T -> U -> R) :
-  law P -> (forall x, law (K x)) -> law (after P K).
+  distribution P -> (forall x, distribution (K x)) -> distribution (after P K).
 Proof.
 move=> lP lK; split=> [z|]; first by rewrite mulr_ge0 ?lP.1 ?(lK _).1.
 rewrite -(pair_bigA _ (fun x y => P x * K x y)) -[RHS]lP.2 /=.
@@ -21,8 +21,8 @@ Qed.
 
 Lemma two_steps (T1 T2 U1 U2 : finType) (P1 Q1 : T1 -> R) (P2 Q2 : T1 -> T2 -> R)
     (A1 B1 : U1 -> R) (A2 B2 : U2 -> R) :
-  law P1 -> law Q1 -> (forall x, law (P2 x)) -> (forall x, law (Q2 x)) ->
-  law A1 -> law B1 -> law A2 -> law B2 ->
+  distribution P1 -> distribution Q1 -> (forall x, distribution (P2 x)) -> (forall x, distribution (Q2 x)) ->
+  distribution A1 -> distribution B1 -> distribution A2 -> distribution B2 ->
   dominates P1 Q1 A1 B1 -> (forall x, dominates (P2 x) (Q2 x) A2 B2) ->
   dominates (after P1 P2) (after Q1 Q2) (after A1 (fun=> A2)) (after B1 (fun=> B2)).
 Proof.
@@ -43,12 +43,13 @@ Qed.
 Lemma sum_unit (F : unit -> R) : \sum_h F h = F tt.
 Proof. by rewrite (big_pred1 tt) // => -[]. Qed.
 
-Lemma run_law (T : nat -> finType) (P : steps R T) n : laws P -> law (@run R T P n).
+Lemma run_law (T : nat -> finType) (P : steps R T) n : distributions P -> distribution (run P n).
 Proof.
 move=> lP; elim: n => [|n IH]; last exact: (after_law IH (lP n)).
 by split=> [x|]; [exact: ler01 | rewrite sum_unit].
 Qed.
-Lemma fixed_laws (U : nat -> finType) (A : forall n, U n -> R) : (forall n, law (A n)) -> laws (fixed A).
+Lemma fixed_laws (U : nat -> finType) (A : forall n, U n -> R) :
+  (forall n, distribution (A n)) -> distributions (fixed A).
 Proof. by move=> lA n h; exact: lA. Qed.
 
 (* The last step of a run as a sum of its own. *)

@@ -74,11 +74,12 @@ Section Measures.
 Variables (R : realFieldType) (m : nat -> nat).
 Local Notation U := (levels m).
 Variables (A B : forall t, U t -> R) (p : nat -> {poly R}) (g : nat -> R) (z : R).
-Hypotheses (lA : forall t, law (@A t)) (lB : forall t, law (@B t)) (z0 : 0 <= z) (g0 : forall t, 0 <= g t).
+Hypotheses (lA : forall t, distribution (@A t)) (lB : forall t, distribution (@B t)).
+Hypotheses (z0 : 0 <= z) (g0 : forall t, 0 <= g t).
 Hypothesis p0 : forall t i, 0 <= (p t)`_i.
 Implicit Type t : nat.
-Local Notation rA n := (@run R U (fixed A) n).
-Local Notation rB n := (@run R U (fixed B) n).
+Local Notation rA n := (run (fixed A) n).
+Local Notation rB n := (run (fixed B) n).
 Local Notation P n := (\prod_(t < n) p t).
 Local Notation G n := (\prod_(t < n) g t).
 
@@ -95,8 +96,8 @@ elim: n j => [|n IH] j; first by rewrite big_ord0 coef1 ler0n.
 by rewrite big_ord_recr coefM; apply: sumr_ge0 => i _; rewrite mulr_ge0.
 Qed.
 Lemma G_ge0 n : 0 <= G n. Proof. by apply: prodr_ge0. Qed.
-Lemma rA_law n : law (rA n). Proof. exact: run_law (fixed_laws lA). Qed.
-Lemma rB_law n : law (rB n). Proof. exact: run_law (fixed_laws lB). Qed.
+Lemma rA_law n : distribution (rA n). Proof. exact: run_law (fixed_laws lA). Qed.
+Lemma rB_law n : distribution (rB n). Proof. exact: run_law (fixed_laws lB). Qed.
 
 Lemma shuffle (u a c d v w : R) : u * a * (c * d * (v * w)) = u * (c * w) * (a * (d * v)).
 Proof. by ring. Qed.

@@ -54,7 +54,7 @@ rewrite [RHS]big_nat [LHS]big_nat; apply: eq_bigr => j /andP [ij jn].
 rewrite pos_id // subr_ge0; apply: (@le_trans _ _ (r i.+1)); last exact: r_mono.
 by apply: high; apply: leq_trans ij _.
 Qed.
-Lemma hull_laws : law hull_P /\ law hull_Q.
+Lemma hull_laws : distribution hull_P /\ distribution hull_Q.
 Proof.
 have Q0 o : 0 <= hull_Q o by case: o => [i|] //=; apply: turn_ge0; rewrite -ltnS.
 have P0 o : 0 <= hull_P o by case: o => [i|] //=; rewrite mulr_ge0 ?turn_ge0 ?r_ge0 // -ltnS.
@@ -77,7 +77,7 @@ have [up|down] := leP a (r m.+1).
   by exists m; split=> //; rewrite -e.
 by exists m.+1; split=> //; [exact: ltW | rewrite ltnn].
 Qed.
-Lemma hull_dominates (T : finType) (P Q : T -> R) : law P -> law Q ->
+Lemma hull_dominates (T : finType) (P Q : T -> R) : distribution P -> distribution Q ->
   (forall i, (i <= n)%N -> H (r i) P Q <= f i) -> dominates P Q hull_P hull_Q.
 Proof.
 move=> lP lQ le a a0; have [_ [_ [decreasing between]]] := shape_of_profiles lP lQ.

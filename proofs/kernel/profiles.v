@@ -45,7 +45,7 @@ Lemma dominates_eq T U (P P' Q Q' : T -> R) (A A' B B' : U -> R) :
 Proof. by move=> p q e f dom a a0; rewrite (H_eq a p q) (H_eq a e f); apply: dom. Qed.
 Lemma H_ge0 T a (P Q : T -> R) : 0 <= H a P Q.
 Proof. by apply: sumr_ge0 => x _; exact: pos_ge0. Qed.
-Lemma H_same T a (P : T -> R) : law P -> H a P P = pos (1 - a).
+Lemma H_same T a (P : T -> R) : distribution P -> H a P P = pos (1 - a).
 Proof.
 move=> [p p1]; rewrite /H -[RHS]mul1r -[X in _ = X * _]p1 mulr_suml; apply: eq_bigr => x _.
 by rewrite -posM // mulrBr mulr1 mulrC.
@@ -109,7 +109,7 @@ by rewrite exchange_big; apply: ler_sum => i _; rewrite mulr_sumr.
 Qed.
 (* At one threshold. *)
 Lemma mixture_le (I : finType) T (w : I -> R) (P Q : I -> T -> R) a d :
-  law w -> (forall i, 0 < w i -> H a (P i) (Q i) <= d) -> H a (mixture w P) (mixture w Q) <= d.
+  distribution w -> (forall i, 0 < w i -> H a (P i) (Q i) <= d) -> H a (mixture w P) (mixture w Q) <= d.
 Proof.
 move=> [w0 w1] le; apply: le_trans (joint_convexity P Q a w0) _.
 rewrite -[X in _ <= X]mul1r -w1 mulr_suml; apply: ler_sum => i _.
@@ -144,11 +144,11 @@ Qed.
 (* What composition needs of domination: positive parts of all combinations b P + c Q with b >= 0, also b = 0 and
    c > 0. Total masses must agree. *)
 Lemma dominates_combined T U (P Q : T -> R) (A B : U -> R) (b c : R) :
-  law P -> law Q -> law A -> law B -> dominates P Q A B -> 0 <= b ->
+  distribution P -> distribution Q -> distribution A -> distribution B -> dominates P Q A B -> 0 <= b ->
   \sum_x pos (b * P x + c * Q x) <= \sum_u pos (b * A u + c * B u).
 Proof.
 move=> lP lQ lA lB dom b0; case: (leP 0 c) => c0.
-  have e (V : finType) (S S' : V -> R) (lS : law S) (lS' : law S') :
+  have e (V : finType) (S S' : V -> R) (lS : distribution S) (lS' : distribution S') :
       \sum_x pos (b * S x + c * S' x) = b + c.
     under eq_bigr do rewrite pos_id ?addr_ge0 ?mulr_ge0 ?lS.1 ?lS'.1 //.
     by rewrite big_split /= -!mulr_sumr lS.2 lS'.2 !mulr1.
@@ -163,7 +163,7 @@ by rewrite !e ler_pmul2l // dom // divr_ge0 ?oppr_ge0 ?ltW //.
 Qed.
 
 Lemma mixture_law (I : finType) T (w : I -> R) (P : I -> T -> R) :
-  law w -> (forall i, law (P i)) -> law (mixture w P).
+  distribution w -> (forall i, distribution (P i)) -> distribution (mixture w P).
 Proof.
 move=> [w0 w1] lP; split=> [x|]; first by apply: sumr_ge0 => i _; rewrite mulr_ge0 ?(lP i).1.
 by rewrite exchange_big /= -[RHS]w1; apply: eq_bigr => i _; rewrite -mulr_sumr (lP i).2 mulr1.

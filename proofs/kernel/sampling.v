@@ -10,7 +10,7 @@ Section Blends.
 Variable R : realFieldType.
 Implicit Types (T U : finType) (q a : R).
 
-Lemma blend_law T q (P Q : T -> R) : 0 <= q -> q <= 1 -> law P -> law Q -> law (blend q P Q).
+Lemma blend_law T q (P Q : T -> R) : 0 <= q -> q <= 1 -> distribution P -> distribution Q -> distribution (blend q P Q).
 Proof.
 move=> q0 q1 [p p1] [r r1]; split=> [x|].
   by rewrite addr_ge0 // mulr_ge0 // subr_ge0.
@@ -30,7 +30,7 @@ Qed.
 
 (* A blend grows with what is blended. *)
 Lemma blend_dominated T U q (P Q : T -> R) (A B : U -> R) :
-  0 <= q -> q <= 1 -> law P -> law Q -> law A -> law B -> dominates P Q A B ->
+  0 <= q -> q <= 1 -> distribution P -> distribution Q -> distribution A -> distribution B -> dominates P Q A B ->
   dominates (blend q P Q) Q (blend q A B) B.
 Proof. by move=> q0 q1 lP lQ lA lB dom a a0; rewrite !blend_combined; exact: dominates_combined. Qed.
 
@@ -120,9 +120,9 @@ under eq_bigr => S sub do rewrite coins_out // coins_in // -mulrDl subrK mul1r.
 by apply: IH; rewrite -ltnS (leq_trans _ le) // ltnS [X in (_ < X)%N](cardsD1 x) xD.
 Qed.
 
-(* The draw of the others, as a law on all sets. *)
+(* The draw of the others, as a distribution on all sets. *)
 Definition drawn D S : R := if S \subset D then coins q D S else 0.
-Lemma drawn_law D : law (drawn D).
+Lemma drawn_law D : distribution (drawn D).
 Proof.
 split=> [S|]; first by rewrite /drawn; case: ifP => // _; exact: coins_ge0.
 by rewrite -big_mkcond coins_sum.
@@ -140,7 +140,7 @@ move=> xD y; rewrite /poisson split_subsets // big_mkcond; apply: eq_bigr => S _
 case: ifP => sub; last by rewrite mul0r.
 by rewrite coins_out // coins_in // /blend; ring.
 Qed.
-Lemma poisson_law T (M : {set I} -> T -> R) D : (forall S, law (M S)) -> law (poisson q M D).
+Lemma poisson_law T (M : {set I} -> T -> R) D : (forall S, distribution (M S)) -> distribution (poisson q M D).
 Proof.
 move=> lM; have [p p1] := mixture_law (drawn_law D) lM; split=> [y|]; first by rewrite poisson_without.
 by rewrite -[RHS]p1; apply: eq_bigr => y _; rewrite poisson_without.

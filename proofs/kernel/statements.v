@@ -1,13 +1,13 @@
 (* The finite kernel of dpbounds: what Coq has checked.
 
    This is the one file that a person has to read. It holds definitions and claims, each in words first, and no proof.
-   The other files prove every claim (`Theorem best_event : Best_event` proves `Best_event`), and `build` checks them.
-   A path in a comment names the proof on paper that the claim checks; paths are relative to dpbounds/privacy/.
+   The other files prove every claim (`Theorem best_event : Best_event R` proves `Best_event`), and build.py checks
+   them. A path in a comment names the proof on paper that the claim checks; paths are relative to dpbounds/privacy/.
 
    How to read it. R is any ordered field, such as the rational or the real numbers. A type T or U is a finite set of
    outcomes. `P : T -> R` gives a number P x to each outcome x. `\sum_x P x` is the sum over all outcomes, and
    `\sum_(x | E x) P x` over those with the property E. `%:R` turns a natural number into an element of R, `x ^+ n` is
-   a power, `fun x => ...` the function that maps x to ..., and `/\` means "and".
+   a power, `m.+1` is m + 1, `fun x => ...` the function that maps x to ..., and `/\` means "and".
    In every claim "forall" comes first, then hypotheses, each followed by `->`, and last what is claimed. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
@@ -20,7 +20,7 @@ Variable R : realFieldType.
 (** * Profiles *)
 
 (* A probability distribution on T: no negative number, and the sum is 1. *)
-Definition law (T : finType) (P : T -> R) : Prop := (forall x, 0 <= P x) /\ \sum_x P x = 1.
+Definition distribution (T : finType) (P : T -> R) : Prop := (forall x, 0 <= P x) /\ \sum_x P x = 1.
 
 (* The positive part: x if x >= 0, and 0 otherwise. *)
 Definition pos (x : R) : R := Num.max x 0.
@@ -52,7 +52,7 @@ Definition Dominated_is_private : Prop :=
 
 (* pairs/pairs.md, section 1. The profile of two distributions is 1 at a = 0, lies between the positive part of 1 - a
    and 1, does not increase with a, and is convex in a. *)
-Definition Shape_of_profiles : Prop := forall (T : finType) (P Q : T -> R), law P -> law Q ->
+Definition Shape_of_profiles : Prop := forall (T : finType) (P Q : T -> R), distribution P -> distribution Q ->
   H 0 P Q = 1 /\
   (forall a, 0 <= a -> pos (1 - a) <= H a P Q /\ H a P Q <= 1) /\
   (forall a b, a <= b -> H b P Q <= H a P Q) /\
@@ -62,7 +62,7 @@ Definition Shape_of_profiles : Prop := forall (T : finType) (P Q : T -> R), law 
 (* pairs/pairs.md, section 1. Data processing: a randomised function of the output does not make it easier to tell P
    from Q. *)
 Definition Data_processing : Prop := forall (T U : finType) (K : T -> U -> R) (P Q : T -> R),
-  (forall x, law (K x)) -> dominates (push K P) (push K Q) P Q.
+  (forall x, distribution (K x)) -> dominates (push K P) (push K Q) P Q.
 
 (* pairs/pairs.md, section 1. Joint convexity: the profile of two averages with the same weights is at most the average
    of the profiles. *)
@@ -72,14 +72,15 @@ Definition Joint_convexity : Prop := forall (I T : finType) (w : I -> R) (P Q : 
 (* pairs/revealed.md. What dominates every part of an average that has a positive weight dominates the average. *)
 Definition Draws_revealed : Prop :=
   forall (I T U : finType) (w : I -> R) (P Q : I -> T -> R) (A B : U -> R),
-  law w -> (forall i, 0 < w i -> dominates (P i) (Q i) A B) -> dominates (mixture w P) (mixture w Q) A B.
+  distribution w -> (forall i, 0 < w i -> dominates (P i) (Q i) A B) -> dominates (mixture w P) (mixture w Q) A B.
 
-(* pairs/pairs.md, section 1. Reversal: the profile in one order gives that in the other order; so a pair that dominates
-   in one order dominates, swapped, in the other. *)
+(* pairs/pairs.md, section 1. Reversal: the profile in one order gives the profile in the other order. *)
 Definition Reversal : Prop := forall (T : finType) (P Q : T -> R) (a : R),
-  law P -> law Q -> 0 < a -> H a P Q = 1 - a + a * H a^-1 Q P.
+  distribution P -> distribution Q -> 0 < a -> H a P Q = 1 - a + a * H a^-1 Q P.
+
+(* pairs/pairs.md, section 1. So a pair that dominates in one order dominates, swapped, in the other. *)
 Definition Swapped : Prop := forall (T U : finType) (P Q : T -> R) (A B : U -> R),
-  law P -> law Q -> law A -> law B -> dominates P Q A B -> dominates Q P B A.
+  distribution P -> distribution Q -> distribution A -> distribution B -> dominates P Q A B -> dominates Q P B A.
 
 (* The slope after point i of the line through the points (r 0, f 0), ..., (r n, f n); it is constant after the last. *)
 Definition slope (n : nat) (r f : nat -> R) (i : nat) : R :=
@@ -92,18 +93,18 @@ Definition slope (n : nat) (r f : nat -> R) (i : nat) : R :=
 Definition Hull : Prop := forall (n : nat) (r f : nat -> R),
   r 0%N = 0 -> f 0%N = 1 -> 0 <= f n -> (forall i, (i < n)%N -> r i < r i.+1) ->
   -1 <= slope n r f 0 -> (forall i, (i < n)%N -> slope n r f i <= slope n r f i.+1) ->
-  exists (U : finType) (A B : U -> R), law A /\ law B /\
+  exists (U : finType) (A B : U -> R), distribution A /\ distribution B /\
     (forall i a, (i <= n)%N -> r i <= a -> ((i < n)%N -> a <= r i.+1) ->
        H a A B = f i + slope n r f i * (a - r i)) /\
-    (forall (T : finType) (P Q : T -> R), law P -> law Q ->
+    (forall (T : finType) (P Q : T -> R), distribution P -> distribution Q ->
        (forall i, (i <= n)%N -> H (r i) P Q <= f i) -> dominates P Q A B).
 
 (* Measures w k * A k side by side, with k written beside each outcome. *)
 Definition side_by_side (K : finType) (U : K -> finType) (w : K -> R) (A : forall k, U k -> R) :
   {k : K & U k} -> R := fun z => w (tag z) * A (tag z) (tagged z).
 
-(* mechanisms/schemes/truncated.md, section 1. If P and Q are sums of measures, and each M k against M' k has at most the
-   profile of w k * A k against v k * B k, then the pair that shows k dominates. The weights may differ. *)
+(* mechanisms/schemes/truncated.md, section 1. If P and Q are sums of measures, and each M k against M' k has at most
+   the profile of w k * A k against v k * B k, then the pair that shows k dominates. The weights may differ. *)
 Definition Tagged_parts : Prop :=
   forall (K T : finType) (U : K -> finType) (M M' : K -> T -> R) (w v : K -> R) (A B : forall k, U k -> R),
   (forall k a, 0 <= a -> H a (M k) (M' k) <= H a (fun u => w k * A k u) (fun u => v k * B k u)) ->
@@ -124,23 +125,24 @@ Fixpoint history (T : nat -> finType) (n : nat) : finType :=
 
 (* An adaptive mechanism: for each step and each history, how the next outcome is distributed. *)
 Definition steps (T : nat -> finType) := forall n, history T n -> T n -> R.
-Definition laws (T : nat -> finType) (P : steps T) : Prop := forall n h, law (@P n h).
+Definition distributions (T : nat -> finType) (P : steps T) : Prop := forall n h, distribution (P n h).
 
 (* The probability of a history: the product over the steps. *)
 Fixpoint run (T : nat -> finType) (P : steps T) (n : nat) : history T n -> R :=
-  if n is m.+1 then fun h => @run T P m h.1 * @P m h.1 h.2 else fun=> 1.
+  if n is m.+1 then fun h => @run T P m h.1 * P m h.1 h.2 else fun=> 1.
+Arguments run {T} P n h.
 
 (* Independent steps, which ignore the history: `run (fixed A) n` is the product of A 0, ..., A (n-1). *)
-Definition fixed (U : nat -> finType) (A : forall n, U n -> R) : steps U := fun n _ => @A n.
+Definition fixed (U : nat -> finType) (A : forall n, U n -> R) : steps U := fun n _ => A n.
 
 (* pairs/pairs.md, section 2. If step m is dominated by (A m, B m) whatever was published before, then n steps are
    dominated by the product of these pairs. Steps may be of different kinds, each with its own outcomes and its own
    pair; the pairs are fixed in advance. *)
 Definition Adaptive_composition : Prop :=
   forall (T U : nat -> finType) (P Q : steps T) (A B : forall n, U n -> R) (n : nat),
-  laws P -> laws Q -> (forall m, law (@A m)) -> (forall m, law (@B m)) ->
-  (forall m h, dominates (@P m h) (@Q m h) (@A m) (@B m)) ->
-  dominates (@run T P n) (@run T Q n) (@run U (fixed A) n) (@run U (fixed B) n).
+  distributions P -> distributions Q -> (forall m, distribution (A m)) -> (forall m, distribution (B m)) ->
+  (forall m h, dominates (P m h) (Q m h) (A m) (B m)) ->
+  dominates (run P n) (run Q n) (run (fixed A) n) (run (fixed B) n).
 
 (** * Samples *)
 
@@ -159,7 +161,7 @@ Definition blend (T : finType) (q : R) (P Q : T -> R) : T -> R := fun y => (1 - 
 
 (* mechanisms/schemes/sampling.md, section 2. The profile of a blend against one of its parts. *)
 Definition Mixture_split : Prop := forall (T : finType) (q a : R) (P Q : T -> R),
-  0 < q -> q <= 1 -> law P -> law Q ->
+  0 < q -> q <= 1 -> distribution P -> distribution Q ->
   (1 - q < a -> H a (blend q P Q) Q = q * H ((a - 1 + q) / q) P Q) /\
   (a <= 1 - q -> H a (blend q P Q) Q = 1 - a).
 
@@ -171,15 +173,17 @@ Definition Advanced_joint_convexity : Prop := forall (T : finType) (q a : R) (W0
   H a (blend q W1 W0) (blend q W1' W0) <= q * ((1 - b) * H a' W1 W0 + b * H a' W1 W1').
 
 (* mechanisms/schemes/sampling.md, section 3. A Poisson sample of rate q, where the first dataset has a record x that
-   the second lacks: the pair ((1-q) B + q A, B), and swapped where the second dataset has the record. *)
+   the second lacks: the pair is ((1-q) B + q A, B). *)
 Definition Poisson_removed : Prop :=
   forall (I T U : finType) (q : R) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x : I),
-  0 <= q -> q <= 1 -> x \notin D -> (forall S, law (M S)) -> law A -> law B ->
+  0 <= q -> q <= 1 -> x \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
   (forall S : {set I}, S \subset D -> dominates (M (x |: S)) (M S) A B) ->
   dominates (poisson q M (x |: D)) (poisson q M D) (blend q A B) B.
+
+(* mechanisms/schemes/sampling.md, section 3. The same where the second dataset has the record: the swapped pair. *)
 Definition Poisson_added : Prop :=
   forall (I T U : finType) (q : R) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x : I),
-  0 <= q -> q <= 1 -> x \notin D -> (forall S, law (M S)) -> law A -> law B ->
+  0 <= q -> q <= 1 -> x \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
   (forall S : {set I}, S \subset D -> dominates (M (x |: S)) (M S) A B) ->
   dominates (poisson q M D) (poisson q M (x |: D)) B (blend q A B).
 
@@ -200,7 +204,7 @@ Definition diluted (T : finType) (q : R) (P : T -> R) : option T -> R :=
 (* mechanisms/schemes/sampling.md, section 4. The same where M has a guarantee for replacement alone. *)
 Definition Poisson_diluted : Prop :=
   forall (I T U : finType) (q : R) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x x' : I),
-  0 <= q -> q <= 1 -> x \notin D -> x' \notin D -> (forall S, law (M S)) -> law A -> law B ->
+  0 <= q -> q <= 1 -> x \notin D -> x' \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
   (forall S : {set I}, S \subset D -> dominates (M (x |: S)) (M (x' |: S)) A B) ->
   dominates (poisson q M (x |: D)) (poisson q M (x' |: D)) (diluted q A) (diluted q B).
 
@@ -212,7 +216,7 @@ Definition fixed_size (I T : finType) (b : nat) (M : {set I} -> T -> R) (D : {se
    lacks one of them, x, and has at least b. (A, B) dominates M when x takes the place of another record. *)
 Definition Fixed_size_removed : Prop :=
   forall (I T U : finType) (b : nat) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x : I),
-  (0 < b <= #|D|)%N -> x \notin D -> (forall S, law (M S)) -> law A -> law B ->
+  (0 < b <= #|D|)%N -> x \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
   (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A B) ->
   let q := b%:R / #|D|.+1%:R in
   dominates (fixed_size b M (x |: D)) (fixed_size b M D) (blend q A B) B /\
@@ -257,7 +261,7 @@ Definition Truncated_removed : Prop :=
   forall (I T U1 U2 : finType) (q : R) (b : nat) (M : {set I} -> T -> R) (A1 B1 : U1 -> R) (A2 B2 : U2 -> R)
          (D : {set I}) (x : I),
   0 <= q -> q <= 1 -> (0 < b <= #|D|)%N -> x \notin D ->
-  (forall S, law (M S)) -> law A1 -> law B1 -> law A2 -> law B2 ->
+  (forall S, distribution (M S)) -> distribution A1 -> distribution B1 -> distribution A2 -> distribution B2 ->
   (forall S : {set I}, S \subset D -> (#|S| < b)%N -> dominates (M (x |: S)) (M S) A1 B1) ->
   (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A2 B2) ->
   let t := full q b D in let m := full_with q b D in
@@ -284,22 +288,22 @@ Definition Truncated_replaced : Prop :=
 
 (* The steps `member i` of one record run with it (P), all others without it (Q). *)
 Definition with_record (I : finType) (T : nat -> finType) (member : I -> nat -> bool) (P Q : steps T) (i : I) :
-  steps T := fun n h => if member i n then @P n h else @Q n h.
+  steps T := fun n h => if member i n then P n h else Q n h.
 
-(* mechanisms/schemes/allocation.md, sections 1, 2 and 4. The set of steps that hold the record is drawn from w, any law
+(* mechanisms/schemes/allocation.md, section 1. The set of steps that hold the record is drawn from w, any distribution
    on finitely many sets: one of m steps, k of m, or all visits of one bin. Other records draw theirs from v. If each
    step with the record is dominated against the step without it, whatever was published, then the run is dominated
    by the same average over pairs, in both orders. *)
 Definition Random_allocation : Prop :=
   forall (J I : finType) (v : J -> R) (w : I -> R) (member : I -> nat -> bool) (T U : nat -> finType)
          (P Q : J -> steps T) (A B : forall n, U n -> R) (n : nat),
-  law v -> law w -> (forall j, laws (P j)) -> (forall j, laws (Q j)) ->
-  (forall m, law (@A m)) -> (forall m, law (@B m)) ->
-  (forall j m h, dominates (@P j m h) (@Q j m h) (@A m) (@B m)) ->
-  let run_with := mixture v (fun j => mixture w (fun i => @run T (with_record member (P j) (Q j) i) n)) in
-  let run_without := mixture v (fun j => @run T (Q j) n) in
-  let pair_with := mixture w (fun i => @run U (with_record member (fixed A) (fixed B) i) n) in
-  let pair_without := @run U (fixed B) n in
+  distribution v -> distribution w -> (forall j, distributions (P j)) -> (forall j, distributions (Q j)) ->
+  (forall m, distribution (A m)) -> (forall m, distribution (B m)) ->
+  (forall j m h, dominates (P j m h) (Q j m h) (A m) (B m)) ->
+  let run_with := mixture v (fun j => mixture w (fun i => run (with_record member (P j) (Q j) i) n)) in
+  let run_without := mixture v (fun j => run (Q j) n) in
+  let pair_with := mixture w (fun i => run (with_record member (fixed A) (fixed B) i) n) in
+  let pair_without := run (fixed B) n in
   dominates run_with run_without pair_with pair_without /\
   dominates run_without run_with pair_without pair_with.
 
@@ -312,9 +316,9 @@ Definition Spread : Prop := forall (T U : finType) (P Q : T -> R) (K : T -> U ->
   (forall x u, 0 <= K x u) -> (forall x, \sum_u K x u = P x) -> (forall x, \sum_u K x u * y u = Q x) ->
   let A u := \sum_x K x u in dominates P Q A (fun u => A u * y u).
 
-(* A measure on the lattice is a polynomial p: its coefficient p`_i is the mass at level i. A product of polynomials is a
-   convolution. Level i of step t has the ratio Q/P = g t * z ^+ i, with z = e^(-h) for the width h of the lattice and
-   g t = e^(-s) for the offset s of the step. The profile of such a composition at a: *)
+(* A measure on the lattice is a polynomial p: its coefficient p`_i is the mass at level i, and a product of polynomials
+   is a convolution. Level i of step t has the ratio Q/P = g t * z ^+ i, with z = e^(-h) for the width h of the lattice
+   and g t = e^(-s) for the offset s of the step. The profile of such a composition at a: *)
 Definition lattice_profile (a g z : R) (p : {poly R}) : R := \sum_(j < size p) p`_j * pos (1 - a * (g * z ^+ j)).
 
 (* The levels of step t, and one outcome more, None, for the rest. *)
@@ -326,12 +330,12 @@ Definition levels (m : nat -> nat) (t : nat) : finType := [finType of option 'I_
 Definition Upper_measure : Prop :=
   forall (m : nat -> nat) (A B : forall t, levels m t -> R) (p : nat -> {poly R}) (g rest : nat -> R) (z a : R)
          (n : nat),
-  (forall t, law (@A t)) -> (forall t, law (@B t)) -> 0 <= z -> (forall t, 0 <= g t) -> 0 <= a ->
+  (forall t, distribution (A t)) -> (forall t, distribution (B t)) -> 0 <= z -> (forall t, 0 <= g t) -> 0 <= a ->
   (forall t i, 0 <= (p t)`_i) ->
-  (forall t (i : 'I_(m t)), @A t (Some i) <= (p t)`_i) ->
-  (forall t (i : 'I_(m t)), @A t (Some i) * (g t * z ^+ i) <= @B t (Some i)) ->
-  (forall t, @A t None <= rest t) ->
-  H a (@run (levels m) (fixed A) n) (@run (levels m) (fixed B) n) <=
+  (forall t (i : 'I_(m t)), A t (Some i) <= (p t)`_i) ->
+  (forall t (i : 'I_(m t)), A t (Some i) * (g t * z ^+ i) <= B t (Some i)) ->
+  (forall t, A t None <= rest t) ->
+  H a (run (fixed A) n) (run (fixed B) n) <=
     lattice_profile a (\prod_(t < n) g t) z (\prod_(t < n) p t) + \sum_(t < n) rest t.
 
 (* routes/lattice/proof.md, sections 5 and 7. The same from below: p t is at most the P-mass, level by level, ratios are
@@ -339,12 +343,12 @@ Definition Upper_measure : Prop :=
 Definition Lower_measure : Prop :=
   forall (m : nat -> nat) (A B : forall t, levels m t -> R) (p : nat -> {poly R}) (g : nat -> R) (z a : R)
          (n : nat),
-  (forall t, law (@A t)) -> (forall t, law (@B t)) -> 0 <= z -> (forall t, 0 <= g t) -> 0 <= a ->
+  (forall t, distribution (A t)) -> (forall t, distribution (B t)) -> 0 <= z -> (forall t, 0 <= g t) -> 0 <= a ->
   (forall t i, 0 <= (p t)`_i) -> (forall t, (size (p t) <= m t)%N) ->
-  (forall t (i : 'I_(m t)), (p t)`_i <= @A t (Some i)) ->
-  (forall t (i : 'I_(m t)), @B t (Some i) <= @A t (Some i) * (g t * z ^+ i)) ->
+  (forall t (i : 'I_(m t)), (p t)`_i <= A t (Some i)) ->
+  (forall t (i : 'I_(m t)), B t (Some i) <= A t (Some i) * (g t * z ^+ i)) ->
   lattice_profile a (\prod_(t < n) g t) z (\prod_(t < n) p t) <=
-    H a (@run (levels m) (fixed A) n) (@run (levels m) (fixed B) n).
+    H a (run (fixed A) n) (run (fixed B) n).
 
 (* routes/lattice/proof.md, section 6. Tilting before the convolution is undone after it. *)
 Definition Tilt : Prop := forall (p q : nat -> {poly R}) (c : nat -> R) (w : R) (n : nat),
@@ -352,24 +356,28 @@ Definition Tilt : Prop := forall (p q : nat -> {poly R}) (c : nat -> R) (w : R) 
   forall j, (\prod_(t < n) q t)`_j = (\prod_(t < n) c t) * w ^+ j * (\prod_(t < n) p t)`_j.
 
 (* routes/lattice/proof.md, section 7. Masses that are rounded down, or cut off, before a product make no mass of it
-   larger; *)
+   larger. *)
 Definition Rounded_down : Prop := forall (p p' q q' : {poly R}),
   (forall i, 0 <= p'`_i /\ p'`_i <= p`_i) -> (forall i, 0 <= q'`_i /\ q'`_i <= q`_i) ->
   forall j, 0 <= (p' * q')`_j /\ (p' * q')`_j <= (p * q)`_j.
-(* and what is missing, p.[1] - c.[1] in all, adds at most W times itself to a sum with weights of at most W. Total
-   masses multiply. *)
+
+(* routes/lattice/proof.md, section 7. The missing mass, p.[1] - c.[1] in all (p.[1] is the sum of the coefficients),
+   counts with the largest weight W. *)
 Definition Missing_mass : Prop := forall (p c : {poly R}) (w : nat -> R) (W : R),
   (forall i, 0 <= c`_i /\ c`_i <= p`_i) -> (forall i, w i <= W) ->
   \sum_(j < size p) p`_j * w j <= \sum_(j < size p) c`_j * w j + W * (p.[1] - c.[1]).
+
+(* routes/lattice/proof.md, section 7. Total masses multiply. *)
 Definition Total_mass : Prop := forall (p : nat -> {poly R}) (n : nat),
   (\prod_(t < n) p t).[1] = \prod_(t < n) (p t).[1].
 
-(* A certificate, from the steps to the number: ten adaptive steps, each with P and Q at most a factor of 3 apart at every
-   outcome (randomised response, or anything that is log 3-differentially private), satisfy
+(* routes/lattice/proof.md, section 8. A certificate, from the steps to the number: ten adaptive steps, each with P and
+   Q at most a factor of 3 apart at every outcome (all that is log 3-differentially private), satisfy
    P(E) <= 9 Q(E) + 745/1000 for every event E. Coq computes the composition, in integers. *)
-Definition Ten_responses : Prop := forall (T : nat -> finType) (P Q : steps T), laws P -> laws Q ->
-  (forall n h x, @P n h x <= 3%:R * @Q n h x) -> (forall n h x, @Q n h x <= 3%:R * @P n h x) ->
+Definition Ten_responses : Prop := forall (T : nat -> finType) (P Q : steps T), distributions P -> distributions Q ->
+  (forall n h x, P n h x <= 3%:R * Q n h x) -> (forall n h x, Q n h x <= 3%:R * P n h x) ->
   forall E : pred (history T 10),
-  \sum_(x | E x) @run T P 10 x <= 9%:R * (\sum_(x | E x) @run T Q 10 x) + 745%:R / 1000%:R.
+  \sum_(x | E x) run P 10 x <= 9%:R * (\sum_(x | E x) run Q 10 x) + 745%:R / 1000%:R.
 
 End Kernel.
+Arguments run {R T} P n h.

@@ -6,7 +6,8 @@ Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(* A uniform choice of c records out of a random set whose law depends on its size alone is a uniform choice of c. *)
+(* A uniform choice of c records out of a random set, of which any two of one size are equally likely, is a uniform
+   choice of c. *)
 Section Nested.
 Variables (R : realFieldType) (I : finType).
 Implicit Types (S K D E X : {set I}).
@@ -113,7 +114,10 @@ Qed.
 Lemma fewer_ge0 S : 0 <= fewer S.
 Proof. by rewrite /fewer; case: ifP => // _; exact: coins_ge0. Qed.
 Lemma fewer_sum : \sum_S fewer S = 1 - full q b D.
-Proof. by rewrite -few -(eq_bigr _ (fun S _ => mulr1 (coins q D S))) -sum_fewer; apply: eq_bigr => S _; rewrite mulr1. Qed.
+Proof.
+rewrite -few -(eq_bigr _ (fun S _ => mulr1 (coins q D S))) -sum_fewer.
+by apply: eq_bigr => S _; rewrite mulr1.
+Qed.
 Lemma fewer_in S : 0 < fewer S -> S \subset D /\ (#|S| < b)%N.
 Proof. by rewrite /fewer; case: ifP; rewrite ?ltxx // => /andP []. Qed.
 Lemma full_le1 : full q b D <= 1.
@@ -180,7 +184,7 @@ Variable R : realFieldType.
 
 (* The two parts, each an average. *)
 Lemma two_parts (J K T : finType) (v : J -> R) (w : K -> R) (P Q : J -> T -> R) (P' Q' : K -> T -> R) a d d' :
-  (forall j, 0 <= v j) -> law w -> (forall j, 0 < v j -> H a (P j) (Q j) <= d) ->
+  (forall j, 0 <= v j) -> distribution w -> (forall j, 0 < v j -> H a (P j) (Q j) <= d) ->
   (forall k, 0 < w k -> H a (P' k) (Q' k) <= d') ->
   H a (fun y => \sum_j v j * P j y + \sum_k w k * P' k y) (fun y => \sum_j v j * Q j y + \sum_k w k * Q' k y)
     <= (\sum_j v j) * d + d'.
@@ -195,9 +199,9 @@ move: (v0 j); rewrite le_eqVlt => /orP [/eqP <-|h]; first by rewrite !mul0r.
 by apply: ler_wpmul2l; rewrite ?v0 ?le.
 Qed.
 Lemma two_parts_law (J K T : finType) (v : J -> R) (w : K -> R) (t : R) (P : J -> T -> R) (P' : K -> T -> R) :
-  (forall j, 0 <= v j) -> \sum_j v j = 1 - t -> law w -> (forall j, law (P j)) ->
+  (forall j, 0 <= v j) -> \sum_j v j = 1 - t -> distribution w -> (forall j, distribution (P j)) ->
   (forall k y, 0 <= P' k y) -> (forall k, \sum_y P' k y = t) ->
-  law (fun y => \sum_j v j * P j y + \sum_k w k * P' k y).
+  distribution (fun y => \sum_j v j * P j y + \sum_k w k * P' k y).
 Proof.
 move=> v0 v1 [w0 w1] lP P0 P1; split=> [y|].
   by rewrite addr_ge0 // sumr_ge0 // => i _; rewrite mulr_ge0 ?(lP i).1.
@@ -206,7 +210,7 @@ rewrite v1 exchange_big /= (eq_bigr (fun k => w k * t)) => [|k _]; last by rewri
 by rewrite -mulr_suml w1 mul1r subrK.
 Qed.
 
-Lemma law_eq (T : finType) (P Q : T -> R) : P =1 Q -> law Q -> law P.
+Lemma law_eq (T : finType) (P Q : T -> R) : P =1 Q -> distribution Q -> distribution P.
 Proof. by move=> e [Q0 Q1]; split=> [x|]; [rewrite e | rewrite -[RHS]Q1; apply: eq_bigr => x _]. Qed.
 
 Theorem truncated_removed : Truncated_removed R.
@@ -217,22 +221,22 @@ have t1 : 0 <= 1 - t by rewrite subr_ge0 full_le1.
 have tm : 0 <= t - m by rewrite subr_ge0.
 have t0 : 0 <= t by apply: le_trans m0 mt.
 have v0 := fewer_ge0 k D q0 q1; have v1 := fewer_sum q k D; have lw := slot_law R kD.
-have lwith : law (truncated q k.+1 M (x |: D)).
+have lwith : distribution (truncated q k.+1 M (x |: D)).
   apply: law_eq (truncated_with q M kD xD) _; apply: (two_parts_law v0 v1 lw _ _ _) => [S|p y|p].
   - exact: blend_law.
   - by rewrite addr_ge0 // mulr_ge0 // (lM _).1.
   - by rewrite big_split /= -!mulr_sumr !(lM _).2 !mulr1 subrK.
-have lwithout : law (truncated q k.+1 M D).
+have lwithout : distribution (truncated q k.+1 M D).
   apply: law_eq (truncated_without q M kD) _; apply: (two_parts_law v0 v1 lw lM _ _) => [p y|p].
   - by rewrite mulr_ge0 // (lM _).1.
   - by rewrite -mulr_sumr (lM _).2 mulr1.
 have lbA := blend_law q0 q1 lA1 lB1.
-have lA : law A.
+have lA : distribution A.
   split=> [[u|u]|].
   - by rewrite mulr_ge0 // lbA.1.
   - by rewrite addr_ge0 // mulr_ge0 // ?lA2.1 ?lB2.1.
   - by rewrite big_sumType /= big_split /= -!mulr_sumr lbA.2 lA2.2 lB2.2; ring.
-have lB : law B.
+have lB : distribution B.
   split=> [[u|u]|]; rewrite ?mulr_ge0 ?lB1.1 ?lB2.1 //.
   by rewrite big_sumType /= -!mulr_sumr lB1.2 lB2.2; ring.
 have removed : dominates (truncated q k.+1 M (x |: D)) (truncated q k.+1 M D) A B.
