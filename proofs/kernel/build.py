@@ -46,7 +46,7 @@ GAPS = re.compile(
     r"\b(Admitted|admit|give_up|Abort|Axioms?|Conjecture|Parameters?|bypass_check|Unset\s+\w+\s+Checking|type-in-type)\b"
 )
 CLAIM = re.compile(r"^Definition ([A-Z]\w*) : Prop :=.*?\.$", re.MULTILINE | re.DOTALL)
-CITED = re.compile(r"\(\* ([\w/]+\.md), sections? ([\d and]+)\. ")
+CITED = re.compile(r"\(\* ([\w/]+\.md)(?:, sections? ([\d and]+))?(?:, hull)?\. ")
 
 
 class Refused(Exception):
@@ -72,14 +72,23 @@ class Claim:
         return self.name.lower()
 
     @property
-    def page(self) -> str:
-        """The proof on paper, relative to ``dpbounds/privacy``."""
+    def _cited(self) -> re.Match[str]:
         found = CITED.match(self.comment)
         if found is None:
             raise Refused(
-                f"the comment of {self.name} must begin with a path and a section; it begins {self.comment[:60]!r}"
+                f"the comment of {self.name} must begin with a path, and a section; it begins {self.comment[:60]!r}"
             )
-        return found[1]
+        return found
+
+    @property
+    def page(self) -> str:
+        """The proof on paper, relative to ``dpbounds/privacy``."""
+        return self._cited[1]
+
+    @property
+    def sections(self) -> list[str | None]:
+        """The sections of that page, or None where it has none."""
+        return re.findall(r"\d+", self._cited[2] or "") or [None]
 
 
 @dataclass(frozen=True)
