@@ -37,6 +37,7 @@ PROOFS = (
     "batches",
     "pairs",
     "truncation",
+    "filters",
     "lattice",
     "certificate",
 )
@@ -46,7 +47,7 @@ GAPS = re.compile(
     r"\b(Admitted|admit|give_up|Abort|Axioms?|Conjecture|Parameters?|bypass_check|Unset\s+\w+\s+Checking|type-in-type)\b"
 )
 CLAIM = re.compile(r"^Definition ([A-Z]\w*) : Prop :=.*?\.$", re.MULTILINE | re.DOTALL)
-CITED = re.compile(r"\(\* ([\w/]+\.md)(?:, sections? ([\d and]+))?(?:, hull)?\. ")
+CITED = re.compile(r"\(\* ([\w/]+\.md)(?:, sections? ([\d and]+))?\. ")
 
 
 class Refused(Exception):

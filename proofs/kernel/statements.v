@@ -86,7 +86,7 @@ Definition Swapped : Prop := forall (T U : finType) (P Q : T -> R) (A B : U -> R
 Definition slope (n : nat) (r f : nat -> R) (i : nat) : R :=
   if (i < n)%N then (f i.+1 - f i) / (r i.+1 - r i) else 0.
 
-(* pairs/pairs.md, section 1, hull. Points at 0 = r 0 < ... < r n with a convex line through them, which starts at 1 and
+(* pairs/pairs.md, section 1. The hull: points at 0 = r 0 < ... < r n with a convex line through them, which starts at 1 and
    does not increase, nor fall faster than 1 - a. There is a pair whose profile is that line, and which dominates every
    P and Q whose profile is at most f i at each r i. (For r i < 1, such a bound comes from the other order by
    `Reversal`.) *)
@@ -270,6 +270,28 @@ Definition Truncated_removed : Prop :=
   dominates (truncated q b M (x |: D)) (truncated q b M D) A B /\
   dominates (truncated q b M D) (truncated q b M (x |: D)) B A.
 
+(* mechanisms/schemes/truncated.md, section 2. From what is cut to what just is not: the same, where the mass g of the
+   second part is compared with the samples of exactly b - 1 others, of which p is the probability. Any g from 0 to m
+   will do. *)
+Definition Truncated_moved : Prop :=
+  forall (I T U1 U2 : finType) (q g : R) (b : nat) (M : {set I} -> T -> R) (A1 B1 : U1 -> R) (A2 B2 : U2 -> R)
+         (D : {set I}) (x : I),
+  0 <= q -> q <= 1 -> (0 < b <= #|D|)%N -> x \notin D ->
+  (forall S, distribution (M S)) -> distribution A1 -> distribution B1 -> distribution A2 -> distribution B2 ->
+  (forall S : {set I}, S \subset D -> (#|S| < b)%N -> dominates (M (x |: S)) (M S) A1 B1) ->
+  (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A2 B2) ->
+  let t := full q b D in let m := full_with q b D in
+  let p := \sum_(S : {set I} | (S \subset D) && (#|S|.+1 == b)) coins q D S in
+  0 <= g -> g <= m ->
+  let A (z : U1 + (U1 + U2)) := match z with
+    | inl u => (1 - t - p) * blend q A1 B1 u
+    | inr (inl u) => (1 - q) * p * B1 u + (q * p + g) * A1 u
+    | inr (inr u) => (t - m) * B2 u + (m - g) * A2 u end in
+  let B (z : U1 + (U1 + U2)) := match z with
+    | inl u => (1 - t - p) * B1 u | inr (inl u) => p * B1 u | inr (inr u) => t * B2 u end in
+  dominates (truncated q b M (x |: D)) (truncated q b M D) A B /\
+  dominates (truncated q b M D) (truncated q b M (x |: D)) B A.
+
 (* mechanisms/schemes/truncated.md, section 2. x is replaced by x', for a >= 1: the bound of a Poisson sample of rate q
    where fewer than b others are drawn, and of a batch with rate m/t otherwise. *)
 Definition Truncated_replaced : Prop :=
@@ -306,6 +328,42 @@ Definition Random_allocation : Prop :=
   let pair_without := run (fixed B) n in
   dominates run_with run_without pair_with pair_without /\
   dominates run_without run_with pair_without pair_with.
+
+(** * Filters *)
+
+(* The moment of order l, for l = 2, 3, ...: exp((l-1) D), with D the Renyi divergence of order l, for P that
+   vanishes where Q does. (In Coq, x / 0 is 0.) *)
+Definition moment (l : nat) (T : finType) (P Q : T -> R) : R := \sum_x Q x * (P x / Q x) ^+ l.
+Definition vanishes_with (T : finType) (P Q : T -> R) : Prop := forall x, Q x = 0 -> P x = 0.
+
+(* What the steps of a history spent: the product of b over the steps. *)
+Fixpoint spent (T : nat -> finType) (b : forall n, history T n -> R) (n : nat) : history T n -> R :=
+  if n is m.+1 then fun h => spent b h.1 * b m h.1 else fun=> 1.
+
+(* budgets/filters.md, section 2. Steps are chosen in view of the outputs before. If step m, given the history h, has a
+   moment of at most b m h, and no history spends more than C, then the whole has a moment of at most C. (A run that
+   stops goes on with steps of P = Q and b = 1.) *)
+Definition Filter : Prop :=
+  forall (T : nat -> finType) (P Q : steps T) (b : forall n, history T n -> R) (l n : nat) (C : R),
+  distributions P -> distributions Q ->
+  (forall m h, 0 < b m h) -> (forall m h, moment l (P m h) (Q m h) <= b m h) ->
+  (forall h : history T n, spent b h <= C) -> moment l (run P n) (run Q n) <= C.
+
+(* notions/conversions.md, section 4. From a moment to the profile. *)
+Definition Moment_to_profile : Prop := forall (T : finType) (P Q : T -> R) (l : nat) (a : R),
+  distribution P -> distribution Q -> vanishes_with P Q -> 0 < a ->
+  H a P Q <= l.+1%:R ^+ l.+1 / l.+2%:R ^+ l.+2 * (moment l.+2 P Q / a ^+ l.+1).
+
+(* budgets/filters.md, section 3. Several orders at once: every history keeps within the budget C k of some order, and
+   the order k with its budget gives d k. Then the whole is private with the sum of the d k. *)
+Definition Filter_of_several_orders : Prop :=
+  forall (K : finType) (T : nat -> finType) (P Q : steps T) (b : K -> forall n, history T n -> R) (l : K -> nat)
+         (n : nat) (C d : K -> R) (a : R),
+  distributions P -> distributions Q -> (forall m h, vanishes_with (P m h) (Q m h)) -> 0 < a ->
+  (forall k, 0 <= d k) -> (forall k m h, 0 < b k m h) -> (forall k m h, moment (l k).+2 (P m h) (Q m h) <= b k m h) ->
+  (forall k, (l k).+1%:R ^+ (l k).+1 / (l k).+2%:R ^+ (l k).+2 * (C k / a ^+ (l k).+1) <= d k) ->
+  (forall h : history T n, exists k, spent (b k) h <= C k) ->
+  H a (run P n) (run Q n) <= \sum_k d k.
 
 (** * The lattice *)
 

@@ -130,6 +130,46 @@ rewrite coins_of_size // subnn expr0 mulr1.
 by rewrite !mulr_gt0 ?exprn_gt0 ?invr_gt0 ?ltr0Sn.
 Qed.
 
+(* The samples of fewer than k others, and of exactly k = b - 1. *)
+Definition fewest S : R := if (S \subset D) && (#|S| < k)%N then coins q D S else 0.
+Definition exactly : R := \sum_(S : {set I} | (S \subset D) && (#|S|.+1 == b)) coins q D S.
+Lemma fewest_ge0 S : 0 <= fewest S.
+Proof. by rewrite /fewest; case: ifP => // _; exact: coins_ge0. Qed.
+Lemma exactly_ge0 : 0 <= exactly. Proof. by apply: sumr_ge0 => S _; exact: coins_ge0. Qed.
+Lemma fewest_in S : 0 < fewest S -> S \subset D /\ (#|S| < k)%N.
+Proof. by rewrite /fewest; case: ifP; rewrite ?ltxx // => /andP []. Qed.
+Lemma sum_exactly (F : {set I} -> R) :
+  \sum_(S : {set I} | (S \subset D) && (#|S|.+1 == b)) coins q D S * F S =
+  \sum_p slot R D k p * (exactly * F p.1).
+Proof.
+pose c : R := q ^+ k * (1 - q) ^+ (m - k).
+have e (G : {set I} -> R) : \sum_(S : {set I} | (S \subset D) && (#|S|.+1 == b)) coins q D S * G S =
+    c * (\sum_(S : {set I} | (S \subset D) && (#|S| == k)) G S).
+  rewrite mulr_sumr; apply: eq_big => S; first by rewrite eqSS.
+  by rewrite eqSS => /andP [sub /eqP s]; rewrite coins_of_size // s.
+under eq_bigr do rewrite mulrCA.
+rewrite -mulr_sumr (sum_slot_fst kD) e /exactly.
+have -> : \sum_(S : {set I} | (S \subset D) && (#|S|.+1 == b)) coins q D S = c * 'C(m, k)%:R.
+  have := e (fun=> 1); rewrite count_batches mulr1 => <-; apply: eq_bigr => S _; exact: esym (mulr1 _).
+by rewrite -mulrA; congr (_ * _); rewrite mulrC divfK ?bin_k.
+Qed.
+Lemma sum_fewest (F : {set I} -> R) :
+  \sum_S fewer S * F S = \sum_S fewest S * F S + \sum_p slot R D k p * (exactly * F p.1).
+Proof.
+rewrite -sum_exactly sum_fewer (bigID (fun S : {set I} => (#|S| < k)%N)) /=; congr (_ + _).
+  rewrite [RHS]big_mkcond [LHS]big_mkcond; apply: eq_bigr => S _; rewrite /fewest -andbA.
+  have [less|_] := ltnP #|S| k; rewrite ?andbF ?mul0r ?if_same //.
+  by rewrite (leqW less) andbT; case: ifP; rewrite ?mul0r.
+apply: eq_bigl => S; rewrite -leqNgt -andbA; congr (_ && _).
+by rewrite ltnS -eqn_leq eqSS.
+Qed.
+Lemma fewest_sum : \sum_S fewest S = 1 - full q b D - exactly.
+Proof.
+apply/eqP; rewrite eq_sym subr_eq -fewer_sum; have := sum_fewest (fun=> 1).
+under eq_bigr do rewrite mulr1; move=> ->; under eq_bigr do rewrite mulr1.
+by rewrite -mulr_suml (slot_law R kD).2 mul1r mulr1.
+Qed.
+
 (* Sums over the draws of at least b others. *)
 Lemma many (g : nat -> R) c (F : {set I} -> T -> R) y : (c <= b)%N ->
   \sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N) coins q D S * g #|S| * fixed_size c F S y =
@@ -213,6 +253,28 @@ Qed.
 Lemma law_eq (T : finType) (P Q : T -> R) : P =1 Q -> distribution Q -> distribution P.
 Proof. by move=> e [Q0 Q1]; split=> [x|]; [rewrite e | rewrite -[RHS]Q1; apply: eq_bigr => x _]. Qed.
 
+Section Distributions.
+Variables (I T : finType) (q : R) (k : nat) (M : {set I} -> T -> R) (D : {set I}) (x : I).
+Hypotheses (q0 : 0 <= q) (q1 : q <= 1) (kD : (k < #|D|)%N) (xD : x \notin D) (lM : forall S, distribution (M S)).
+Lemma truncated_law_with : distribution (truncated q k.+1 M (x |: D)).
+Proof.
+have [m0 mt] := full_with_bounds k D q0 q1.
+apply: law_eq (truncated_with q M kD xD) _.
+apply: (two_parts_law (fewer_ge0 k D q0 q1) (fewer_sum q k D) (slot_law R kD) _ _ _) => [S|p y|p].
+- exact: blend_law.
+- by rewrite addr_ge0 // mulr_ge0 ?subr_ge0 // (lM _).1.
+- by rewrite big_split /= -!mulr_sumr !(lM _).2 !mulr1 subrK.
+Qed.
+Lemma truncated_law_without : distribution (truncated q k.+1 M D).
+Proof.
+have [m0 mt] := full_with_bounds k D q0 q1.
+apply: law_eq (truncated_without q M kD) _.
+apply: (two_parts_law (fewer_ge0 k D q0 q1) (fewer_sum q k D) (slot_law R kD) lM _ _) => [p y|p].
+- by rewrite mulr_ge0 ?(lM _).1 // (le_trans m0 mt).
+- by rewrite -mulr_sumr (lM _).2 mulr1.
+Qed.
+End Distributions.
+
 Theorem truncated_removed : Truncated_removed R.
 Proof.
 move=> I T U1 U2 q [|k] M A1 B1 A2 B2 D x q0 q1 // kD xD lM lA1 lB1 lA2 lB2 dom1 dom2 t m A B.
@@ -221,15 +283,8 @@ have t1 : 0 <= 1 - t by rewrite subr_ge0 full_le1.
 have tm : 0 <= t - m by rewrite subr_ge0.
 have t0 : 0 <= t by apply: le_trans m0 mt.
 have v0 := fewer_ge0 k D q0 q1; have v1 := fewer_sum q k D; have lw := slot_law R kD.
-have lwith : distribution (truncated q k.+1 M (x |: D)).
-  apply: law_eq (truncated_with q M kD xD) _; apply: (two_parts_law v0 v1 lw _ _ _) => [S|p y|p].
-  - exact: blend_law.
-  - by rewrite addr_ge0 // mulr_ge0 // (lM _).1.
-  - by rewrite big_split /= -!mulr_sumr !(lM _).2 !mulr1 subrK.
-have lwithout : distribution (truncated q k.+1 M D).
-  apply: law_eq (truncated_without q M kD) _; apply: (two_parts_law v0 v1 lw lM _ _) => [p y|p].
-  - by rewrite mulr_ge0 // (lM _).1.
-  - by rewrite -mulr_sumr (lM _).2 mulr1.
+have lwith : distribution (truncated q k.+1 M (x |: D)) by apply: truncated_law_with.
+have lwithout : distribution (truncated q k.+1 M D) by apply: truncated_law_without.
 have lbA := blend_law q0 q1 lA1 lB1.
 have lA : distribution A.
   split=> [[u|u]|].
@@ -250,6 +305,70 @@ have removed : dominates (truncated q k.+1 M (x |: D)) (truncated q k.+1 M D) A 
     by apply: blend_dominated => //; apply: dom1.
   rewrite /H (eq_bigr (fun y => pos (m * M (x |: p.1) y + (t - m - a * t) * M (p.2 |: p.1) y))); last first.
     by move=> y _; congr pos; rewrite -/t -/m; ring.
+  by apply: dominates_combined => //; apply: dom2 => //; rewrite e.
+by split=> //; exact: swapped.
+Qed.
+
+(* Two pairs of measures at once. *)
+Lemma H_add (T : finType) (P P' Q Q' : T -> R) a :
+  H a (fun y => P y + P' y) (fun y => Q y + Q' y) <= H a P Q + H a P' Q'.
+Proof.
+rewrite /H -big_split; apply: ler_sum => y _ /=; apply: le_trans (posD _ _).
+by apply: pos_mono; rewrite mulrDr opprD addrACA.
+Qed.
+Theorem truncated_moved : Truncated_moved R.
+Proof.
+move=> I T U1 U2 q g [|k] M A1 B1 A2 B2 D x q0 q1 // kD xD lM lA1 lB1 lA2 lB2 dom1 dom2 t m p g0 gm A B.
+have [m0 mt] := full_with_bounds k D q0 q1.
+have tm : 0 <= t - m by rewrite subr_ge0.
+have t0 : 0 <= t by apply: le_trans m0 mt.
+have mg : 0 <= m - g by rewrite subr_ge0.
+have v0 := fewest_ge0 k D q0 q1; have v1 : \sum_S fewest q k D S = 1 - t - p := fewest_sum q kD.
+have w0 := fewer_ge0 k D q0 q1; have w1 := fewer_sum q k D; have lw := slot_law R kD.
+have p0 : 0 <= p by exact: exactly_ge0.
+have tp : 0 <= 1 - t - p by rewrite -v1 sumr_ge0 // => S _; exact: v0.
+have s0 : 0 <= 1 - q by rewrite subr_ge0.
+have lwith : distribution (truncated q k.+1 M (x |: D)) by apply: truncated_law_with.
+have lwithout : distribution (truncated q k.+1 M D) by apply: truncated_law_without.
+have lbA := blend_law q0 q1 lA1 lB1.
+have lA : distribution A.
+  split=> [[u|[u|u]]|] /=.
+  - by rewrite mulr_ge0 // lbA.1.
+  - have c0 : 0 <= q * p + g by rewrite addr_ge0 // mulr_ge0.
+    by apply: addr_ge0; rewrite !mulr_ge0 ?lA1.1 ?lB1.1.
+  - by apply: addr_ge0; rewrite mulr_ge0 ?lA2.1 ?lB2.1.
+  rewrite !big_sumType /= !big_split /= -!mulr_sumr lbA.2 lA1.2 lB1.2 lA2.2 lB2.2; ring.
+have lB : distribution B.
+  split=> [[u|[u|u]]|] /=; rewrite ?mulr_ge0 ?lB1.1 ?lB2.1 //.
+  rewrite !big_sumType /= -!mulr_sumr lB1.2 lB2.2; ring.
+have removed : dominates (truncated q k.+1 M (x |: D)) (truncated q k.+1 M D) A B.
+  move=> a a0.
+  pose P2 (s : {set I} * I) y := (1 - q) * p * M s.1 y + (q * p + g) * M (x |: s.1) y +
+    ((t - m) * M (s.2 |: s.1) y + (m - g) * M (x |: s.1) y).
+  pose Q2 (s : {set I} * I) y := p * M s.1 y + t * M (s.2 |: s.1) y.
+  have eP : truncated q k.+1 M (x |: D) =1 fun y =>
+      \sum_S fewest q k D S * blend q (M (x |: S)) (M S) y + \sum_s slot R D k s * P2 s y.
+    move=> y; rewrite (truncated_with q M kD xD) (sum_fewest q kD (fun S => blend q (M (x |: S)) (M S) y)) -addrA.
+    congr (_ + _); rewrite -big_split; apply: eq_bigr => s _ /=; rewrite -mulrDr; congr (_ * _).
+    by rewrite /P2 /blend -[exactly q k D]/p -/t -/m; ring.
+  have eQ : truncated q k.+1 M D =1 fun y => \sum_S fewest q k D S * M S y + \sum_s slot R D k s * Q2 s y.
+    move=> y; rewrite (truncated_without q M kD) (sum_fewest q kD (fun S => M S y)) -addrA.
+    by congr (_ + _); rewrite -big_split; apply: eq_bigr => s _ /=; rewrite -mulrDr.
+  pose d1 := \sum_u pos ((q * p + g) * A1 u + ((1 - q) * p - a * p) * B1 u).
+  pose d2 := \sum_u pos ((m - g) * A2 u + (t - m - a * t) * B2 u).
+  have -> : H a A B = (1 - t - p) * H a (blend q A1 B1) B1 + (d1 + d2).
+    rewrite /H !big_sumType /= [X in _ = X + _]mulr_sumr /d1 /d2; congr (_ + (_ + _)); apply: eq_bigr => u _.
+    - by rewrite -posM //; congr pos; ring.
+    - by congr pos; ring.
+    - by congr pos; ring.
+  rewrite (H_eq a eP eQ) -v1; apply: two_parts => // [S /fewest_in [sub few_S]|s /slot_in [sub e _ jS]].
+    by apply: blend_dominated => //; apply: dom1 => //; exact: leqW.
+  apply: le_trans (H_add _ _ _ _ _) _; apply: ler_add.
+    rewrite /H (eq_bigr (fun y => pos ((q * p + g) * M (x |: s.1) y + ((1 - q) * p - a * p) * M s.1 y))); last first.
+      by move=> y _ /=; congr pos; ring.
+    by apply: dominates_combined; rewrite ?addr_ge0 ?mulr_ge0 //; apply: dom1; rewrite ?e.
+  rewrite /H (eq_bigr (fun y => pos ((m - g) * M (x |: s.1) y + (t - m - a * t) * M (s.2 |: s.1) y))); last first.
+    by move=> y _ /=; congr pos; ring.
   by apply: dominates_combined => //; apply: dom2 => //; rewrite e.
 by split=> //; exact: swapped.
 Qed.
