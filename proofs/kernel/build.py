@@ -37,6 +37,7 @@ PROOFS = (
     "batches",
     "pairs",
     "truncation",
+    "sizes",
     "filters",
     "lattice",
     "certificate",

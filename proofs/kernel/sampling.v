@@ -34,6 +34,27 @@ Lemma blend_dominated T U q (P Q : T -> R) (A B : U -> R) :
   dominates (blend q P Q) Q (blend q A B) B.
 Proof. by move=> q0 q1 lP lQ lA lB dom a a0; rewrite !blend_combined; exact: dominates_combined. Qed.
 
+Theorem rate_grows : Rate_grows R.
+Proof.
+move=> T P Q q q' lP lQ q'0 le q1 a a0; have q0 := le_trans q'0 le.
+move: q0; rewrite le_eqVlt => /orP [/eqP e|q0].
+  by rewrite (_ : q' = q) //; apply/eqP; rewrite eq_le le -e.
+pose r := q' / q; have r0 : 0 <= r by rewrite divr_ge0 // ltW.
+have r1 : r <= 1 by rewrite ler_pdivr_mulr // mul1r.
+have lb : distribution (blend q P Q) by apply: blend_law; rewrite // ltW.
+have e : blend q' P Q =1 blend r (blend q P Q) Q.
+  by move=> y; rewrite /blend -{1 2}[q'](divfK (lt0r_neq0 q0)) -/r; ring.
+rewrite (H_eq a e (frefl Q)) blend_combined.
+apply: (@le_trans _ _ (r * H a (blend q P Q) Q + (1 - r) * H a Q Q)).
+  rewrite /H !mulr_sumr -big_split; apply: ler_sum => y _ /=.
+  rewrite -!posM ?subr_ge0 //; apply: le_trans (posD _ _); apply: pos_mono.
+  by rewrite le_eqVlt; apply/orP; left; apply/eqP; ring.
+have [_ [bounds _]] := shape_of_profiles lb lQ; have [low _] := bounds a a0.
+rewrite (H_same a lQ); apply: (@le_trans _ _ (r * H a (blend q P Q) Q + (1 - r) * H a (blend q P Q) Q)).
+  by rewrite ler_add2l ler_wpmul2l ?subr_ge0.
+by rewrite -mulrDl addrC subrK mul1r.
+Qed.
+
 Lemma split_identity q a a' b u v w : a' * b = a -> q * a' = q + a - 1 ->
   (1 - q) * u + q * v - a * ((1 - q) * u + q * w) =
   q * (1 - b) * (v - a' * u) + q * b * (v - a' * w).

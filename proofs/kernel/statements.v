@@ -86,9 +86,9 @@ Definition Swapped : Prop := forall (T U : finType) (P Q : T -> R) (A B : U -> R
 Definition slope (n : nat) (r f : nat -> R) (i : nat) : R :=
   if (i < n)%N then (f i.+1 - f i) / (r i.+1 - r i) else 0.
 
-(* pairs/pairs.md, section 1. The hull: points at 0 = r 0 < ... < r n with a convex line through them, which starts at 1 and
-   does not increase, nor fall faster than 1 - a. There is a pair whose profile is that line, and which dominates every
-   P and Q whose profile is at most f i at each r i. (For r i < 1, such a bound comes from the other order by
+(* pairs/pairs.md, section 1. The hull: points at 0 = r 0 < ... < r n with a convex line through them, which starts at 1
+   and does not increase, nor fall faster than 1 - a. There is a pair whose profile is that line, and which dominates
+   every P and Q whose profile is at most f i at each r i. (For r i < 1, such a bound comes from the other order by
    `Reversal`.) *)
 Definition Hull : Prop := forall (n : nat) (r f : nat -> R),
   r 0%N = 0 -> f 0%N = 1 -> 0 <= f n -> (forall i, (i < n)%N -> r i < r i.+1) ->
@@ -171,6 +171,11 @@ Definition Advanced_joint_convexity : Prop := forall (T : finType) (q a : R) (W0
   0 < q -> q <= 1 -> 1 <= a ->
   let a' := 1 + (a - 1) / q in let b := a / a' in
   H a (blend q W1 W0) (blend q W1' W0) <= q * ((1 - b) * H a' W1 W0 + b * H a' W1 W1').
+
+(* pairs/pairs.md, section 7. A lower rate spends less. *)
+Definition Rate_grows : Prop := forall (T : finType) (P Q : T -> R) (q q' : R),
+  distribution P -> distribution Q -> 0 <= q' -> q' <= q -> q <= 1 ->
+  dominates (blend q' P Q) Q (blend q P Q) Q.
 
 (* mechanisms/schemes/sampling.md, section 3. A Poisson sample of rate q, where the first dataset has a record x that
    the second lacks: the pair is ((1-q) B + q A, B). *)
@@ -291,6 +296,35 @@ Definition Truncated_moved : Prop :=
     | inl u => (1 - t - p) * B1 u | inr (inl u) => p * B1 u | inr (inr u) => t * B2 u end in
   dominates (truncated q b M (x |: D)) (truncated q b M D) A B /\
   dominates (truncated q b M D) (truncated q b M (x |: D)) B A.
+
+(* mechanisms/schemes/truncated.md, section 3. One pair for all datasets whose t is from s to u, and whose m/t is at
+   most k <= q, where a record that replaces another costs at least what a further record costs. *)
+Definition Truncated_range : Prop :=
+  forall (I T U1 U2 : finType) (q s u k : R) (b : nat) (M : {set I} -> T -> R) (A1 B1 : U1 -> R) (A2 B2 : U2 -> R)
+         (D : {set I}) (x : I),
+  0 <= q -> q <= 1 -> (0 < b <= #|D|)%N -> x \notin D ->
+  (forall S, distribution (M S)) -> distribution A1 -> distribution B1 -> distribution A2 -> distribution B2 ->
+  (forall S : {set I}, S \subset D -> (#|S| < b)%N -> dominates (M (x |: S)) (M S) A1 B1) ->
+  (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A2 B2) ->
+  dominates A1 B1 A2 B2 ->
+  0 <= s -> s <= full q b D -> full q b D <= u -> u <= 1 ->
+  0 <= k -> k <= q -> full_with q b D <= k * full q b D ->
+  let A (z : U1 + (U2 + U2)) := match z with
+    | inl y => (1 - u) * blend q A1 B1 y
+    | inr (inl y) => (u - s) * blend q A2 B2 y
+    | inr (inr y) => s * blend k A2 B2 y end in
+  let B (z : U1 + (U2 + U2)) := match z with
+    | inl y => (1 - u) * B1 y | inr (inl y) => (u - s) * B2 y | inr (inr y) => s * B2 y end in
+  dominates (truncated q b M (x |: D)) (truncated q b M D) A B /\
+  dominates (truncated q b M D) (truncated q b M (x |: D)) B A.
+
+(* mechanisms/schemes/truncated.md, section 3. Both bounds for all sizes in a range: t grows with the dataset, and m/t
+   falls. *)
+Definition Full_grows : Prop := forall (I : finType) (q : R) (b : nat) (D E : {set I}),
+  0 <= q -> q <= 1 -> (0 < b)%N -> D \subset E -> full q b D <= full q b E.
+Definition Kept_falls : Prop := forall (I : finType) (q : R) (b : nat) (D E : {set I}),
+  0 <= q -> q <= 1 -> (0 < b)%N -> D \subset E ->
+  full_with q b E * full q b D <= full_with q b D * full q b E.
 
 (* mechanisms/schemes/truncated.md, section 2. x is replaced by x', for a >= 1: the bound of a Poisson sample of rate q
    where fewer than b others are drawn, and of a batch with rate m/t otherwise. *)

@@ -395,4 +395,48 @@ have := advanced_bound r0 r1 a1 (le p.1 p.2 sub (congr1 succn e) jS)
   (le p.1 x' sub (congr1 succn e) (subset_notin xD' sub)).
 by rewrite -mulrDl subrK mul1r.
 Qed.
+Theorem truncated_range : Truncated_range R.
+Proof.
+move=> I T U1 U2 q s u k b M A1 B1 A2 B2 D x q0 q1 bD xD lM lA1 lB1 lA2 lB2 dom1 dom2 larger s0 st tu u1 k0 kq mk A B.
+have [run_dom _] := truncated_removed q0 q1 bD xD lM lA1 lB1 lA2 lB2 dom1 dom2.
+case: b bD dom1 dom2 st tu mk run_dom => // c cD _ _; set t := full q c.+1 D; set m := full_with q c.+1 D.
+move=> st tu mk run_dom; have [m0 mt] := full_with_bounds c D q0 q1.
+have t0 : 0 <= t by apply: le_trans m0 mt.
+have us : 0 <= u - s by rewrite subr_ge0 (le_trans st).
+have u'0 : 0 <= 1 - u by rewrite subr_ge0.
+have k1 : k <= 1 by apply: le_trans kq q1.
+have [lb1 lb2 lbk] := And3 (blend_law q0 q1 lA1 lB1) (blend_law q0 q1 lA2 lB2) (blend_law k0 k1 lA2 lB2).
+have lA : distribution A.
+  split=> [[y|[y|y]]|] /=; rewrite ?mulr_ge0 ?lb1.1 ?lb2.1 ?lbk.1 //.
+  rewrite !big_sumType /= -!mulr_sumr lb1.2 lb2.2 lbk.2; ring.
+have lB : distribution B.
+  split=> [[y|[y|y]]|] /=; rewrite ?mulr_ge0 ?lB1.1 ?lB2.1 //.
+  rewrite !big_sumType /= -!mulr_sumr lB1.2 lB2.2; ring.
+have removed : dominates (truncated q c.+1 M (x |: D)) (truncated q c.+1 M D) A B.
+  apply: dominates_trans run_dom _ => a a0.
+  pose h1 := H a (blend q A1 B1) B1; pose h2 := H a (blend q A2 B2) B2; pose hk := H a (blend k A2 B2) B2.
+  have h12 : h1 <= h2 by apply: blend_dominated.
+  have hk2 : hk <= h2 by apply: rate_grows.
+  have -> : H a A B = (1 - u) * h1 + ((u - s) * h2 + s * hk).
+    rewrite /H !big_sumType /= /h1 /h2 /hk /H !mulr_sumr.
+    by congr (_ + (_ + _)); apply: eq_bigr => y _; rewrite -posM //; congr pos; ring.
+  have second : \sum_y pos ((t - m) * B2 y + m * A2 y - a * (t * B2 y)) <= t * hk.
+    have [t_0|t_neq0] := eqVneq t 0.
+      have m_0 : m = 0 by apply/eqP; rewrite eq_le m0 andbT -t_0.
+      by rewrite t_0 m_0 mul0r big1 // => y _; rewrite subrr !mul0r mulr0 addr0 subr0 pos_0.
+    have t_gt0 : 0 < t by rewrite lt_neqAle eq_sym t_neq0.
+    have r0 : 0 <= m / t by rewrite divr_ge0.
+    have rk : m / t <= k by rewrite ler_pdivr_mulr.
+    apply: (@le_trans _ _ (t * H a (blend (m / t) A2 B2) B2)); last first.
+      by rewrite ler_wpmul2l //; apply: (rate_grows lA2 lB2 r0 rk k1).
+    rewrite /H mulr_sumr; apply: ler_sum => y _; rewrite -posM // le_eqVlt; apply/orP; left; apply/eqP.
+    by congr pos; rewrite /blend -{1 2}[m](divfK t_neq0); move: (m / t) => r; ring.
+  apply: (@le_trans _ _ ((1 - t) * h1 + t * hk)).
+    rewrite /H big_sumType /=; apply: ler_add; last exact: second.
+    rewrite /h1 /H mulr_sumr; apply: ler_sum => y _; rewrite -posM ?subr_ge0 ?(le_trans tu) //.
+    by apply: pos_mono; rewrite le_eqVlt; apply/orP; left; apply/eqP; ring.
+  rewrite -subr_ge0 (_ : _ - _ = (u - t) * (h2 - h1) + (t - s) * (h2 - hk)); last by ring.
+  by rewrite addr_ge0 // mulr_ge0 // subr_ge0.
+split=> //; apply: swapped => //; [exact: truncated_law_with | exact: truncated_law_without].
+Qed.
 End Theorems.
