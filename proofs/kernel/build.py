@@ -40,6 +40,7 @@ PROOFS = (
     "sizes",
     "filters",
     "lattice",
+    "integers",
     "certificate",
 )
 SECONDS = 60  # for one file
@@ -63,11 +64,13 @@ class Claim:
         name: Its name, of which the theorem's is the same in small letters.
         text: Its definition in Coq.
         comment: The words before it.
+        over_fields: Whether it is about any ordered field R.
     """
 
     name: str
     text: str
     comment: str
+    over_fields: bool
 
     @property
     def theorem(self) -> str:
@@ -130,13 +133,13 @@ def claims() -> dict[str, Claim]:
     found = {}
     for match in CLAIM.finditer(text):
         comment = text[: match.start()].rpartition("\n\n")[2]
-        found[match[1]] = Claim(match[1], match[0], comment)
+        found[match[1]] = Claim(match[1], match[0], comment, match.start() < text.index("End Kernel."))
     return found
 
 
 def theorems(name: str) -> dict[str, str]:
     """The theorems of a file, with the claims that their first lines name."""
-    found = re.findall(r"^Theorem (\w+)(?: \(R : realFieldType\))? : ([A-Z]\w*) R\.$", source(name), re.MULTILINE)
+    found = re.findall(r"^Theorem (\w+)(?: \(R : realFieldType\))? : ([A-Z]\w*)(?: R)?\.$", source(name), re.MULTILINE)
     return dict(found)
 
 
@@ -153,14 +156,13 @@ def gaps(name: str) -> list[str]:
 
 def with_claims(name: str, texts: list[str]) -> str:
     """A file of proofs with claims of its own, which hide those of ``statements.v``."""
-    header = "Local Open Scope ring_scope.\n"
-    before, found, after = source(name).partition(header)
-    if not found:
-        raise Refused(f"{name}.v must contain the line {header.strip()!r}, after which altered claims are put")
-    repeated = "\n".join(
-        ["Section Altered.", "Variable R : realFieldType.", "Local Notation steps := (steps R).", *texts]
-    )
-    return f"{before}{header}{repeated}\nEnd Altered.\n{after}"
+    text = source(name)
+    scopes = list(re.finditer(r"^Local Open Scope \w+\.\n", text, re.MULTILINE))
+    if not scopes:
+        raise Refused(f"{name}.v must contain a line 'Local Open Scope ...', after which altered claims are put")
+    before, after = text[: scopes[-1].end()], text[scopes[-1].end() :]
+    repeated = ["Section Altered.", "Variable R : realFieldType.", "Local Notation steps := (steps R).", *texts]
+    return before + "\n".join([*repeated, "End Altered.", after])
 
 
 def coq(folder: Path, program: str, *arguments: str, seconds: float = SECONDS) -> subprocess.CompletedProcess[str]:
@@ -202,11 +204,13 @@ def check_theorems(folder: Path) -> None:
     lines = ["From mathcomp Require Import all_ssreflect all_algebra."]
     lines += [f"From kernel Require {name}." for name in (STATEMENTS, *PROOFS)]
     proven = [(name, theorem) for name in PROOFS for theorem in theorems(name)]
-    names = {claim.theorem: claim.name for claim in claims().values()}
-    if sorted(names) != sorted(theorem for _, theorem in proven):
-        raise Refused(f"claims and theorems must have the same names; {set(names) ^ {t for _, t in proven}} differ")
+    stated = {claim.theorem: claim for claim in claims().values()}
+    if sorted(stated) != sorted(theorem for _, theorem in proven):
+        raise Refused(f"claims and theorems must have the same names; {set(stated) ^ {t for _, t in proven}} differ")
     for name, theorem in proven:
-        lines.append(f"Definition checked_{theorem} : forall R, {STATEMENTS}.{names[theorem]} R := @{name}.{theorem}.")
+        claim = stated[theorem]
+        meaning = f"forall R, {STATEMENTS}.{claim.name} R" if claim.over_fields else f"{STATEMENTS}.{claim.name}"
+        lines.append(f"Definition checked_{theorem} : {meaning} := @{name}.{theorem}.")
         lines.append(f"Print Assumptions checked_{theorem}.")
     (folder / "assumptions.v").write_text("\n".join(lines) + "\n", encoding="utf-8")
     result = compiled(folder, "assumptions")

@@ -473,3 +473,27 @@ Definition Ten_responses : Prop := forall (T : nat -> finType) (P Q : steps T), 
 
 End Kernel.
 Arguments run {R T} P n h.
+
+(** * Integers *)
+
+Local Open Scope nat_scope.
+
+(* From here on all numbers are natural numbers; `^` is a power, `%/` division rounded down, and `%%` its rest. *)
+
+(* Many numbers in one: x i is the digit at place i, in base B. And slot k of the convolution of x and y. *)
+Definition packed (B n : nat) (x : nat -> nat) : nat := \sum_(i < n) x i * B ^ i.
+Definition slot_of_product (n n' : nat) (x y : nat -> nat) (k : nat) : nat :=
+  \sum_(i < n) \sum_(j < n' | i + j == k) x i * y j.
+
+(* routes/lattice/proof.md, section 7. The digits of a product are the slots of the convolution, if the product of the
+   sums is less than the base. *)
+Definition Packed_product : Prop := forall (B n n' k : nat) (x y : nat -> nat),
+  (\sum_(i < n) x i) * (\sum_(j < n') y j) < B ->
+  (packed B n x * packed B n' y) %/ B ^ k %% B = slot_of_product n n' x y k.
+
+(* routes/lattice/proof.md, section 7. After a shift by b bits and a mask, the digits of w - b bits are the slots
+   divided by 2^b, rounded down. *)
+Definition Packed_shift : Prop := forall (w b n n' k : nat) (x y : nat -> nat),
+  b <= w -> (\sum_(i < n) x i) * (\sum_(j < n') y j) < 2 ^ w ->
+  (packed (2 ^ w) n x * packed (2 ^ w) n' y) %/ 2 ^ b %/ (2 ^ w) ^ k %% 2 ^ (w - b) =
+    slot_of_product n n' x y k %/ 2 ^ b.
