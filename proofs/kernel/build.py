@@ -43,7 +43,7 @@ PROOFS = (
     "integers",
     "certificate",
 )
-SECONDS = 60  # for one file
+SECONDS = 120  # for one file
 AXIOMS: frozenset[str] = frozenset()  # that a theorem may rest on
 GAPS = re.compile(
     r"\b(Admitted|admit|give_up|Abort|Axioms?|Conjecture|Parameters?|bypass_check|Unset\s+\w+\s+Checking|type-in-type)\b"
