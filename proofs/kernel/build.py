@@ -1,0 +1,298 @@
+"""Check the kernel: compile all files with Coq, look for gaps in the proofs, and see that false claims are refused.
+
+From the root of the project, with Coq 8.16 and mathcomp 1.15 (Debian 12: coq, libcoq-mathcomp-algebra,
+libcoq-mathcomp-algebra-tactics)::
+
+    python3 proofs/kernel/build.py              everything, about three minutes on one core
+    python3 proofs/kernel/build.py NAME ...     the files, and the controls of these theorems
+
+The files are copied first, so that nothing is written beside them. The build fails if
+
+1. a file does not compile within its time, or holds a word that leaves a gap (``Admitted``, ``Axiom``, ...);
+2. a theorem does not prove the claim of its name in ``statements.v``, or rests on an axiom (``Print Assumptions``);
+3. ``coqchk``, a second checker, which is independent of tactics, refuses a compiled file;
+4. a control compiles: a claim of which ``controls.toml`` alters a few characters, so that it is false. The proof has to
+   fail in the theorem of that claim, and nowhere else. With the claims repeated and nothing altered, it must not fail.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+STATEMENTS = "statements"
+# In the order of compilation; a file needs only those before it.
+PROOFS = (
+    "profiles",
+    "composition",
+    "sampling",
+    "allocation",
+    "batches",
+    "pairs",
+    "truncation",
+    "sizes",
+    "filters",
+    "lattice",
+    "integers",
+    "certificate",
+)
+SECONDS = 120  # for one file
+AXIOMS: frozenset[str] = frozenset()  # that a theorem may rest on
+GAPS = re.compile(
+    r"\b(Admitted|admit|give_up|Abort|Axioms?|Conjecture|Parameters?|bypass_check|Unset\s+\w+\s+Checking|type-in-type)\b"
+)
+CLAIM = re.compile(r"^Definition ([A-Z]\w*) : Prop :=.*?\.$", re.MULTILINE | re.DOTALL)
+CITED = re.compile(r"\(\* ([\w/]+\.md)(?:, sections? ([\d and]+))?\. ")
+
+
+class Refused(Exception):
+    """The kernel is not checked; the message says why."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of ``statements.v``.
+
+    Attributes:
+        name: Its name, of which the theorem's is the same in small letters.
+        text: Its definition in Coq.
+        comment: The words before it.
+        over_fields: Whether it is about any ordered field R.
+    """
+
+    name: str
+    text: str
+    comment: str
+    over_fields: bool
+
+    @property
+    def theorem(self) -> str:
+        return self.name.lower()
+
+    @property
+    def _cited(self) -> re.Match[str]:
+        found = CITED.match(self.comment)
+        if found is None:
+            raise Refused(
+                f"the comment of {self.name} must begin with a path, and a section; it begins {self.comment[:60]!r}"
+            )
+        return found
+
+    @property
+    def page(self) -> str:
+        """The proof on paper, relative to ``dpbounds/privacy``."""
+        return self._cited[1]
+
+    @property
+    def sections(self) -> list[str | None]:
+        """The sections of that page, or None where it has none."""
+        return re.findall(r"\d+", self._cited[2] or "") or [None]
+
+
+@dataclass(frozen=True)
+class Control:
+    """A change that makes a claim false.
+
+    Attributes:
+        claim: The name of the claim.
+        old: A text that is once in its definition,
+        new: and what replaces it.
+        why: Why the altered claim is false.
+        proof_old: A text of the proof,
+        proof_new: and what replaces it, wherever it is.
+    """
+
+    claim: str
+    old: str
+    new: str
+    why: str
+    proof_old: str = ""
+    proof_new: str = ""
+
+    def altered(self, text: str) -> str:
+        if text.count(self.old) != 1:
+            raise Refused(f"the control of {self.claim} must alter a text that is there once; {self.old!r} is not")
+        return text.replace(self.old, self.new)
+
+
+def source(name: str) -> str:
+    """The text of a file of the kernel."""
+    return (HERE / f"{name}.v").read_text(encoding="utf-8")
+
+
+def claims() -> dict[str, Claim]:
+    """The claims of ``statements.v`` by name, in their order."""
+    text = source(STATEMENTS)
+    found = {}
+    for match in CLAIM.finditer(text):
+        comment = text[: match.start()].rpartition("\n\n")[2]
+        found[match[1]] = Claim(match[1], match[0], comment, match.start() < text.index("End Kernel."))
+    return found
+
+
+def theorems(name: str) -> dict[str, str]:
+    """The theorems of a file, with the claims that their first lines name."""
+    found = re.findall(r"^Theorem (\w+)(?: \(R : realFieldType\))? : ([A-Z]\w*)(?: R)?\.$", source(name), re.MULTILINE)
+    return dict(found)
+
+
+def controls() -> list[Control]:
+    """The controls of ``controls.toml``."""
+    with (HERE / "controls.toml").open("rb") as file:
+        return [Control(**entry) for entry in tomllib.load(file)["control"]]
+
+
+def gaps(name: str) -> list[str]:
+    """The words of a file that leave a gap in a proof."""
+    return [match[0] for match in GAPS.finditer(source(name))]
+
+
+def with_claims(name: str, texts: list[str]) -> str:
+    """A file of proofs with claims of its own, which hide those of ``statements.v``."""
+    text = source(name)
+    scopes = list(re.finditer(r"^Local Open Scope \w+\.\n", text, re.MULTILINE))
+    if not scopes:
+        raise Refused(f"{name}.v must contain a line 'Local Open Scope ...', after which altered claims are put")
+    before, after = text[: scopes[-1].end()], text[scopes[-1].end() :]
+    repeated = ["Section Altered.", "Variable R : realFieldType.", "Local Notation steps := (steps R).", *texts]
+    return before + "\n".join([*repeated, "End Altered.", after])
+
+
+def coq(folder: Path, program: str, *arguments: str, seconds: float = SECONDS) -> subprocess.CompletedProcess[str]:
+    """Run a program of Coq in a folder, where the files are the library ``kernel``."""
+    command = [program, "-q", *arguments] if program == "coqc" else [program, *arguments]
+    try:
+        return subprocess.run(command, cwd=folder, timeout=seconds, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise Refused(
+            f"{program} is not installed; on Debian 12: apt-get install coq libcoq-mathcomp-algebra "
+            "libcoq-mathcomp-algebra-tactics"
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise Refused(f"{program} {' '.join(arguments)} took more than {seconds} seconds") from None
+
+
+def compiled(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
+    return coq(folder, "coqc", "-w", "none", "-Q", ".", "kernel", f"{name}.v")
+
+
+def check_files(folder: Path) -> None:
+    """Compile all files."""
+    present = {path.stem for path in HERE.glob("*.v")}
+    if present != {STATEMENTS, *PROOFS}:
+        raise Refused(f"PROOFS must name the files of the folder; they differ in {present ^ {STATEMENTS, *PROOFS}}")
+    for name in (STATEMENTS, *PROOFS):
+        if words := gaps(name):
+            raise Refused(f"{name}.v leaves a gap: {', '.join(words)}")
+        (folder / f"{name}.v").write_text(source(name), encoding="utf-8")
+        started = time.monotonic()
+        result = compiled(folder, name)
+        if result.returncode:
+            raise Refused(f"{name}.v does not compile:\n{result.stdout}{result.stderr}")
+        print(f"{time.monotonic() - started:6.1f} s  {name}.v", flush=True)
+
+
+def check_theorems(folder: Path) -> None:
+    """Compare every theorem with the claim of its name, and print what it rests on."""
+    lines = ["From mathcomp Require Import all_ssreflect all_algebra."]
+    lines += [f"From kernel Require {name}." for name in (STATEMENTS, *PROOFS)]
+    proven = [(name, theorem) for name in PROOFS for theorem in theorems(name)]
+    stated = {claim.theorem: claim for claim in claims().values()}
+    if sorted(stated) != sorted(theorem for _, theorem in proven):
+        raise Refused(f"claims and theorems must have the same names; {set(stated) ^ {t for _, t in proven}} differ")
+    for name, theorem in proven:
+        claim = stated[theorem]
+        meaning = f"forall R, {STATEMENTS}.{claim.name} R" if claim.over_fields else f"{STATEMENTS}.{claim.name}"
+        lines.append(f"Definition checked_{theorem} : {meaning} := @{name}.{theorem}.")
+        lines.append(f"Print Assumptions checked_{theorem}.")
+    (folder / "assumptions.v").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    result = compiled(folder, "assumptions")
+    if result.returncode:
+        raise Refused(f"a theorem is not the claim of its name:\n{result.stderr}")
+    closed = result.stdout.count("Closed under the global context\n")
+    axioms = set(re.findall(r"^(\S+)\s*:", result.stdout, re.MULTILINE))
+    if not axioms <= AXIOMS or (not AXIOMS and closed != len(proven)):
+        raise Refused(f"of {len(proven)} theorems {closed} rest on no axiom; Coq prints:\n{result.stdout}")
+    print(f"          {closed} theorems, no axiom", flush=True)
+
+
+def check_again(folder: Path) -> None:
+    """Run ``coqchk`` on our files alone: -norec before each, or it would check mathcomp, too."""
+    arguments = [part for name in (STATEMENTS, *PROOFS) for part in ("-norec", f"kernel.{name}")]
+    result = coq(folder, "coqchk", "-silent", "-Q", ".", "kernel", *arguments, seconds=10 * SECONDS)
+    if result.returncode:
+        raise Refused(f"coqchk refuses a file:\n{result.stdout}{result.stderr}")
+    print("          coqchk agrees", flush=True)
+
+
+def lines_of(theorem: str, text: str) -> range:
+    """The lines of a theorem and its proof, counted from 1."""
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines, 1) if re.match(rf"Theorem {theorem}\b", line))
+    last = next(i for i, line in enumerate(lines, 1) if i >= first and line.endswith("Qed."))
+    return range(first, last + 1)
+
+
+def check_control(folder: Path, name: str, claim: Claim, control: Control) -> None:
+    """See that the proof of an altered claim fails, and that it fails there."""
+    text = with_claims(name, [control.altered(claim.text)])
+    if control.proof_old:
+        text = text.replace(control.proof_old, control.proof_new)
+    (folder / "altered.v").write_text(text, encoding="utf-8")
+    result = compiled(folder, "altered")
+    if not result.returncode:
+        raise Refused(f"{claim.name} with {control.new!r} for {control.old!r} is false ({control.why}), but compiles")
+    expected = lines_of(claim.theorem, text)
+    line = int(re.findall(r"line (\d+), characters", result.stderr)[-1])
+    if line not in expected:
+        raise Refused(f"the altered {claim.name} must fail in lines {expected}, not in line {line}:\n{result.stderr}")
+    print(f"          {claim.name} is refused if altered: {control.why}", flush=True)
+
+
+def check_controls(folder: Path, wanted: set[str]) -> None:
+    """Alter one claim after the other; before that, repeat the claims of each file as they are."""
+    stated = claims()
+    places = {claim: name for name in PROOFS for claim in theorems(name).values()}
+    for name in PROOFS:
+        same = [stated[claim].text for claim in theorems(name).values()]
+        if wanted & set(theorems(name)):
+            (folder / "altered.v").write_text(with_claims(name, same), encoding="utf-8")
+            result = compiled(folder, "altered")
+            if result.returncode:
+                raise Refused(f"{name}.v with its claims repeated does not compile:\n{result.stderr}")
+    for control in controls():
+        if control.claim.lower() in wanted:
+            check_control(folder, places[control.claim], stated[control.claim], control)
+
+
+def main(names: list[str]) -> int:
+    """Check everything, or the controls of some theorems."""
+    known = {claim.theorem for claim in claims().values()}
+    if unknown := set(names) - known:
+        print(
+            f"no theorem is called {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}", file=sys.stderr
+        )
+        return 2
+    try:
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            check_files(folder)
+            check_theorems(folder)
+            if not names:
+                check_again(folder)
+            check_controls(folder, set(names) or known)
+    except Refused as reason:
+        print(f"kernel: {reason}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,499 @@
+(* The finite kernel of dpbounds: what Coq has checked.
+
+   This is the one file that a person has to read. It holds definitions and claims, each in words first, and no proof.
+   The other files prove every claim (`Theorem best_event : Best_event R` proves `Best_event`), and build.py checks
+   them. A path in a comment names the proof on paper that the claim checks; paths are relative to dpbounds/privacy/.
+
+   How to read it. R is any ordered field, such as the rational or the real numbers. A type T or U is a finite set of
+   outcomes. `P : T -> R` gives a number P x to each outcome x. `\sum_x P x` is the sum over all outcomes, and
+   `\sum_(x | E x) P x` over those with the property E. `%:R` turns a natural number into an element of R, `x ^+ n` is
+   a power, `m.+1` is m + 1, `fun x => ...` the function that maps x to ..., and `/\` means "and".
+   In every claim "forall" comes first, then hypotheses, each followed by `->`, and last what is claimed. *)
+From mathcomp Require Import all_ssreflect all_algebra.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Section Kernel.
+Variable R : realFieldType.
+
+(** * Profiles *)
+
+(* A probability distribution on T: no negative number, and the sum is 1. *)
+Definition distribution (T : finType) (P : T -> R) : Prop := (forall x, 0 <= P x) /\ \sum_x P x = 1.
+
+(* The positive part: x if x >= 0, and 0 otherwise. *)
+Definition pos (x : R) : R := Num.max x 0.
+
+(* The profile, or hockey-stick divergence: H a P Q = sum over x of the positive part of P(x) - a Q(x).
+   By `Best_event` below, P and Q are (log a, d)-indistinguishable, in this order, exactly if H a P Q <= d. *)
+Definition H (T : finType) (a : R) (P Q : T -> R) : R := \sum_x pos (P x - a * Q x).
+
+(* The pair (A, B) dominates (P, Q): its profile is at least as large at every a >= 0, also below 1. *)
+Definition dominates (T U : finType) (P Q : T -> R) (A B : U -> R) : Prop :=
+  forall a, 0 <= a -> H a P Q <= H a A B.
+
+(* The output of a randomised function K on an input that is drawn from P. *)
+Definition push (T U : finType) (K : T -> U -> R) (P : T -> R) : U -> R := fun y => \sum_x P x * K x y.
+
+(* The average of the distributions P i with the weights w i. *)
+Definition mixture (I T : finType) (w : I -> R) (P : I -> T -> R) : T -> R := fun x => \sum_i w i * P i x.
+
+(* pairs/pairs.md, section 1. P(E) - a Q(E) is at most H a P Q for every event E, and equal to it for one. *)
+Definition Best_event : Prop := forall (T : finType) (P Q : T -> R) (a : R),
+  (forall E : pred T, \sum_(x | E x) P x - a * (\sum_(x | E x) Q x) <= H a P Q) /\
+  (exists E : pred T, \sum_(x | E x) P x - a * (\sum_(x | E x) Q x) = H a P Q).
+
+(* pairs/pairs.md, section 1. What (A, B) dominates has the (epsilon, delta) of (A, B), a being e^epsilon. *)
+Definition Dominated_is_private : Prop :=
+  forall (T U : finType) (P Q : T -> R) (A B : U -> R) (a d : R),
+  dominates P Q A B -> 0 <= a -> H a A B <= d ->
+  forall E : pred T, \sum_(x | E x) P x <= a * (\sum_(x | E x) Q x) + d.
+
+(* pairs/pairs.md, section 1. The profile of two distributions is 1 at a = 0, lies between the positive part of 1 - a
+   and 1, does not increase with a, and is convex in a. *)
+Definition Shape_of_profiles : Prop := forall (T : finType) (P Q : T -> R), distribution P -> distribution Q ->
+  H 0 P Q = 1 /\
+  (forall a, 0 <= a -> pos (1 - a) <= H a P Q /\ H a P Q <= 1) /\
+  (forall a b, a <= b -> H b P Q <= H a P Q) /\
+  (forall a b t, 0 <= t -> t <= 1 ->
+     H ((1 - t) * a + t * b) P Q <= (1 - t) * H a P Q + t * H b P Q).
+
+(* pairs/pairs.md, section 1. Data processing: a randomised function of the output does not make it easier to tell P
+   from Q. *)
+Definition Data_processing : Prop := forall (T U : finType) (K : T -> U -> R) (P Q : T -> R),
+  (forall x, distribution (K x)) -> dominates (push K P) (push K Q) P Q.
+
+(* pairs/pairs.md, section 1. Joint convexity: the profile of two averages with the same weights is at most the average
+   of the profiles. *)
+Definition Joint_convexity : Prop := forall (I T : finType) (w : I -> R) (P Q : I -> T -> R) (a : R),
+  (forall i, 0 <= w i) -> H a (mixture w P) (mixture w Q) <= \sum_i w i * H a (P i) (Q i).
+
+(* pairs/revealed.md. What dominates every part of an average that has a positive weight dominates the average. *)
+Definition Draws_revealed : Prop :=
+  forall (I T U : finType) (w : I -> R) (P Q : I -> T -> R) (A B : U -> R),
+  distribution w -> (forall i, 0 < w i -> dominates (P i) (Q i) A B) -> dominates (mixture w P) (mixture w Q) A B.
+
+(* pairs/pairs.md, section 1. Reversal: the profile in one order gives the profile in the other order. *)
+Definition Reversal : Prop := forall (T : finType) (P Q : T -> R) (a : R),
+  distribution P -> distribution Q -> 0 < a -> H a P Q = 1 - a + a * H a^-1 Q P.
+
+(* pairs/pairs.md, section 1. So a pair that dominates in one order dominates, swapped, in the other. *)
+Definition Swapped : Prop := forall (T U : finType) (P Q : T -> R) (A B : U -> R),
+  distribution P -> distribution Q -> distribution A -> distribution B -> dominates P Q A B -> dominates Q P B A.
+
+(* The slope after point i of the line through the points (r 0, f 0), ..., (r n, f n); it is constant after the last. *)
+Definition slope (n : nat) (r f : nat -> R) (i : nat) : R :=
+  if (i < n)%N then (f i.+1 - f i) / (r i.+1 - r i) else 0.
+
+(* pairs/pairs.md, section 1. The hull: points at 0 = r 0 < ... < r n with a convex line through them, which starts at 1
+   and does not increase, nor fall faster than 1 - a. There is a pair whose profile is that line, and which dominates
+   every P and Q whose profile is at most f i at each r i. (For r i < 1, such a bound comes from the other order by
+   `Reversal`.) *)
+Definition Hull : Prop := forall (n : nat) (r f : nat -> R),
+  r 0%N = 0 -> f 0%N = 1 -> 0 <= f n -> (forall i, (i < n)%N -> r i < r i.+1) ->
+  -1 <= slope n r f 0 -> (forall i, (i < n)%N -> slope n r f i <= slope n r f i.+1) ->
+  exists (U : finType) (A B : U -> R), distribution A /\ distribution B /\
+    (forall i a, (i <= n)%N -> r i <= a -> ((i < n)%N -> a <= r i.+1) ->
+       H a A B = f i + slope n r f i * (a - r i)) /\
+    (forall (T : finType) (P Q : T -> R), distribution P -> distribution Q ->
+       (forall i, (i <= n)%N -> H (r i) P Q <= f i) -> dominates P Q A B).
+
+(* Measures w k * A k side by side, with k written beside each outcome. *)
+Definition side_by_side (K : finType) (U : K -> finType) (w : K -> R) (A : forall k, U k -> R) :
+  {k : K & U k} -> R := fun z => w (tag z) * A (tag z) (tagged z).
+
+(* mechanisms/schemes/truncated.md, section 1. If P and Q are sums of measures, and each M k against M' k has at most
+   the profile of w k * A k against v k * B k, then the pair that shows k dominates. The weights may differ. *)
+Definition Tagged_parts : Prop :=
+  forall (K T : finType) (U : K -> finType) (M M' : K -> T -> R) (w v : K -> R) (A B : forall k, U k -> R),
+  (forall k a, 0 <= a -> H a (M k) (M' k) <= H a (fun u => w k * A k u) (fun u => v k * B k u)) ->
+  dominates (fun y => \sum_k M k y) (fun y => \sum_k M' k y) (side_by_side w A) (side_by_side v B).
+
+(* pairs/pairs.md, section 6. A chain of k + 1 distributions, each (log a, d)-indistinguishable from the next: the
+   first and the last. *)
+Definition Chain : Prop := forall (T : finType) (k : nat) (P : nat -> T -> R) (a d : R), 0 <= a ->
+  (forall i, (i < k)%N -> H a (P i) (P i.+1) <= d) ->
+  H (a ^+ k) (P 0%N) (P k) <= d * (\sum_(i < k) a ^+ i).
+
+(** * Adaptive composition *)
+
+(* What n steps published, step t an outcome in T t: nothing after 0 steps, then a pair of what was published before
+   and the next outcome. *)
+Fixpoint history (T : nat -> finType) (n : nat) : finType :=
+  if n is m.+1 then [finType of history T m * T m] else [finType of unit].
+
+(* An adaptive mechanism: for each step and each history, how the next outcome is distributed. *)
+Definition steps (T : nat -> finType) := forall n, history T n -> T n -> R.
+Definition distributions (T : nat -> finType) (P : steps T) : Prop := forall n h, distribution (P n h).
+
+(* The probability of a history: the product over the steps. *)
+Fixpoint run (T : nat -> finType) (P : steps T) (n : nat) : history T n -> R :=
+  if n is m.+1 then fun h => @run T P m h.1 * P m h.1 h.2 else fun=> 1.
+Arguments run {T} P n h.
+
+(* Independent steps, which ignore the history: `run (fixed A) n` is the product of A 0, ..., A (n-1). *)
+Definition fixed (U : nat -> finType) (A : forall n, U n -> R) : steps U := fun n _ => A n.
+
+(* pairs/pairs.md, section 2. If step m is dominated by (A m, B m) whatever was published before, then n steps are
+   dominated by the product of these pairs. Steps may be of different kinds, each with its own outcomes and its own
+   pair; the pairs are fixed in advance. *)
+Definition Adaptive_composition : Prop :=
+  forall (T U : nat -> finType) (P Q : steps T) (A B : forall n, U n -> R) (n : nat),
+  distributions P -> distributions Q -> (forall m, distribution (A m)) -> (forall m, distribution (B m)) ->
+  (forall m h, dominates (P m h) (Q m h) (A m) (B m)) ->
+  dominates (run P n) (run Q n) (run (fixed A) n) (run (fixed B) n).
+
+(** * Samples *)
+
+(* Records are the elements of a finite type I, and a dataset D is a set of them. A mechanism M gives, for each set S of
+   records that it may be run on, the distribution of its output. `x |: D` is D with the record x, `S :\ j` is S without
+   the record j, `#|S|` the number of records of S, and 'C(n, k) a binomial coefficient. *)
+
+(* The probability that independent coins, which show heads with probability q, draw exactly S from D; and the output
+   of M on that Poisson sample. *)
+Definition coins (I : finType) (q : R) (D S : {set I}) : R := \prod_(i in D) (if i \in S then q else 1 - q).
+Definition poisson (I T : finType) (q : R) (M : {set I} -> T -> R) (D : {set I}) : T -> R :=
+  fun y => \sum_(S : {set I} | S \subset D) coins q D S * M S y.
+
+(* P with probability q, and Q otherwise. *)
+Definition blend (T : finType) (q : R) (P Q : T -> R) : T -> R := fun y => (1 - q) * Q y + q * P y.
+
+(* mechanisms/schemes/sampling.md, section 2. The profile of a blend against one of its parts. *)
+Definition Mixture_split : Prop := forall (T : finType) (q a : R) (P Q : T -> R),
+  0 < q -> q <= 1 -> distribution P -> distribution Q ->
+  (1 - q < a -> H a (blend q P Q) Q = q * H ((a - 1 + q) / q) P Q) /\
+  (a <= 1 - q -> H a (blend q P Q) Q = 1 - a).
+
+(* mechanisms/schemes/sampling.md, section 2. Advanced joint convexity: the profile of two blends with a common part
+   W0, for a >= 1. *)
+Definition Advanced_joint_convexity : Prop := forall (T : finType) (q a : R) (W0 W1 W1' : T -> R),
+  0 < q -> q <= 1 -> 1 <= a ->
+  let a' := 1 + (a - 1) / q in let b := a / a' in
+  H a (blend q W1 W0) (blend q W1' W0) <= q * ((1 - b) * H a' W1 W0 + b * H a' W1 W1').
+
+(* pairs/pairs.md, section 7. A lower rate spends less. *)
+Definition Rate_grows : Prop := forall (T : finType) (P Q : T -> R) (q q' : R),
+  distribution P -> distribution Q -> 0 <= q' -> q' <= q -> q <= 1 ->
+  dominates (blend q' P Q) Q (blend q P Q) Q.
+
+(* mechanisms/schemes/sampling.md, section 3. A Poisson sample of rate q, where the first dataset has a record x that
+   the second lacks: the pair is ((1-q) B + q A, B). *)
+Definition Poisson_removed : Prop :=
+  forall (I T U : finType) (q : R) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x : I),
+  0 <= q -> q <= 1 -> x \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
+  (forall S : {set I}, S \subset D -> dominates (M (x |: S)) (M S) A B) ->
+  dominates (poisson q M (x |: D)) (poisson q M D) (blend q A B) B.
+
+(* mechanisms/schemes/sampling.md, section 3. The same where the second dataset has the record: the swapped pair. *)
+Definition Poisson_added : Prop :=
+  forall (I T U : finType) (q : R) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x : I),
+  0 <= q -> q <= 1 -> x \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
+  (forall S : {set I}, S \subset D -> dominates (M (x |: S)) (M S) A B) ->
+  dominates (poisson q M D) (poisson q M (x |: D)) B (blend q A B).
+
+(* mechanisms/schemes/sampling.md, section 4. A Poisson sample where x is replaced by x', for a >= 1. h1 bounds what a
+   further record costs M at a', h2 what a replaced record costs. *)
+Definition Poisson_replaced : Prop :=
+  forall (I T : finType) (q a h1 h2 : R) (M : {set I} -> T -> R) (D : {set I}) (x x' : I),
+  0 < q -> q <= 1 -> 1 <= a -> x \notin D -> x' \notin D ->
+  let a' := 1 + (a - 1) / q in let b := a / a' in
+  (forall S : {set I}, S \subset D -> H a' (M (x |: S)) (M S) <= h1) ->
+  (forall S : {set I}, S \subset D -> H a' (M (x |: S)) (M (x' |: S)) <= h2) ->
+  H a (poisson q M (x |: D)) (poisson q M (x' |: D)) <= q * ((1 - b) * h1 + b * h2).
+
+(* An outcome of P with probability q, and otherwise the message None, which says nothing. *)
+Definition diluted (T : finType) (q : R) (P : T -> R) : option T -> R :=
+  fun o => if o is Some x then q * P x else 1 - q.
+
+(* mechanisms/schemes/sampling.md, section 4. The same where M has a guarantee for replacement alone. *)
+Definition Poisson_diluted : Prop :=
+  forall (I T U : finType) (q : R) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x x' : I),
+  0 <= q -> q <= 1 -> x \notin D -> x' \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
+  (forall S : {set I}, S \subset D -> dominates (M (x |: S)) (M (x' |: S)) A B) ->
+  dominates (poisson q M (x |: D)) (poisson q M (x' |: D)) (diluted q A) (diluted q B).
+
+(* The output of M on b of the records of D, each set of b equally likely. *)
+Definition fixed_size (I T : finType) (b : nat) (M : {set I} -> T -> R) (D : {set I}) : T -> R :=
+  fun y => \sum_(S : {set I} | (S \subset D) && (#|S| == b)) M S y / 'C(#|D|, b)%:R.
+
+(* mechanisms/schemes/sampling.md, section 5. A batch of b records, where the first dataset has n records, the second
+   lacks one of them, x, and has at least b. (A, B) dominates M when x takes the place of another record. *)
+Definition Fixed_size_removed : Prop :=
+  forall (I T U : finType) (b : nat) (M : {set I} -> T -> R) (A B : U -> R) (D : {set I}) (x : I),
+  (0 < b <= #|D|)%N -> x \notin D -> (forall S, distribution (M S)) -> distribution A -> distribution B ->
+  (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A B) ->
+  let q := b%:R / #|D|.+1%:R in
+  dominates (fixed_size b M (x |: D)) (fixed_size b M D) (blend q A B) B /\
+  dominates (fixed_size b M D) (fixed_size b M (x |: D)) B (blend q A B).
+
+(* mechanisms/schemes/sampling.md, section 5. A batch of b of n records where x is replaced by x', for a >= 1. h bounds
+   what M spends at a' when another record takes the place of x. *)
+Definition Fixed_size_replaced : Prop :=
+  forall (I T : finType) (b : nat) (a h : R) (M : {set I} -> T -> R) (D : {set I}) (x x' : I),
+  (0 < b <= #|D|)%N -> 1 <= a -> x \notin D -> x' \notin D ->
+  let q := b%:R / #|D|.+1%:R in let a' := 1 + (a - 1) / q in
+  (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> H a' (M (x |: S)) (M (j |: S)) <= h) ->
+  H a (fixed_size b M (x |: D)) (fixed_size b M (x' |: D)) <= q * h.
+
+(* mechanisms/schemes/zero_out.md, section 4. A batch of b of n records where x is zeroed: the record `null`, which
+   contributes nothing, takes its place. Given any c > 0: h bounds what M spends at a + k/c when x is zeroed, g what it
+   spends at c when another record takes the place of `null`. (The other order, where `null` comes first, is
+   `Fixed_size_replaced`.) *)
+Definition Fixed_size_zeroed : Prop :=
+  forall (I T : finType) (b : nat) (a c h g : R) (M : {set I} -> T -> R) (D : {set I}) (x null : I),
+  (0 < b <= #|D|)%N -> 1 <= a -> 0 < c -> x \notin D -> null \notin D ->
+  let q := b%:R / #|D|.+1%:R in let k := (a - 1) * (1 - q) / q in
+  (forall S : {set I}, S \subset D -> #|S|.+1 = b -> H (a + k / c) (M (x |: S)) (M (null |: S)) <= h) ->
+  (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> H c (M (null |: S)) (M (j |: S)) <= g) ->
+  H a (fixed_size b M (x |: D)) (fixed_size b M (null |: D)) <= q * (h + k / c * g).
+
+(* The output of M on a Poisson sample, cut to b records: if b or more are drawn, b of them are kept, each set of b
+   equally likely. *)
+Definition truncated (I T : finType) (q : R) (b : nat) (M : {set I} -> T -> R) (D : {set I}) : T -> R :=
+  fun y => \sum_(S : {set I} | S \subset D) coins q D S * (if (#|S| < b)%N then M S y else fixed_size b M S y).
+
+(* The probabilities that at least b records of D are drawn; and that, besides, one more is drawn and is kept. *)
+Definition full (I : finType) (q : R) (b : nat) (D : {set I}) : R :=
+  \sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N) coins q D S.
+Definition full_with (I : finType) (q : R) (b : nat) (D : {set I}) : R :=
+  \sum_(S : {set I} | (S \subset D) && (b <= #|S|)%N) coins q D S * (q * b%:R / #|S|.+1%:R).
+
+(* mechanisms/schemes/truncated.md, section 2. x is in the first dataset alone. (A1, B1) dominates M where x joins fewer
+   than b records, (A2, B2) where it takes the place of one of b. The pair shows which of the two happened: with t and m
+   the two probabilities above, the second part is a blend of A2 and B2 at rate m/t, times t. *)
+Definition Truncated_removed : Prop :=
+  forall (I T U1 U2 : finType) (q : R) (b : nat) (M : {set I} -> T -> R) (A1 B1 : U1 -> R) (A2 B2 : U2 -> R)
+         (D : {set I}) (x : I),
+  0 <= q -> q <= 1 -> (0 < b <= #|D|)%N -> x \notin D ->
+  (forall S, distribution (M S)) -> distribution A1 -> distribution B1 -> distribution A2 -> distribution B2 ->
+  (forall S : {set I}, S \subset D -> (#|S| < b)%N -> dominates (M (x |: S)) (M S) A1 B1) ->
+  (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A2 B2) ->
+  let t := full q b D in let m := full_with q b D in
+  let A (z : U1 + U2) := match z with inl u => (1 - t) * blend q A1 B1 u | inr u => (t - m) * B2 u + m * A2 u end in
+  let B (z : U1 + U2) := match z with inl u => (1 - t) * B1 u | inr u => t * B2 u end in
+  dominates (truncated q b M (x |: D)) (truncated q b M D) A B /\
+  dominates (truncated q b M D) (truncated q b M (x |: D)) B A.
+
+(* mechanisms/schemes/truncated.md, section 2. From what is cut to what just is not: the same, where the mass g of the
+   second part is compared with the samples of exactly b - 1 others, of which p is the probability. Any g from 0 to m
+   will do. *)
+Definition Truncated_moved : Prop :=
+  forall (I T U1 U2 : finType) (q g : R) (b : nat) (M : {set I} -> T -> R) (A1 B1 : U1 -> R) (A2 B2 : U2 -> R)
+         (D : {set I}) (x : I),
+  0 <= q -> q <= 1 -> (0 < b <= #|D|)%N -> x \notin D ->
+  (forall S, distribution (M S)) -> distribution A1 -> distribution B1 -> distribution A2 -> distribution B2 ->
+  (forall S : {set I}, S \subset D -> (#|S| < b)%N -> dominates (M (x |: S)) (M S) A1 B1) ->
+  (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A2 B2) ->
+  let t := full q b D in let m := full_with q b D in
+  let p := \sum_(S : {set I} | (S \subset D) && (#|S|.+1 == b)) coins q D S in
+  0 <= g -> g <= m ->
+  let A (z : U1 + (U1 + U2)) := match z with
+    | inl u => (1 - t - p) * blend q A1 B1 u
+    | inr (inl u) => (1 - q) * p * B1 u + (q * p + g) * A1 u
+    | inr (inr u) => (t - m) * B2 u + (m - g) * A2 u end in
+  let B (z : U1 + (U1 + U2)) := match z with
+    | inl u => (1 - t - p) * B1 u | inr (inl u) => p * B1 u | inr (inr u) => t * B2 u end in
+  dominates (truncated q b M (x |: D)) (truncated q b M D) A B /\
+  dominates (truncated q b M D) (truncated q b M (x |: D)) B A.
+
+(* mechanisms/schemes/truncated.md, section 3. One pair for all datasets whose t is from s to u, and whose m/t is at
+   most k <= q, where a record that replaces another costs at least what a further record costs. *)
+Definition Truncated_range : Prop :=
+  forall (I T U1 U2 : finType) (q s u k : R) (b : nat) (M : {set I} -> T -> R) (A1 B1 : U1 -> R) (A2 B2 : U2 -> R)
+         (D : {set I}) (x : I),
+  0 <= q -> q <= 1 -> (0 < b <= #|D|)%N -> x \notin D ->
+  (forall S, distribution (M S)) -> distribution A1 -> distribution B1 -> distribution A2 -> distribution B2 ->
+  (forall S : {set I}, S \subset D -> (#|S| < b)%N -> dominates (M (x |: S)) (M S) A1 B1) ->
+  (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S -> dominates (M (x |: S)) (M (j |: S)) A2 B2) ->
+  dominates A1 B1 A2 B2 ->
+  0 <= s -> s <= full q b D -> full q b D <= u -> u <= 1 ->
+  0 <= k -> k <= q -> full_with q b D <= k * full q b D ->
+  let A (z : U1 + (U2 + U2)) := match z with
+    | inl y => (1 - u) * blend q A1 B1 y
+    | inr (inl y) => (u - s) * blend q A2 B2 y
+    | inr (inr y) => s * blend k A2 B2 y end in
+  let B (z : U1 + (U2 + U2)) := match z with
+    | inl y => (1 - u) * B1 y | inr (inl y) => (u - s) * B2 y | inr (inr y) => s * B2 y end in
+  dominates (truncated q b M (x |: D)) (truncated q b M D) A B /\
+  dominates (truncated q b M D) (truncated q b M (x |: D)) B A.
+
+(* mechanisms/schemes/truncated.md, section 3. Both bounds for all sizes in a range: t grows with the dataset, and m/t
+   falls. *)
+Definition Full_grows : Prop := forall (I : finType) (q : R) (b : nat) (D E : {set I}),
+  0 <= q -> q <= 1 -> (0 < b)%N -> D \subset E -> full q b D <= full q b E.
+Definition Kept_falls : Prop := forall (I : finType) (q : R) (b : nat) (D E : {set I}),
+  0 <= q -> q <= 1 -> (0 < b)%N -> D \subset E ->
+  full_with q b E * full q b D <= full_with q b D * full q b E.
+
+(* mechanisms/schemes/truncated.md, section 2. x is replaced by x', for a >= 1: the bound of a Poisson sample of rate q
+   where fewer than b others are drawn, and of a batch with rate m/t otherwise. *)
+Definition Truncated_replaced : Prop :=
+  forall (I T : finType) (q : R) (b : nat) (a h1 h2 h : R) (M : {set I} -> T -> R) (D : {set I}) (x x' : I),
+  0 < q -> q <= 1 -> (0 < b <= #|D|)%N -> 1 <= a -> x \notin D -> x' \notin D ->
+  let t := full q b D in let r := full_with q b D / t in
+  let a' := 1 + (a - 1) / q in let c := a / a' in
+  (forall S : {set I}, S \subset D -> (#|S| < b)%N -> H a' (M (x |: S)) (M S) <= h1) ->
+  (forall S : {set I}, S \subset D -> (#|S| < b)%N -> H a' (M (x |: S)) (M (x' |: S)) <= h2) ->
+  (forall (S : {set I}) j, S \subset D -> #|S|.+1 = b -> j \notin S ->
+     H (1 + (a - 1) / r) (M (x |: S)) (M (j |: S)) <= h) ->
+  H a (truncated q b M (x |: D)) (truncated q b M (x' |: D)) <=
+    (1 - t) * (q * ((1 - c) * h1 + c * h2)) + t * (r * h).
+
+(** * Steps allocated in secret *)
+
+(* The steps `member i` of one record run with it (P), all others without it (Q). *)
+Definition with_record (I : finType) (T : nat -> finType) (member : I -> nat -> bool) (P Q : steps T) (i : I) :
+  steps T := fun n h => if member i n then P n h else Q n h.
+
+(* mechanisms/schemes/allocation.md, section 1. The set of steps that hold the record is drawn from w, any distribution
+   on finitely many sets: one of m steps, k of m, or all visits of one bin. Other records draw theirs from v. If each
+   step with the record is dominated against the step without it, whatever was published, then the run is dominated
+   by the same average over pairs, in both orders. *)
+Definition Random_allocation : Prop :=
+  forall (J I : finType) (v : J -> R) (w : I -> R) (member : I -> nat -> bool) (T U : nat -> finType)
+         (P Q : J -> steps T) (A B : forall n, U n -> R) (n : nat),
+  distribution v -> distribution w -> (forall j, distributions (P j)) -> (forall j, distributions (Q j)) ->
+  (forall m, distribution (A m)) -> (forall m, distribution (B m)) ->
+  (forall j m h, dominates (P j m h) (Q j m h) (A m) (B m)) ->
+  let run_with := mixture v (fun j => mixture w (fun i => run (with_record member (P j) (Q j) i) n)) in
+  let run_without := mixture v (fun j => run (Q j) n) in
+  let pair_with := mixture w (fun i => run (with_record member (fixed A) (fixed B) i) n) in
+  let pair_without := run (fixed B) n in
+  dominates run_with run_without pair_with pair_without /\
+  dominates run_without run_with pair_without pair_with.
+
+(** * Filters *)
+
+(* The moment of order l, for l = 2, 3, ...: exp((l-1) D), with D the Renyi divergence of order l, for P that
+   vanishes where Q does. (In Coq, x / 0 is 0.) *)
+Definition moment (l : nat) (T : finType) (P Q : T -> R) : R := \sum_x Q x * (P x / Q x) ^+ l.
+Definition vanishes_with (T : finType) (P Q : T -> R) : Prop := forall x, Q x = 0 -> P x = 0.
+
+(* What the steps of a history spent: the product of b over the steps. *)
+Fixpoint spent (T : nat -> finType) (b : forall n, history T n -> R) (n : nat) : history T n -> R :=
+  if n is m.+1 then fun h => spent b h.1 * b m h.1 else fun=> 1.
+
+(* budgets/filters.md, section 2. Steps are chosen in view of the outputs before. If step m, given the history h, has a
+   moment of at most b m h, and no history spends more than C, then the whole has a moment of at most C. (A run that
+   stops goes on with steps of P = Q and b = 1.) *)
+Definition Filter : Prop :=
+  forall (T : nat -> finType) (P Q : steps T) (b : forall n, history T n -> R) (l n : nat) (C : R),
+  distributions P -> distributions Q ->
+  (forall m h, 0 < b m h) -> (forall m h, moment l (P m h) (Q m h) <= b m h) ->
+  (forall h : history T n, spent b h <= C) -> moment l (run P n) (run Q n) <= C.
+
+(* notions/conversions.md, section 4. From a moment to the profile. *)
+Definition Moment_to_profile : Prop := forall (T : finType) (P Q : T -> R) (l : nat) (a : R),
+  distribution P -> distribution Q -> vanishes_with P Q -> 0 < a ->
+  H a P Q <= l.+1%:R ^+ l.+1 / l.+2%:R ^+ l.+2 * (moment l.+2 P Q / a ^+ l.+1).
+
+(* budgets/filters.md, section 3. Several orders at once: every history keeps within the budget C k of some order, and
+   the order k with its budget gives d k. Then the whole is private with the sum of the d k. *)
+Definition Filter_of_several_orders : Prop :=
+  forall (K : finType) (T : nat -> finType) (P Q : steps T) (b : K -> forall n, history T n -> R) (l : K -> nat)
+         (n : nat) (C d : K -> R) (a : R),
+  distributions P -> distributions Q -> (forall m h, vanishes_with (P m h) (Q m h)) -> 0 < a ->
+  (forall k, 0 <= d k) -> (forall k m h, 0 < b k m h) -> (forall k m h, moment (l k).+2 (P m h) (Q m h) <= b k m h) ->
+  (forall k, (l k).+1%:R ^+ (l k).+1 / (l k).+2%:R ^+ (l k).+2 * (C k / a ^+ (l k).+1) <= d k) ->
+  (forall h : history T n, exists k, spent (b k) h <= C k) ->
+  H a (run P n) (run Q n) <= \sum_k d k.
+
+(** * The lattice *)
+
+(* routes/lattice/proof.md, sections 2 and 4. Spreading: each outcome x is cut into pieces K x u, which keep its P-mass
+   and its Q-mass if a piece at u has the ratio Q/P = y u. The pieces at one u become one outcome. The result
+   dominates. *)
+Definition Spread : Prop := forall (T U : finType) (P Q : T -> R) (K : T -> U -> R) (y : U -> R),
+  (forall x u, 0 <= K x u) -> (forall x, \sum_u K x u = P x) -> (forall x, \sum_u K x u * y u = Q x) ->
+  let A u := \sum_x K x u in dominates P Q A (fun u => A u * y u).
+
+(* A measure on the lattice is a polynomial p: its coefficient p`_i is the mass at level i, and a product of polynomials
+   is a convolution. Level i of step t has the ratio Q/P = g t * z ^+ i, with z = e^(-h) for the width h of the lattice
+   and g t = e^(-s) for the offset s of the step. The profile of such a composition at a: *)
+Definition lattice_profile (a g z : R) (p : {poly R}) : R := \sum_(j < size p) p`_j * pos (1 - a * (g * z ^+ j)).
+
+(* The levels of step t, and one outcome more, None, for the rest. *)
+Definition levels (m : nat -> nat) (t : nat) : finType := [finType of option 'I_(m t)].
+
+(* routes/lattice/proof.md, sections 4 and 7. Steps of any kinds, each with a pair on the levels 0, ..., m t - 1 and a
+   rest None, of P-mass at most rest t, that counts as infinite loss. p t is at least the P-mass, level by level, so it
+   may be rounded up. The profile of n steps is at most that of the convolution, and the sum of the rests. *)
+Definition Upper_measure : Prop :=
+  forall (m : nat -> nat) (A B : forall t, levels m t -> R) (p : nat -> {poly R}) (g rest : nat -> R) (z a : R)
+         (n : nat),
+  (forall t, distribution (A t)) -> (forall t, distribution (B t)) -> 0 <= z -> (forall t, 0 <= g t) -> 0 <= a ->
+  (forall t i, 0 <= (p t)`_i) ->
+  (forall t (i : 'I_(m t)), A t (Some i) <= (p t)`_i) ->
+  (forall t (i : 'I_(m t)), A t (Some i) * (g t * z ^+ i) <= B t (Some i)) ->
+  (forall t, A t None <= rest t) ->
+  H a (run (fixed A) n) (run (fixed B) n) <=
+    lattice_profile a (\prod_(t < n) g t) z (\prod_(t < n) p t) + \sum_(t < n) rest t.
+
+(* routes/lattice/proof.md, sections 5 and 7. The same from below: p t is at most the P-mass, level by level, ratios are
+   at most those of the lattice, and the rest does not count. *)
+Definition Lower_measure : Prop :=
+  forall (m : nat -> nat) (A B : forall t, levels m t -> R) (p : nat -> {poly R}) (g : nat -> R) (z a : R)
+         (n : nat),
+  (forall t, distribution (A t)) -> (forall t, distribution (B t)) -> 0 <= z -> (forall t, 0 <= g t) -> 0 <= a ->
+  (forall t i, 0 <= (p t)`_i) -> (forall t, (size (p t) <= m t)%N) ->
+  (forall t (i : 'I_(m t)), (p t)`_i <= A t (Some i)) ->
+  (forall t (i : 'I_(m t)), B t (Some i) <= A t (Some i) * (g t * z ^+ i)) ->
+  lattice_profile a (\prod_(t < n) g t) z (\prod_(t < n) p t) <=
+    H a (run (fixed A) n) (run (fixed B) n).
+
+(* routes/lattice/proof.md, section 6. Tilting before the convolution is undone after it. *)
+Definition Tilt : Prop := forall (p q : nat -> {poly R}) (c : nat -> R) (w : R) (n : nat),
+  (forall t i, (q t)`_i = c t * w ^+ i * (p t)`_i) ->
+  forall j, (\prod_(t < n) q t)`_j = (\prod_(t < n) c t) * w ^+ j * (\prod_(t < n) p t)`_j.
+
+(* routes/lattice/proof.md, section 7. Masses that are rounded down, or cut off, before a product make no mass of it
+   larger. *)
+Definition Rounded_down : Prop := forall (p p' q q' : {poly R}),
+  (forall i, 0 <= p'`_i /\ p'`_i <= p`_i) -> (forall i, 0 <= q'`_i /\ q'`_i <= q`_i) ->
+  forall j, 0 <= (p' * q')`_j /\ (p' * q')`_j <= (p * q)`_j.
+
+(* routes/lattice/proof.md, section 7. The missing mass, p.[1] - c.[1] in all (p.[1] is the sum of the coefficients),
+   counts with the largest weight W. *)
+Definition Missing_mass : Prop := forall (p c : {poly R}) (w : nat -> R) (W : R),
+  (forall i, 0 <= c`_i /\ c`_i <= p`_i) -> (forall i, w i <= W) ->
+  \sum_(j < size p) p`_j * w j <= \sum_(j < size p) c`_j * w j + W * (p.[1] - c.[1]).
+
+(* routes/lattice/proof.md, section 7. Total masses multiply. *)
+Definition Total_mass : Prop := forall (p : nat -> {poly R}) (n : nat),
+  (\prod_(t < n) p t).[1] = \prod_(t < n) (p t).[1].
+
+(* routes/lattice/proof.md, section 8. A certificate, from the steps to the number: ten adaptive steps, each with P and
+   Q at most a factor of 3 apart at every outcome (all that is log 3-differentially private), satisfy
+   P(E) <= 9 Q(E) + 745/1000 for every event E. Coq computes the composition, in integers. *)
+Definition Ten_responses : Prop := forall (T : nat -> finType) (P Q : steps T), distributions P -> distributions Q ->
+  (forall n h x, P n h x <= 3%:R * Q n h x) -> (forall n h x, Q n h x <= 3%:R * P n h x) ->
+  forall E : pred (history T 10),
+  \sum_(x | E x) run P 10 x <= 9%:R * (\sum_(x | E x) run Q 10 x) + 745%:R / 1000%:R.
+
+End Kernel.
+Arguments run {R T} P n h.
+
+(** * Integers *)
+
+Local Open Scope nat_scope.
+
+(* From here on all numbers are natural numbers; `^` is a power, `%/` division rounded down, and `%%` its rest. *)
+
+(* Many numbers in one: x i is the digit at place i, in base B. And slot k of the convolution of x and y. *)
+Definition packed (B n : nat) (x : nat -> nat) : nat := \sum_(i < n) x i * B ^ i.
+Definition slot_of_product (n n' : nat) (x y : nat -> nat) (k : nat) : nat :=
+  \sum_(i < n) \sum_(j < n' | i + j == k) x i * y j.
+
+(* routes/lattice/proof.md, section 7. The digits of a product are the slots of the convolution, if the product of the
+   sums is less than the base. *)
+Definition Packed_product : Prop := forall (B n n' k : nat) (x y : nat -> nat),
+  (\sum_(i < n) x i) * (\sum_(j < n') y j) < B ->
+  (packed B n x * packed B n' y) %/ B ^ k %% B = slot_of_product n n' x y k.
+
+(* routes/lattice/proof.md, section 7. After a shift by b bits and a mask, the digits of w - b bits are the slots
+   divided by 2^b, rounded down. *)
+Definition Packed_shift : Prop := forall (w b n n' k : nat) (x y : nat -> nat),
+  b <= w -> (\sum_(i < n) x i) * (\sum_(j < n') y j) < 2 ^ w ->
+  (packed (2 ^ w) n x * packed (2 ^ w) n' y) %/ 2 ^ b %/ (2 ^ w) ^ k %% 2 ^ (w - b) =
+    slot_of_product n n' x y k %/ 2 ^ b.

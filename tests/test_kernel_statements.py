@@ -1,0 +1,116 @@
+"""The claims that Coq has checked: ``proofs/kernel/statements.v``, theorems, controls and derivations name each other.
+
+``proofs/kernel/build.py`` runs Coq; these tests do not need it.
+"""
+
+import re
+
+import pytest
+
+from proofs.kernel import build
+from tests.documentation.pages import ROOT
+
+DERIVATIONS = ROOT / "dpbounds" / "privacy"
+CLAIMS = build.claims()
+FILES = [build.STATEMENTS, *build.PROOFS]
+MENTION = re.compile(r"Checked by Coq for finitely many outcomes \(`docs/kernel\.md`\):([^.∎]*)", re.IGNORECASE)
+
+
+def section(page, number):
+    """The text of a section of a derivation; of the whole page where it has no sections."""
+    text = (DERIVATIONS / page).read_text(encoding="utf-8")
+    if number is None:
+        return text
+    found = re.search(rf"^## {number}\. .*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert found is not None, f"{page} has no section {number}"
+    return found[0]
+
+
+def named(text):
+    """The names in a text's lines on what Coq has checked."""
+    return [
+        name
+        for match in MENTION.finditer(text)
+        for name in re.findall(r"`([A-Z]\w*_\w+|Hull|Chain|[A-Z]\w+)`", match[1])
+    ]
+
+
+def test_all_claims_are_found():
+    assert (
+        len(CLAIMS)
+        == len(re.findall(r"^Definition [A-Z]\w* : Prop :=", build.source(build.STATEMENTS), re.MULTILINE))
+        > 30
+    )
+
+
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
+def test_a_claim_and_its_derivation_name_each_other(claim):
+    sections = [text for number in claim.sections for text in [section(claim.page, number)]]
+    assert any(claim.name in named(text) for text in sections), (
+        f"{claim.page} must name {claim.name} in {claim.sections}"
+    )
+
+
+def test_derivations_name_claims_only():
+    mentions = [name for path in sorted(DERIVATIONS.rglob("*.md")) for name in named(path.read_text(encoding="utf-8"))]
+    assert len(mentions) >= len(CLAIMS)
+    assert set(mentions) <= set(CLAIMS) | {"FourPoints"}
+
+
+def test_every_claim_has_one_theorem_of_its_name():
+    proven = [pair for name in build.PROOFS for pair in build.theorems(name).items()]
+    assert sorted(proven) == sorted((claim.theorem, claim.name) for claim in CLAIMS.values())
+
+
+def test_build_knows_every_file():
+    assert sorted(path.stem for path in build.HERE.glob("*.v")) == sorted(FILES)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_file_leaves_a_gap(name):
+    assert build.gaps(name) == []
+
+
+def test_a_gap_would_be_seen():
+    for gap in ("Admitted.", "by admit.", "Axiom x : False.", "Parameter x : nat.", "Unset Guard Checking."):
+        assert build.GAPS.search(gap)
+
+
+def test_statements_contain_no_proof():
+    assert (
+        re.findall(
+            r"\b(Proof|Qed|Lemma|Theorem|Hypothesis)\.?\s",
+            re.sub(r"\(\*.*?\*\)", "", build.source("statements"), flags=re.DOTALL),
+        )
+        == []
+    )
+
+
+def test_every_claim_has_a_control():
+    assert {control.claim for control in build.controls()} == set(CLAIMS)
+
+
+@pytest.mark.parametrize("control", build.controls(), ids=lambda control: control.claim)
+def test_a_control_alters_its_claim(control):
+    text = CLAIMS[control.claim].text
+    assert control.altered(text) != text
+    assert control.why
+
+
+def test_a_control_that_alters_nothing_is_refused():
+    with pytest.raises(build.Refused, match="once"):
+        build.Control("Best_event", "not there", "", "").altered(CLAIMS["Best_event"].text)
+
+
+def test_altered_claims_come_before_the_first_proof():
+    text = build.with_claims("profiles", ["Definition Best_event : Prop := False."])
+    assert text.index("Definition Best_event") < text.index("Section PositivePart")
+    assert build.lines_of("best_event", text).start > text[: text.index("Definition Best_event")].count("\n")
+
+
+def test_the_nightly_checks_run_coq():
+    script = (ROOT / ".ci" / "nightly").read_text(encoding="utf-8")
+    assert "python proofs/kernel/build.py" in script
+    assert re.search(
+        r"apt_install .*\bcoq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics$", script, re.MULTILINE
+    )
