@@ -333,7 +333,7 @@ class PrivateLinearClassifier(ClassifierMixin, _PrivateLinear):  # type: ignore[
         n_iter_: T.
         ranges_: (low, high) of each feature, shape (p, 2), if they were chosen, else None. Private.
         ledger_: What was released.
-        spent_: Proven enclosure of the ε that the ledger spends at δ; its upper end is at most ``epsilon``.
+        spent_: Proven enclosure of the ε that the ledger spends at δ; its upper bound is at most ``epsilon``.
         privacy_statement_: What may be claimed, in words.
 
     What was measured on the way (gradients, losses, how many records were clipped) is not private and not kept.

@@ -157,7 +157,7 @@ class Ledger(Displayed):
     ) -> Enclosure:
         """Return a proven enclosure of the smallest ε for which the releases together are (ε, δ)-private, 0 < δ < 1.
 
-        Its upper end is safe to publish. Exactly 0 for an empty ledger. With "last-iterate" it is that of the output
+        Its upper bound is safe to publish. Exactly 0 for an empty ledger. With "last-iterate" it is that of the output
         alone: then nothing else that depends on the records may be published, see ``last_iterate``.
 
         Raises:
@@ -171,7 +171,7 @@ class Ledger(Displayed):
         return accountants.epsilon(self.published(release), delta=delta, relation=relation)
 
     def check(self, budget: PrivacyBudget, release: WhichRelease = "every-iterate") -> Enclosure:
-        """Return the ε that was spent at a budget's δ and relation, certified; its upper end is within the budget.
+        """Return the ε that was spent at a budget's δ and relation, certified; its upper bound is within the budget.
 
         Raises:
             BudgetExceeded: More was spent.

@@ -106,7 +106,7 @@ class Growth:
         return cls(at_least(definition_6_1.of_pl.subs(symbols.pl_constant, mu), "pl_constant"), Fraction(2))
 
     def gap_above(self, gradient_norm: Enclosure) -> Fraction:
-        """(γ b)ᵏ, rounded up: at least the gap where √E‖∇F‖² is at most the upper end of b."""
+        """(γ b)ᵏ, rounded up: at least the gap where √E‖∇F‖² is at most the upper bound of b."""
         base = sympy.Rational(self.constant) * sympy.Rational(Fraction(gradient_norm.upper))
         return Fraction(evaluate(base ** sympy.Rational(self.exponent), {}).upper)
 
@@ -234,7 +234,7 @@ class RestartedSpider(Method[FiniteSum]):
         return self.bounds(problem)[-1]
 
     def excess_bound(self, problem: FiniteSum) -> Enclosure:
-        """Enclose the bound (γ b)ᵏ on E F - inf F at the output; only its upper end means something."""
+        """Enclose the bound (γ b)ᵏ on E F - inf F at the output; only its upper bound means something."""
         return Enclosure.exactly(growth_of(problem, self.growth).gap_above(self.bound(problem)))
 
     def closed_form(self, problem: FiniteSum) -> Enclosure:

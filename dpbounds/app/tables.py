@@ -221,7 +221,7 @@ def _copies(found: dict[str, Any]) -> Rows:
 
 
 def _at_most(value: Any) -> str:
-    """A proven upper end, rounded up; or the word that stands for infinity."""
+    """A proven upper bound, rounded up; or the word that stands for infinity."""
     return to_decimal(Fraction(value), 6, "up") if isinstance(value, float) else str(value)
 
 

@@ -26,15 +26,15 @@ class Enclosure:
     """A number known to lie in ``[exact_lower, exact_upper]``, with a proof.
 
     Attributes:
-        exact_lower: The proven lower end, a rational number or ``-inf``.
-        exact_upper: The proven upper end, a rational number or ``inf``.
+        exact_lower: The proven lower bound, a rational number or ``-inf``.
+        exact_upper: The proven upper bound, a rational number or ``inf``.
         method: How it was proven, in a word or two ("closed form", "contour", "lattice", ...).
         precision: Working precision in bits of the proof (0: exact arithmetic).
 
     ``lower`` and ``upper`` are the same ends as floats, rounded outwards; ``float`` is for what is exactly a double.
     ``a.less_than(b)`` answers True, False or None (unknown); ``a < b`` raises ``NotCertified`` where that is None.
     ``+ - * /`` enclose the result of any numbers in the operands; where an enclosure occurs twice, they may be two.
-    Formats such as ``f"{a:.4g}"`` round both ends outwards.
+    Formats such as ``f"{a:.4g}"`` round both bounds outwards.
     """
 
     exact_lower: End
@@ -59,7 +59,7 @@ class Enclosure:
 
     @classmethod
     def from_balls(cls, lower: arb, upper: arb, method: str, precision: int) -> Enclosure:
-        """The hull of two balls: from the lower end of one to the upper end of the other, rounded at ``precision``.
+        """Return the interval from the lower endpoint of one ball to the upper endpoint of another, at ``precision``.
 
         Raises:
             NotCertified: A ball is not finite (its computation broke down).
@@ -73,24 +73,24 @@ class Enclosure:
 
     @property
     def lower(self) -> float:
-        """The lower end as a double, rounded down."""
+        """The lower bound as a double, rounded down."""
         return to_float(self.exact_lower, "down")
 
     @property
     def upper(self) -> float:
-        """The upper end as a double, rounded up."""
+        """The upper bound as a double, rounded up."""
         return to_float(self.exact_upper, "up")
 
     @property
     def width(self) -> float:
-        """Upper minus lower end, rounded up."""
+        """Upper minus lower bound, rounded up."""
         if self.exact_lower == self.exact_upper:
             return 0.0
         return to_float(self.exact_upper - self.exact_lower, "up")
 
     @property
     def digits(self) -> int:
-        """Number of significant decimal digits that both ends share (15 at most are claimed for width zero)."""
+        """Number of significant decimal digits that both bounds share (15 at most are claimed for width zero)."""
         if self.exact_lower == self.exact_upper:
             return 15
         if isinstance(self.exact_lower, float) or isinstance(self.exact_upper, float):  # an end at infinity
@@ -216,7 +216,7 @@ class Enclosure:
         return Enclosure(lower, upper, self.method, self.precision)
 
     def decimals(self, digits: int) -> tuple[str, str]:
-        """Both ends as decimal text with ``digits`` significant digits, rounded outwards."""
+        """Both bounds as decimal text with ``digits`` significant digits, rounded outwards."""
         return to_decimal(self.exact_lower, digits, "down"), to_decimal(self.exact_upper, digits, "up")
 
     def __float__(self) -> float:

@@ -2,7 +2,8 @@
 
 Some readers of JSON take a number as the double nearest to it, others (auditors, databases) as the decimal that it is.
 The shortest decimal of a double lies up to half a unit in the last place beside it, on either side. So the decimal of
-an upper end is at least what was proven, that of a lower end at most, and both read back as the doubles that they show.
+an upper bound is at least what was proven, that of a lower bound at most, and both read back as the doubles that they
+show.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def outward(end: Fraction | float, direction: Direction) -> float:
 
     Args:
         end: The exact end; a float is the binary value that it holds.
-        direction: "down" for a lower end, "up" for an upper one.
+        direction: "down" for a lower bound, "up" for an upper one.
 
     Returns:
         ``to_float(end, direction)``. Where its shortest decimal lies on the wrong side of the end it is an

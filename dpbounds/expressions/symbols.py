@@ -135,7 +135,7 @@ _ZERO, _ONE, _TWO = Fraction(0), Fraction(1), Fraction(2)
 _POSITIVE = Domain(_ZERO)
 _NONNEGATIVE = Domain(_ZERO, lower_open=False)
 _COUNT = Domain(_ONE, lower_open=False, whole=True)
-_PROBABILITY = Domain(_ZERO, _ONE)  # open at both ends
+_PROBABILITY = Domain(_ZERO, _ONE)  # open at both endpoints
 _FRACTION = Domain(_ZERO, _ONE, upper_open=False)
 
 _PURE, _LOSS, _LENGTH = Unit(), Unit(loss=1), Unit(length=1)

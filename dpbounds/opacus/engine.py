@@ -329,7 +329,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         return self.account(delta, relation).enclosure
 
     def get_epsilon(self, delta: ExactLike, relation: str | Relation | None = None) -> float:
-        """The proven upper end of ε, rounded up; 0 before the first step, infinity after one without noise."""
+        """The proven upper bound of ε, rounded up; 0 before the first step, infinity after one without noise."""
         return self.accountant.get_epsilon(delta, relation=relation)
 
     def statement(self, delta: ExactLike, relation: str | Relation | None = None) -> str:

@@ -9,7 +9,7 @@ from dpbounds.errors import InvalidValue, shown
 
 
 class Order(StrEnum):
-    """What is done to the first of two neighbours to get the second: a class of ordered neighbours.
+    """A class of ordered neighbours: the change from the first dataset to the second.
 
     No step of a run changes it, so that pairs of one order compose, and only they do (``pairs.md``, section 2).
     """
@@ -58,7 +58,7 @@ class Relation(StrEnum):
 
     @classmethod
     def meant_by(cls, text: str) -> Relation | None:
-        """The relation of which other names are told in papers and libraries; None where that is not clear.
+        """Return the relation meant by a name of papers or libraries; None if it is ambiguous.
 
         >>> [str(Relation.meant_by(name)) for name in ("add-one", "REPLACE_SPECIAL", "bounded")]
         ['add-or-remove-one', 'zero-out-one', 'replace-one']
@@ -89,7 +89,7 @@ class Relation(StrEnum):
         return self is Relation.ADD_OR_REMOVE_ONE
 
 
-# of other names, and what they mean; the first that is found in a name tells ("replace special": dp-accounting)
+# of other names, and what they mean; the first that is found in a name decides ("replace special": dp-accounting)
 _PARTS = (
     *((part, Relation.ZERO_OUT_ONE) for part in ("zero", "special", "null")),
     *((part, Relation.ADD_OR_REMOVE_ONE) for part in ("add", "remov", "delet", "unbounded")),

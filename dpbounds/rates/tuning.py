@@ -349,7 +349,7 @@ def _axis(record: Quantity, values: Mapping[str, Fraction], most: int | None) ->
         return Axis(0.0, math.log(most), np.exp, most, domain=domain)
     if domain.upper is not None:
         low, high = float(domain.lower or 0), float(domain.upper)
-        # near its upper end floating point is coarse; near a lower end that is not 0, too
+        # near its upper bound floating point is coarse; near a lower bound that is not 0, too
         return Axis(
             -_WIDE, _WIDE, lambda point: low + (high - low) / (1 + np.exp(-point)), below=low == 0, domain=domain
         )

@@ -24,7 +24,7 @@ class Line:
 
     Attributes:
         x: Where, shape (K,).
-        low: Lower ends of an interval, shape (K,), or empty.
+        low: Lower endpoints of intervals, shape (K,), or empty.
         promised: Whether this is what a statement says of the curve before it: in its colour, thin and dashed, and
             where it has few points with its mark, hollow.
         level: Whether it belongs to no curve, such as a budget: grey and dashed.

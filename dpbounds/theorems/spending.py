@@ -34,7 +34,7 @@ class Spending:
     """What is promised, and what is spent.
 
     Attributes:
-        spent: The same, certified; its lower end is what the best known attack attains.
+        spent: The same, certified; its lower bound is what the best known attack attains.
     """
 
     claim: Claim

@@ -133,6 +133,7 @@ def test_every_page_of_the_reference_has_an_example_and_is_listed():
         assert f"\napi/{page.stem}\n" in index
 
 
+@pytest.mark.seconds
 def test_the_engine_for_opacus_is_described():
     """By hand, as it is not imported where Opacus is missing."""
     pytest.importorskip("opacus")

@@ -42,7 +42,7 @@ def ledger(name: str, repetitions: int, seed: int) -> Numbers:
 
 
 def audit(name: str, runs: int, confidence: float, seed: int) -> Numbers:
-    """An attack on the worst neighbouring datasets: the ε that it proves, the certified upper end at the same δ."""
+    """An attack on the worst neighbouring datasets: the ε that it proves, the certified upper bound at the same δ."""
     from dpbounds.algorithms.verification.attacks.experiments import audit_example  # to plan an attack takes none
 
     budget = PrivacyBudget.of(_EPSILON, _DELTA)

@@ -66,7 +66,8 @@ class AuditedAlgorithm:
         attack: The score that found most, and on which pair if it was not the worst.
         audit: The lower bound on ε, the larger one where there are two.
         unassuming: The one that assumes nothing but independent runs.
-        certified: Upper end of the certified ε of what the ledger says was released; infinite where nothing is proven.
+        certified: Upper bound of the certified ε of what the ledger says was released; infinite where nothing is
+            proven.
         claim: The budget that the run claims to keep.
         runs: In all; 1 for an audit in one run.
         ended: Why no more were made: "near" the certified ε, "exceeded", "runs" or so many "seconds" used up.
@@ -439,7 +440,7 @@ def _described(ledgers: Sequence[Ledger]) -> tuple[str, int]:
 
 
 def certified_or_infinite(spent: Callable[[], Enclosure]) -> float:
-    """The upper end of what is spent; infinite where nothing is proven."""
+    """The upper bound of what is spent; infinite where nothing is proven."""
     try:
         return spent().upper
     except NO_PROOF:

@@ -144,8 +144,8 @@ def bound_check(theorem: str, repetitions: ArrayLike, bound: Enclosure, confiden
     Student's t interval is exact for normal data and approximate otherwise; averages over many steps are close to it.
 
     Returns:
-        ``holds`` where the upper end of the interval is at most the bound, ``fails`` where the lower end is above it,
-        otherwise ``undecided``. Also undecided with a single repetition.
+        ``holds`` where the upper bound of the interval is at most the bound, ``fails`` where the lower bound is above
+        it, otherwise ``undecided``. Also undecided with a single repetition.
     """
     samples = finite_samples(repetitions)
     measured = mean_interval(samples, confidence)
@@ -323,14 +323,14 @@ def valid_share(name: str, value: float) -> None:
 
 
 def formatted_upper(predicted: Enclosure | Numerical, specification: str) -> str:
-    """The upper end in a format such as ".4g", as Python writes it; a proven one is rounded up."""
+    """The upper bound in a format such as ".4g", as Python writes it; a proven one is rounded up."""
     if isinstance(predicted, Numerical):
         return format(predicted.upper, specification)
     return formatted_float(predicted.exact_upper, specification, "up")
 
 
 def ends_as_json(predicted: Enclosure | Numerical) -> dict[str, float | str]:
-    """Both ends for JSON, proven ones rounded outwards; what is not finite is text."""
+    """Both bounds for JSON, proven ones rounded outwards; what is not finite is text."""
     if isinstance(predicted, Numerical):
         return {"lower": predicted.lower, "upper": predicted.upper}
     return {

@@ -33,7 +33,7 @@ _COUNTED = ("hits", "sum", "squares", "draws")
 
 
 def largest_rate(errors: int, runs: int, confidence: float) -> float:
-    """The upper end of Clopper and Pearson's interval: the largest rate that is not refuted by so few errors.
+    """The upper bound of Clopper and Pearson's interval: the largest rate that is not refuted by so few errors.
 
     Of ``runs`` >= 1; the confidence, in (0, 1), is one-sided.
 
@@ -103,7 +103,7 @@ def estimate_check(theorem: str, numbers: Numbers, bound: Enclosure, confidence:
     """Hold a Monte Carlo estimate against an upper bound.
 
     Returns:
-        ``holds`` where the interval's upper end is at most the bound, ``fails`` where its lower end is above it,
+        ``holds`` where the interval's upper bound is at most the bound, ``fails`` where its lower bound is above it,
         ``undecided`` where the bound lies within.
     """
     mean = measured(numbers, confidence)
@@ -143,7 +143,7 @@ def always_check(theorem: str, repetitions: Sequence[float], bound: Enclosure) -
     """Compare every repetition with what none of them may exceed: a single one above it refutes the bound.
 
     Returns:
-        ``fails`` where some sample lies above the bound, ``holds`` where all are at most its lower end; ``undecided``
+        ``fails`` where some sample lies above the bound, ``holds`` where all are at most its lower bound; ``undecided``
         where one falls between the proven ends of the bound.
     """
     samples = finite_samples(repetitions)

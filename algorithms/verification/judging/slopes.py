@@ -56,8 +56,8 @@ class Slope:
 
     Attributes:
         value: The least-squares slope.
-        low: Lower end of its confidence interval.
-        high: Upper end.
+        low: Lower bound of its confidence interval.
+        high: Upper bound.
         confidence: Of the interval.
         points: How many sizes took part.
         curvature: Of log against log; negative where the slope steepens downwards.

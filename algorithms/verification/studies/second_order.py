@@ -166,7 +166,7 @@ _PAPER, _OWN = "wang-chen-xu-2019", "dpbounds/negative-curvature-descent"
 _PATH = "dpbounds/second-order-path-noise"
 _WARM = f"{_PATH}/warm-start"
 _ITERATIVE = f"{_PATH}/iterative"
-# Without a failure, so many runs put the upper end of a 1 - 1e-5 interval below FAILURE.
+# Without a failure, so many runs put the upper bound of a 1 - 1e-5 interval below FAILURE.
 _REPETITIONS = by_size(64, 256)
 _dp_gd = partial(cells, gradient_descent, dimension=5, epsilon=1.0, repetitions=by_size(16, 64))
 _sosp = partial(cells, selection, steps=150, epsilon=1.0, repetitions=_REPETITIONS)

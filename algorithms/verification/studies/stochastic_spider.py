@@ -116,7 +116,7 @@ def _fresh_shares(result: Result) -> list[float]:
 
 _PAPER = "ganesh-liu-oh-thakurta-2023"
 _EXPLICIT = f"{_PAPER}/theorem-4.2/explicit"
-# So many runs that the upper end of a 1 - 2e-5 interval of the (1-ω)-quantile, ω = 1/10, is one of them.
+# So many runs that the upper bound of a 1 - 2e-5 interval of the (1-ω)-quantile, ω = 1/10, is one of them.
 _REPETITIONS = by_size(128, 512)
 _SIZES, _POPULATION_SIZES = (4000, 8000, 16_000), (25_000, 50_000, 100_000)
 _search = partial(cells, search, repetitions=_REPETITIONS)

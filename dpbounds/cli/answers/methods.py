@@ -59,9 +59,9 @@ class Answer:
 
     Attributes:
         enclosure: The proven ends; the upper one is to be published.
-        bound: How narrowly the upper end itself is known.
+        bound: How narrowly the upper bound itself is known.
         attained: What explicit attacks attain, where that is less; None where none is known, or nothing is less.
-        tight: Whether the upper end is, up to the width of the proofs, what is spent; None where it is not known.
+        tight: Whether the upper bound is, up to the width of the proofs, what is spent; None where it is not known.
     """
 
     enclosure: Enclosure

@@ -88,7 +88,7 @@ def _beyond_doubles(number: Fraction | float, direction: Direction) -> bool:
 
 
 def json_ends(enclosure: Enclosure, digits: int | None = None) -> dict[str, float | int | str]:
-    """Both ends for JSON, rounded outwards."""
+    """Both bounds for JSON, rounded outwards."""
     return {
         "lower": json_number(enclosure.exact_lower, "down", digits),
         "upper": json_number(enclosure.exact_upper, "up", digits),
@@ -98,13 +98,13 @@ def json_ends(enclosure: Enclosure, digits: int | None = None) -> dict[str, floa
 def shown(
     enclosure: Enclosure, digits: int | None = None, *, tight: bool | None = True, limit: Fraction | None = None
 ) -> str:
-    """The upper end, which is the one to publish, and the ends it was proven from, or what an attack attains.
+    """The upper bound, which is the one to publish, and the ends it was proven from, or what an attack attains.
 
     Args:
         enclosure: Of the value.
         digits: Significant ones, or None for the usual number.
         tight: Whether an attack attains what is proven; None where nobody knows.
-        limit: A budget. An upper end that keeps it is not rounded beyond it: the two stand side by side.
+        limit: A budget. An upper bound that keeps it is not rounded beyond it: the two stand side by side.
     """
     wanted = digits or _DEFAULT_DIGITS
     lower, upper = enclosure.decimals(wanted)
@@ -119,7 +119,7 @@ def shown(
         return f"{upper}  (proven to suffice, rounded up; {attack})"
     if enclosure.exact_lower == enclosure.exact_upper:
         return f"{upper}  (proven, exact)" if lower == upper else f"{upper}  (proven, rounded up)"
-    # Two digits beyond those that both ends share show how wide the enclosure is.
+    # Two digits beyond those that both bounds share show how wide the enclosure is.
     lower, inner = enclosure.decimals(max(2, min(enclosure.digits + 2, max(wanted + 2, _LONGEST))))
     return f"{upper}  (proven, rounded up; the value lies in [{lower}, {inner}])"
 

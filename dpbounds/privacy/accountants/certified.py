@@ -1,4 +1,4 @@
-"""What a mechanism spends: proven ε(δ) and δ(ε), for all classes of ordered neighbours.
+"""Certified ε(δ) and δ(ε) of a mechanism, over all classes of ordered neighbours.
 
 Of each product of pairs a closed form is asked first (``questions``), then the other routes (``routing``).
 """
@@ -60,8 +60,8 @@ class Account(Displayed):
         enclosure: The proven ends.
         proofs: For each class of ordered neighbours, how much its dominating pairs spend.
         attacks: For the classes whose dominating pairs are not attained, what explicit attacks attain. Where there are
-            any, the lower end of ``enclosure`` is theirs.
-        moments: Where Rényi divergences prove a smaller upper end than the pairs, how; else None.
+            any, the lower bound of ``enclosure`` is theirs.
+        moments: Where Rényi divergences prove a smaller upper bound than the pairs, how; else None.
         complete: False where a time limit ended the proofs: what is here was proven by then.
         group_size: How many records are protected together.
     """
@@ -264,7 +264,7 @@ def _accounted(mechanism: Mechanism, relation: Relation, questions: Sequence[Que
 
 
 def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclosure) -> bool:
-    """Whether Rényi divergences could give a visibly smaller upper end.
+    """Whether Rényi divergences could give a visibly smaller upper bound.
 
     Converted, the divergences of a pair promise no less than the pair itself spends (``renyi.md``, section 1): where
     they are all that is known, at most the width of the pairs' own proof could be gained.
@@ -278,7 +278,7 @@ def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclo
 
 
 def _by_moments(enclosure: Enclosure, mechanism: Mechanism, target: Target, relation: Relation) -> Proof | None:
-    """A smaller upper end by Rényi divergences; None where the pairs' is smaller, or nothing is proven.
+    """A smaller upper bound by Rényi divergences; None where the pairs' is smaller, or nothing is proven.
 
     Where pairs are not attained, adding up divergences can be better than composing the pairs.
     """
@@ -323,7 +323,7 @@ def _all_classes(classes: NeighbourClasses, questions: Sequence[Question]) -> li
 
 
 def _at_round_ends(classes: NeighbourClasses, known: Named, asked: Question) -> Named:
-    """Proofs of ε(δ), with an upper end at a short decimal where δ at it is proven; not where time is limited."""
+    """Proofs of ε(δ), with an upper bound at a short decimal where δ at it is proven; not where time is limited."""
     if not asked.target.for_epsilon or asked.route != "auto" or is_limited():
         return known
     products = [each.product for each in classes.every()]
@@ -344,7 +344,7 @@ def _at_a_glance(classes: NeighbourClasses, questions: Sequence[Question]) -> di
 
 
 def _narrowest(glances: Sequence[Proof] | None, proofs: Sequence[Proof]) -> list[Proof]:
-    """Of two proofs for each question the one with the smaller upper end; that a class is dominated stands."""
+    """Return, of two proofs for each question, the one with the smaller upper bound."""
     if glances is None:
         return list(proofs)
     pairs = zip(proofs, glances, strict=True)
@@ -382,7 +382,7 @@ def _attacked(classes: NeighbourClasses, questions: Sequence[Question], proofs: 
             if any(name == each.name and proof.enclosure.exact_upper > 0 for name, proof in known)
         ]
         for product in () if each.tight else each.attacks:
-            with contextlib.suppress(NotCertified):  # what an attack attains is not known then: the upper end stands
+            with contextlib.suppress(NotCertified):  # what an attack attains is not known then: the upper bound stands
                 for index, proof in zip(worth, _answered(product, [questions[index] for index in worth]), strict=True):
                     found[index] += ((each.name, proof),)
     return found
@@ -428,7 +428,7 @@ def _in_time(product: Product, asked: Question) -> Proof:
 
 
 def _together(classes: NeighbourClasses, proofs: Named, attacks: Named) -> Enclosure:
-    """The maximum over the classes: upper ends from what dominates, lower ends from what is attained."""
+    """The maximum over the classes: upper bounds from what dominates, lower bounds from what is attained."""
     found: Enclosure | None = None
     for each, (_, proof) in zip(classes.every(), proofs, strict=True):
         if proof.route == "dominated":

@@ -1,4 +1,4 @@
-"""What a mechanism spends when k records differ instead of one: proven ε(δ) and δ(ε) for groups.
+"""Group privacy: certified ε(δ) and δ(ε) of a mechanism where k records differ instead of one.
 
 A group is k records that are all in one dataset and not in the other (add-or-remove-one: a person with k records), or
 that are all replaced (replace-one).
@@ -6,10 +6,10 @@ that are all replaced (replace-one).
 Full-batch releases are enlarged k-fold and composed as usual. How many of the group a sample holds is Binomial(k, q)
 (Poisson), hypergeometric (fixed size) or Binomial(b, k/n) (b draws with replacement), which gives pairs, too
 (``pairs/groups.md``). For Gaussian noise nothing is lost, except that records replaced in batches of a fixed size have
-one bound and an attack.
-Blocks in parallel share the group out in every possible way, of which the dearest counts (``pairs.md``, section 6).
-Anything else goes by a chain of k neighbours (``group_privacy.py``) whose links have the certified profile of one
-record: where ε is best cut into links is searched for with estimates, and the profile then certified at those points.
+one bound and an attack. Blocks in parallel share the group in every possible way, and the largest ε counts
+(``pairs.md``, section 6). Anything else goes by a chain of k neighbours (``group_privacy.py``) whose links have the
+certified profile of one record: where ε is best cut into links is searched for with estimates, and the profile then
+certified at those points.
 """
 
 from __future__ import annotations
@@ -61,16 +61,17 @@ from dpbounds.privacy.routes.lattice import estimated_profile
 from dpbounds.privacy.values import Target
 
 _MOST_WAYS = 64  # in which a group lies in blocks, each with an account of its own
-_POINTS = 28  # of a profile that are certified along one chain, at most
+_POINTS = 28  # largest number of points of a profile that are certified along one chain
 _PRECISION = 160
-_TOLERANCE = 1e-2  # relative, of δ at a point, and of the lower end, what one record spends: a chain loses more
+_TOLERANCE = 1e-2  # relative, of δ at a point and of the lower bound (the ε of one record): a chain loses more
 _SEARCH_TOLERANCE = 1e-5  # relative, of ε along the chain
 _DEEPEST, _LEAST_LOG = -500.0, -700.0  # log δ that an estimate still sees; below that, it is 0
 _FIRST_NODE, _NODES_PER_DOUBLING = 2.0**-20, 16  # ε at which estimates are made: 0, and a geometric sequence
 _STEEP = 3.0  # what log δ may fall by between two of them, to be taken as linear
-_ROUNDS, _ENOUGH = 6, 0.99  # of the search for ε; how much of δ a found ε is to use
+_ROUNDS, _ENOUGH = 6, 0.99  # rounds of the search for ε; share of δ that a found ε has to use
 _LEAP = Fraction(2) ** 100  # the most that δ's aim grows from one round to the next
-_GROWTHS = (Fraction(11, 10), Fraction(3, 2), Fraction(4))  # of the parts, where no round of it succeeded
+# factors of the number of parts, tried if no round succeeded with fewer
+_GROWTHS = (Fraction(11, 10), Fraction(3, 2), Fraction(4))
 
 
 @working(OUTER_PRECISION)
@@ -85,9 +86,9 @@ def group_account(
     """Enclose ε(δ) or δ(ε) for groups of at most ``group_size`` records.
 
     Arguments and errors as for :func:`dpbounds.privacy.accountants.certified.account`, which is what a group of 1 asks.
-    The upper end is to be published. The lower end is what one record or a known attack by the group spends, unless the
-    pairs enlarge exactly. A ``dataset_size`` is that of the dataset with the group in it, where records are added or
-    removed.
+    The upper bound is to be published. The lower bound is what one record or a known attack by the group spends, unless
+    the pairs enlarge exactly. A ``dataset_size`` is that of the dataset with the group in it, where records are added
+    or removed.
 
     Raises:
         UnsupportedMechanism: Also where without the group no whole batch is left.
@@ -194,7 +195,7 @@ def _shared_out(partition: InParallel, order: Order, k: int) -> tuple[Product, .
 
 
 def _gathers(products: Sequence[Product]) -> bool:
-    """Whether, of equal blocks, one that holds all the records is the dearest: proven for these pairs."""
+    """Return whether, of equal blocks, one that holds all the records spends the most: proven for these pairs."""
     bases = [pair.base if isinstance(pair, Sampled) else pair for product in products for pair, _ in product]
     return all(base.gathers for base in bases)
 
@@ -241,7 +242,7 @@ def _is_exact(product: Product) -> bool:
 
 
 def _attacks(mechanism: Mechanism, ways: Iterable[Product]) -> tuple[Product, ...]:
-    """What replaced records attain in batches of a fixed size, where all others act like those in their places."""
+    """Attacks on replaced records in fixed-size batches: all other records act like those in their places."""
     drawn = Gaussian | SampledWithReplacement | SampledWithoutReplacement
     if not all(isinstance(part, drawn) for part, _ in parts_of(mechanism)):
         return ()
@@ -299,7 +300,7 @@ class _GroupChain:
         """A proven upper bound on δ_k(ε)."""
         search = self._estimated()
         parts = search.best(epsilon)
-        return self._proven(parts) if search.upper(parts) < 1 else Fraction(1)  # which needs no proof
+        return self._proven(parts) if search.upper(parts) < 1 else Fraction(1)  # 1 needs no proof
 
     def epsilon(self, delta: Fraction) -> Fraction:
         """A proven upper bound on ε_k(δ).
@@ -390,12 +391,12 @@ def _estimated_log_delta(product: Product) -> Callable[[float], float]:
 class ChordCurve:
     """An upper bound on δ(ε) for every ε >= 0, from certified values at some points.
 
-    δ is a convex function of e^ε, so that it lies below the chord between two certified upper ends; beyond the last
+    δ is a convex function of e^ε, so that it lies below the chord between two certified upper bounds; beyond the last
     point it is at most the value there, before the first at most 1.
 
     Attributes:
         points: Increasing ε >= 0.
-        uppers: Certified upper ends there.
+        uppers: Certified upper bounds there.
     """
 
     points: tuple[Fraction, ...]
@@ -427,5 +428,5 @@ class ChordCurve:
         if low < high:
             return high
         with working(_PRECISION):
-            weight = ball(epsilon - a).expm1() / ball(b - a).expm1()  # in [0, 1], and so is its upper end
+            weight = ball(epsilon - a).expm1() / ball(b - a).expm1()  # in [0, 1], and so is its upper bound
             return min(low, ball_end(ball(low) + weight * ball(high - low), "up"))

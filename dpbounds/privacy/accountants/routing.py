@@ -1,4 +1,4 @@
-"""What one product of pairs spends where no closed form says it: by the first route that can prove it well.
+"""Choice of the accounting method for a product of pairs without a closed form: the first one with a good proof.
 
 The contour integral is good for a dozen digits wherever the loss has an analytic density; the lattice with exact
 integers covers what the contour declines. Two routes that answer the same question must overlap.
@@ -52,17 +52,17 @@ from dpbounds.privacy.routes.outcomes import delta_by_outcomes, epsilon_by_outco
 from dpbounds.privacy.values import Target
 
 _LATTICE_AIM = 1e-5  # the width, relative, where there is no contour integral, and the lattice is asked first
-_CLONES_AIM = 1e-4  # the same where clones hide the record: what is chosen for them matters more
-_ALLOCATED_AIMS = {"delta": 3e-4, "epsilon": 4e-5}  # the same for steps allocated in secret, by what is given
+_CLONES_AIM = 1e-4  # for clones that hide the record: the parameters of the clones matter more
+_ALLOCATED_AIMS = {"delta": 3e-4, "epsilon": 4e-5}  # for random allocation, by the given value
 _ALLOCATED_FINEST = 1e-5  # the least that is aimed at there
 _LOOSE = 10 * ACCEPTED  # the width at which a lattice's answer is still taken
 _NOTHING = Fraction(1, 2**4000)  # the width at which a δ is narrow, however small it is
 _WIDE = 0.03  # relative width at which simple bounds are worth a try
 _MANY = 32  # distinct pairs, above which it is asked what they take together
 _LATTICE_LEVELS, _LATTICE_GROUPS = 100, 48  # distinct pairs for a lattice at ``ACCEPTED``: once, or for each end
-_NODES, _LAW = 250, 70_000  # of a distribution; and node-frequency products that take as long as what else it takes
-_EXACT_WORK, _GROUPED_WORK = 70_000_000, 25_000_000  # products: some ten seconds, and four for both ends of groups
-_GROUPED_ACCURACY = 1e-7  # of δ: groups are wider
+_NODES, _LAW = 250, 70_000  # nodes of a distribution; and node-frequency products that take as long as the rest
+_EXACT_WORK, _GROUPED_WORK = 70_000_000, 25_000_000  # products: some ten seconds, and four for both bounds of groups
+_GROUPED_ACCURACY = 1e-7  # relative, of δ: groups are wider
 _FEWEST_GROUPS = 16
 _NOT_PLANNABLE = "these numbers lie beyond what this route can plan in doubles; ask with route='auto'"
 
@@ -100,7 +100,7 @@ def proven(product: Product, asked: Question) -> Proof:
 
 
 def by_simple_bounds(product: Product, asked: Question, reason: NotCertified) -> Proof:
-    """What is left where every route declines; that they do where nothing is left either."""
+    """Return the simple bounds, for use after every method has declined; raise its error if these decline, too."""
     try:
         return _within_simple_bounds(product, asked, [])
     except NotCertified:
@@ -108,7 +108,7 @@ def by_simple_bounds(product: Product, asked: Question, reason: NotCertified) ->
 
 
 def _within_simple_bounds(product: Product, asked: Question, found: list[Proof]) -> Proof:
-    """What is found, within as many of the simple bounds as it takes to be narrow; they may take as long again.
+    """Combine as many of the simple bounds as it takes to be narrow; they may take as long again.
 
     Raises:
         NotCertified: Nothing is found, and no bound either.
@@ -159,7 +159,7 @@ def _without_secret(product: Product, target: Target, asked: Question) -> Proof:
 def allocated(
     product: Product, questions: Sequence[Question], prove: Callable[[Product, Question], Proof]
 ) -> list[Proof]:
-    """What a product with steps allocated in secret spends, by two products without; ``prove`` proves what these do.
+    """Prove ε or δ of a product with random allocation by two products without it, which ``prove`` proves.
 
     The questions differ in their targets alone, all of which are values of δ, or all of ε: they share the two products.
     """
@@ -226,13 +226,13 @@ def in_as_few(product: Product, proof: Proof) -> Product:
 
 
 def _between(product: Product, asked: Question, *, refine: bool = True) -> Proof:
-    """What is left where every route declines."""
+    """Enclose a product between two of few levels, for use after every method has declined."""
     between = _epsilon_between if asked.target.for_epsilon else _delta_between
     return between(product, asked.target.value, refine=refine)
 
 
 def _without_all_levels(product: Product, asked: Question) -> Proof | None:
-    """What needs no contour or lattice for all levels: taken where it is narrow, or where these cannot plan."""
+    """Enclose a product without a contour or lattice for all levels, if that is narrow or they cannot plan."""
     if _infinite_losses(product, asked.target.value if asked.target.for_epsilon else Fraction(1)):
         end = math.inf if asked.target.for_epsilon else Fraction(1)
         return Proof(Enclosure(end, end, "infinite losses"), "closed form")
@@ -395,7 +395,7 @@ def _by_lattice(
     reasons: list[str],
     every: bool,
 ) -> list[Proof]:
-    """What a lattice proves: the first width that it reaches, and what attempts at narrower ones gave (``every`` one).
+    """Return the proofs of a lattice: the first width that it reaches, and those of narrower attempts (``every`` one).
 
     Where time is limited, the widest comes first.
 

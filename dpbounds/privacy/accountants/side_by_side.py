@@ -61,10 +61,10 @@ class MethodValue:
 
     Attributes:
         method: Its name.
-        enclosure: Proven; the upper end is what the method promises. None for the approximation, and where it does not
-            apply.
+        enclosure: Proven; the upper bound is what the method promises. None for the approximation, and where it does
+            not apply.
         value: The approximation's number, without proof; else None.
-        certified: Whether the upper end is proven to suffice.
+        certified: Whether the upper bound is proven to suffice.
         ratio: The promise over the certified one; None where either is not finite, or the certified one is 0.
         why: In one line, why it lies above the certified value; or why it does not apply.
     """

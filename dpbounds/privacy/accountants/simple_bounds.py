@@ -37,7 +37,7 @@ Prove = Callable[[Product, Target], Proof]
 
 
 def of_releases(product: Product, target: Target) -> Proof:
-    """The dearest release below, and basic composition of single ones above, each by its closed form."""
+    """Bound by releases: the most expensive release below, and basic composition of single releases above."""
     return (_epsilon_of_releases if target.for_epsilon else _delta_of_releases)(product, target.value)
 
 
@@ -68,16 +68,16 @@ def _delta_of_releases(product: Product, epsilon: Fraction) -> Proof:
 
 
 def of_parts(product: Product, target: Target, prove: Prove) -> Proof:
-    """The dearest part below, and basic composition of the parts above: all Gaussian releases, and each other kind.
+    """Bound by parts: the most expensive part below, and basic composition of the parts above.
 
     Args:
-        product: Pairs with multiplicities.
+        product: Pairs with multiplicities; a part is all Gaussian releases, or all releases of another kind.
         target: δ, which the parts share evenly but for what they spend at any ε; or ε, which they share as they share
             the sum at a small δ.
         prove: Proves what one part spends.
 
     Raises:
-        Declined: There is one part only, or so many that they would take long.
+        Declined: There is one part only, or the parts are too many to be fast.
         NotCertified: A part has no proof.
     """
     parts = _parts(product)
@@ -125,7 +125,7 @@ def _finite(end: End) -> Fraction:
 
 @planned_in_doubles
 def of_moments(product: Product, target: Target) -> Proof:
-    """What the Rényi divergences of the product promise.
+    """Bound a product by its Rényi divergences.
 
     Raises:
         Declined: Of some pair no divergences are known; or those known are not the pair's, and say nothing of it; or

@@ -17,8 +17,8 @@ from dpbounds.privacy.mechanisms import Mechanism, PoissonSampled, TruncatedPois
 from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.values import Target, positive, promised_delta
 
-_TOLERANCE, _SHARE = 1e-4, 100  # of δ; of a step in δ, to begin with
-_MOST_CLASSES = 16  # of neighbours: eight ranges of sizes, two orders
+_TOLERANCE, _SHARE = 1e-4, 100  # relative, of δ; at first a step may take 1/100 of δ
+_MOST_CLASSES = 16  # classes of neighbours: eight ranges of sizes, two orders
 
 
 @working(OUTER_PRECISION)
@@ -71,7 +71,7 @@ def least_max_batch_size(
         return all(spent(most, rank) <= target for rank in ranks)
 
     most = part.dataset_size  # at which nothing is cut
-    # what cutting adds to δ is about in proportion to how often it happens: that tells where to look
+    # truncation adds to δ about in proportion to its probability, which is where the search begins
     low = high = _seldom(part, float(target) / steps / _SHARE)
     room = float(target - spent(most, 0))
     for _ in range(2):

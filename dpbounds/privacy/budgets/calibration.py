@@ -50,7 +50,7 @@ from dpbounds.privacy.values import Budget, demand_fields, practical_epsilon
 
 _SPARE = 1e-8  # in log noise, where the last digits of the noise do not matter
 _CLOSE_BY_CLONES = 2e-5  # in the logarithm of the parameter
-_CLOSE_TO_ATTACKS = 2e-3  # the same for attacks on shuffled batches, which are far below the upper bound
+_CLOSE_TO_ATTACKS = 2e-3  # for attacks on shuffled batches, which are far below the upper bound
 _NARROW = Fraction(1, 10**9)  # relative width of proofs of ε that a value at a distance of ``CLOSE`` makes up for
 TOLERANCE = Fraction(1, 1000)  # relative distance of what suffices and what fails, below which a search is content
 
@@ -159,7 +159,7 @@ def calibrate(
     group_size: int = 1,
     time_limit: ExactLike | None = None,
 ) -> Calibration:
-    """Find the parameter that just keeps an (ε, δ) budget.
+    """Find the smallest noise, or the largest number of steps or rate, that satisfies an (ε, δ) budget.
 
     Args:
         factory: From the parameter, an exact number, to a mechanism; it must be monotone as the parameter's name says
@@ -168,7 +168,7 @@ def calibrate(
         target_delta: In (0, 1).
         relation: The neighbouring relation.
         solve: "noise" or "batches" for the smallest, "steps" or "sample-rate" for the largest value that suffices.
-        group_size: At most so many records are one person's, and to be protected together.
+        group_size: The largest number of records of one person, which are protected together.
         time_limit: Seconds after which the best value that is proven by then is returned (None: no limit).
 
     Returns:
@@ -388,7 +388,7 @@ def hidden_constant(
     target_delta: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Enclosure:
-    """What c2 really is in "noise multiplier σ >= c2 q sqrt(T log(1/δ))/ε suffices" (Abadi et al. 2016, Theorem 1).
+    """Enclose c2 in "noise multiplier σ >= c2 q sqrt(T log(1/δ))/ε suffices" (Abadi et al. 2016, Theorem 1).
 
     The theorem says that some constant works for ε < c1 q² T. For given numbers the smallest one is the smallest noise
     multiplier that suffices, divided by q sqrt(T log(1/δ))/ε. Errors as for :func:`calibrate`.

@@ -73,7 +73,7 @@ _SIGNIFICANT_BITS = 256
 # --- what a step costs ---------------------------------------------------------------------------------------------
 
 
-# Where there are several classes of neighbours, the dearest counts, step by step: the record's class is one and the
+# If there are several classes of neighbours, the one that spends most counts, step by step: the record's class is the
 # same throughout the run, and the sum of the maxima is at least the maximum of the sums (filters.md, section 1).
 
 
@@ -477,7 +477,7 @@ class RenyiFilter(_Filter):
 
 @dataclass(frozen=True, slots=True)
 class Odometer:
-    """What has been spent so far, valid at whatever moment one looks, however the steps were chosen.
+    """A privacy odometer: what has been spent so far, valid at any time, for steps that are chosen adaptively.
 
     A ladder of filters: each rung is the order that suits one budget, the budgets grow geometrically, and δ is split
     over the rungs. At any moment ε is the least that a rung certifies for what has been spent so far. The claim, for

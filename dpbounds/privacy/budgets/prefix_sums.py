@@ -28,10 +28,10 @@ from dpbounds.privacy.routes.closed_forms import ball
 ErrorKind = Literal["mean", "largest"]
 Floats = NDArray[np.float64]
 
-_DECIMALS = 10  # of the coefficients that are found
-_BITS, _GROWTH = 96, 100  # of the inverse that the proof starts from: after the point, and before it
+_DECIMALS = 10  # decimals of the coefficients that are found
+_BITS, _GROWTH = 96, 100  # bits of the inverse that the proof starts from: after the point, and before it
 _PRECISION = 160
-_CALLS = 400  # of the search, at most
+_CALLS = 400  # evaluations of the search, at most
 _WORK = 20_000_000  # steps times bands, each of which a call looks at
 _UNSTABLE = (
     "the inverse of the matrix cannot be worked out to enough digits: take coefficients that fall, or fewer steps"
@@ -136,7 +136,7 @@ def optimal_toeplitz(
             "bands", bands, f"at most {_WORK // count} with {count} steps", "the search would take hours"
         )
     starts = 1 if sampled else -(-count // apart)
-    # how many columns of a record have so many rows
+    # number of columns of a record that have this number of rows
     columns = np.array(
         [sum(count - start * apart > row for start in range(starts)) for row in range(most)], dtype=float
     )

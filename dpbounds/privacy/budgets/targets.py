@@ -58,7 +58,7 @@ def calibrate_to_total_variation(
     target: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Calibration:
-    """Find the smallest noise with which nobody distinguishes neighbours better than by ``target``, in (0, 1).
+    """Find the smallest noise with which no test distinguishes neighbours better than by ``target``, in (0, 1).
 
     The total variation is δ(0). It is also the membership advantage: the largest true positive rate minus false
     positive rate of any test for one record. Factory and errors as for :func:`calibrate_to_curve`.

@@ -25,11 +25,11 @@ from dpbounds.privacy.mechanisms.demands import (
 )
 from dpbounds.privacy.relations import Order, Relation
 
-MOST_CLASSES = 64  # of ordered neighbours
-_MOST_NAMED = 3  # of blocks alike
+MOST_CLASSES = 64  # classes of ordered neighbours
+_MOST_NAMED = 3  # equal blocks that are named
 
-Place = tuple[str, ...]  # where the record lies, in words, one entry per partition that tells; () where none does
-Steps = tuple[tuple["pairs.StepBound", int], ...]  # of one class
+Place = tuple[str, ...]  # the place of the record, in words, one entry per partition that has one; () if there is none
+Steps = tuple[tuple["pairs.StepBound", int], ...]  # steps of one class
 Classes = dict[Place, Steps]  # by where the record lies
 Members = Sequence[tuple[Mechanism, int]]  # mechanisms with how often each is run
 
@@ -196,7 +196,7 @@ def _combined(options: Sequence[Classes]) -> Classes:
 
 
 def blocks_of(partition: InParallel, members: Members) -> InParallel:
-    """What runs on one partition as one mechanism per block: the record stays in its block."""
+    """Return the mechanisms of one partition as one mechanism per block: a record stays in its block."""
     return InParallel(
         tuple(
             Composed(tuple((member.in_block(index), count) for member, count in members))

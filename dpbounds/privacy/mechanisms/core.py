@@ -1,7 +1,7 @@
-"""What every mechanism is, and how several make one: one after the other, or on disjoint parts of the data.
+"""The base class of mechanisms, and their composition: one after the other, or on disjoint parts of the data.
 
-The class of a mechanism says everything about it but its proof: its parameters, its name in files, its words, what has
-to be true of whoever runs it, and which properties (:class:`Trait`) let it run inside a sample or a block.
+The class of a mechanism defines everything but its proof: its parameters, its name in files, its description, its
+assumptions, and the properties (:class:`Trait`) that let it run inside a sample or a block.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SETTINGS = "who chose the settings"
 class Trait(StrEnum):
     """A property that a sampling scheme or a partition may need of all that runs inside it.
 
-    A mechanism has none of them unless it says so: what is new runs inside nothing until somebody has thought about it.
+    A mechanism has none of them unless its class lists it: a new mechanism runs inside no other without a proof.
     """
 
     PUBLIC_RATE = "how likely a record takes part does not depend on how many others there are"
@@ -126,7 +126,7 @@ class Mechanism(Displayed):
         return self
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """What has to be true of whoever runs it, those of the mechanisms inside it not counted."""
+        """Yield the assumptions on a run, without those of the mechanisms inside."""
         return ()
 
     def as_poisson(self) -> tuple[PoissonSampled, int] | None:
@@ -142,7 +142,7 @@ class Mechanism(Displayed):
         return Fraction(records)
 
     def records_read(self, records: int) -> Fraction | None:
-        """How many of so many records one release is computed from, on average; None where that is not known."""
+        """Return the average number of records, of ``records``, that one release uses; None if unknown."""
         return None
 
     @property
@@ -170,7 +170,7 @@ class Mechanism(Displayed):
         return self
 
     def classes_together(self, members: Members, order: Order, most: int) -> list[Classes]:
-        """The classes of unlike releases whose key is a class, with how often each is run; at most so many in all."""
+        """Return the classes of unlike releases whose key is a class, with multiplicities; at most ``most`` in all."""
         raise NotImplementedError(f"{type(self).__name__} has its classes to itself")
 
     def in_block(self, index: int) -> Mechanism:

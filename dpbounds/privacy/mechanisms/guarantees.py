@@ -28,7 +28,7 @@ from dpbounds.privacy.relations import Order, Relation, as_relation
 from dpbounds.privacy.values import positive
 
 _PRECISION = 128
-_TWO_POINT_ATTACKS = (Fraction(1, 2), Fraction(5, 8), Fraction(3, 4))  # of the range; the best depends on ε
+_TWO_POINT_ATTACKS = (Fraction(1, 2), Fraction(5, 8), Fraction(3, 4))  # shares of the range; the best depends on ε
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)

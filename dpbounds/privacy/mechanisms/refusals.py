@@ -119,7 +119,7 @@ def refuse(name: str, asked: str = "") -> NoReturn:
 
 
 def shuffled_epochs(noise_multiplier: ExactLike, epochs: ExactLike) -> Composed:
-    """What epochs over shuffled (or fixed) batches spend at most, records keeping their places: one release each.
+    """Return an upper bound for epochs over shuffled or fixed batches, records keeping their places: one release each.
 
     In every epoch a record is in one batch at most, whose release then is a full-batch Gaussian one, with shift 2/z
     under replace-one and 1/z under zero-out-one. Where the order is secret and drawn anew for each epoch, ``Shuffled``

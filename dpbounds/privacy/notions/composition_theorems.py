@@ -1,8 +1,8 @@
-"""What the classical theorems promise of several (ε, δ)-private releases, whatever else they are: basic, advanced.
+"""Classical composition theorems for (ε, δ)-private releases: basic and advanced composition.
 
 All guarantees hold under one neighbouring relation, in both orders of the neighbours; a release may depend on what
-earlier ones published, while its guarantee and the number of releases are fixed in advance. Proofs stand in
-``composition_theorems.md``. Every value is an enclosure of what the theorem promises: its upper end may be published.
+earlier ones published, while its guarantee and the number of releases are fixed in advance. Proofs are in
+``composition_theorems.md``. Every value is an enclosure of the ε of the theorem: its upper bound may be published.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def advanced_epsilon(parts: Parts, delta: ExactLike, form: Form = "sharp") -> En
         form: Which of the two.
 
     Returns:
-        An enclosure of the theorem's value (publish its upper end); infinite where δ' is not positive.
+        An enclosure of the theorem's value (publish its upper bound); infinite where δ' is not positive.
 
     Source: Dwork, Rothblum & Vadhan 2010 (classical, equal guarantees: Dwork & Roth 2014, Theorem 3.20); Kairouz, Oh &
     Viswanath 2015 (the sharp mean and δ').

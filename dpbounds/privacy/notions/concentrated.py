@@ -45,7 +45,7 @@ def proven_end(compute: Callable[[], arb], direction: Direction) -> Fraction:
 
 
 def upper_end(compute: Callable[[], arb]) -> Fraction:
-    """Evaluate a formula in balls and return the upper end (see :func:`proven_end`)."""
+    """Evaluate a formula in balls and return the upper endpoint (see :func:`proven_end`)."""
     return proven_end(compute, "up")
 
 
@@ -168,7 +168,7 @@ def zcdp_budget(epsilon: ExactLike, delta: ExactLike) -> Fraction:
     """
     target_epsilon, target_delta = at_least_zero(epsilon), open_unit(delta)
 
-    def slope(u: arb) -> arb:  # of -τ(λ)/λ, which is quasi-convex (section 4)
+    def slope(u: arb) -> arb:  # slope of -τ(λ)/λ, which is quasi-convex (section 4)
         left = ball(target_delta).log() - _log_constant(u) + u * ball(target_epsilon)
         return (1 + 2 * u) * left - ((1 / u).log1p() + ball(target_epsilon)) * u * (1 + u)
 

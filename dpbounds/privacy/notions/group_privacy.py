@@ -1,7 +1,7 @@
 """Group privacy: guarantees for datasets further apart, along chains of neighbours.
 
 A group of k records is a chain of k links, each adding, removing or replacing one record; replacing one record is a
-chain of two, a removal and an addition. Proofs stand in ``composition_theorems.md``, sections 6 and 7.
+chain of two, a removal and an addition. Proofs are in ``composition_theorems.md``, sections 6 and 7.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Chain:
     def best(self, epsilon: Fraction) -> tuple[Fraction, ...]:
         """The split of ε that the search found."""
         skewed = self.split(epsilon, self.best_skew(epsilon))
-        low, high = -_DEEPEST, 0.0  # of log δ: the smallest δ for which parts chosen in turn fit into ε
+        low, high = -_DEEPEST, 0.0  # log δ: the smallest δ for which parts chosen in turn fit into ε
         in_turn: tuple[Fraction, ...] | None = None
         while len(self.links) > 2 and epsilon > 0 and high - low > _FINE:
             middle = (low + high) / 2

@@ -76,7 +76,7 @@ class Goal:
         return True
 
     def cost(self, notion: Notion) -> tuple[Fraction, ...]:
-        """What is to be made small, of a notion that meets the goal: ε before δ, unless ε is given."""
+        """Return the values to minimise of a notion that meets the goal: ε before δ, unless ε is given."""
         if isinstance(notion, RenyiDP):
             return tuple(value for order, value in notion.points if order == self.order)
         return notion.parameters if self.epsilon is None else notion.parameters[::-1]
@@ -94,10 +94,10 @@ class Edge:
     """A proven implication.
 
     Attributes:
-        name: What it says.
-        source: Who proved it, and the section of ``conversions.md`` where the proof stands.
+        name: The implication.
+        source: Who proved it, and the section of ``conversions.md`` with the proof.
         takes: The notion it starts from.
-        rule: (notion, goal) -> what is proven; the goal tells the target.
+        rule: Maps a notion and a goal to the implied notion; the goal has the target.
         when: Whether a chain to that goal has a use for it.
     """
 

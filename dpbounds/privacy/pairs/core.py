@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from dpbounds.privacy.pairs.weighing import Weighing
 
 Writer = Callable[[Fraction], str]  # a number as text
-MOST_EXPONENT = 40.0  # of a rough variance
-Costs = tuple[Fraction, ...]  # of a pair: whoever has more of each spends at least as much
+MOST_EXPONENT = 40.0  # exponent of a rough variance
+Costs = tuple[Fraction, ...]  # costs of a pair: larger in each component implies no smaller ε
 
 
 class Direction(StrEnum):
@@ -76,12 +76,12 @@ class Draws:
 class Moments(Flag):
     """How much is claimed of a pair's Rényi divergences.
 
-    Where a class of pairs stands behind one profile, their divergences can be smaller than the profile's.
+    If one profile represents a class of pairs, their divergences can be smaller than those of the profile.
     """
 
     BOUND = 0  # upper bounds, which may be smaller than the pair's own
     EXACT = 1  # the numbers themselves, of the pair or of the worst of a class of pairs
-    OWN = 2  # of this pair, or of one that spends no less: converting them never beats composing the pair
+    OWN = 2  # pair itself, or one that spends no less: converting its moments is never better than composing the pair
     EXACT_AND_OWN = 3
 
 
@@ -89,16 +89,16 @@ _P = TypeVar("_P", bound="Pair")
 
 
 class Pair(ABC):
-    """Two distributions P and Q that stand for any two neighbouring datasets.
+    """A dominating pair: two distributions P and Q that are at least as distinguishable as any neighbours' outputs.
 
-    What a pair says of itself is abstract wherever a default would be a guess. A default claims nothing: no part, no
-    cost, no pair for several records.
+    A property of a pair is abstract wherever a default would be a guess. A default claims nothing: no part, no cost, no
+    pair for several records.
 
     Attributes:
         grows_with: The fields of which the pair spends more, the larger they are (``pairs.md``, section 7).
         claims: How much is claimed of ``log_moment``, where that does not depend on the fields.
-        gathers: Whether, of equal blocks, one that holds all records of a group is the dearest: proven in ``pairs.md``,
-            section 6.
+        gathers: Whether, of equal blocks, one that holds all records of a group spends the most: proven in
+            ``pairs.md``, section 6.
         enlarges_exactly: Whether what is proven for several records is attained.
     """
 
@@ -212,7 +212,7 @@ class Pair(ABC):
         """Symmetric pairs without secret draws that dominate it together; None where none are proven."""
 
     def attack(self, direction: Direction) -> Pair | None:
-        """What a replaced record attains where all others act like those in their places; None: the same."""
+        """Return the pair that a replaced record attains if all others act like those in their places."""
         return None
 
     # --- its costs

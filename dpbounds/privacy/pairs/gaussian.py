@@ -173,7 +173,7 @@ class TaggedGaussians(SymmetricPair):
         return self.atoms[-1][0] / 2
 
     def closed_log_moment(self, order: arb) -> arb:
-        """Of the mean of the shifts' moments."""
+        """Return the logarithm of the mean of the moments of the shifts."""
         k = order - 1
         terms = (ball(weight) * (order * k * ball(squared) / 2).expm1() for squared, weight in self.atoms)
         return sum(terms, arb(0)).log1p()

@@ -41,9 +41,9 @@ from dpbounds.privacy.pairs.losses import (
 from dpbounds.privacy.pairs.sampled import Sampled
 from dpbounds.privacy.proofs import Declined
 
-_SPARE_BITS = 24  # of the working precision, that a place need not have
+_SPARE_BITS = 24  # bits of the working precision that a place does not need
 _ROOT_STEPS = 40
-_TERM_BITS = 48  # of a term, beyond what its weight makes visible
+_TERM_BITS = 48  # bits of a term, beyond those that its weight makes visible
 _MOST_LOG = 600.0
 
 
@@ -64,7 +64,7 @@ class GaussianDraws(Pair):
         return self.draws.rate, self.squared_shift
 
     def with_costs(self, costs: Costs) -> Pair:
-        """As often drawn at another rate, with another shift."""
+        """Return the pair with another rate of draws, and another shift."""
         rate, squared = costs
         return changed(self, draws=replace(self.draws, rate=rate), squared_shift=squared)
 
@@ -164,8 +164,8 @@ class DrawnGaussians(GaussianDraws, DirectedPair):
 class ReplacedGaussians(GaussianDraws, SymmetricPair):
     """Gaussian noise, a record that is drawn k ~ ``draws`` times is replaced; s² = ``squared_shift`` for one link.
 
-    With F̄ the tail of N(0, 1): H_α = sup_t Σ_k p_k max_{t-ks<=y<=t} (F̄(y) - α F̄(y+ks)) for α >= 1, mirrored below. How
-    often it was drawn is not revealed, as it is by ``Sampled``. Derived in ``sampling.md``, section 6.
+    With F̄ the tail of N(0, 1): H_α = sup_t Σ_k p_k max_{t-ks<=y<=t} (F̄(y) - α F̄(y+ks)) for α >= 1, mirrored below.
+    How often it was drawn is not revealed, as it is by ``Sampled``. Derived in ``sampling.md``, section 6.
     """
 
     draws: Draws
@@ -187,7 +187,7 @@ class ReplacedGaussians(GaussianDraws, SymmetricPair):
         return _replaced(absent, *counts_of(self.draws), ball(self.squared_shift).sqrt())
 
     def log_moment(self, order: Fraction) -> arb:
-        """As if the number of draws were revealed."""
+        """Return the moment of the pair in which the number of draws is revealed."""
         return Sampled(Direction.REPLACE, self.draws, ShiftedGaussians(self.squared_shift)).log_moment(order)
 
     def attack(self, direction: Direction) -> Pair:
@@ -197,7 +197,7 @@ class ReplacedGaussians(GaussianDraws, SymmetricPair):
 
 @dataclass(frozen=True, slots=True)
 class ReplacedGroup(SymmetricPair):
-    """The same for a group in a batch of a fixed size, which holds j of it with the j-th of ``chances``.
+    """A replaced group in a fixed-size batch, which holds j of its records with the j-th of ``chances``.
 
     They sum to 1. Derived in ``groups.md``.
     """
@@ -231,16 +231,16 @@ class ReplacedGroup(SymmetricPair):
         return ((ShiftedGaussians((len(self.chances) - 1) ** 2 * self.squared_shift), 1),)
 
     def log_moment(self, order: Fraction) -> arb:
-        """As if it were known how many the batch holds."""
+        """Return the moment of the pair in which the number of group members in the batch is revealed."""
         return self.tagged.log_moment(order)
 
     def attack(self, direction: Direction) -> Pair:
-        """As many of the group in the batch, against none."""
+        """Return the attack: all members of the group in the batch against none."""
         return mixed(direction, self.chances, self.squared_shift)
 
 
 def _replaced(absent: arb, weights: Sequence[arb], rest: arb, shift: arb) -> LossDistribution:
-    """What lies above a loss is seen where a sum that grows with t reaches (α-1) p_0 (``sampling.md``, section 6).
+    """Return the distribution of losses where a sum that grows with t reaches (α-1) p_0 (``sampling.md``, section 6).
 
     Args:
         absent: p_0.

@@ -16,7 +16,7 @@ from dpbounds.privacy.pairs.gaussian import SampledGaussians, ShiftedGaussians, 
 from dpbounds.privacy.pairs.losses import LossDistribution, Masses, ball, mirrored_tail, swapped, upper_tail
 from dpbounds.privacy.proofs import Declined
 
-_MOST_STEPS, _ROOT_BITS, _ROUGH_STEPS = 400, 12, 100  # of Newton's method
+_MOST_STEPS, _ROOT_BITS, _ROUGH_STEPS = 400, 12, 100  # steps of Newton's method, bits of a root, steps of a rough root
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ class BoundedRangeProfile(PublicPair):
         return (whole / (order * one)).log() + k * y.log()
 
     def log_moment_on_samples(self, direction: Direction, draws: Draws, order: arb) -> arb | None:
-        """Where a record comes or goes, each number of draws at its own worst two-point pair."""
+        """Bound the moment where a record is added or removed: each number of draws at its own worst two-point pair."""
         if direction is Direction.REPLACE:
             return None
         eta = drawn_at_all(draws)

@@ -173,7 +173,7 @@ class Discrete(Pair):
     proof = "sampling.md"
 
     def __hash__(self) -> int:
-        """Of few points: there may be thousands, and every look into a cache asks."""
+        """Hash a few points only: there may be thousands, and every look-up in a cache hashes."""
         return hash((len(self.points), self.points[:1], self.points[-1:], self.infinite))
 
     def in_words(self, write: Writer) -> str:

@@ -76,7 +76,7 @@ class OnDraws(DirectedPair):
         return self.draws.rate, *(self.base.costs() or ())
 
     def with_costs(self, costs: Costs) -> Pair:
-        """As often drawn at another rate, and the base at other costs."""
+        """Return the pair with another rate of draws, and the base with other costs."""
         rate, *others = costs
         base = self.base.with_costs(tuple(others)) if others else self.base
         return changed(self, draws=replace(self.draws, rate=rate), base=base)
@@ -168,7 +168,7 @@ class Sampled(OnDraws):
 
     @property
     def moments(self) -> Moments:
-        """Of the pair, or of the worst of a class of pairs, where the base has an integral."""
+        """Kind of the moments: of the pair, or of the worst of a class of pairs, if the base has an integral."""
         return self.base.moments | Moments.EXACT if self.base.has_integral else Moments.BOUND
 
     @property
@@ -332,5 +332,5 @@ class Combined(Pair):
 
     @property
     def is_known(self) -> bool:
-        """Where all its pairs are."""
+        """Whether all pairs are known."""
         return all(pair.is_known for pair, _ in self.product)

@@ -106,11 +106,11 @@ class SecretSteps(DirectedPair):
 
     @abstractmethod
     def bin_published(self) -> Pair | None:
-        """What dominates as if the record's step were published; None where nothing is proven (``proof.md``, 9)."""
+        """Return a dominating pair for a published step of the record; None if none is proven (``proof.md``, 9)."""
 
     @abstractmethod
     def one_step_seen(self) -> Pair | None:
-        """What whoever looks at one of the dearest steps alone sees, where noise is Gaussian; else None."""
+        """Return the view of one of the most expensive steps alone, for Gaussian noise; else None."""
 
     def resolved(self, as_one: Callable[[Product], Pair]) -> Pair:
         """The pair itself: combinations are steps of their own kind in ``routes/allocation``."""
@@ -132,7 +132,7 @@ class SecretSteps(DirectedPair):
 
 @dataclass(frozen=True, slots=True)
 class Allocated(SecretSteps):
-    """Of ``bins`` steps the record is in one, drawn uniformly and in secret.
+    """Random allocation: the record is in one of ``bins`` steps, drawn uniformly and in secret.
 
     ``shares`` says how many of the steps have which pair (P: the record is in it; Q: it is not); steps that are in none
     of them are not run. With X_i independent copies of their likelihood ratios and f steps run, the ratio of the whole
@@ -175,7 +175,7 @@ class Allocated(SecretSteps):
         return _ALLOCATION
 
     def revealed(self) -> Product | None:
-        """The dearest step; where a record is replaced, it moves one step and the other record another."""
+        """Return the most expensive step; under replace-one, the record moves one step and its replacement another."""
         found = dearest([base.revealed() for base, _ in self.shares])
         return along(found, 2 if self.direction is Direction.REPLACE else 1)
 
@@ -191,14 +191,14 @@ class Allocated(SecretSteps):
         return found if len(found) == len(self.shares) else ()
 
     def bin_published(self) -> Pair | None:
-        """The dearest step; where a record is replaced, two of them that are alike, or one in which both may be."""
+        """Return the most expensive step; under replace-one, two equal steps, or one in which both records may be."""
         if not self.shifts:
             return None
         in_two = self.direction is Direction.REPLACE
         return ShiftedGaussians(max(squared * (1 if not in_two else 2 if n > 1 else 4) for squared, n in self.shifts))
 
     def one_step_seen(self) -> Pair | None:
-        """One of the dearest steps, in which the record is seldom."""
+        """Return one of the most expensive steps, in which the record is seldom."""
         if not self.shifts:
             return None
         largest = max(squared for squared, _ in self.shifts)
@@ -217,7 +217,7 @@ class Allocated(SecretSteps):
 
 @dataclass(frozen=True, slots=True)
 class AllocatedTo(SecretSteps):
-    """Of ``steps`` steps the record is in ``participations``, a uniformly random set: attained, an attack.
+    """Random allocation of a record to ``participations`` of ``steps`` steps: the pair that a known attack attains.
 
     R = e_k(X_1, ..., X_t) / C(t, k), with e_k the elementary symmetric polynomial. Used from below only: what is proven
     from above is a product of ``Allocated`` (``allocation.md``, section 4).

@@ -167,7 +167,7 @@ def over_atoms(law: LossDistribution, f: Weighing) -> arb:
 
 
 def density(x: acb) -> acb:
-    """Of N(0, 1)."""
+    """Return the density of N(0, 1)."""
     return (-x * x / 2).exp() / (2 * arb.pi()).sqrt()
 
 

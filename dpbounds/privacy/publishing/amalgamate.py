@@ -145,7 +145,7 @@ def _demand_one_meaning(parts: Mapping[str, Part]) -> None:
 
 
 def _in_order(parts: Mapping[str, Part]) -> list[Part]:
-    """All that the last file needs, each after what it imports from."""
+    """Return all parts that the last file needs, each after its imports."""
     found: list[Part] = []
     waiting: list[str] = []
 

@@ -15,7 +15,7 @@ from dpbounds.privacy.budgets.calibration import Calibration
 
 
 def finite_ends(enclosure: Enclosure) -> tuple[Fraction, Fraction]:
-    """Both ends, or ``CertificateError`` where one is infinite."""
+    """Return both bounds; raise ``CertificateError`` if one is infinite."""
     demand("enclosure", enclosure, Enclosure)
     lower, upper = enclosure.exact_lower, enclosure.exact_upper
     if isinstance(lower, float) or isinstance(upper, float):
@@ -24,7 +24,7 @@ def finite_ends(enclosure: Enclosure) -> tuple[Fraction, Fraction]:
 
 
 def versions() -> dict[str, str]:
-    """Of what a claim was made with."""
+    """Return the versions of the software that made a claim."""
     from dpbounds import __version__
 
     try:

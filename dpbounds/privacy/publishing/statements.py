@@ -57,7 +57,7 @@ def statement(
         is a double is printed as the decimal that names it, and the paragraph says so.
 
     Raises:
-        CertificateError: The proven upper end is not finite, so there is nothing to state; it is for groups; or there
+        CertificateError: The proven upper bound is not finite, so there is nothing to state; it is for groups; or there
             are not words for a release.
 
     >>> from dpbounds.privacy.accountants.certified import account

@@ -34,13 +34,13 @@ from dpbounds.privacy.values import Given, Target, above_one, promised_delta, pr
 
 LogMoment = Callable[[Fraction, int], arb]  # (order, accuracy in bits) -> (λ-1) D_λ
 
-_LEAST_EXCESS, _LARGEST_EXCESS = 1e-9, 1e9  # of the orders over 1 that are looked at
+_LEAST_EXCESS, _LARGEST_EXCESS = 1e-9, 1e9  # range of λ - 1 that is searched
 _STRIDE = math.log(8)
-_FINE, _FINEST = 4e-3, 1e-11  # of log(λ-1), where the golden section may end, and where it ends
+_FINE, _FINEST = 4e-3, 1e-11  # in log(λ-1): where the golden section may end, and where it ends
 _FLAT = 1e-8  # relative, of values that a parabola may interpolate
 _SEARCH_BITS, _PROOF_BITS = 40, 96
-_APART = tuple(Fraction(1, 1 << bits) for bits in (14, 20, 26, 32))  # relative distances of the orders of a lower end
-_CLOSE = 1e-6  # relative width with which a lower end is content
+_APART = tuple(Fraction(1, 1 << bits) for bits in (14, 20, 26, 32))  # relative distances of the orders of a lower bound
+_CLOSE = 1e-6  # relative width at which the search for a lower bound ends
 _ROUNDING_PRECISION = 160
 
 
@@ -102,16 +102,16 @@ def renyi_curve(mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What a Rényi curve promises at one δ (or ε).
+    """The bound of a Rényi curve at one δ (or ε).
 
     Attributes:
         given: Which of "delta" and "epsilon" was given; the enclosure holds the other.
         target: Its value.
-        enclosure: The upper end is proven to suffice for the mechanism. Where ``two_sided``, the best that this
-            conversion yields at any real order is proven to lie between the ends; otherwise the lower end is 0 and says
-            nothing. It never says anything about what the mechanism really spends, which may be less.
+        enclosure: The upper bound is proven to suffice for the mechanism. Where ``two_sided``, the best that this
+            conversion yields at any real order is proven to lie between the ends; otherwise the lower bound is 0. It is
+            never a lower bound on what the mechanism itself spends, which may be less.
         two_sided: See above.
-        order: λ of the upper end; None where no order gives a finite one.
+        order: λ of the upper bound; None where no order gives a finite one.
         neighbours: The class of ordered neighbours that spends most.
     """
 
@@ -222,7 +222,7 @@ class _Conversion:
         """Enclose the least.
 
         Args:
-            exact_ends: Whether the lower ends of ``moment`` mean something.
+            exact_ends: Whether the lower bounds of ``moment`` are proven.
             hints: Orders to try in any case.
         """
         for_epsilon = self.target.for_epsilon
@@ -334,7 +334,7 @@ def _short(value: float) -> Fraction:
     return Fraction(round(math.ldexp(mantissa, 40))) * Fraction(2) ** (exponent - 40)
 
 
-# --- The lower ends: convexity ----------------------------------------------------------------------------------------
+# --- Lower bounds: convexity ----------------------------------------------------------------------------------------
 
 
 _Bound = Callable[[Callable[[Fraction], arb], Fraction, Fraction], arb | None]

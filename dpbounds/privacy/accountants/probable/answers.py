@@ -18,7 +18,7 @@ from dpbounds.privacy.relations import Relation, as_relation
 from dpbounds.privacy.values import Given, Target, demand_fields
 
 DEFAULT_SAMPLES = 1_000_000
-_LARGEST_EPSILON = 10**12  # of which doubles hold the exponentials of differences
+_LARGEST_EPSILON = 10**12  # largest ε whose differences have exponentials in double precision
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -51,7 +51,7 @@ class Probable(Displayed):
         demand_fields(self, confidence=Fraction, samples=int, seed=(int, NoneType))
 
     def rounded(self, digits: int) -> str:
-        """The bound as a decimal of so many digits, rounded up."""
+        """Return the bound as a decimal with this number of digits, rounded up."""
         return to_decimal(self.upper, digits, "up")
 
     def _sheet(self) -> Sheet:

@@ -11,8 +11,8 @@ import numpy as np
 from dpbounds.errors import NotCertified
 from dpbounds.privacy.accountants.probable.drawing import Bits, Floats, normal, uniform
 
-_LARGEST_LOG = 200.0  # of a factor whose powers of ten doubles hold, with others beside it
-_SCALED = 1e100  # beyond which, and below its inverse, sums are divided by a common factor
+_LARGEST_LOG = 200.0  # largest logarithm of a factor whose products with others are doubles
+_SCALED = 1e100  # sums beyond this, or below its inverse, are divided by a common factor
 _LEAST = 1e-250  # a ratio below that, relative to its largest term, may have lost terms
 _SPANS = "the likelihood ratios span more scales than doubles have; ask for a certified epsilon"
 
@@ -118,7 +118,7 @@ class Bins(_Rows):
 
     @property
     def operations(self) -> float:
-        """Those of an inner product, which is off by n u ‖c‖ ‖y‖."""
+        """Number of operations of an inner product, whose error is n u ‖c‖ ‖y‖."""
         longest = math.sqrt(float(self._squares().max()))
         return 64 + len(self.shifts) + self.columns * (1 + longest) * (math.sqrt(self.columns) + longest + 16)
 
@@ -180,7 +180,7 @@ class Apart(_Rows):
         return 64.0 + 8 * len(self.shifts) + taken * bands * (1 + longest) * (9 * math.sqrt(bands) + longest + 16)
 
     def _chances(self) -> Floats:
-        """Of each step to be taken: the probability to be free there, times the rate."""
+        """Return the probability of each step to be taken: that it is free there, times the rate."""
         steps = len(self.shifts)
         free, taken = np.zeros(steps + self.separation), np.zeros(steps)
         free[0] = 1.0

@@ -61,7 +61,7 @@ class MixtureOfGaussians(Mechanism):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """Those of noise on sums, but how much a record contributes is left to chance."""
+        """Properties of noise on sums, except that a record's contribution is random."""
         return ON_SUMS - {Trait.CERTAIN}
 
     def thinned(self, rate: Fraction) -> MixtureOfGaussians:

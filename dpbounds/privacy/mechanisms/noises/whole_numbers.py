@@ -26,7 +26,7 @@ class WholeNumberNoise(Mechanism):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """Those of noise on sums; what is proven for real sums alone does not hold."""
+        """Properties of noise on sums; proofs for real sums alone do not apply."""
         return ON_SUMS
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
@@ -104,7 +104,8 @@ class DiscreteGaussian(WholeNumberNoise):
         is_listed = pairs.are_listed(variance, distance)
         if is_listed and (scalar or squared < 2):
             return pairs.StepBound.attained(pairs.ShiftedDiscreteGaussians(variance, distance, scalar))
-        if is_listed and squared < 4:  # no coordinate moves by more than 1, and the dearest moves as many as it may
+        # no coordinate moves by more than 1, and the worst case moves as many as possible
+        if is_listed and squared < 4:
             moved = min(math.floor(squared), self.dimension or math.floor(squared))
             one = pairs.ShiftedDiscreteGaussians(variance, 1, scalar)
             return pairs.StepBound.attained(pairs.Combined(((one, moved),)))

@@ -51,7 +51,7 @@ class _Allocated(Dealing):
 
     @property
     def one_by_one(self) -> bool:
-        """Nobody is displaced."""
+        """True: no record displaces another."""
         return True
 
     @property
@@ -107,7 +107,7 @@ class RandomlyAllocated(_Allocated):
         return self.steps
 
     def resolved(self) -> Mechanism:
-        """Where every record takes part in all steps nothing is drawn."""
+        """Return the composition of all steps if every record takes part in all of them."""
         if self.participations == self.steps:
             return Composed(((self.mechanism, self.steps),))
         return self
@@ -138,7 +138,7 @@ class RandomlyAllocated(_Allocated):
         return f"{self.steps} random batches, {each} of which a record is in"
 
     def releases_in_words(self, count: int, write: Writer) -> str:
-        """So many epochs, and their batches."""
+        """Describe ``count`` epochs, and their batches."""
         return f"{epochs_in_words(count)} of {self.drawn_in_words(write)}"
 
     def draws(self, relation: Relation) -> str:
@@ -212,7 +212,7 @@ class BallsInBins(_Allocated):
         return self.bins
 
     def answers(self, count: int) -> int:
-        """Those of whole epochs, and of a last one that is cut short."""
+        """Return the number of answers: those of whole epochs, and of a last one that is cut short."""
         return count * (self.whole_epochs * self.bins + self.last_visits)
 
     @property
@@ -237,7 +237,7 @@ class BallsInBins(_Allocated):
         return tuple((visits, bins) for visits, bins in counts if visits and bins)
 
     def resolved(self) -> Mechanism:
-        """Where there is one bin nothing is drawn."""
+        """Return the composition of all steps if there is one bin."""
         return Composed(((self.mechanism, self.whole_epochs + self.last_visits),)) if self.bins == 1 else self
 
     def classes(self, order: Order) -> Classes:
@@ -254,7 +254,7 @@ class BallsInBins(_Allocated):
         return self.filled(f"{{epochs}} {'epoch' if self.epochs == 1 else 'epochs'} of {{bins}} bins, {often}", write)
 
     def releases_in_words(self, count: int, write: Writer) -> str:
-        """So many independent runs, and their bins."""
+        """Describe ``count`` independent runs, and their bins."""
         return f"{'' if count == 1 else f'{count} times '}{self.drawn_in_words(write)}"
 
     def draws(self, relation: Relation) -> str:

@@ -173,7 +173,7 @@ class MatrixMechanism(InTurn):
 
     @property
     def one_by_one(self) -> bool:
-        """Where records draw their groups."""
+        """Whether records draw their groups independently."""
         return self.participation == "balls-in-bins"
 
     @property
@@ -242,7 +242,7 @@ class MatrixMechanism(InTurn):
         return f"a record in steps {most}{apart} or more apart{chance and f', drawn with probability {chance} each'}"
 
     def releases_in_words(self, count: int, write: Writer) -> str:
-        """The run, or so many independent ones."""
+        """Describe the run, or ``count`` independent runs."""
         return f"{'' if count == 1 else f'{count} times '}{self.drawn_in_words(write)}"
 
     def draws(self, relation: Relation) -> str:

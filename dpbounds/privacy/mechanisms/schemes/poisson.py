@@ -42,7 +42,7 @@ from dpbounds.privacy.values import positive_rate
 if TYPE_CHECKING:
     from dpbounds.privacy.mechanisms.schemes.drawing import Rows, Source
 
-_LARGEST_GROUP = 1_000  # whose number of draws is summed over
+_LARGEST_GROUP = 1_000  # largest group whose number of draws is summed over
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -74,7 +74,7 @@ class PoissonSampled(Sampling):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """Those of noise on sums, but whether a record takes part is left to chance."""
+        """Properties of noise on sums, except that participation is random."""
         return ON_SUMS - {Trait.CERTAIN}
 
     def resolved(self) -> Mechanism:
@@ -121,7 +121,7 @@ class PoissonSampled(Sampling):
         )
 
     def group_pair(self, order: Order, k: int) -> pairs.Pair | None:
-        """Of k records, each drawn on its own, Binomial(k, q) take part (``pairs/groups.md``)."""
+        """Return the pair of k records, each drawn independently: Binomial(k, q) take part (``pairs/groups.md``)."""
         if order is Order.REPLACE:
             pair = single_pair(self, order)
             if isinstance(pair, pairs.SampledGaussians) and pair.sample_rate < 1:  # not where being drawn shows

@@ -42,7 +42,7 @@ def epochs_in_words(count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OneBatch:
-    """How a batch is drawn that is independent of all others: record by record, or so many records.
+    """How a batch is drawn, independently of all others: each record by itself, or a fixed number of records.
 
     Attributes:
         rate: The probability of each record, drawn by itself; None where the number of records is fixed.
@@ -133,7 +133,7 @@ class InTurn(Mechanism):
         """How many batches an epoch has, apart from a last one that is smaller."""
 
     def answers(self, count: int) -> int:
-        """How many answers so many releases have, each about one batch."""
+        """Return the number of answers of ``count`` releases, each computed from one batch."""
         return count * self.batches
 
     @property
@@ -148,7 +148,7 @@ class InTurn(Mechanism):
 
     @property
     def participations(self) -> int | None:
-        """Of how many batches an epoch draws a set for each record; None where each is in one."""
+        """Number of batches of an epoch that each record is in; None if it is one."""
         return None
 
     @property

@@ -92,7 +92,7 @@ class Shuffled(Dealing):
         return pairs.StepBound(pair, (attack,))
 
     def answers(self, count: int) -> int:
-        """Those about the smaller batch are among them."""
+        """Return the number of answers, including those of the smaller batch."""
         return count * (self.batches + (self.rest > 0))
 
     @property
@@ -113,7 +113,7 @@ class Shuffled(Dealing):
         return self.releases_in_words(1, write)
 
     def releases_in_words(self, count: int, write: Writer) -> str:
-        """So many epochs, and their batches."""
+        """Describe ``count`` epochs, and their batches."""
         cut = f"{self.batches} shuffled batch{'' if self.batches == 1 else 'es'}"
         smaller = f" and a smaller one of {write(self.rest, 'down')} of the records" if self.rest else ""
         return f"{epochs_in_words(count)} over {cut}{smaller}"

@@ -289,7 +289,7 @@ def _with_signs(gram: list[list[int]]) -> int:
 
 
 def _heaviest(weights: Sequence[int], apart: int, most: int) -> tuple[int, tuple[int, ...]]:
-    """The largest sum of at most so many weights at places that far apart, and the places (section 3)."""
+    """Return the largest sum of at most ``most`` weights at places ``apart`` from each other, and these places."""
     count = len(weights)
     best = [[0] * (count + apart + 1)]
     for _ in range(most):

@@ -122,7 +122,7 @@ def _same(one: _Counts, other: _Counts) -> bool:
 
 
 def _check_drawn(claim: Claim) -> tuple[bool, list[str]]:
-    """By the stand-alone checker; what that cannot decide, and the lower end, by accounting anew."""
+    """Check with the stand-alone checker; account anew for undecided claims and for the lower bound."""
     try:
         status, verdict, details, _ = standalone_checker.check_account(claim.source)
     except standalone_checker.NotCovered as reason:
@@ -187,7 +187,7 @@ def _check_claim(claim: Claim) -> tuple[bool, list[str]]:
 
 
 def _check_attacked(claim: Claim) -> tuple[bool, list[str]]:
-    """Both ends apart: what is known to dominate shows the upper one only, an attack found anew the lower one."""
+    """Check both bounds separately: a dominating pair shows the upper one, and an attack, found anew, the lower one."""
     source = {**claim.source, "claim": {**claim.source["claim"], "lower": "0"}}
     holds, lines = _check_claim(replace(claim, lower=Fraction(0), source=source))
     try:

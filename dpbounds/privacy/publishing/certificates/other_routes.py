@@ -22,7 +22,7 @@ def order_of(product: Product) -> str:
 
 
 def by_other_route(claim: Claim, products: tuple[Product, ...]) -> tuple[bool, bool, list[str]]:
-    """Enclose the claimed value by routes not recorded: (contradicts, confirms both ends, lines)."""
+    """Enclose the claimed value by routes not recorded: (contradicts, confirms both bounds, lines)."""
     lines: list[str] = []
     enclosure: Enclosure | None = None
     names: list[str] = []

@@ -1,4 +1,4 @@
-"""What releases spend: shifts, profiles and divergences, which add up or compose."""
+"""Shifts, profiles and divergences of releases, which add up or compose."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Steps = list[tuple[Profile, int]]
 
 
 class Spent:
-    """What a release, or a run of them, spends.
+    """The privacy spent by a release, or by a run of releases.
 
     Attributes:
         shift: The squared shift of a Gaussian pair; they add up.

@@ -152,7 +152,7 @@ def as_their_relation(relation: Relation) -> NeighboringRelation:
 
 @dataclass(frozen=True, slots=True)
 class Unprotected:
-    """What an event is read as that gives no guarantee: every ε is exceeded, whatever δ below 1."""
+    """The reading of an event without a guarantee: every ε is exceeded, for each δ below 1."""
 
     reason: str
 
@@ -323,7 +323,7 @@ def _without_noise(event: DpEvent) -> Unprotected:
 def _noisy(
     event: DpEvent, without: bool, mechanism: Callable[[], Mechanism], *, moved: bool = True
 ) -> Mechanism | Unprotected | None:
-    """What adds noise to a sum that one record may move: nothing where it moves none, unprotected without noise."""
+    """Return the mechanism that adds noise to a sum; None if no record moves it, unprotected without noise."""
     if not moved:
         return None
     return _without_noise(event) if without else mechanism()

@@ -14,7 +14,7 @@ from dpbounds.privacy.values import positive, positive_rate
 
 
 def steps_for_epochs(epochs: ExactLike, sample_rate: ExactLike) -> int:
-    """Number of steps in so many epochs, epochs / sample_rate rounded up (exactly: 3 epochs at "0.1" are 30 steps)."""
+    """Return the number of steps, epochs / sample_rate, rounded up exactly: 3 epochs at "0.1" are 30 steps."""
     return math.ceil(positive(epochs, "epochs") / positive_rate(sample_rate))
 
 

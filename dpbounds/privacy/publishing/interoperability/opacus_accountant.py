@@ -108,7 +108,7 @@ class CertifiedAccountant:
         return self.relation if relation is None else as_relation(relation)
 
     def account(self, delta: ExactLike, relation: str | Relation | None = None) -> Account:
-        """What all steps so far spend at δ, with its proof; asked again of the same steps, it is not proven again.
+        """Account for all steps so far at δ, with a proof; the proof is cached until the next step.
 
         Args:
             delta: In (0, 1).
@@ -131,7 +131,7 @@ class CertifiedAccountant:
         delta_error: object = None,
         relation: str | Relation | None = None,
     ) -> float:
-        """The proven upper end of ε(δ) of all steps so far.
+        """The proven upper bound of ε(δ) of all steps so far.
 
         Args:
             delta: In (0, 1).
@@ -220,7 +220,7 @@ class CertifiedAccountant:
                 "states of older versions do not say it: where it is true of all their steps, add the key",
             )
         history = state_dict["history"]
-        loaded = CertifiedAccountant(POISSON, relation=self.relation)  # which looks at every entry
+        loaded = CertifiedAccountant(POISSON, relation=self.relation)  # this constructor checks every entry
         if not isinstance(history, list | tuple):
             raise InvalidValue("history", history, "a list of steps")
         for entry in history:

@@ -1,6 +1,6 @@
 """An accountant with the interface of dp-accounting's own, whose ε and δ are proven.
 
-Whoever takes a ``dp_accounting.PrivacyAccountant`` can take this one: ``dp_accounting.calibrate_dp_mechanism``, or the
+Use it wherever a ``dp_accounting.PrivacyAccountant`` is accepted: ``dp_accounting.calibrate_dp_mechanism``, or the
 configurations of JAX-privacy's training (``accountant_fn=CertifiedPrivacyAccountant``). It needs dp-accounting.
 """
 
@@ -39,7 +39,7 @@ _FARTHEST_EPSILON = 10**6  # at which δ is asked for any larger ε, infinity in
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What was composed so many times: its black boxes hold as declared, or else under the accountant's relation.
+    """A repeated part: its guarantees hold as declared, or else under the accountant's relation.
 
     ``otherwise`` has them hold under add-or-remove-one, and is the same where nothing depends on that.
     """
@@ -85,7 +85,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         self._unprotected = False
 
     def _maybe_compose(self, event: DpEvent, count: int, do_compose: bool) -> Any:
-        """As there: walk through the tree; None, or what is not supported and why."""
+        """Walk through the tree of events; return None, or the unsupported event with the reason."""
         if type(event) is dp_accounting.ComposedDpEvent:
             found = (self._maybe_compose(part, count, do_compose) for part in event.events)
             return next((details for details in found if details is not None), None)
@@ -123,7 +123,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         return found[0]
 
     def account(self, *, delta: ExactLike | None = None, epsilon: ExactLike | None = None) -> Account:
-        """What was spent at δ or at ε, with its proof and both ends.
+        """Account for what was spent at δ or at ε, with a proof and both bounds.
 
         Raises:
             InvalidValue: A value is not allowed, nothing was composed yet, or the answer depends on
@@ -149,7 +149,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         return answer
 
     def _readings(self) -> tuple[Mechanism, Mechanism] | None:
-        """Everything composed so far, as its black boxes are read; and as if they held under add-or-remove-one."""
+        """Return the composition, with guarantees as declared, and as if they held under add-or-remove-one."""
         if self._unprotected:
             raise UnsupportedMechanism("an event was composed that protects nothing (without noise, or non-private)")
         if not self._parts:
@@ -178,7 +178,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         )
 
     def get_epsilon(self, target_delta: ExactLike) -> float:
-        """The proven upper end of ε(δ), rounded up.
+        """The proven upper bound of ε(δ), rounded up.
 
         Args:
             target_delta: From 0 to 1. At 0 the answer is infinity: ask ``account`` for what is known there.
@@ -195,7 +195,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         return math.inf if failure == 0 else self.account(delta=failure).enclosure.upper
 
     def get_delta(self, target_epsilon: ExactLike) -> float:
-        """The proven upper end of δ(ε), rounded up.
+        """The proven upper bound of δ(ε), rounded up.
 
         Args:
             target_epsilon: At least 0, infinity included; there it is 0 unless a part has a δ of its own.

@@ -64,7 +64,7 @@ def hull_of_bounds(points: Sequence[Point], reverse: Sequence[Point]) -> Discret
 
 
 def hull_of_tests(points: Sequence[Point], reverse: Sequence[Point]) -> Discrete:
-    """What tests see, and with what probability by mistake; the mirrored tests as well. A segment is an outcome."""
+    """Return the outcomes of tests and mirrored tests, with false positive rates. A segment is an outcome."""
     tests = [(each.mistaken, each.seen) for each in points]
     tests += [(1 - each.seen, 1 - each.mistaken) for each in reverse]
     hull = [

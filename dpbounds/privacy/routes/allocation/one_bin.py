@@ -37,7 +37,7 @@ LARGEST_SHIFT = 64  # squared: beyond it ratios span too many scales for one spa
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """What a bin shows, y, cut at whole numbers divided by ``per_unit``; the first and the last cell are unbounded.
+    """The output y of a bin, in cells between whole numbers divided by ``per_unit``; the extreme cells are unbounded.
 
     Attributes:
         per_unit: How many cells there are per unit.
@@ -91,7 +91,7 @@ def _masses(cuts: Sequence[arb], mean: arb) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """What one bin adds to the sum, rounded at random to multiples of the spacing; and how many bins are like it.
+    """The term of one bin, rounded at random to multiples of the spacing; and the number of equal bins.
 
     Attributes:
         count: n.

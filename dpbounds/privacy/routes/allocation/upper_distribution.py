@@ -145,7 +145,7 @@ def constant(value: int, spacing: Fraction) -> UpperDistribution:
 
 
 def refined(part: UpperDistribution, spacing: Fraction) -> UpperDistribution:
-    """Return the same on a grid that is so many times finer, a whole number: every point stays a point."""
+    """Return the same on a grid that is finer by a whole factor: every point stays a point."""
     factor = int(part.spacing / spacing)
     if factor * spacing != part.spacing:
         raise ValueError("the grid must be finer a whole number of times")

@@ -31,7 +31,7 @@ class Nodes:
     first: int
     last: int
     strip: float  # half-width d of the strip of analyticity used
-    corners: tuple[float, ...]  # of the cells over which the line bounds are summed; tails lie outside
+    corners: tuple[float, ...]  # corners of the cells over which the line bounds are summed; tails lie outside
     edge: float  # the cut-off's position (ignored for the direction without one)
     softness: float
     turn: float | None  # |Im t| of the line on which M (or the jumps' part) is bounded; None: by rectangles
@@ -59,12 +59,12 @@ class ContourChoices:
     precision: int
     bits: float  # behind the point, in the sums over nodes
     guess: float  # ε
-    spread: float  # of ε over which the tilt serves
+    spread: float  # range of ε that the tilt serves
     log_delta: float
 
     @property
     def softness(self) -> float:
-        """Of the cut-offs (0 without any)."""
+        """Largest softness of the cut-offs (0 without any)."""
         return max((nodes.softness for nodes in self.nodes if nodes.part.cut), default=0.0)
 
     @property
@@ -94,7 +94,7 @@ def log_growth(cut: CutDistribution | Nodes, bulk: Bulk | None, tilt: float, y: 
 
 
 def log_vanish(part: RepeatedPair, y: Floats) -> Floats:
-    """What |A|^{-1} (add) or |A₋|^{-1} (replace) may grow by at |Im t| = y, as a logarithm."""
+    """Bound the logarithm of the growth of |A|^{-1} (add) or |A₋|^{-1} (replace) at |Im t| = y."""
     return np.zeros_like(y) if part.direction is Direction.REMOVE else -np.log(np.cos(y / part.z / 2))
 
 

@@ -17,7 +17,7 @@ from dpbounds.privacy.routes.contour.moments import Moments, angle, need, upper
 
 _HEIGHT_BITS = 120  # densities near an atom exceed those of the jumps by many orders of magnitude
 _RECTANGLES, _FEW_RECTANGLES = 320, 96
-_MANY_STEPS = 100  # of which each needs to decay only a little, which a coarser histogram shows, too
+_MANY_STEPS = 100  # steps, each of which needs to decay only a little, which a coarser histogram shows, too
 
 
 def envelope(x: arb) -> arb:

@@ -89,8 +89,8 @@ def epsilon_bounds(
         kept: Where given, proofs that came out too wide are added to it: what there is where the work or the time ends.
 
     Returns:
-        A proof whose enclosure has both ends proven; its relative width is at most ``tolerance``. Exactly 0 where δ is
-        shown to be at least the total variation.
+        A proof whose enclosure has both bounds proven; its relative width is at most ``tolerance``. Exactly 0 where δ
+        is shown to be at least the total variation.
 
     Raises:
         InvalidValue: δ is not positive, a parameter of a pair or the tolerance is out of its domain.
@@ -215,7 +215,7 @@ def delta_bounds(
         also: Further ε at which the lattice that served is looked at: those it serves as well get their proofs.
 
     Returns:
-        A proof whose enclosure has both ends proven. Exactly 0 where no loss exceeds ε.
+        A proof whose enclosure has both bounds proven. Exactly 0 where no loss exceeds ε.
 
     Raises:
         InvalidValue: ε is negative, a parameter of a pair or the tolerance is out of its domain.

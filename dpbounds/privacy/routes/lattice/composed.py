@@ -67,7 +67,7 @@ class ComposedMeasure:
     log_masses: NDArray[np.float64]  # log C / 2^B as floats, to look for the answer with
 
     def delta(self, epsilon: Fraction) -> arb:
-        """The bound on δ(ε), as a ball: its upper end for the upper side, its lower end for the lower side."""
+        """Return the bound on δ(ε), as a ball, of which the endpoint of this side counts."""
         with working(SUM_PRECISION):
             remaining = epsilon - self.origin
             result = (ball(self.log_scale) - ball(self.tilt * remaining)).exp() * self._sum(remaining)

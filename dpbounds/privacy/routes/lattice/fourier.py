@@ -27,8 +27,8 @@ from dpbounds.privacy.routes.lattice.weighted_sums import Blocks, FewFrequencies
 from dpbounds.privacy.routes.lattice.window import Tails, TiltedMeasure, Window, choose_window
 
 _MOST_ROUND_OFF = 128  # times what was allowed: more is not worth having
-_WORK_PER_POINT = 8  # a lattice point takes as long (some 150 nanoseconds) as so many bytes of products of integers
-_WORK_PER_TERM = 80  # the same for one atom at one frequency in ball arithmetic, about 1.4 microseconds
+_WORK_PER_POINT = 8  # bytes of products of integers that take as long as a lattice point (some 150 nanoseconds)
+_WORK_PER_TERM = 80  # bytes that take as long as one atom at one frequency in ball arithmetic, about 1.4 microseconds
 
 
 class InexactFloats(Declined):
@@ -53,7 +53,7 @@ class FourierComposed:
     exact_frequencies: int  # how many frequencies were computed in ball arithmetic
 
     def delta(self, epsilon: Fraction) -> arb:
-        """The bound on δ(ε), as a ball: its upper end for the upper side, its lower end for the lower side."""
+        """Return the bound on δ(ε), as a ball, of which the endpoint of this side counts."""
         with working(SUM_PRECISION):
             remaining = epsilon - self.origin
             first = self._first(remaining)
@@ -71,7 +71,7 @@ class FourierComposed:
         return max(math.floor(remaining / self.spacing) + 1, self.window.start)
 
     def wrapped(self, remaining: Fraction) -> arb:
-        """What lies outside the window may weigh this much; ``remaining`` is ε' = ε less the loss at position 0."""
+        """Bound the weight of the mass outside the window; ``remaining`` is ε' = ε less the loss at position 0."""
         start, end = self.window.start, self.window.end
         largest = largest_weight(self.tilt)
         below = largest * self.tails.at_or_below(ball((start - 1) * self.spacing))

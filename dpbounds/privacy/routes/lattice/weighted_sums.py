@@ -58,7 +58,7 @@ class FewFrequencies:
     spacing: Fraction  # h
     frequencies: tuple[int, ...]  # k
     values: tuple[acb, ...]  # v_k, as balls
-    numbers: Complexes  # the same as numbers
+    numbers: Complexes  # values, like numbers
 
     @classmethod
     def of(
@@ -136,7 +136,7 @@ class Blocks:
         return cls(values, start, tilt, spacing, np.sum(table * slow, axis=1), np.sum(table * rising, axis=1))
 
     def _cut(self, first: int) -> tuple[int, int, int, int]:
-        """Where to begin, where the whole blocks begin, which is the first of them, how wide they are."""
+        """Return where to begin, where the whole blocks begin, the first of them, and their width."""
         width = len(self.values) // len(self.slow)
         begin = first - self.start
         block = -(-begin // width)

@@ -120,7 +120,7 @@ def choose_window(
     """The shortest window in which each of the errors weighs about exp(log_allowance) times the largest weight.
 
     Args:
-        laws: The steps.
+        laws: The distributions of the steps.
         tilt: λ.
         spacing: h.
         aim: ε' = ε less the loss at position 0, where δ is asked for.

@@ -22,15 +22,15 @@ from dpbounds.privacy.pairs.pairs import Direction, Discrete, ShiftedGaussians, 
 from dpbounds.privacy.proofs import Declined
 
 PRECISION = 192
-MOST_BATCHES = 10**6  # as many of them hide a record no less than fewer do: more are counted as so many
-FINENESS = 800  # numbers of clones that lie closer than one in so many count as the least of them
+MOST_BATCHES = 10**6  # largest number of batches that is used: more batches hide a record at least as well
+FINENESS = 800  # numbers of clones that differ by less than one in this number count as the smallest of them
 _LARGEST_GRID = 40_000
-_OFFSET = Fraction(1, 3)  # of the grid: no outcome's loss then lies on it, but at random
+_OFFSET = Fraction(1, 3)  # offset of the grid, so that outcomes' losses do not lie on it, except at random
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What may be chosen freely for one epoch.
+    """Free parameters for one epoch.
 
     Attributes:
         odds: e^ε₀ > 1, the odds of the two kinds of labels.
@@ -194,13 +194,13 @@ def _window(trials: int, chance: float, negligible: float) -> tuple[int, int]:
 
 
 def _binomial(trials: int, hits: int, chance: arb) -> arb:
-    """The probability of so many hits."""
+    """Return the probability of ``hits`` hits."""
     ways = arb(trials + 1).lgamma() - arb(hits + 1).lgamma() - arb(trials - hits + 1).lgamma()
     return (ways + hits * chance.log() + (trials - hits) * (-chance).log1p()).exp()
 
 
 def _add(masses: list[list[arb]], grid: _Grid, labels: int, weight: arb, choice: Choice) -> None:
-    """Put the outcomes of so many labels into the cells in which their losses lie, in the order of their losses."""
+    """Add the outcomes of ``labels`` labels to the cells of their losses, in the order of their losses."""
     s, o, rising = ball(choice.odds), ball(choice.coin_odds), grid.rising
     chance = 1 / (1 + o)
     low, high = _window(labels, float(chance), choice.negligible)

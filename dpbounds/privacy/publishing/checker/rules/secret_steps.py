@@ -116,7 +116,7 @@ class Grid:
             low_other = self.coarser([a + b for a, b in zip_longest(low_other, second, fillvalue=0)])
             if level + 1 >= max(len(one.levels), len(other.levels)) and not over:
                 break
-        if over:  # beyond the last level: Q-mass to the last point, the mean beyond it to infinity
+        if over:  # Q-mass from the last level to the last point, the mean beyond it to infinity
             levels[-1] += [0] * (top - len(levels[-1]))
             levels[-1][-1] += sum(over)
             excess = sum(
@@ -201,8 +201,8 @@ class Exchanged:
         mu = math.sqrt(max(float(shift) for shift, _ in self.moving))
         rare = math.sqrt(2 * (math.log(bins) + 9 - log(aim.share)))
         self.most = mu * rare - mu * mu / 2  # logarithm of what a value hardly ever exceeds
-        self.farthest = self.most + mu * mu  # the same of values weighted by themselves
-        self.least = mu * (4.25 + aim.finer / 2) - mu * mu / 2  # of -value/α
+        self.farthest = self.most + mu * mu  # farthest point, for values weighted by themselves
+        self.least = mu * (4.25 + aim.finer / 2) - mu * mu / 2  # smallest value of -value/α
         if max(self.farthest, self.least) > 300:
             raise NotCovered("steps allocated in secret with so little noise, under replace-one")
 
@@ -251,7 +251,7 @@ class Exchanged:
 
     @staticmethod
     def value_above(squared_shift: Fraction, alpha: arb, start: arb) -> Profile:
-        """Of x: E (max(V, -start) + start - x)_+, V = e^(μy - μ²/2) - α e^(-μy - μ²/2): V > v is a half-line in y."""
+        """Return E (max(V, -start) + start - x)_+, V = e^(μy - μ²/2) - α e^(-μy - μ²/2): V > v is a half-line in y."""
         mu = number(squared_shift).sqrt()
         c = (-mu * mu / 2).exp()
 

@@ -49,7 +49,7 @@ def read_matrix(matrix: object) -> dict[str, Any]:
 
 
 def common_denominator(values: list[Fraction]) -> int:
-    """Of numbers; refused where it is long."""
+    """Return the common denominator of numbers; an error if it is long."""
     found = 1
     for value in values:
         found = math.lcm(found, value.denominator)
@@ -73,7 +73,7 @@ def whole_rows(matrix: dict[str, Any], steps: int) -> tuple[list[list[int]], int
 
 
 def squared_norms(matrix: dict[str, Any], steps: int) -> list[Fraction]:
-    """Of the columns."""
+    """Return the squared norms of the columns."""
     effort.spend(steps / 4, steps)
     if matrix["kind"] == "toeplitz":
         values, common = matrix["coefficients"], common_denominator(matrix["coefficients"])

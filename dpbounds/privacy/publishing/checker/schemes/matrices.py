@@ -16,7 +16,7 @@ from dpbounds.privacy.publishing.checker.schemes.scheme import Scheme, noise_in_
 from dpbounds.privacy.publishing.checker.spent import Sampled, Spent
 from dpbounds.privacy.publishing.checker.verdicts import Malformed
 
-BINNED = "balls-in-bins"  # of the ways to take part the one that is secret
+BINNED = "balls-in-bins"  # the secret one of the participation patterns
 
 
 class Matrix(Scheme):
