@@ -116,7 +116,7 @@ ALGORITHMS: dict[str, Entry] = {
 
 
 class _PrivateLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """What classifier and regressor share: records in public units, the run, and what is said of it."""
+    """Base class of classifier and regressor: records in public units, the run, and its privacy statement."""
 
     _typical = OF_CLASSES
 
@@ -313,16 +313,16 @@ class PrivateLinearClassifier(ClassifierMixin, _PrivateLinear):  # type: ignore[
             data: None is outside the guarantee, and ``privacy_statement_`` says so.
         fit_intercept: Whether scores have a constant term.
         random_state: A seed, a ``numpy.random.RandomState`` (128 bits are drawn from it; its own state may rest on
-            fewer, such as the 32 of a small seed) or None (from the operating system, not kept). Whoever knows the seed
-            can subtract Gaussian noise, and two fits with one seed (two folds, say) add the *same* noise, which their
-            difference does not have: a fixed one is for experiments. "secure" noise has no seed.
+            fewer, such as the 32 of a small seed) or None (from the operating system, not kept). With the seed,
+            Gaussian noise can be subtracted, and two fits with one seed (two folds, say) add the *same* noise, which
+            their difference does not have: a fixed one is for experiments. "secure" noise has no seed.
         feature_ranges: Public (low, high) of each feature, shape (p, 2), or one pair for all: features are cut to them
             and mapped to [-1, 1] before they are clipped. "estimate" chooses a range of each privately, which costs
             about a quarter of ε and takes thousands of records; they are published as ``ranges_``, to which features
             are cut when they are predicted, too. With "clipped-gd" only.
         weight_bound: Public; each ``sample_weight`` counts as a part of it, at most 1.
-        max_gradients: The cost of a fit is capped: at most so many gradients of single records. None: 4e9 entries.
-            Where the cap does not allow n T, "clipped-gd" samples records, and other algorithms refuse.
+        max_gradients: The largest number of gradients of single records in a fit. None: 4e9 entries. Where the cap does
+            not allow n T, "clipped-gd" samples records, and other algorithms refuse.
         verbose: 1 says what a fit will cost, in gradients and seconds; 2 says how far it is, too (standard error).
 
     Attributes:

@@ -1,4 +1,4 @@
-"""The door: what algorithms are told is checked and made exact once, under the name of the field that takes it.
+"""Input checks: arguments of algorithms are checked and made exact once, under the name of their field.
 
 A record of parameters is ``attrs.frozen(field_transformer=named)``; its fields have one of the converters or validators
 below, which raise ``InvalidValue``.

@@ -1,4 +1,4 @@
-"""What walks share: which iterate is returned, how long its gradient is, how far down it is, what is promised of it."""
+"""Common parts of walks: the returned iterate, the norm of its gradient, its objective, and its bound."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def read_releases(text: str) -> Mechanism:
 
 
 def read(text: str) -> tuple[Mechanism, bool]:
-    """The same, and whether the noise came from a seed that was given, so that all is ``CONDITION``.
+    """Read releases, and whether the noise came from a given seed, so that everything is subject to ``CONDITION``.
 
     Raises:
         InvalidValue: Not JSON, another format or version, no release, a missing or unknown field, a value out of range.

@@ -73,7 +73,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What a walk ends with, one row per repetition; the fields are those of ``Run``.
+    """The result of a walk, one row per repetition; the fields are those of ``Run``.
 
     Attributes:
         title, metric, steps: None for those of the algorithm.
@@ -288,7 +288,7 @@ class OpenRun:
         )
 
     def released(self, mechanism: Callable[..., T], *values: Array | None) -> T:
-        """What a mechanism of the algorithm's own returns, which draws from ``generators`` and writes the ledger.
+        """Return the output of a mechanism that draws from ``generators`` and writes the ledger itself.
 
         It gets the values opened. No guard looks inside: that what it returns is as private as it writes is to be
         proven, and tested, on its own page.
@@ -308,11 +308,11 @@ class OpenRun:
             self._recorder(name).add(opened(numbers))
 
     def measured_by(self, function: Callable[..., Mapping[str, Array]]) -> Callable[..., None]:
-        """What to call once a step, with arrays of R rows, to record what the function makes of them.
+        """Return a function to call once a step with arrays of R rows, which records ``function`` of them.
 
         It is the same as ``measure(**computed(function, ...))``, but that the function is called for many steps at
-        once, with all their rows: what it makes of a row (a number under each name, which nobody else records under)
-        must not depend on other rows. A step then costs no more than keeping its arrays.
+        once, with all their rows: its result for a row (a number under each name, used here only) must not depend on
+        other rows. A step then costs no more than keeping its arrays.
         """
         self._settle()
         gathering = Gathering(function)
@@ -434,12 +434,12 @@ class Method(ABC, Generic[P]):
         """Run the algorithm ``repetitions`` times at once, with independent randomness.
 
         Args:
-            problem: What to minimise.
+            problem: The problem to minimise.
             seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition. None: from
-                the operating system, and not kept. Whoever knows a seed that is given, or sees two runs with it, can
-                subtract the noise: what is certified then is conditional, and the run says so.
+                the operating system, and not kept. A given seed, or two runs with it, allow to subtract the noise: the
+                certified ε is then conditional, and the run records this.
             repetitions: How many.
-            guarded: Whether a shadow walks beside the run, that knows only what was released, and the noise is tested
+            guarded: Whether a replay check, which has only the releases, accompanies the run, and the noise is tested
                 from outside (``dpbounds.algorithms.guards``). The run is the same; it takes about three times as long,
                 and ``tested`` says which faults could have been seen.
 
@@ -450,7 +450,7 @@ class Method(ABC, Generic[P]):
         Raises:
             InvalidValue: Seed or repetitions are not allowed, the problem does not fit, or the walk diverged (or left
                 the ball of a landscape).
-            BudgetExceeded: The ledger shows more than was planned, or not all that was released; or a guard says no.
+            BudgetExceeded: The ledger shows more than was planned, or not all releases; or a guard found a fault.
         """
         return self._run(problem, seed, repetitions, guarded)
 
@@ -512,7 +512,7 @@ class Method(ABC, Generic[P]):
         return OpenLedger()
 
     def _kept_budget(self) -> PrivacyBudget | None:
-        """What the ledger is compared with: the budget, but for variants as printed that exceed it."""
+        """Return the budget for the comparison with the ledger; None for published variants that exceed it."""
         return self.budget
 
 

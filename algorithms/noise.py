@@ -1,4 +1,4 @@
-"""Where randomness comes from: one seeded stream per repetition, and the functions that draw noise.
+"""Sources of randomness: one seeded stream per repetition, and the functions that draw noise.
 
 What is drawn for experiments is the ideal Gaussian (or the uniform distribution on a ball or a sphere) rounded to
 double precision, from a pseudo-random generator (PCG64). Its seed comes from the operating system, 128 bits that are
@@ -44,7 +44,7 @@ NOISE_DRAWN = f"ideal Gaussian {PSEUDO_RANDOM}"
 
 
 class Records(Protocol):
-    """Whoever writes down what was released: an ``OpenLedger``."""
+    """An object that records releases: an ``OpenLedger``."""
 
     def gaussian(
         self,
@@ -66,7 +66,7 @@ class Records(Protocol):
 
 
 def from_the_system() -> int:
-    """A seed that nobody knows: 128 bits from the operating system, as many as ``SeedSequence`` keeps."""
+    """Return a secret seed: 128 bits from the operating system, as many as ``SeedSequence`` keeps."""
     asked = ENTROPY.get()
     return secrets.randbits(128) if asked is None else asked()
 
@@ -199,7 +199,7 @@ def described(kind: Kind, noise_multiplier: Fraction, dimension: int) -> Mechani
     """The full-batch mechanism of a kind of noise other than "secure", in units of the per-record bound.
 
     Noise on the sphere promises nothing on its own: two spheres of equal radius around different points share no mass
-    for dimension 2 or more, so that an answer may tell the neighbours apart for certain. That is (0, 1)-privacy, under
+    for dimension 2 or more, so that an answer may distinguish the neighbours for certain. That is (0, 1)-privacy, under
     either relation; on one random record out of n it becomes (0, 1/n).
 
     Raises:

@@ -1,4 +1,4 @@
-"""What was made against what was planned: releases of one family differ in one number only, their loss."""
+"""Comparison of releases with a plan: releases of one family differ in one number only, their loss."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Progress:
 
     @property
     def ledger(self) -> Ledger:
-        """What one repetition has released so far."""
+        """The releases of one repetition so far."""
         return self._ledger.so_far()
 
     def spent(self, budget: PrivacyBudget) -> Enclosure:
@@ -42,7 +42,7 @@ _LISTENERS: ContextVar[tuple[tuple[Tell, int], ...]] = ContextVar("listeners", d
 
 @contextmanager
 def followed_by(tell: Tell, every: int = 1) -> Iterator[None]:
-    """Runs inside the ``with`` block call ``tell`` after so many steps, and after the last.
+    """Call ``tell`` every ``every`` steps of runs inside the ``with`` block, and after the last step.
 
     >>> from dpbounds.algorithms import GradientDescent, problems
     >>> problem = problems.sigmoid_loss([[0.5, 0], [0, 0.5]], [1, -1], l1=0, feature_bound=1)
@@ -59,7 +59,7 @@ def followed_by(tell: Tell, every: int = 1) -> Iterator[None]:
 
 
 def told(step: int, steps: int, ledger: OpenLedger) -> None:
-    """Tell whoever follows that a step was made."""
+    """Notify the listener of a step."""
     for tell, every in _LISTENERS.get():
         if step % every == 0 or step == steps:
             tell(Progress(step, steps, ledger))

@@ -42,7 +42,7 @@ class Series:
 
 
 class Trace(Mapping[str, Series]):
-    """What was measured along the way, by name; ``trace["objective"]`` is ``trace.objective``, too.
+    """The measurements along a run, by name; ``trace["objective"]`` is also ``trace.objective``.
 
     It uses exact answers and is outside the privacy guarantee: do not publish it. Names that several algorithms use:
 
@@ -78,7 +78,7 @@ class Trace(Mapping[str, Series]):
         return [*super().__dir__(), *self._series]
 
 
-_STEPS_HELD = 64  # averages are taken of so many steps at a time, as each call of NumPy costs a microsecond
+_STEPS_HELD = 64  # number of steps that are averaged at a time, as each call of NumPy costs a microsecond
 _NUMBERS_HELD = 1 << 14  # in one array of a ``Gathering``, so that it stays in the processor's cache
 
 
@@ -138,7 +138,7 @@ class Gathering:
         return self._next == self._steps
 
     def made(self) -> dict[str, Array]:
-        """What the function made of the steps that came since it was asked last, shape (k, R) each."""
+        """Return the function's values for the steps since the last call, shape (k, R) each."""
         count, self._next = self._next, 0
         if not count:
             return {}
@@ -148,7 +148,7 @@ class Gathering:
 
 @dataclass(frozen=True, slots=True)
 class NoiseTested:
-    """What a test of noise could have seen.
+    """The faults that a test of noise could have detected.
 
     Attributes:
         kind: Of the answers, with how many numbers each has: "gradient 4".
@@ -183,16 +183,16 @@ class Run(Displayed):
         ledger: What *one* repetition released.
         budget: What was meant to be spent, or None where only a noise level was asked for.
         spent: Proven enclosure of the ε that the ledger spends at the budget's δ and relation (None without a budget).
-        release: What that is the price of: "every-iterate", so that whatever follows from the noisy answers may be
+        release: What may be published for it: "every-iterate", so that any function of the noisy answers may be
             published, or "last-iterate": ``output``, and nothing else that depends on the records.
         steps: T.
         parameters: The numbers that were used, by name (``step_size`` is the exact double).
-        seed: Of all streams, where one was given; then what is certified is ``ledger_format.CONDITION``. None where it
-            came from the operating system and nobody knows it.
+        seed: The seed of all streams, if one was given; then the certified ε is subject to ``ledger_format.CONDITION``.
+            None if it came from the operating system and was not kept.
         timings: Seconds by activity.
-        noise_drawn: Which noise that was, in words for a privacy statement.
+        noise_drawn: A description of the noise, for a privacy statement.
         utility: Why no bound on utility applies, in words; None where the problem does not rule one out.
-        tested: Of a run under guard: what the tests of its noise could have seen.
+        tested: For a guarded run: the faults that the tests of its noise could have detected.
         chosen: Where the ledger holds what a run may release at most, as it chooses as it goes: how many releases that
             are, in words for a privacy statement; empty where the ledger lists what was released.
     """

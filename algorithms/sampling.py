@@ -53,7 +53,7 @@ class _Independent(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Batch(_Independent):
-    """Of how many records a random batch of a fixed size consists, and how they are drawn.
+    """Fixed-size batches: their size, and whether they are drawn with replacement.
 
     Attributes:
         size: b, the number of draws.
@@ -174,7 +174,7 @@ class Bins(_Dealt):
         return BallsInBins(_ANY, self.bins, 1, redraw=self.redraw)
 
     def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """The first so many steps, all together; a last epoch may be cut short."""
+        """Return the mechanism of the first ``steps`` steps together; a last epoch may be cut short."""
         return BallsInBins(mechanism, self.bins, Fraction(steps, self.bins), redraw=self.redraw)
 
 
@@ -210,7 +210,7 @@ class Allocated(_Dealt):
         return True
 
     def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """The first so many steps: whole epochs, as an epoch that is cut short is a whole one of which less is told."""
+        """Return the mechanism of the first ``steps`` steps: an epoch that is cut short counts as a whole one."""
         return RandomlyAllocated(mechanism, self.bins, self.participations) ** -(-steps // self.bins)
 
 
@@ -243,7 +243,7 @@ class Shuffle(_Dealt):
         return True
 
     def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """The first so many steps: whole epochs, as an epoch that is cut short is a whole one of which less is told."""
+        """Return the mechanism of the first ``steps`` steps: an epoch that is cut short counts as a whole one."""
         return Shuffled(mechanism, self.bins) ** -(-steps // self.bins)
 
 
@@ -252,7 +252,7 @@ CyclicOrder = Literal["fixed", "secret"]
 
 @attrs.frozen
 class Cyclic:
-    """The same m batches in every epoch, in the same order: batch j holds the records at places j, j + m, j + 2m, ....
+    """Cyclic batches: the same m batches in every epoch; batch j holds the records at places j, j + m, j + 2m, ....
 
     Attributes:
         bins: m, a positive whole number.
@@ -276,7 +276,7 @@ class Cyclic:
         return False
 
     def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """The first so many steps: the matrix mechanism of independent noise, records in a fixed order.
+        """Return the mechanism of the first ``steps`` steps: independent noise, records in a fixed order.
 
         Given the order it is a composition of releases of which a record is in every m-th one.
         """
@@ -337,11 +337,11 @@ class Correlated:
 
     @property
     def order(self) -> str:
-        """Of the groups, see ``Cyclic``."""
+        """Order of the groups, see ``Cyclic``."""
         return "drawn" if self.draws == "balls-in-bins" else "fixed"
 
     def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
-        """All rows of the matrix, of which so many were released: a run that is cut short tells less.
+        """Return the mechanism of all rows of the matrix, of which ``steps`` were released.
 
         Raises:
             UnsupportedMechanism: There are fewer rows.

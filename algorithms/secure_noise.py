@@ -46,7 +46,7 @@ Utility bounds are stated for the ideal Gaussian: rounding moves a record's part
 noise is larger by a relative 2^-24, which they do not contain.
 
 What it rests on beyond that: OpenDP's samplers being exact (they prove it for the algorithms), elementwise NumPy
-functions giving a number the same bits wherever it stands in an array (tested; it matters where removing a record moves
+functions giving a number the same bits at every place of an array (tested; it matters if removing a record moves
 others), and a caller who learns nothing from how long a draw takes.
 """
 
@@ -81,7 +81,7 @@ SECURE_CHOICE = "on exact sums of whole numbers, by OpenDP's sampler from the op
 
 _FINENESS = 24  # the grid is 2^-24 of the per-record bound or finer, spread over the coordinates
 _SMOOTHING, _MORE = 64, Fraction(1, 2**60)  # c and κ of the proof
-_LARGEST_SHIFT = 256  # of the proof: in units of the noise
+_LARGEST_SHIFT = 256  # shift of the proof, in units of the noise
 # 64-bit integers are handed to the sampler; it stops at their ends, which costs no privacy but would bias the answer
 _LARGEST, _LARGEST_SCALE = 2**62, 2**56
 _LARGEST_DIMENSION = 2**24

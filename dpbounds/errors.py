@@ -86,7 +86,7 @@ _BOUNDED.maxstring = _BOUNDED.maxother = _BOUNDED.maxlong = SHOWN
 
 
 def shown(value: object) -> str:
-    """A value as an error tells it: never longer than ``limits.SHOWN``, and never an error itself.
+    """Return a value for an error message: never longer than ``limits.SHOWN``, and never an error itself.
 
     >>> shown(Fraction(1, 3)), len(shown("x" * 100_000)) <= 120, shown(10**5000)
     ('1/3', True, 'an integer of 16610 bits')
@@ -122,7 +122,7 @@ def demand_function(name: str, value: object) -> None:
         inspect.signature(value).bind(None)
     except TypeError:
         raise InvalidValue(name, value, rule) from None
-    except ValueError:  # of a built-in function, which does not tell
+    except ValueError:  # raised by a built-in function without details
         return
 
 
@@ -146,7 +146,7 @@ def shortened(text: str, longest: int = LINE) -> str:
 
 
 def one_of(value: object, known: Iterable[str], listed_by: str = "") -> str:
-    """What is allowed where a name is not known: the names that are nearest to it, or all of them where they are few.
+    """Return the allowed values for an unknown name: the nearest names, or all of them if there are few.
 
     Args:
         value: What was given.

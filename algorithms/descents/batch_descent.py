@@ -76,7 +76,7 @@ class BatchDescent(Method[FiniteSum]):
         return cls(*(multiplier, count, sampling.sample_rate), draft.best_step(problem, step_size), budget, noise)
 
     def best_step(self, problem: FiniteSum, given: float | None) -> float:
-        """What is given, or the η up to 1/L with the smallest bound, in doubles."""
+        """Return the given step size, or the η up to 1/L with the smallest bound, in doubles."""
         asked = fields.step_size(given)
         if asked is not None:
             return asked

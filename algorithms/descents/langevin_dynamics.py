@@ -180,7 +180,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         return no_more_than(found, problem, "") if self.regulariser else no_more_than_range(found, problem)
 
     def last_iterate(self, problem: FiniteSum) -> LastIterate:
-        """What a run spends whose w_T is published, and nothing else; its ledger says so, too.
+        """Return the mechanism of a run that publishes w_T, and nothing else; its ledger has it, too.
 
         With λ > L every step contracts, and a long run forgets: ε stays bounded in T. Else all iterates spend as much.
 
@@ -216,7 +216,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
 
 
 def _alone(langevin: LangevinDynamics, problem: FiniteSum) -> Mechanism:
-    """What its last iterate spends, or (ηλ > 1: less noise than any that will do) all of them."""
+    """Return the mechanism of the last iterate or (ηλ > 1: less noise than ever suffices) of all iterates."""
     longest = langevin.step_size_for(problem) * float(langevin.regulariser) > 1
     return langevin.planned if longest else langevin.last_iterate(problem)
 

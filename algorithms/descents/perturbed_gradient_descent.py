@@ -170,7 +170,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
 
     @property
     def _multiplier(self) -> Fraction:
-        """What the oracle draws, per unit of G: the radius, or the standard deviation of equal covariance."""
+        """Amount of noise per unit of G: the radius, or the standard deviation of equal covariance."""
         return (
             self.radius * planning.root_above(Fraction(1, self.dimension + 2))
             if self.noise == "gaussian"

@@ -36,7 +36,7 @@ _RANGE = 2.0**20  # a norm that adapts stays within this factor of the first
 
 
 class Optimiser(Protocol):
-    """What Optax calls a gradient transformation."""
+    """An optimiser: a gradient transformation of Optax."""
 
     @property
     def init(self) -> Callable[..., Any]:
@@ -224,17 +224,18 @@ class PrivateTraining(Method[FiniteSum]):
         """Train, see ``Method.run``; with a checkpoint the run can be stopped, and called again to go on.
 
         Args:
-            problem: What to train on.
+            problem: The problem to train on.
             seed: Of all streams; None: from the operating system. A run that goes on from a checkpoint draws from the
                 operating system in any case.
             repetitions: How many.
-            guarded: Whether a shadow walks beside the run; not with a checkpoint.
+            guarded: Whether a replay check accompanies the run; not with a checkpoint.
             checkpoint: A file that is written after every epoch and at the end, with a log beside it
                 (``dpbounds.algorithms.checkpoints``). Where it is there already, the run goes on from it; where it is
                 complete, what it returned is returned again.
             every: Steps between checkpoints and reports; None for an epoch. Where batches depend on each other
                 (shuffled, cyclic, bins, random allocation) checkpoints are between whole epochs, and the next one is
-                dealt anew. Bins that are kept stand in a file of their own, to be kept as secret as the records.
+                dealt anew. A fixed assignment to bins is stored in a separate file, to be kept as secret as the
+                records.
             report: True for a line per epoch of what was spent (of the budget) and a bar on a terminal, or a function
                 of ``Progress``.
 

@@ -38,7 +38,7 @@ Reading = Literal["per-iteration", "times-steps"]
 
 @frozen
 class QuotedDescent(Method[Problem]):
-    """Gradient descent with somebody's noise, and what that noise is said to keep; both ε are among the parameters.
+    """Gradient descent with the noise quoted for another paper, and the ε that this noise is claimed to satisfy.
 
     Attributes:
         descent: What runs; its budget is None where the noise is as quoted and may spend more than is claimed.

@@ -179,7 +179,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return returned
 
     def last_iterate(self, problem: FiniteSum) -> LastIterate:
-        """What a run spends whose last iterate is published, and nothing else; its ledger says so, too.
+        """Return the mechanism of a run that publishes its last iterate, and nothing else; its ledger has it, too.
 
         Raises:
             InvalidValue: The output is a random iterate, the noise is not exactly Gaussian, epochs are not whole,
@@ -256,7 +256,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return no_more_than_range(found, problem, None if self.variant == "as-printed" else across)
 
     def constants(self, problem: FiniteSum) -> dict[sympy.Symbol, sympy.Expr]:
-        """What step size and bound are made of.
+        """Return the constants from which step size and bound are computed.
 
         The proof needs E‖g_t‖² <= G² of an unbiased g_t: true for a mean over a batch. A Poisson sum divided by qn has
         E‖g_t‖² = ‖∇F‖² + (1-q)/(qn²) Σ‖∇f_i‖² <= G²(1 + (1-q)/(qn)), the variance of independent inclusions, so that G

@@ -46,7 +46,7 @@ SCALES = tuple(Fraction(float(2.0 ** (k / 2))) for k in range(-40, 41))
 # Half-widths among which the range of a feature is chosen: powers of √2, and how many of them its middle may be from 0.
 _HALF_WIDTHS = 2.0 ** (np.arange(-60, 81) / 2)
 _FARTHEST = 256
-_WIDER = 3.0  # a range is so much wider than what holds half of the records: of a normal feature, two deviations
+_WIDER = 3.0  # width of a range relative to one that holds half of the records: for a normal feature, two deviations
 
 # Records that a step may ask about at least, where steps are fewer because of the cost.
 _SMALLEST_BATCH = 256
@@ -142,11 +142,11 @@ class RangesChoice:
 
     @classmethod
     def within(cls, epsilon: Fraction, features: int, bound: Fraction, centred: bool) -> RangesChoice:
-        """As many choices as features, which together cost about what one of this ε costs: ε/√p each, rounded down."""
+        """Return one choice per feature, with ε/√p each, rounded down, which spend about as much as one of ε."""
         return cls(epsilon / Fraction(math.sqrt(features) * (1 + 1e-12)), features, bound, centred)
 
     def planned(self, relation: Relation) -> Mechanism:
-        """All choices as a mechanism: concentrated, as the exact account of so many takes long."""
+        """Return all choices as one concentrated mechanism, since their exact account would take long."""
         return PaidTogether.together(self.epsilon, self.features, relation)
 
     @property
@@ -193,7 +193,7 @@ class ClippedDescent(Method[LinearScores | Records]):
         step_size: η, in units where records have norm 1.
         sampling: How a batch is drawn, or None for all records.
         scale: How B, or ranges, are chosen where records come unclipped, or None.
-        watch: Is told the number of every step that was made; None: nobody.
+        watch: Called with the number of every step; None: not called.
     """
 
     title: ClassVar[str] = "clipped gradient descent"

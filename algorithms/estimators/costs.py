@@ -1,4 +1,4 @@
-"""What a fit costs before it is made: gradients of single records, and seconds as they are measured on made-up ones."""
+"""Cost of a fit, before it is made: gradients of single records, and seconds measured on synthetic records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def most_gradients(dimension: int) -> int:
 
 
 def expected_seconds(gradients: int, features: int, outputs: int = 1) -> float:
-    """About how long so many gradients take here: two products with random records, timed twice."""
+    """Estimate the seconds of a number of gradients: two products with random records, timed twice."""
     rng = np.random.default_rng(0)
     records, points = rng.standard_normal((_PROBE, features)), rng.standard_normal((outputs, features))
     best = np.inf

@@ -1,4 +1,4 @@
-"""What an estimator is told, checked: bounds and ranges that are public, classes, and records in public units."""
+"""Checked input of an estimator: public bounds and ranges, classes, and records in public units."""
 
 from __future__ import annotations
 

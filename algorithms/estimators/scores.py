@@ -79,7 +79,7 @@ HUBER = ScoreLoss("Huber's loss", squared, Fraction(1, 10), whole=True)
 
 
 class _Scores(FiniteSum):
-    """What records have in common before and after they are clipped; only G is known of their sum, and only after."""
+    """Base class of records before and after clipping; only G is known of their sum, and only after it."""
 
     __slots__ = ()
 

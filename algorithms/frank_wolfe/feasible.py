@@ -1,4 +1,4 @@
-"""What both Frank-Wolfe methods share: start, set and step before any record is looked at, and what is promised."""
+"""Common parts of both Frank-Wolfe methods: start, set and step, before any record is used, and the bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every run counts: each answer has its entry in the run's own ledger, and as much noise as the entry says."""
+"""The count of every run: each answer has its entry in the run's own ledger, and at least the noise of the entry."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from scipy import special, stats
 from dpbounds.algorithms.noise import Array
 from dpbounds.privacy.mechanisms.schemes.sampling import OneBatch
 
-LAGS = 4  # so many batches before it a batch is compared with
+LAGS = 4  # number of earlier batches with which a batch is compared
 _LEAST = np.finfo(np.float64).tiny  # tails below count as this: the sum is smaller, and the test no less right
 
 

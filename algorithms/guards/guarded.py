@@ -61,17 +61,17 @@ def examined(algorithm: HasRun, problem: Any, seed: int = 0) -> None:
 
 
 def rehearsed(algorithm: HasRun, problem: Any, numbers: int) -> tuple[int, tuple[NoiseTested, ...]]:
-    """Test the noise of more repetitions, where one run has too few numbers of noise for small faults to be seen.
+    """Test the noise of more repetitions, if one run has too few numbers to detect small faults.
 
     Args:
-        algorithm: What was run.
-        problem: The one that it was run on, or the same with made-up records where those are private: a test on these
-            says nothing of anybody, however often it is run.
-        numbers: Of noise that a repetition has. None are added where these are enough, and no more repetitions than a
-            few seconds allow, by the number of records.
+        algorithm: The algorithm that was run.
+        problem: The problem that it was run on, or the same with synthetic records if those are private: a test on
+            synthetic records reveals nothing, however often it is run.
+        numbers: Number of noise values of a repetition. None are added where these are enough, and no more repetitions
+            than a few seconds allow, by the number of records.
 
     Returns:
-        How many repetitions were made, and what their tests could see.
+        The number of repetitions, and the power of their tests.
 
     Raises:
         BudgetExceeded: A guard found something, or a run did.

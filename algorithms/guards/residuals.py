@@ -13,8 +13,8 @@ follows from the ledger's entry and the constants of the problem, and what is le
   of an epoch, or out of its own, and no more epochs than the ledger holds;
 - two batches: how many records one shares with the four before it, and with that of another repetition (``draws``);
   whether sizes in a row are independent; how many of bins and sets stay where they were in the epoch before;
-- choices: where the candidate that was chosen stands in the distribution that its entry says (in classes; and whether
-  good candidates are chosen too often);
+- choices: the rank of the chosen candidate in the distribution of its entry (in classes; and whether good candidates
+  are chosen too often);
 - a record takes part in no more answers about parts of the records than the ledger holds.
 
 Each test has an exact distribution, or a bound on its tail, where all is right; together they raise a false alarm in
@@ -53,7 +53,7 @@ Stream = np.random.Generator  # held while it counts, so that no other takes its
 FALSE_ALARM = 1e-9
 _CLASSES = 32
 _OFF = 1e-7  # in units of G: exact parts are computed again in doubles
-_MOST_NUMBERS = 4_000_000  # of a pass over single records
+_MOST_NUMBERS = 4_000_000  # numbers in a pass over single records
 _ROUNDING = 1e-9
 _ABOUT_BATCHES = ("batch", "difference", "quantile")
 
@@ -180,7 +180,7 @@ class Residuals:
         self._classes: dict[str, _Classes] = defaultdict(_Classes)
         self._drawn: dict[str, list[Any]] = {}  # draws, probability, how often each record
         self._asked: dict[str, int] = defaultdict(int)  # answers of each kind so far
-        self._better = [0.0, 0.0, 0.0]  # of choices: excess of the scores, its variance, the largest step
+        self._better = [0.0, 0.0, 0.0]  # choices: excess of the scores, its variance, the largest step
         self._wrong: list[Finding] = []
         self._uses: dict[Stream, Any] = {}
         self._dealt: dict[Stream, tuple[Any, Any]] = {}  # each record's batch in the epoch before, and in this one
@@ -436,7 +436,7 @@ class Residuals:
             counted[2][rows] += 1
 
     def _sizes(self, uniform: Array, streams: Sequence[Stream]) -> None:
-        """Where sizes stand in their distribution, as normal numbers: those of two calls in a row are independent."""
+        """Convert the sizes to normal numbers by their distribution: those of two calls in a row are independent."""
         scores = special.ndtri(np.clip(uniform, 1e-300, 1 - 2.0**-53))
         self._normals["batches: sizes"].add(scores[:, None], list(streams))
 
@@ -509,7 +509,7 @@ class Residuals:
         return tuple(each for each in (*sizes, *others) if _is_noise(each.kind) and each.numbers)
 
     def demand_right(self, ledger: Ledger | None = None) -> list[Finding]:
-        """The findings; ``NoiseWrong`` where one is too unlikely to be chance."""
+        """Return the findings; ``NoiseWrong`` if one is too unlikely to be random."""
         found = self.findings(ledger)
         for finding in found:
             if not finding.probability > FALSE_ALARM / len(found):
@@ -536,7 +536,7 @@ def _is_noise(name: str) -> bool:
 
 
 def _contributions(kind: str, problem: Any, points: Sequence[Array], kept: float, share: float, rows: Any) -> Array:
-    """What each of some records adds to the sum that an answer is about, shape (b, p), or (b, p + 1) of a quantile."""
+    """Return the contributions of some records to the sum of an answer, shape (b, p), or (b, p + 1) of a quantile."""
     if kind == "quantile":
         return _of_quantile(problem, points[0], rows, float(points[1][0]), share)
     here = _of_each(problem, points[0], rows)
@@ -549,7 +549,7 @@ def _contributions(kind: str, problem: Any, points: Sequence[Array], kept: float
 
 
 def _of_quantile(problem: Any, x: Array, rows: Any, clip: float, share: float) -> Array:
-    """What each record adds to an answer of ``QuantileClippedOracle``, shape (b, p + 1)."""
+    """Return the contributions of records to an answer of ``QuantileClippedOracle``, shape (b, p + 1)."""
     found = [problem.sums_within(x, row, Fraction(clip)) for row in np.asarray(rows)[:, None]]
     parts = [(math.sqrt(1 - share) / clip * total, math.sqrt(share) * (2 * within - 1)) for total, within in found]
     return np.array([np.append(*each) for each in parts]).reshape(-1, len(x) + 1)

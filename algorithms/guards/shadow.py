@@ -39,7 +39,7 @@ from dpbounds.errors import BudgetExceeded
 
 
 class DataLeaked(BudgetExceeded):
-    """What a run asked or returned does not follow from what it had released: data leaked past the ledger."""
+    """A question or an output of a run does not follow from its releases: data leaked past the ledger."""
 
 
 class _Over(BaseException):
@@ -92,7 +92,7 @@ class _Shadow:
         self._seeds: list[int] = []  # from the operating system, in their order: the same for both walks
 
     def seeds(self) -> Callable[[], int]:
-        """Where one of the walks gets its seeds from, in the order in which it asks for them."""
+        """Return the source of seeds of one of the walks, in the order in which it asks for them."""
         asked = itertools.count()
 
         def seed() -> int:
@@ -216,7 +216,7 @@ def _digest(question: Question) -> bytes:
 
 
 def _returned(run: Run) -> list[tuple[str, bytes]]:
-    """What a run returns for anyone to see, by name."""
+    """Return the public output of a run, by name."""
     released = {"output": run.output, "output_step": run.output_step, **dict(sorted(run.outputs.items()))}
     public = {"parameters": sorted(run.parameters.items()), "steps": run.steps, "algorithm": run.algorithm}
     return [(name, _hash((value,))) for name, value in (released | public).items()]

@@ -33,7 +33,7 @@ from dpbounds.privacy.relations import Relation
 
 @attrs.frozen
 class PlainDescent:
-    """What has to be known of a run to account for its last iterate alone: x <- Π(x - η (g + λx)), g the noisy answer.
+    """The parameters of a run whose last iterate alone is accounted: x <- Π(x - η (g + λx)), g the noisy answer.
 
     Attributes:
         smoothness_step: ηβ > 0, at least: the step size times a proven bound on how fast any record's gradient changes.
@@ -53,7 +53,7 @@ class PlainDescent:
         demand_one_of("order", self.order, get_args(CyclicOrder))
 
     def read(self, noise: Gaussian, batches: int, epochs: int, order: BatchOrder) -> LastIterate:
-        """The last iterate of so many epochs over so many batches."""
+        """Return the mechanism of the last iterate of ``epochs`` epochs over ``batches`` batches."""
         return LastIterate(
             noise,
             batches=batches,
@@ -117,7 +117,7 @@ class Ledger(Displayed):
         return Composed(tuple((release.mechanism(), release.count) for release in self.releases))
 
     def last_iterate(self) -> LastIterate:
-        """The same run as a mechanism that publishes its last iterate, and **nothing else** that depends on records.
+        """Return the run as a mechanism that publishes its last iterate, and **nothing else** that depends on records.
 
         Raises:
             UnsupportedMechanism: It is not written down how the iterate moved; or the releases are not those of whole
@@ -166,7 +166,7 @@ class Ledger(Displayed):
         """
         self._demand_fixed_in_advance()
         if not self.releases:
-            PrivacyBudget.of(1, delta, relation)  # the same errors as for a ledger that holds something
+            PrivacyBudget.of(1, delta, relation)  # raises the same errors as a ledger with entries
             return Enclosure.exactly(0)
         return accountants.epsilon(self.published(release), delta=delta, relation=relation)
 

@@ -37,14 +37,14 @@ FALSE_ALARM = 1e-12
 class OpenLedger:
     """A ledger while it is being written; ``close`` returns what was.
 
-    It also keeps count of the noise that reached the answers, in units of what was written: a ledger can only be right
-    about what it was told, and a run whose noise is too small for its ledger must not end as if nothing had happened.
+    It also measures the noise of the answers, relative to its entries: a run whose noise is too small for its ledger
+    must end with an error.
 
     Attributes:
-        seeded: See ``Ledger``; whoever draws from a seed that was given sets it.
-        descent: See ``Ledger``; whoever has watched the walk sets it.
-        taken: How many releases it was told of.
-        last: The last of them, None before the first.
+        seeded: See ``Ledger``; set by the code that draws from a given seed.
+        descent: See ``Ledger``; set by the code that has watched the walk.
+        taken: The number of releases.
+        last: The last release, None before the first.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class OpenLedger:
         self._entry: tuple[tuple[Fraction, Fraction, Sampling], Release] | None = None
         self._releases: list[tuple[Release | DescribedRelease, int]] = []  # one of each, and how many in a row
         self.taken, self.last = 0, cast("Release | DescribedRelease | None", None)
-        self._visits: Visits | None = None  # whose entry is the last, and may grow
+        self._visits: Visits | None = None  # visits whose entry is the last, and may grow
         # sums of Gamma variables and how many, by their shape and level: little noise at one level cannot hide behind
         # much at another
         self._added: dict[tuple[float, float], tuple[float, int]] = {}
@@ -84,7 +84,7 @@ class OpenLedger:
         self._take(self._entry[1])
 
     def release(self, mechanism: Mechanism, count: int = 1) -> None:
-        """Write down releases described by a mechanism, noise per unit of the per-record bound, so many times.
+        """Record ``count`` releases described by a mechanism, with noise per unit of the per-record bound.
 
         A composition is written part by part.
 
@@ -134,12 +134,12 @@ class OpenLedger:
         self.taken, self.last = self.taken + entry.count, entry
 
     def added(self, squares: float, numbers: int, level: float = 1.0) -> None:
-        """Keep count of Gaussian noise as it was really added.
+        """Count Gaussian noise that was added.
 
         Args:
             squares: Sum of (noise / noise_stddev)², over the coordinates of every repetition.
             numbers: How many coordinates there were.
-            level: What tells this noise from other noise in the ledger; each level is judged by itself, and all are.
+            level: Distinguishes this noise from other noise in the ledger; each level is tested separately.
         """
         self._count(0.5, level, squares, numbers)
 
@@ -169,7 +169,7 @@ class OpenLedger:
         return self.so_far()
 
     def so_far(self) -> Ledger:
-        """What was written so far, of a run that goes on: its noise is not looked at."""
+        """Return the entries so far, of a run that continues: its noise is not tested."""
         releases = tuple(replace(entry, count=count) for entry, count in self._releases)
         return Ledger(releases, seeded=self.seeded, descent=self.descent)
 
@@ -212,7 +212,7 @@ class OpenLedger:
 
 
 def _demand_sum(numbers: int, total: float, shape: float, alarm: float) -> None:
-    """Raise ``BudgetExceeded`` where a sum of Gamma(shape) variables over their mean is too small to be chance."""
+    """Raise ``BudgetExceeded`` if a sum of Gamma(shape) variables over their mean is improbably small."""
     if not numbers:
         return
     share = max(total, 0.0) / numbers
@@ -224,7 +224,7 @@ def _demand_sum(numbers: int, total: float, shape: float, alarm: float) -> None:
 
 
 def chosen_as_it_goes(most: int, along: int = 0) -> str:
-    """What ``Run.chosen`` says of releases that a run chooses as it goes.
+    """Return the text of ``Run.chosen`` for releases that a run chooses adaptively.
 
     Args:
         most: How many it may make.
@@ -256,11 +256,11 @@ class Visits:
         self.steps, self.mechanism, self.resumed = 0, cast("Mechanism | None", None), False
 
     def resume(self, steps: int, kept: bool = False) -> None:
-        """Go on behind so many answers that the ledger holds already, alone; the next one has the same noise.
+        """Continue after ``steps`` answers that the ledger already holds, alone; the next one has the same noise.
 
         Args:
-            steps: How many.
-            kept: Whether records are where they were, for bins that are not drawn anew.
+            steps: The number of answers.
+            kept: Whether the assignment of records is the same, for bins that are not drawn anew.
 
         Raises:
             InvalidValue: They are not whole epochs, or records would have to stay in bins that were not kept.
@@ -293,12 +293,12 @@ class Visits:
 class BudgetedLedger(OpenLedger):
     """A ledger for noise that is chosen as the run goes: it refuses the release that would exceed the budget.
 
-    The entry is made before the noise is drawn, so that what is refused was never computed. What a choice may depend
-    on stands in ``dpbounds.privacy.budgets.filters``; one that looks at the outputs of several repetitions releases
-    them all, and their ledgers add up.
+    The entry is made before the noise is drawn, so that what is refused was never computed.
+    ``dpbounds.privacy.budgets.filters`` states what a choice may depend on; one that looks at the outputs of several
+    repetitions releases them all, and their ledgers add up.
 
     Args:
-        privacy_filter: Decides; a ``ZCDPFilter``, ``GaussianFilter`` or ``RenyiFilter``.
+        privacy_filter: Decides on each release: a ``ZCDPFilter``, ``GaussianFilter`` or ``RenyiFilter``.
         step: A release as the filter is to see it. The default does for the full batch; on Poisson samples, return an
             object with ``relation`` and ``renyi(order)``.
     """

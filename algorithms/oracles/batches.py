@@ -31,7 +31,7 @@ from dpbounds.privacy.mechanisms.schemes.drawing import Generator, Rows as Rows,
 
 
 class HasBatchGradients(HasRecords, Protocol):
-    """What the batch oracles ask of a problem."""
+    """The requirements of batch oracles on a problem."""
 
     def batch_gradient(self, X: Array, rows: Rows) -> Array:
         """Mean gradient (R, p) over each repetition's own records, rows of shape (R, b)."""
@@ -54,7 +54,7 @@ def _new_rows(sampling: Batch | Poisson | Truncated, records: int, generator: np
 
 
 def source_of(kind: Kind, generator: np.random.Generator) -> Source:
-    """Where batches get their randomness: "secure" noise goes with the operating system's."""
+    """Return the source of randomness for batches: with "secure" noise, the operating system."""
     return secure_noise.System() if kind == "secure" else Generator(generator)
 
 
@@ -72,7 +72,7 @@ class BatchAnswer(Answer):
     """Means over random batches, shape (R, p).
 
     Attributes:
-        rows: Each repetition's records, ``Unreleased``: privacy rests on it that nobody knows which ones were drawn.
+        rows: Each repetition's records, ``Unreleased``: they must be kept secret.
     """
 
     rows: tuple[Rows, ...]

@@ -38,7 +38,7 @@ _ROUNDING = 1 + 2.0**-48  # more than the relative error of a handful of operati
 
 
 class HasDifferences(HasGradients, HasBatchGradients, Protocol):
-    """What the oracle of differences asks of a problem; every ``FiniteSum`` has it."""
+    """The requirements of the oracle of differences on a problem; every ``FiniteSum`` satisfies them."""
 
     @property
     def smoothness(self) -> sympy.Expr | None:

@@ -24,7 +24,7 @@ _FIRST_ENDS = (1, 8)
 
 
 class HasGradients(HasRecords, Protocol):
-    """What the full-batch oracle asks of a problem."""
+    """The requirements of the full-batch oracle on a problem."""
 
     def objective_and_gradient(self, X: Array) -> tuple[Array, Array]:
         """Objective (R,) and mean gradient (R, p) at every row."""

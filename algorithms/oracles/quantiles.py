@@ -96,7 +96,7 @@ class QuantileClippedOracle(Perturbing):
         return found
 
     def unit_sum(self, x: Array, rows: Any, clip: float) -> Array:
-        """What the records of these rows add up to, shape (p + 1,): not released."""
+        """Return the sum of the contributions of these rows, shape (p + 1,): not released."""
         total, within = self.problem.sums_within(x, rows, Fraction(clip))
         first, last = self._roots
         by = math.nextafter(first / clip, 0.0)

@@ -141,7 +141,7 @@ def secured_choice(
 
 
 def blocks_of(records: int, numbers: int) -> Iterator[Rows]:
-    """All records in order, so few at a time that so many numbers for each are not many."""
+    """Yield all records in order, in blocks small enough for ``numbers`` numbers per record."""
     width = max(1, _NUMBERS_AT_ONCE // numbers)
     for start in range(0, records, width):
         yield np.arange(start, min(start + width, records))

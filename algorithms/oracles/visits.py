@@ -67,7 +67,7 @@ class Visiting(Perturbing):
 
     @property
     def divisor(self) -> Fraction:
-        """What the sum is divided by."""
+        """The public number by which the sum is divided."""
         return self.scheme.divisor(self.problem.records)
 
     def __call__(self, X: Array) -> BatchAnswer:

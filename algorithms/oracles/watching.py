@@ -1,7 +1,7 @@
-"""Who is told of what oracles are asked and answer: a run's own count of them, and guards that were called in.
+"""Watchers of oracles: a run's own count of its answers, and guards.
 
-Every oracle, choice and mechanism asks ``answered`` for its answer, whoever made it and whatever ledger it was given.
-So a run sees answers that it did not order, and a guard may see them all, or answer in the place of the records.
+Every oracle, choice and mechanism returns its answer through ``answered``, with any ledger. So a run sees answers that
+it did not order, and a guard may see them all, or answer in the place of the records.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True, eq=False)
 class Question:
-    """What is asked.
+    """A query of an oracle.
 
     Attributes:
         kind: "gradient", "batch", "difference", "path", "Hessian", "product", "quantile", "choice" or "mechanism".
@@ -43,7 +43,7 @@ class Question:
 
 
 class Watcher(Protocol):
-    """Whoever is asked for the answers of a run."""
+    """An observer of the answers of a run."""
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
         """Return the answer: the oracle's own, which ``answer`` makes, or what stands for it."""
@@ -66,7 +66,7 @@ def watched_by(watcher: W) -> Iterator[W]:
 
 
 def watchers() -> tuple[Watcher, ...]:
-    """Those that watch here."""
+    """Return the watchers that are active in this context."""
     return _WATCHERS.get()
 
 
@@ -80,7 +80,7 @@ def drawn(generator: np.random.Generator, rows: T) -> T:
 
 
 def answered(question: Question, answer: Callable[[], T]) -> T:
-    """The answer to a question, as whoever watches lets it through.
+    """Return the answer to a question, through the active watchers.
 
     Raises:
         BudgetExceeded: A point was made from what is not released; or a watcher found something.

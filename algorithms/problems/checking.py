@@ -25,7 +25,7 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact, positive_integer
 
-_RELATIVE = 1e-9  # beyond a constant, before it counts
+_RELATIVE = 1e-9  # relative excess over a constant that counts
 _UNIT = 2.0**-53
 _ROUNDED = 64.0  # units in the last place that a gradient is allowed to be off
 _GRID, _REFINED, _ROUNDS = 301, 21, 6
@@ -35,7 +35,7 @@ _CHUNK = 4096  # records whose gradients are held at once
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What was found about one constant.
+    """The result of a search about one constant.
 
     Attributes:
         declared: The constant, rounded up.
@@ -57,7 +57,7 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class ProblemReport:
-    """What a search found, by the name of the constant: no counter-example. It is about these records: not private."""
+    """Results of a search, by the name of the constant: no counter-example. They depend on the records: not private."""
 
     found: Mapping[str, Searched]
 
@@ -127,7 +127,7 @@ class _Search:
         for number, start in enumerate((self.problem.initial_point, *self.points(count - 1))):
             # at several points, as a gradient may vanish far out; one of them is near x₁
             slopes = np.concatenate([record_gradients(self.problem, x, self.rows) for x in self.points(4)])
-            if number % 4:  # of any record
+            if number % 4:  # from any record
                 slopes = slopes[int(self.generator.integers(len(self.rows))) :: len(self.rows)]
             steepest = slopes[int(np.linalg.norm(slopes, axis=1).argmax())]
             direction = self.generator.standard_normal(self.problem.dimension) if number % 2 else steepest
@@ -264,7 +264,7 @@ class _Search:
         return values
 
     def _downhill(self, X: Array) -> Array:
-        """Where some hundred gradient steps lead, within the ball."""
+        """Return the points after some hundred gradient steps, within the ball."""
         L = self.limits["smoothness"] or math.inf
         for _ in range(100 if math.isfinite(L) else 0):
             X = X - self.problem.gradient(X) / L

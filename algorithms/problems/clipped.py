@@ -18,11 +18,11 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
 
 _NUMBERS = 1 << 20  # in the gradients that are held at once
-_EVERY = 50  # one question in so many, and the first two, tests that gradients are those of single records
+_EVERY = 50  # one query in this number, and the first two, test that gradients are those of single records
 
 
 class CutGradients(FiniteSum):
-    """What follows where sums of records' gradients are made of vectors of norm at most G, and nothing else is known.
+    """A sum whose records have gradients of norm at most G, and no other known constants.
 
     Such gradients are those of no F: there are no other constants, ``bound`` refuses, objectives are not a number, and
     what chooses by the objective or asks for Hessians is refused. Steps need a size and a number.
@@ -117,7 +117,7 @@ class Clipped(CutGradients):
 
     @property
     def radius(self) -> Fraction | None:
-        """Of the ball outside which the problem has no gradients, or None."""
+        """Radius of the ball outside which the problem has no gradients, or None."""
         radius: Fraction | None = getattr(self.problem, "radius", None)
         return radius
 

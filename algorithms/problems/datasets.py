@@ -27,7 +27,7 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.exact import ExactLike
 
 Range = tuple[float, float]
-_MOST_CLASSES = 10  # that an error names
+_MOST_CLASSES = 10  # classes that an error names
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""Where a problem lives, and whether an algorithm may go there: asked before any record is touched by noise."""
+"""The domain of a problem, and whether an algorithm stays in it: checked before any record is used."""
 
 from __future__ import annotations
 

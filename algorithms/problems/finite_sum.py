@@ -1,4 +1,4 @@
-"""What an algorithm may ask of a problem: F(x) = (1/n) Σ f(x, z_i), batched over repetitions, with public constants."""
+"""The interface of problems: F(x) = (1/n) Σ f(x, z_i), batched over repetitions, with public constants."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def mean_products(problem: Any, X: Array, V: Array) -> Array:
 
 
 class HasRecordGradients(Protocol):
-    """What ``Clipped`` asks of a problem: no constant, and the gradient of every record by itself."""
+    """The requirements of ``Clipped`` on a problem: the gradient of every record by itself, and no constants."""
 
     @property
     def records(self) -> int:

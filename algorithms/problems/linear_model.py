@@ -157,7 +157,7 @@ def checked_targets(targets: ArrayLike, records: int) -> Array:
 
 
 def clipping_note(bound: Fraction, limit: Fraction, low: Fraction | None = None) -> str:
-    """What was done to records, without a count: how many there were is not private."""
+    """Describe the clipping of records, without their number, which is not private."""
     targets = f"[{float(-limit if low is None else low):g}, {float(limit):g}]"
     return f"records are clipped one by one to public bounds: features to l2 norm {bound}, targets to {targets}"
 

@@ -22,7 +22,7 @@ _BLOCK_OF_ONE = 1 << 19
 # Numbers held at once in a block of products, so that memory is O(n p + R p) however many points there are.
 _BLOCK_ENTRIES = 1 << 20
 
-Chosen = slice | NDArray[np.int64]  # of the records
+Chosen = slice | NDArray[np.int64]  # selection of records
 
 
 class LinearSum(FiniteSum):

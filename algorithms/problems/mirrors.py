@@ -26,7 +26,7 @@ from dpbounds.expressions.evaluation import evaluate
 from dpbounds.expressions.exact import ExactLike, exact
 from dpbounds.papers.wang_xu_2019 import lemma_4
 
-_HALVINGS = 80  # of a bracket of multipliers: below the spacing of doubles
+_HALVINGS = 80  # halvings of a bracket of multipliers: below the spacing of doubles
 
 
 class DistanceGenerator(Protocol):
@@ -139,7 +139,7 @@ class EuclideanMirror(DistanceGenerator):
 
 
 class OfL1(DistanceGenerator):
-    """What functions for N(x) = ‖x‖₁/r on the l1 ball or the simplex of radius r share."""
+    """Base class for N(x) = ‖x‖₁/r on the l1 ball or the simplex of radius r."""
 
     __slots__ = ()
 

@@ -39,7 +39,7 @@ class Shape(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ShiftedRecords(FiniteSum):
-    """What every such sum has, whatever F is; what F is stands in the subclasses.
+    """Base class of sums of one function F, shifted for each record; subclasses define F.
 
     One record's gradient has norm at most ‖∇F‖ + B, and its Hessian is that of F. Records are ±z in pairs.
 

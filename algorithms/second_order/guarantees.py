@@ -1,4 +1,4 @@
-"""What the algorithms of this room share: constants, curvatures, and how many records their guarantees ask for."""
+"""Common parts of the algorithms of this package: constants, curvatures, and required numbers of records."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class SecondOrderMethod(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases at most, as a mechanism for the accountants: gradients at all points, and Hessians."""
+        """The largest release of a run as a mechanism: gradients at all points, and Hessians."""
         gradient, hessian = (
             Gaussian(multiplier) ** count
             for multiplier, count in (
@@ -125,7 +125,7 @@ class SecondOrderMethod(Method[FiniteSum]):
 
     @abstractmethod
     def _values(self, problem: FiniteSum) -> Mapping[sympy.Symbol, sympy.Expr]:
-        """What the theorem's formulas are evaluated at; ``InvalidValue`` where the problem does not fit."""
+        """Return the values for the theorem's formulas; ``InvalidValue`` if the problem does not fit."""
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:
         """Enclose how many records the guarantee asks for, at the noise that is drawn; n is not looked at.

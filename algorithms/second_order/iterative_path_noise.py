@@ -49,9 +49,9 @@ from dpbounds.privacy.mechanisms import ZCDP, Gaussian
 
 Values = Mapping[sympy.Symbol, sympy.Expr]
 
-_SLACK = Fraction(1, 2**28)  # of the noise that is drawn over the noise that is planned
-_DIGITS = 10**7  # parameters are rounded to so many parts,
-_SHARES = 10**11  # and the budget is divided into so many
+_SLACK = Fraction(1, 2**28)  # relative excess of the noise over the planned noise
+_DIGITS = 10**7  # parameters are multiples of one over this number,
+_SHARES = 10**11  # and shares of the budget of one over this
 
 
 @frozen(field_transformer=fields.named)
@@ -220,7 +220,7 @@ class IterativePathNoise(SecondOrderMethod):
 
     @property
     def told(self) -> WhichChoice:
-        """What is told of the choices: as they are if they count as Gaussian noise, else their zCDP."""
+        """Form in which the choices are recorded: as they are if they count as Gaussian noise, else their zCDP."""
         many = self.restarts >= FEWEST and self.selection_epsilon <= WIDEST
         return "exponential" if many else "concentrated"
 

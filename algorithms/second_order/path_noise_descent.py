@@ -41,8 +41,8 @@ from dpbounds.privacy.mechanisms import Gaussian
 
 Values = Mapping[sympy.Symbol, sympy.Expr]
 
-_SLACK = Fraction(1, 2**28)  # of the noise that is drawn over the noise that is planned
-_DIGITS = 10**5  # parameters are rounded to so many parts
+_SLACK = Fraction(1, 2**28)  # relative excess of the noise over the planned noise
+_DIGITS = 10**5  # parameters are multiples of one over this number
 _SHARES = 10**9  # and shares of the budget
 
 
@@ -168,7 +168,7 @@ class PathNoiseDescent(SecondOrderMethod):
 
     @property
     def planned(self) -> Mechanism:
-        """What a run releases at most, as a mechanism for the accountants: the gradients of a path, and K Hessians."""
+        """The largest release of a run as a mechanism: the gradients of a path, and K Hessians."""
         return Gaussian(self.gradient_multiplier) @ Gaussian(self.hessian_multiplier) ** self.searches
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:

@@ -23,7 +23,7 @@ Rows = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search says of the repetitions that asked.
+    """The result of a search, for the repetitions that took part.
 
     Attributes:
         turns: Whether it found a direction of negative curvature, shape (R,).

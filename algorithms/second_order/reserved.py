@@ -38,7 +38,7 @@ class ReservedLedger(OpenLedger):
         self._paths, self._along = 0, 0  # entries that stand for a path, and how many answers those may be
 
     def reserve(self, entry: Release | DescribedRelease, along: int = 0) -> None:
-        """Write down so many answers, or one entry for a path, with ``along`` answers at most."""
+        """Record ``count`` answers, or one entry for a path with at most ``along`` answers."""
         super()._write(entry)
         self._reserved[replace(entry, count=1)] += entry.count
         self._paths, self._along = self._paths + bool(along), self._along + along
@@ -74,7 +74,7 @@ class ReservedLedger(OpenLedger):
 
 
 def reserved(oracle: Asked, count: int = 1) -> Asked:
-    """The oracle, with so many answers (or its path, of so many) reserved in its ledger."""
+    """Return the oracle with ``count`` answers (or a path of that length) reserved in its ledger."""
     entry: Release | DescribedRelease
     along = 0
     if isinstance(oracle, PathGradientOracle):

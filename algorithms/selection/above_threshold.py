@@ -182,7 +182,7 @@ class AboveThresholdSelection(Method[FiniteSum]):
 
     @property
     def offset(self) -> Enclosure:
-        """What every threshold is relaxed by, times n and per unit of G or M: 12 ln((N+1)/ω)/ε, or 16 ln(2N/ω)/ε."""
+        """Relaxation of every threshold, times n and per unit of G or M: 12 ln((N+1)/ω)/ε, or 16 ln(2N/ω)/ε."""
         count, omega, unit = map(sympy.Rational, (self.steps, self.failure_probability, self.threshold_noise))
         if self.variant == "one-test":
             return evaluate(3 * unit * sympy.log((count + 1) / omega), {})

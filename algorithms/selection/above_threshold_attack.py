@@ -138,7 +138,7 @@ class Attack:
     neighbours: tuple[TwinRecord, TwinRecord]
 
     def chances(self) -> list[Array]:
-        """Of returning each of the N points, and (last) none: for either dataset, shape (N + 1,) each."""
+        """Return the probabilities of each of the N points, and (last) of none: shape (N + 1,) for either dataset."""
         return [outcome_chances(self.selection, problem) for problem in self.neighbours]
 
     def privacy_loss(self) -> float:

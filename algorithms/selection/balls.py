@@ -1,4 +1,4 @@
-"""What the mechanisms on a ball ask of a problem: its radius, and how steep the objective is there."""
+"""Requirements of the mechanisms on a ball on a problem: its radius, and a slope of the objective there."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
 
     @property
     def epsilon_spent(self) -> Fraction:
-        """What a choice really spends: β times the range of one record's part, exact."""
+        """The ε that a choice spends: β times the range of one record's part, exact."""
         factor = self.relation.sensitivity_factor
         ratio = {"proven": Fraction(1), "as-printed": Fraction(factor, 4), "as-quoted": Fraction(factor)}
         return self.epsilon * ratio[self.variant]

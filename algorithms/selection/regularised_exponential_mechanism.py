@@ -144,7 +144,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
         return ApproximateDP(self.epsilon, self.failure, relation=self.relation)
 
     def target(self, problem: FiniteSum) -> Gibbs:
-        """What is sampled, with β rounded down to a double."""
+        """Return the distribution to sample from, with β rounded down to a double."""
         factor, slope = self.relation.sensitivity_factor, at_least(problem.lipschitz, "lipschitz")
         beta = to_float(self.epsilon * problem.records / (factor * slope * 2 * self.radius), "down")
         return Gibbs(problem, self.radius, Fraction(beta))

@@ -25,7 +25,7 @@ from dpbounds.privacy.mechanisms import Gaussian, Mechanism
 
 
 class CappedQueries:
-    """Where an oracle writes queries of one kind: at most ``cap`` of them in any repetition.
+    """Ledger entries for queries of one kind: at most ``cap`` of them in any repetition.
 
     Args:
         planned: One query as planned; what the ledger gets where a run happens to make none.

@@ -227,7 +227,7 @@ class PopulationStochasticSpider(Method[FiniteSum]):
         *,
         guarded: bool = False,
     ) -> Run:
-        """As ``Method.run``; the noise differs between repetitions, the records are the same.
+        """Run, see ``Method.run``; the noise differs between repetitions, the records are the same.
 
         - ``population_gradient``: ∇F_P at every row, for measurement, where it is known; else that of all records
         - ``start``: x_0, shape (p,) or one per repetition, (R, p): public, or released before by other records; None:

@@ -60,7 +60,7 @@ THEOREMS = {
 }
 
 _MOST_STAGES = 200
-_LONGEST = 1e15  # steps of a stage that nobody could pay for
+_LONGEST = 1e15  # more steps of a stage are not affordable
 _TURNS = 20
 _ROUNDED_UP = 1 + Fraction(1, 10**7)
 _SMALLEST_GAP = 1e-100  # a larger gap than there is does no harm, and keeps powers within the doubles
@@ -188,7 +188,7 @@ class RestartedSpider(Method[FiniteSum]):
 
     @property
     def steps(self) -> int:
-        """Of all stages."""
+        """The number of steps of all stages."""
         return sum(stage.steps for stage in self.stages)
 
     def run(
@@ -200,7 +200,7 @@ class RestartedSpider(Method[FiniteSum]):
         *,
         guarded: bool = False,
     ) -> Run:
-        """As ``Method.run``, from any w_0; see ``Spider.run``."""
+        """Run, see ``Method.run``, from any w_0; see ``Spider.run``."""
         return self._run(problem, seed, repetitions, guarded, start=start)
 
     def walk(self, problem: FiniteSum, run: OpenRun, start: ArrayLike | None = None) -> Outcome:
@@ -300,7 +300,7 @@ def _falling(problem: FiniteSum, rho: Fraction, steps: Sequence[int]) -> dict[st
 def _planned_shares(
     problem: FiniteSum, growth: Growth, initial_gap: Fraction | None, rho: float, stages: int
 ) -> tuple[float, tuple[int, ...]] | None:
-    """As ``_planned_steps``, with falling shares; what differences cost is found in turn with the numbers of steps."""
+    """Plan as ``_planned_steps``, with falling shares; the costs of differences and numbers of steps alternate."""
     weights = [math.sqrt(2) ** -(stages - 1 - j) for j in range(stages)]
     spent = 0.0
     for _ in range(_TURNS):

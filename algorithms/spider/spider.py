@@ -180,7 +180,7 @@ class Spider(Method[FiniteSum]):
         *,
         guarded: bool = False,
     ) -> Run:
-        """As ``Method.run``, from any w_0.
+        """Run, see ``Method.run``, from any w_0.
 
         ``start`` is w_0, shape (p,) or one per repetition, (R, p): public, or released before (which this ledger then
         does not show). None: the problem's initial point.
@@ -361,7 +361,7 @@ def demand_smooth(problem: FiniteSum) -> None:
 
 
 def demand_differences(problem: FiniteSum) -> None:
-    """As ``demand_smooth``, for walks: a problem may clip differences instead of being smooth."""
+    """Check as ``demand_smooth``, for walks: a problem may clip differences instead of being smooth."""
     if not enforced(problem):
         demand_smooth(problem)
     demand_all_of_space(problem)

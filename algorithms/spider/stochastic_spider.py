@@ -234,7 +234,7 @@ class StochasticSpider(Method[FiniteSum]):
         return _STATEMENT.evaluate(None, digits=15, **values)
 
     def _drawn(self, problem: FiniteSum) -> dict[str, Fraction]:
-        """What the bound on errors depends on: the noise that is drawn, how far an estimate is carried."""
+        """Return the parameters of the bound on errors: the noise, and the distance that an estimate is carried."""
         demand_all_of_space(problem)
         return {
             "noise_stddev": stddev_of_gradients(problem, self.noise_multiplier),

@@ -31,7 +31,7 @@ FAMILIES = (
     "selection",
     "warm_starts",
 )
-ACROSS = ("exponents", "population", "beyond")  # their checks stand behind those of the examples
+ACROSS = ("exponents", "population", "beyond")  # their checks come after those of the examples
 ALL = (*FAMILIES, *ACROSS)
 
 

@@ -115,7 +115,7 @@ class PopulationWarmStart:
 
     @property
     def planned(self) -> Mechanism:
-        """What a run spends: each part keeps (ε, δ) on records that the other does not have, and so do both."""
+        """The release of a run: each part satisfies (ε, δ) on records that the other does not have, and so do both."""
         return ApproximateDP(self.budget.epsilon, self.budget.delta, relation=self.budget.relation)
 
     def bound(self, problem: Linear) -> Enclosure:
@@ -129,8 +129,8 @@ class PopulationWarmStart:
     def run(self, problem: Linear, seed: int | None = None, repetitions: int = 32, *, guarded: bool = False) -> Run:
         """Run both, see ``Method.run``.
 
-        Its ledger holds one entry: what parallel composition promises, after the ledgers of both parts were held
-        against the budget.
+        Its ledger has one entry: the guarantee by parallel composition, after the ledgers of both parts were compared
+        with the budget.
         """
         if guarded:
             return under_guard(lambda on: self.run(on, seed, repetitions), problem)

@@ -47,7 +47,7 @@ class Start(Protocol):
 
     @property
     def planned(self) -> Mechanism:
-        """What a draw of starts releases, per repetition."""
+        """The release of a draw of starts, per repetition."""
 
     @property
     def noise_drawn(self) -> str:

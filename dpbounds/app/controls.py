@@ -19,9 +19,9 @@ from dpbounds.cli.questions.training import samplings
 from dpbounds.errors import InvalidValue, nearest, shortened
 from dpbounds.limits import LINE, SHOWN
 
-VALUE = "value."  # of a quantity that is given as NAME=VALUE
+VALUE = "value."  # prefix of a quantity that is given as NAME=VALUE
 _WITHOUT = ("json", "scheduler", "label", "positive", "centre", "check", "figures", "bibtex", "latex", "markdown")
-_CHOICES = {  # of options that tell their own words, or of whose files there is a word of ours
+_CHOICES = {  # labels of options without their own, or of files
     "sampling": samplings(),
     "method": METHODS,
     "format": ("md", "latex", "csv", "bib"),
@@ -30,7 +30,7 @@ _CHOICES = {  # of options that tell their own words, or of whose files there is
     "severity": ("typo", "harmless", "constant", "gap", "false", "privacy"),
 }
 _DOCUMENTS = {("remaining", "ledger"): "ledger.json"}  # options whose file is given as text: the name that it gets
-_LONGEST = 16_000  # characters of a document: with the rest it stands in an address
+_LONGEST = 16_000  # characters of a document, which is part of an address
 _MOST = 300  # choices of a list
 
 Pairs = Sequence[tuple[str, str]]

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from dpbounds.app import work
 
 KEPT = 200  # answers
-_PATIENCE = 10.0  # seconds after which a question is dropped that nobody looks at any more, unless it is to be kept
+_PATIENCE = 10.0  # seconds after which an abandoned question is cancelled, unless it is to be kept
 _BEAT = 0.01  # seconds between two looks at a folder
 
 
@@ -72,11 +72,11 @@ class Answer:
 
 @dataclass(slots=True)
 class Job:
-    """A question, and where its answer stands.
+    """A question, and the place of its answer.
 
     Attributes:
-        folder: Of the attempt that was begun last, and of no other.
-        kept: Whether it goes on when nobody looks at it.
+        folder: The folder of the last attempt.
+        kept: Whether it continues when its page was left.
         state: "new", "waiting", "running", "stopped" or "done".
     """
 
@@ -139,7 +139,7 @@ class Forked:
             self._parent = self._begun()
         self._asked = {one: parent for one, parent in self._asked.items() if one.exists()} | {folder: self._parent}
         assert self._parent.stdin is not None
-        with suppress(BrokenPipeError):  # it has just ended, which `gone` tells
+        with suppress(BrokenPipeError):  # it has just ended, as `gone` shows
             self._parent.stdin.write(f"{folder}\n".encode())
             self._parent.stdin.flush()
 
@@ -258,7 +258,7 @@ class Jobs:
         self.look()
 
     def look(self) -> None:
-        """Take what has ended, drop what nobody waits for, and start what waits."""
+        """Collect finished jobs, cancel abandoned ones, and start waiting ones."""
         for job in list(self._jobs.values()):
             if job.state == "running":
                 self._take(job)

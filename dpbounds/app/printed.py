@@ -13,9 +13,9 @@ class Printed:
 
     Attributes:
         rows: Named values: name, value, remark.
-        text: What is not made of named values, as it was printed.
-        notes: What was told on standard error.
-        error: Why there is no answer; "" where there is one.
+        text: Other output, as it was printed.
+        notes: The output on standard error.
+        error: Why there is no answer; "" if there is one.
     """
 
     rows: tuple[tuple[str, str, str], ...]

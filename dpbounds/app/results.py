@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _HOME = Path(__file__).parent
-_PLACES = (_HOME / "results", _HOME.parents[1] / "tables")  # of a wheel, of a checkout
+_PLACES = (_HOME / "results", _HOME.parents[1] / "tables")  # in an installed wheel; in a git checkout
 _PICTURES = "runs/figures"
 
 

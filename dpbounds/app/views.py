@@ -31,10 +31,10 @@ class View:
 
     Attributes:
         first: Controls that are always shown; all others are behind "more options".
-        example: What is asked where a person begins.
+        example: The question of a new page.
         extra: A function of ``extras`` that adds to the answer.
         as_json: The answer is taken as JSON and shown as a table.
-        long: It takes a while, so that nobody starts it by following a link.
+        long: Whether it takes a while, so that following a link does not start it.
         places: Fields that are not an option: a point on a map.
     """
 

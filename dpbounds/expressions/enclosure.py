@@ -18,7 +18,7 @@ End = Fraction | float  # a rational number, or an infinity
 # No exact end needs more bits than this on either side of the point: smaller positive ends are rounded outwards to 0
 # or 2**-this, larger ones refused.
 _SMALLEST_EXPONENT = 1 << 19
-_MOST_BITS = 1 << 12  # of an end, however many its proof took
+_MOST_BITS = 1 << 12  # bits of a bound, however many its proof took
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ def ball_end(ball: arb, direction: str) -> Fraction:
 
 
 def _sum(left: End, right: End, otherwise: float) -> End:
-    """Of two ends: an infinity if one is infinite; if both are and differ, the one that is always right."""
+    """Return the sum of two bounds: infinite if one is; if both are and differ, the one that is always right."""
     if isinstance(left, Fraction) and isinstance(right, Fraction):
         return left + right
     infinite = {end for end in (left, right) if isinstance(end, float)}
@@ -271,7 +271,7 @@ def _sum(left: End, right: End, otherwise: float) -> End:
 
 
 def _product(left: End, right: End) -> End:
-    """Of two ends, 0 times an infinity being 0: the infinity is not a number, but a bound that is missing."""
+    """Return the product of two bounds, 0 times an infinity being 0: the infinity is a missing bound."""
     if isinstance(left, Fraction) and isinstance(right, Fraction):
         return left * right
     if left == 0 or right == 0:
@@ -280,7 +280,7 @@ def _product(left: End, right: End) -> End:
 
 
 def _outwards(end: End, direction: Direction) -> End:
-    """An end of at most so many bits; exact where it has no more."""
+    """Round a bound outwards to at most ``_MOST_BITS`` bits; exact if it has no more."""
     if isinstance(end, float) or max(abs(end.numerator), end.denominator).bit_length() <= _MOST_BITS:
         return end
     size = abs(end.numerator).bit_length() - end.denominator.bit_length()

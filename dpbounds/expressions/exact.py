@@ -83,12 +83,12 @@ def _is_number(value: object) -> bool:
 
 
 def rational(value: ExactLike, name: str = "value") -> Fraction:
-    """As ``exact``, for what may have been computed: a fraction passes as it is, however long it is."""
+    """Convert as ``exact``, for a number that may have been computed: a fraction passes, however long it is."""
     return value if type(value) is Fraction else exact(value, name)
 
 
 def practical(value: ExactLike, name: str = "value") -> Fraction:
-    """As ``exact``, for what becomes a double on its way: 0, or of a size between 1e-100 and 1e100."""
+    """Convert as ``exact``, for a number that becomes a double: 0, or of a size between 1e-100 and 1e100."""
     number = exact(value, name)
     if number == 0 or Fraction(1, 10**PRACTICAL) <= abs(number) <= 10**PRACTICAL:
         return number

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from dpbounds.expressions.exact import Direction, to_decimal, to_float
 
-_MOST_DIGITS = 18  # of which some decimal, rounded to either side of a double, always reads back as it
+_MOST_DIGITS = 18  # with this number of digits, some decimal on either side of a double reads back as the double
 
 
 class OutwardFloat(float):
@@ -97,7 +97,7 @@ def _written(value: object, step: str, line: str) -> str:
         return value.text
     deeper = line + step
     if isinstance(value, dict) and value:
-        # a pair as JSON has it, "{key: 0}", tells how the key is written
+        # a pair as JSON has it, "{key: 0}", shows how the key is written
         entries = [f"{_plain({key: 0})[1:-2]}{_written(inner, step, deeper)}" for key, inner in value.items()]
         return f"{{{deeper}{f',{deeper}'.join(entries)}{line}}}"
     if isinstance(value, list | tuple) and value:

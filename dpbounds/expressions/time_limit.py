@@ -41,7 +41,7 @@ def time_limited(seconds: ExactLike | None, clock: Clock | None = None) -> Itera
 
     Args:
         seconds: Greater than 0, of the clock on the wall. None: the limit that surrounds this one, if any.
-        clock: What tells the time, in seconds (tests bring their own); ``time.monotonic`` by default.
+        clock: Returns the time in seconds (tests pass their own); ``time.monotonic`` by default.
 
     Raises:
         InvalidValue: The limit is not a number greater than 0.

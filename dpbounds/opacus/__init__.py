@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["PrivacyEngine"]
 
 
-_OLDEST = (1, 6)  # that was looked at
+_OLDEST = (1, 6)  # oldest version that was examined
 
 
 def __getattr__(name: str) -> Any:

@@ -47,7 +47,7 @@ _NOISE_DRAWN = (
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """What follows from a plain loader and a public number of records.
+    """Sample rate, divisor and steps of a plain loader, for a public number of records.
 
     Attributes:
         sample_rate: As given to Opacus' sampler: 1 / steps, a double.
@@ -63,28 +63,31 @@ class Sampling:
 
 
 class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has no types
-    """Opacus' engine, certified: for all of its methods see there; what differs is here.
+    """Opacus' engine with certified accounting; for methods that are not listed here, see Opacus.
 
     Args:
         accountant: "certified", the only one.
         secure_mode: False, the only one.
-        relation: What is asked where a question names none: "add-or-remove-one", "replace-one" or "zero-out-one".
-        public_dataset_size: A number of records that is public; needed for "add-or-remove-one", under which the true
-            number is data. It need not be the true one, and is never compared with it (a refusal would tell): a round
-            number near it will do. Rate, divisor and the steps of a pass follow from it. None, for "replace-one", takes
+        relation: The neighbouring relation if a method names none: "add-or-remove-one", "replace-one" or
+            "zero-out-one".
+        public_dataset_size: A public number of records; required for "add-or-remove-one", under which the true number
+            is private. It need not be the true one, and is never compared with it (an error would reveal it): use a
+            round number near it. Rate, divisor and the steps of an epoch follow from it. None, for "replace-one", takes
             the number of records, which neighbours then share.
         sampling: "poisson"; or "truncated-poisson" (of a larger sample a uniform choice of ``max_batch_size`` records
             is kept; a public number of records is an upper bound on it), "without-replacement" (batches of one size),
-            "shuffled" (anew for each pass, cut into batches of one size; what is left over sits out), both for
-            relations that keep the number of records, "random-allocation" (every record in one batch of every pass, or
-            in ``participations`` of them, random ones) or "balls-in-bins" (the same one in all passes, which costs far
-            more). The last three count passes: the noise is one within a pass, and for "balls-in-bins" in all of them.
-        max_batch_size: With "truncated-poisson".
-        participations: With "random-allocation": a pass takes every record so often, and is so many times as long.
+            "shuffled" (for each epoch, cut into batches of one size; the rest is left out), both for relations that
+            keep the number of records, "random-allocation" (every record in one random batch of every epoch, or in
+            ``participations`` of them) or "balls-in-bins" (the same batch in all epochs, which spends far more). The
+            last three account whole epochs: the noise multiplier is the same within an epoch, and for "balls-in-bins"
+            in all of them.
+        max_batch_size: The largest batch, with "truncated-poisson".
+        participations: The number of batches of an epoch that contain a record, with "random-allocation"; an epoch has
+            this number of times as many steps.
 
     Raises:
-        InvalidValue: An option is not allowed, or add-or-remove-one is meant and no public number given.
-        UnsupportedMechanism: The installed Opacus or PyTorch draws Poisson samples in a way that is not known here.
+        InvalidValue: An option is not allowed, or no public number is given for add-or-remove-one.
+        UnsupportedMechanism: The installed Opacus or PyTorch draws Poisson samples in an unknown way.
     """
 
     accountant: EngineAccountant
@@ -308,7 +311,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
     # --- what was spent -----------------------------------------------------------------------------------------------
 
     def account(self, delta: ExactLike, relation: str | Relation | None = None) -> Account:
-        """What all steps so far spend at δ, with its proof.
+        """Account for all steps so far at δ, with a proof.
 
         Args:
             delta: In (0, 1).
@@ -366,7 +369,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         return certificates.certificate(self.account(delta, relation))
 
     def ledger(self) -> Ledger:
-        """What was released so far: ``to_json`` writes the project's ledger file.
+        """Return the releases so far: ``to_json`` writes the project's ledger file.
 
         Raises:
             UnsupportedMechanism: The run has no guarantee, as it was refused.
@@ -415,7 +418,7 @@ class EngineAccountant(CertifiedAccountant):
         return found
 
     def state_dict(self, destination: MutableMapping[str, object] | None = None) -> MutableMapping[str, object]:
-        """As there, with the public number of records and the states that no generator may have again."""
+        """Return Opacus' state, the public number of records, and the states that no generator may have again."""
         state = super().state_dict(destination)
         state["public_dataset_size"] = self.public_dataset_size
         state["generator_states"] = sorted(self.generator_states)
@@ -423,7 +426,7 @@ class EngineAccountant(CertifiedAccountant):
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, object]) -> None:
-        """As there; ``InvalidValue`` also where the rates were computed from another number of records."""
+        """Load a state; ``InvalidValue`` also if the rates were computed from another number of records."""
         found = state_dict.get("public_dataset_size", "nothing") if state_dict else None
         if state_dict and found != self.public_dataset_size:
             raise InvalidValue(

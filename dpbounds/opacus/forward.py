@@ -26,7 +26,7 @@ from dpbounds.errors import UnsupportedMechanism
 from dpbounds.opacus.gradients import watch_gradients
 
 TESTED_FIRST = 2  # batches of a run whose independence is tested, beside later ones
-TESTED_LATER = 50  # of the later batches one in so many, chosen at random
+TESTED_LATER = 50  # one in this number of the later batches is tested, at random
 TESTED_RECORDS = 3  # records of a tested batch that are computed alone
 TOLERANCE = 0.02  # between a record alone and in its batch, relative to the largest value of the batch; TF32 errs less
 
@@ -66,7 +66,7 @@ class Hook:
         self._call = call
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """As PyTorch calls a hook."""
+        """Call the hook, as PyTorch does."""
         return self._call(*args, **kwargs)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -114,7 +114,7 @@ class ForwardWatch:
         self.module, self.axis, self._refuse = module, 0 if batch_first else 1, refuse
         self.tested = self.losses_tested = 0
         self._passes = 0
-        self._inputs: list[Inputs] = []  # of forward passes since the last step
+        self._inputs: list[Inputs] = []  # inputs of forward passes since the last step
         self._before: list[tuple[str, torch.Tensor, torch.Tensor]] = []
         self._losses: Any = None  # a hook on all modules, while a tested batch waits for its loss
         self._outputs: set[Any] = set()  # nodes of the graph that the loss of a tested batch comes from

@@ -2,7 +2,7 @@
 
 ``backward`` leaves the sum of a batch's gradients at every parameter, neither clipped nor noisy. The optimiser that
 ``make_private`` returned replaces it before it lets the optimiser that it was made of step. That one, or another on the
-same parameters, can be called directly, too: it would publish a function of the raw gradient that nobody accounts for.
+same parameters, can be called directly, too: it would publish a function of the raw gradient without accounting for it.
 """
 
 from __future__ import annotations

@@ -32,9 +32,9 @@ class Watch:
     """One loader and the optimiser that steps on its batches.
 
     Args:
-        seen: Digests of the states in which generators drew samples or noise; shared with whoever keeps them.
+        seen: Digests of the states in which generators drew samples or noise; shared with the accountant.
         broken: Reasons for which the whole run has no guarantee; shared likewise.
-        account: What writes down a step of an optimiser, before its noise is added.
+        account: Records a step of an optimiser, before its noise is added.
 
     Attributes:
         drawn: Sizes and rates of the batches that were drawn in this pass and not stepped on.
@@ -55,12 +55,13 @@ class Watch:
         self.rate, self.ahead, self.steps, self.stepped = 0.0, False, 0, False
         self.optimizer: Any = None
         self.token: object = None
-        self._inputs: list[Inputs] = []  # of forward passes that were stepped on in this pass
+        self._inputs: list[Inputs] = []  # inputs of forward passes that were stepped on in this epoch
         self._forget()
 
     def _forget(self) -> None:
         self.gathered, self.squared_bound = 0, Fraction(0)
-        self._sums: list[tuple[torch.Tensor, int]] = []  # of clipped gradients, each with the version of its content
+        # sums of clipped gradients, each with the version of its content
+        self._sums: list[tuple[torch.Tensor, int]] = []
 
     def _summed(self) -> list[tuple[torch.Tensor, int]]:
         return [(each.summed_grad, each.summed_grad._version) for each in self.optimizer.params]
@@ -169,12 +170,12 @@ _LEFT_OUT = (
 )
 
 
-_WORDS = 624  # of the state of a Mersenne twister
+_WORDS = 624  # words of the state of a Mersenne twister
 _BEFORE = 24  # bytes of PyTorch's own before them, each word in eight
 
 
 def own_generator(device: Any = "cpu") -> torch.Generator:
-    """A generator that nobody else uses, seeded by the operating system.
+    """Return a new generator that is seeded by the operating system.
 
     PyTorch's generator for the CPU keeps 32 bits of a seed: few enough to try them all. So its whole state is set, from
     256 bits. On other devices a seed has 63 bits.
@@ -201,10 +202,10 @@ def own_generator(device: Any = "cpu") -> torch.Generator:
 
 
 class PoissonSampler(UniformWithReplacementSampler):  # type: ignore[misc]  # Opacus has no types
-    """Opacus' Poisson sampler, which tells a watch how many records it drew, and at what rate.
+    """Opacus' Poisson sampler, which notifies a watch of the size and the rate of each batch.
 
     Attributes:
-        watch: Whom it tells.
+        watch: The watch to notify.
     """
 
     watch: Watch

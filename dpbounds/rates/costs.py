@@ -1,4 +1,4 @@
-"""What a guarantee costs to run: gradients of one record, and numbers held in memory beside the data.
+"""The cost of running a guarantee: gradients of one record, and numbers held in memory beside the data.
 
 Counted from the mechanism of the record: each release is one pass over what it is computed on. A difference of
 gradients is two gradients; which releases are differences the mechanism does not say, so all are counted twice there

@@ -3,7 +3,7 @@
 Proven bounds are ranked by value, each evaluated at parameters that its own statement prescribes (or, where it leaves
 them free, at good ones within the limits given: ``tuning``) and at the largest budget for which its own mechanism is
 certified to keep (ε, δ). Orders of growth are ranked apart from them, by the value of the formula inside O(.), which is
-no bound, and only among orders that leave the same things out; one that hides how it depends on n, d, ε or δ not at
+not a bound, and only among orders that leave the same things out; one that hides how it depends on n, d, ε or δ not at
 all. What is not ranked is listed with what it needs, or why.
 """
 
@@ -46,7 +46,7 @@ from dpbounds.theorems.standing import standing, standing_in_words
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan(Displayed):
-    """Everything that applies, ranked, and everything else with the reason.
+    """All applicable guarantees, ranked, and the others with the reason.
 
     Attributes:
         values: The numbers given, under their quantities' names.
@@ -253,5 +253,5 @@ def _admitted(values: Mapping[str, ExactLike], candidates: Sequence[Theorem]) ->
 
 
 def _inverted(theorem: Theorem) -> tuple[tuple[Part, Side], ...]:
-    """How many records suffice for an α: for the least α for which so many do."""
+    """Return the inverted bound: the least α for which a number of records suffices."""
     return ((theorem.bound, Side.UPPER),) if theorem.reaches is not None and theorem.bound is not None else ()

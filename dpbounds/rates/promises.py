@@ -174,7 +174,7 @@ def promises(
         space: The axes on which they are to be compared.
         statuses: Which statements count, by what is known of them and of what they rest on.
         assuming: Names of special classes of problems that are assumed (see ``shapes``).
-        values: Values of quantities that stand in exponents, such as ``kl_exponent``.
+        values: Values of quantities in exponents, such as ``kl_exponent``.
         statements: What to look through; by default the library.
 
     Raises:

@@ -48,7 +48,7 @@ from dpbounds.theorems.standing import standing
 
 _POINTS = 60
 _ATTEMPTS = 600
-_EXPONENTS = (Fraction(3, 2), Fraction(2))  # of Kurdyka-Łojasiewicz losses
+_EXPONENTS = (Fraction(3, 2), Fraction(2))  # exponents of Kurdyka-Łojasiewicz losses
 _DOUBTED = (Status.FALSE, Status.DISPUTED)
 
 
@@ -99,7 +99,7 @@ class Refutation:
 def refutations(
     statements: Sequence[Theorem] | None = None, against: Sequence[Theorem] | None = None, *, seed: int = 0
 ) -> tuple[Refutation, ...]:
-    """Everything in a family of statements that cannot be true at once.
+    """Return the contradictions in a family of statements.
 
     Args:
         statements: Those to look at; by default the library.
@@ -141,7 +141,7 @@ def _binds(lower: Claimed, upper: Claimed) -> bool:
 
 
 def _above(lower: Claimed, upper: Claimed, seed: int) -> Iterator[Refutation]:
-    """Where a lower bound exceeds an upper bound."""
+    """Yield the cases where a lower bound exceeds an upper bound."""
     local = {record.symbol for record in lower.theorem.local}
     if local & lower.part.expression.free_symbols:
         return  # it is a lower bound only if that quantity is as large as it says

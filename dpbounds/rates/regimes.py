@@ -85,7 +85,7 @@ def _with_all_logarithms(left: Monomial, right: Monomial) -> Monomial:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Where one order of growth is smaller than, equal to, larger than another.
+    """Regions where one order of growth is smaller than, equal to, or larger than another.
 
     Attributes:
         smaller: Convex regions in which the first is smaller (better, for an upper bound).
@@ -113,7 +113,7 @@ class Comparison:
 
 
 def _edges(pairs: Iterable[tuple[Cone, Cone]], space: Space) -> tuple[str, ...]:
-    """Where cones meet in more than an edge of a common hyperplane, as equations in n, d, ε, ..."""
+    """Return the common facets of cones, as equations in n, d, ε, ..."""
 
     def touch(first: Cone, second: Cone, facet: tuple[int, ...]) -> bool:
         both = ((first, second), (second, first))
@@ -131,7 +131,7 @@ def _edges(pairs: Iterable[tuple[Cone, Cone]], space: Space) -> tuple[str, ...]:
 def compare(
     first: Order | Restricted, second: Order | Restricted, space: Space | None = None, within: Cone | None = None
 ) -> Comparison:
-    """Where the first order of growth is smaller than the second, as far as both hold.
+    """Return where the first order of growth is smaller than the second, as far as both hold.
 
     >>> from sympy import sqrt
     >>> from dpbounds.expressions.symbols import dataset_size as n, dimension as d, epsilon
@@ -198,7 +198,7 @@ class Regime(Displayed):
 
     @property
     def verdict(self) -> Verdict:
-        """Tight, a gap of so much (``gap``), or open."""
+        """Tight, a gap of a given size (``gap``), or open."""
         return _verdict(self.gap)
 
     @property
@@ -431,6 +431,6 @@ def _fewest_logarithms(cell: _Cell, named: Mapping[str, Order]) -> tuple[str, ..
 
 
 def boundaries(found: Sequence[Regime], space: Space) -> tuple[str, ...]:
-    """Where the winner changes, as equations in n, d, ε, ..."""
+    """Return the boundaries between winners, as equations in n, d, ε, ..."""
     changes = ((one.cone, other.cone) for one, other in combinations(found, 2) if one.best != other.best)
     return _edges(changes, space)

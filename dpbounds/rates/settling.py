@@ -58,7 +58,7 @@ def settle(
     budget: Budget,
     searched: Freedom,
 ) -> tuple[Tied | None, Settled, Evaluation, tuple[float, ...]]:
-    """What a statement spends and promises: at what it prescribes, and at the best that is found of what is free.
+    """Return the privacy and the bound of a statement: at prescribed values, and at the best free ones that are found.
 
     The search needs a ρ, and the ρ that is kept depends on what is found: where it is less than was thought, once more.
 
@@ -94,7 +94,7 @@ def _held(theorem: Theorem, known: Mapping[str, Fraction], budget: Budget) -> Ti
 
 
 def free_symbols(theorem: Theorem, part: Bound, given: Mapping[str, Fraction]) -> tuple[Symbol, ...]:
-    """What the statement leaves free of all that its bound and its conditions speak of."""
+    """Return the quantities of the bound and its conditions that the statement leaves free."""
     conditions = (*theorem.conditions, *part.conditions)
     occurring = part.expression.free_symbols.union(*(one.symbols for one in conditions))
     return freedom(theorem, occurring, given)
@@ -132,7 +132,7 @@ def counted(theorem: Theorem, name: str, settled: Settled) -> int | None:
 
 
 def promised(theorem: Theorem, found: Evaluation, settled: Settled) -> Enclosure | None:
-    """What a statement bounds: for a number of records, the α at which it is enough; None where it is not."""
+    """Return the bounded value: for a number of records, the α at which it suffices; None if it does not."""
     if theorem.reaches is None:
         return found.value
     enough = found.value.exact_upper <= settled.values[records.name]

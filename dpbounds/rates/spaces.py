@@ -100,7 +100,7 @@ class Space:
         return Monomial.of(dict(zip(self.axes, self.form(monomial), strict=True)))
 
     def inequalities(self, cone: Cone) -> tuple[str, ...]:
-        """What describes a cone, less what is true everywhere."""
+        """Return the inequalities of a cone, without those that hold everywhere."""
         return tuple(map(self.inequality, self.facets(cone)))
 
     def facets(self, cone: Cone) -> tuple[Vector, ...]:

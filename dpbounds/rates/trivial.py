@@ -46,7 +46,7 @@ def _trivially(metric: Metric) -> tuple[tuple[Expr, str], ...]:
 
 
 def trivial_bounds(metric: Metric, given: Mapping[str, Fraction]) -> tuple[Trivial, ...]:
-    """What bounds the metric without any algorithm, the smallest first, as far as the numbers given suffice."""
+    """Return bounds that hold without any algorithm, the smallest first, as far as the given numbers suffice."""
     found = [
         Trivial(value_of(formula, given, digits=DIGITS), reason)
         for formula, reason in _trivially(metric)

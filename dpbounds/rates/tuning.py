@@ -33,9 +33,9 @@ _FEW_AXES, _MORE_POINTS = 4, 20_000  # where there are more axes, descents end e
 _STARTS_PER_AXIS = 3
 _WIDE = 14.0  # powers of e around the natural scale of a quantity, where a search begins
 _FARTHEST = 230.0  # and where it ends: beyond, floating point does not reach
-_NEAR_AN_END = 0.5  # so near to an end of an axis the best may lie beyond it
-_GAIN = 1e-4  # of the logarithm of the goal, for which a search goes on beyond an end
-_STEP = 1e-6  # of a derivative, in logarithms
+_NEAR_AN_END = 0.5  # distance from an end of an axis, beyond which the best value may lie
+_GAIN = 1e-4  # gain in the logarithm of the goal for which a search goes on beyond an end
+_STEP = 1e-6  # step of a derivative, in logarithms
 _HUGE = 10**101
 _NOWHERE = 1e3  # the logarithm of a bound that is not defined
 
@@ -80,7 +80,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is made small, in which parameters.
+    """The goal of a minimisation, and its parameters.
 
     Attributes:
         of_values: From values (a row for each parameter) to the logarithm of what is made small and, for each
@@ -118,7 +118,7 @@ class Tuned:
 
 
 def freedom(theorem: Theorem, symbols: set[Symbol], given: Mapping[str, Any]) -> tuple[Symbol, ...]:
-    """Of what a statement leaves free, that on which some symbols depend after all that it prescribes."""
+    """Return the free quantities on which some symbols depend, after all prescriptions."""
     declared = [one for one in theorem.free if one.name not in given]
     if not declared:
         return ()
@@ -144,7 +144,7 @@ def search(
     values: Mapping[str, Fraction],
     most_steps: int | None,
 ) -> Search:
-    """What is to be searched at given numbers.
+    """Return the search for given numbers.
 
     Args:
         theorem: The statement, for what it prescribes.

@@ -31,7 +31,7 @@ _SHORT = {"Theorem": "Thm.", "Corollary": "Cor.", "Lemma": "Lem.", "Proposition"
 
 
 def as_latex(table: Table) -> str:
-    """As a fragment of a document, which says in its first line which packages it needs."""
+    """Return a fragment of a document, whose first line lists the packages that it needs."""
     chosen = _chosen(table)
     return "\n".join(_in_full(min((_sheet(chosen, ticks) for ticks in (True, False)), key=_size))) + "\n"
 
@@ -178,7 +178,7 @@ def _letter_of(place: int) -> str:
 
 
 def _letters(table: Table) -> str:
-    """What the letters mean that occur, in the order of the symbol table, each paper's own after them."""
+    """Return the meaning of the letters that occur, in the order of the symbol table, then of each paper."""
     found: dict[str, str] = {}
     order = {record.symbol: place for place, record in enumerate(QUANTITIES)}
     meant: dict[object, tuple[str, str]] = {record.symbol: (record.latex, record.meaning) for record in QUANTITIES}
@@ -395,7 +395,7 @@ def _shares(sheet: _Sheet) -> tuple[float | None, ...]:
 
 
 def _splits(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """All ways to write a whole number as a sum of so many."""
+    """Yield all ways to write a whole number as a sum of ``parts`` numbers."""
     if parts == 1:
         yield (total,)
         return

@@ -89,7 +89,7 @@ def _mathematics(letters: str) -> str:
 
 
 def _area(corners: Sequence[Point]) -> Fraction:
-    """Of a convex polygon, twice (Gauss's formula)."""
+    """Return twice the area of a convex polygon (Gauss's formula)."""
     turns = zip(corners, (*corners[1:], corners[0]), strict=True)
     return abs(sum((a * d - b * c for (a, b), (c, d) in turns), Fraction(0)))
 

@@ -71,7 +71,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one page says.
+    """The content of one page.
 
     Attributes:
         kind: What it is about, in two words.
@@ -87,7 +87,7 @@ class Report:
 
 
 def page(report: Report) -> str:
-    """The report as HTML; all text is escaped, and pictures stand in the page."""
+    """Return the report as HTML; all text is escaped, and pictures are part of the page."""
     tone = {True: ' class="good"', False: ' class="bad"', None: ""}[report.holds]
     body = "\n".join(_section(one) for one in report.sections)
     return (

@@ -186,7 +186,7 @@ def limits_for(assumed: Assumed) -> tuple[KnownRelation, ...]:
 
 
 def conditions_for(assumed: Assumed, given: Container[str]) -> tuple[Condition, ...]:
-    """Those relations as conditions, where every quantity is given: inputs that no problem has are refused."""
+    """Return those relations as conditions, if every quantity is given: impossible constants are refused."""
     from dpbounds.theorems.parts import Condition
 
     return tuple(

@@ -45,12 +45,12 @@ class Checked:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Evaluation(Displayed):
-    """What a part of a statement amounts to at some values, and whether the statement applies there.
+    """The value of a part of a statement, and whether the statement applies there.
 
     Attributes:
-        formula_value: A proven enclosure of what the formula comes to, whether or not the statement applies; None where
-            the formula is not defined. Where a condition fails, nothing follows from it.
-        up_to_constant: The formula holds up to a constant that nobody stated: the value is not a bound.
+        formula_value: A proven enclosure of the formula, whether or not the statement applies; None where the formula
+            is not defined. Where a condition fails, nothing follows from it.
+        up_to_constant: The formula holds up to an unstated constant: the value is not a bound.
         conditions: Each condition of the statement and of the part, and what the constants of every problem satisfy
             under its assumptions (``consistency.limits``), where those are given.
     """

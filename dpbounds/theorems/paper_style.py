@@ -143,7 +143,7 @@ def _ratio(over: str, under: str) -> str:
 
 
 def _is_one_factor(text: str) -> bool:
-    """Whether a product's text can stand under a slash as it is: no space outside braces and brackets."""
+    """Whether a product's text can be a denominator as it is: no space outside braces and brackets."""
     depth = 0
     for letter in text:
         depth += (letter in "{(") - (letter in "})")

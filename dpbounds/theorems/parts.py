@@ -1,8 +1,8 @@
-"""What a statement is made of: formulas, conditions, a promise of privacy, errata, notes.
+"""The parts of a statement: formulas, conditions, a privacy guarantee, errata, notes.
 
 Formulas are SymPy expressions in the quantities of the symbol table (or of the paper), with exact rationals only. Three
 kinds of numbers are distinguished: a ``Bound`` has explicit constants and can be evaluated and verified; a ``Rate``
-holds up to a constant that nobody stated; a ``Parameter`` is what the statement prescribes.
+holds up to an unstated constant; a ``Parameter`` is prescribed by the statement.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class Part:
 
     @property
     def is_order(self) -> bool:
-        """Whether the formula holds up to a constant that nobody stated."""
+        """Whether the formula holds up to an unstated constant."""
         return self.kind is Kind.RATE or getattr(self, "up_to_constant", False)
 
 
@@ -173,7 +173,7 @@ class Rate(Part):
 
 @attrs.frozen
 class Parameter(Part):
-    """What a statement prescribes: noise, a number of steps, a step size, a threshold, a radius.
+    """A quantity that the statement prescribes: noise, a number of steps, a step size, a threshold, a radius.
 
     Attributes:
         up_to_constant: Printed as an order of growth.
@@ -221,7 +221,7 @@ class Numbers:
 
 @attrs.frozen
 class Privacy:
-    """What is promised, and the mechanism by which what is really spent can be computed.
+    """The claimed privacy, and the mechanism from which the privacy spent is computed.
 
     Attributes:
         mechanism: Takes the values of all quantities and composes the algorithm's releases, each with its explicit
@@ -249,14 +249,15 @@ class Privacy:
 
 @attrs.frozen(kw_only=True)
 class Erratum:
-    """An erratum of a paper, and how it is known.
+    """An error in a paper, and its evidence.
 
-    One rule tells an erratum from a note. An erratum is what is wrong when print is taken at its word: a claim or a
-    formula that fails somewhere in the range that is given for it, or that displays its constants and does not have
-    the unit of what it bounds; a step of a proof that does not give what is concluded; an account of privacy that
-    does not cover what is released. Everything else is a note: conventions, looseness, damage of the text at hand, what
-    was not read, and slips of the pen by which nobody is misled (a letter, an index, a reference). A logarithm in an
-    order of growth is read as at least 1. A fault is entered once, where it arises; what inherits it is in ``also``.
+    One rule distinguishes an erratum from a note. An erratum is an error in the published version, taken literally: a
+    claim or a formula that fails somewhere in the range that is given for it, or that displays its constants and does
+    not have the unit of what it bounds; a step of a proof that does not give what is concluded; an account of privacy
+    that does not cover what is released. Everything else is a note: conventions, looseness, damage of the text at hand,
+    parts that were not read, and slips that mislead no reader (a letter, an index, a reference). A logarithm in an
+    order of growth is read as at least 1. An error is recorded once, where it arises; the statements that inherit it
+    are in ``also``.
 
     Attributes:
         evidence: The test that derives it or exhibits the example: ``file.py::test``, in the paper's folder

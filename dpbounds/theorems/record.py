@@ -1,4 +1,4 @@
-"""What a statement is: a plain frozen record, one per numbered item of a paper.
+"""Records of statements: plain and frozen, one per numbered item of a paper.
 
 A file of the library holds one ``Theorem`` named ``THEOREM``, written by its paper, which supplies what all of them
 share: ``THEOREM = PAPER.theorem(id="theorem-2", ...)``. Words may be given as text (``status="proved"``), and one item
@@ -65,7 +65,7 @@ _Value = TypeVar("_Value")
 
 @attrs.frozen
 class Paper:
-    """What the statements of one paper share.
+    """The common fields of the statements of one paper.
 
     Attributes:
         id: The part of their ids before the item.
@@ -144,23 +144,23 @@ class Theorem:
     """One statement: a claim next to its number.
 
     Attributes:
-        source: The paper, which says what is not said here. Without one (a file of your own may do without) only the
-            statement's own words count.
+        source: The paper, whose fields are the defaults. A file of your own may have none; then only its own fields
+            count.
         id: Permanent: ``<paper>/<item as printed>``, ``<...>/explicit`` for our version with constants, ``cited/...``,
             ``dpbounds/<name>``.
         statement: The claim in our words (the file's docstring), Markdown with ``$...$``.
-        status: What is known of it, and of each part that does not say otherwise.
+        status: Its status, and that of each part without its own.
         where: Section and page or equation, so that a reader finds it.
-        metric: What is bounded; with ``side`` and ``mode`` in which sense.
-        privacy: What is promised and spent, for an algorithm.
+        metric: The bounded quantity; ``side`` and ``mode`` say in which sense.
+        privacy: The claimed privacy and the mechanism, for an algorithm.
         conditions: Predicates that are checked on evaluation, and reported one by one.
-        side: Upper, if nothing else is said of a metric and a formula that bounds it.
-        read: What of the source was read here.
+        side: Upper or lower; upper by default, if there are a metric and a bound.
+        read: The part of the source that was read.
         relation: The neighbouring relation of the statement; the paper's, where the statement speaks of privacy.
         sampling: How records are drawn in each step: "full batch", "Poisson", "fresh batches", ... Likewise.
         local: Quantities of the paper's that occur.
-        free: Quantities that whoever runs it may choose, within the conditions; where print prescribes one, it is put
-            aside. The planner minimises the bounds over them.
+        free: Quantities that the user may choose, within the conditions; a published prescription is then ignored. The
+            planner minimises the bounds over them.
         reaches: Of a statement about how many records suffice: the metric that is then at most α.
         in_text: The letters (LaTeX) that the claim has for quantities which formulas show by another letter.
         relies_on: Ids of statements that its proof uses and that matter for its status.
@@ -294,7 +294,7 @@ class Theorem:
         return self.id if part is (self.rate or self.bound) else f"{self.id}: {part.name}"
 
     def own_values(self, values: Mapping[str, _Value]) -> dict[str, _Value]:
-        """Those values whose quantities are the symbol table's, or the statement's own."""
+        """Return the values whose quantities are in the symbol table, or are the statement's own."""
         local = {quantity.name for quantity in self.local}
         return {name: value for name, value in values.items() if name in by_name() or name in local}
 
@@ -309,7 +309,7 @@ class Theorem:
         return next((part for part in self.parts if isinstance(part, Rate)), None)
 
     def status_of(self, part: Part) -> Status:
-        """What is known of a part by itself, whatever it rests on (see ``standing``)."""
+        """Return the status of a part by itself, whatever it relies on (see ``standing``)."""
         return part.status or self.status
 
     def side_of(self, part: Part) -> Side | None:
@@ -378,7 +378,7 @@ def _full(source: Paper, item: str) -> str:
 
 
 def _usual(theorem: Theorem, explicit: _Value, field: str, allowed: str) -> _Value:
-    """What a version with constants of a printed statement usually says; any other has to say it itself."""
+    """Return the usual value of a field for a version with constants; any other must be explicit."""
     if theorem.source is None or not theorem.id.endswith(_EXPLICIT):
         raise InvalidValue(field, MISSING, allowed)
     return explicit

@@ -23,7 +23,7 @@ from dpbounds.theorems.ranges import Ranges
 _RISING = (sympy.exp, sympy.log, sympy.ceiling, sympy.floor, sympy.Max, sympy.Min, sympy.erf, sympy.LambertW)
 _FALLING = (sympy.erfc,)
 _SMOOTH = (sympy.Symbol, sympy.Number, sympy.NumberSymbol, sympy.Add, sympy.Mul, sympy.Pow, sympy.exp, sympy.log)
-_MOST_TERMS = 60  # of a derivative that is worth expanding
+_MOST_TERMS = 60  # terms of a derivative that is worth expanding
 
 
 def direction(

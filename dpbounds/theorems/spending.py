@@ -1,4 +1,4 @@
-"""What an algorithm as prescribed really spends: its mechanism, from the record, and the certified accountant."""
+"""Privacy spent by an algorithm as prescribed: its mechanism, from the record, and the certified accountant."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ROUNDING = Fraction(1, 10 ** (DIGITS - 5))
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What is promised, and what is spent.
+    """The claimed privacy, and the privacy spent.
 
     Attributes:
         spent: The same, certified; its lower bound is what the best known attack attains.

@@ -1,4 +1,4 @@
-"""What is known of a statement together with what it rests on: a proof is no better than the lemmas it uses."""
+"""Status of a statement together with those that it relies on: a proof is no better than its lemmas."""
 
 from __future__ import annotations
 

@@ -320,7 +320,7 @@ class Witness:
         return self.domain is ParameterSpace.SPACE and constant and at(self.regulariser, 0) == 0 < at(weight, 0)
 
     def can_be_chosen(self) -> bool:
-        """What is asked for is a way to sample, to query or to start, which exists for every problem."""
+        """Return True: the assumption is a way to sample, to query or to start, which exists for every problem."""
         return True
 
 

@@ -36,7 +36,7 @@ def letters_of(theorem: Theorem) -> list[tuple[str, str, str]]:
 
 
 def claim(theorem: Theorem) -> str:
-    """What is bounded, in which sense, for whom, in one line."""
+    """Return the bounded quantity, the sense of the bound and its scope, in one line."""
     words = (
         "" if theorem.metric.value == "none" else str(theorem.metric).replace("-", " "),
         "" if theorem.side is None else _SIDES[theorem.side],
@@ -58,7 +58,7 @@ def sense(part: Part) -> str:
 
 
 def _of_its_own(theorem: Theorem, part: Part) -> list[str]:
-    """What is true of a part and not of the statement as a whole."""
+    """Return the properties of a part that the statement as a whole does not have."""
     words = (
         "" if part.status in (None, theorem.status) else str(part.status),
         "" if part.side is None or part.side is theorem.side else _SIDES[part.side],
@@ -101,7 +101,7 @@ def statement_of(theorem: Theorem) -> str:
 
 
 def as_text(theorem: Theorem) -> str:
-    """What a careful colleague would say at a whiteboard."""
+    """Return the statement as text for the terminal."""
     lines = [f"{theorem.number} ({theorem.paper}): {theorem.title}", f"{theorem.id}  [{theorem.status}]", ""]
     lines += [f"Bounds: {claim(theorem)}", ""] if claim(theorem) else []
     lines += _paragraphs(statement_of(theorem))
@@ -130,7 +130,7 @@ def as_text(theorem: Theorem) -> str:
 
 
 def links(theorem: Theorem) -> list[str]:
-    """What the statement rests on, replaces, is replaced by."""
+    """Return the statements that it relies on, replaces, or is replaced by."""
     known = {entry.id: entry.status for entry in listing()}
 
     def told(names: tuple[str, ...]) -> str:

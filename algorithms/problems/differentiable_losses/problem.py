@@ -66,7 +66,7 @@ class Differentiable(CutGradients):
 
     @property
     def hessian_lipschitz(self) -> sympy.Expr | None:
-        """Of Hessians, as assumed."""
+        """Lipschitz constant of Hessians, as assumed."""
         return self._assumed("hessian_lipschitz")
 
     @property
@@ -220,12 +220,12 @@ def differentiable(
     copies: bool | None = None,
     assumed: Mapping[str, ExactLike] | None = None,
 ) -> Differentiable:
-    """A problem of this library from a loss written in JAX. Its runs certify privacy; no bound on utility applies.
+    """Return a problem from a loss written in JAX. Its runs certify privacy; no bound on utility applies.
 
-    Every record's gradient is clipped, as a whole or part by part; one that is not finite counts as 0. What
-    has to hold is that it is a function of that record and the parameters: the loss draws no random numbers, and no
-    batching rule of its own mixes records. One program computes all chunks, and is taken to give a record's gradient
-    the same bits in every place; with noise "secure" every record stands in the first place (which costs a chunk each).
+    Every record's gradient is clipped, as a whole or part by part; one that is not finite counts as 0. What has to hold
+    is that it is a function of that record and the parameters: the loss draws no random numbers, and no batching rule
+    of its own mixes records. One program computes all chunks, and is taken to give a record's gradient the same bits in
+    every place; with noise "secure" every record is put in the first place (which costs a chunk each).
 
     Args:
         loss: From parameters and one record (a row of every leaf) to a scalar.

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpbounds.algorithms.problems.differentiable_losses.margins import SLACK, UNIT
 
-_SMALL = 2048  # so many parameters: adding them costs less than a step of a loop
+_SMALL = 2048  # number of parameters below which adding them costs less than a step of a loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +120,12 @@ Part = Copies | Outer | Picked
 
 
 def copies(each: Any) -> Copies:
-    """Of gradients, shape (lanes, width)."""
+    """Return copies of gradients, shape (lanes, width)."""
     return Copies(lambda lane: each[lane].astype("float64"), each.shape[1])
 
 
 def changes(here: Any, before: Any) -> Copies:
-    """Of differences of gradients, shape (lanes, width) each."""
+    """Return copies of differences of gradients, shape (lanes, width) each."""
     return Copies(lambda lane: here[lane].astype("float64") - before[lane].astype("float64"), here.shape[1])
 
 

@@ -1,4 +1,4 @@
-"""What every constraint set offers, and how its input is checked."""
+"""Base class of constraint sets, and checks of their input."""
 
 from __future__ import annotations
 

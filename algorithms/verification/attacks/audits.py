@@ -115,7 +115,7 @@ def _refuted(epsilon: float, canaries: int, guesses: int, correct: int, delta: f
 
 
 def enough_runs(runs: int) -> int:
-    """So many runs on both datasets together, at least 8."""
+    """Return the number of runs on both datasets together, at least 8."""
     count = positive_integer(runs, "runs")
     if count < 8:
         raise InvalidValue("runs", runs, "a whole number at least 8")

@@ -22,8 +22,8 @@ guess of the coin is right with a probability above Φ(μ/2), which is (1 + TV)/
 μ, and ε(δ) of the curve follows (Dong, Roth & Su 2022): a bound for every δ, also for those far below 1/runs (Nasr et
 al. 2023). It rests on the ledger: only where this holds nothing but full-batch Gaussian releases.
 
-Wealth may be divided among gamblers, as the mean of supermartingales is one: every score that could tell the datasets
-apart has a share.
+Wealth may be divided among gamblers, as the mean of supermartingales is one: every score that could distinguish the
+datasets has a share.
 
 Source: Ville 1939; Waudby-Smith & Ramdas 2024 for bets as confidence sequences.
 """
@@ -51,11 +51,11 @@ GAUSSIAN_ASSUMED = "Gaussian trade-off curve, by the ledger"
 Sides = NDArray[np.bool_]
 
 _LOSSES = np.concatenate([-np.geomspace(1e3, 3.05, 40), np.linspace(-3, 3, 241), np.geomspace(3.05, 1e3, 40)])
-_QUANTILES = 48  # of a score without a scale of its own: candidates for a threshold
-_FRACTIONS = (1.0, 0.6, 0.35, 0.2, 0.1)  # of a bet: where δ counts, smaller ones lose less to it
+_QUANTILES = 48  # quantiles of a score without a scale of its own: candidates for a threshold
+_FRACTIONS = (1.0, 0.6, 0.35, 0.2, 0.1)  # sizes of a bet: where δ counts, smaller ones lose less to it
 _LEAST_GAIN = 2.0  # nats that a bet must have won on earlier runs, or would have
 _SHARE_OF_LIKELIHOOD = 0.9
-_SHARE_OF_GAUSSIAN = 0.75  # of the error, where both bounds are made
+_SHARE_OF_GAUSSIAN = 0.75  # share of the error, where both bounds are computed
 _FINEST, _LARGEST = 200, 64.0
 
 
@@ -68,7 +68,7 @@ def _grid(scale: float) -> Array:
 
 
 class Histogram:
-    """What a score was on either side, so far: counts between fixed edges."""
+    """The values of a score on either side so far: counts between fixed edges."""
 
     def __init__(self, edges: Array) -> None:
         self.edges = edges
@@ -223,7 +223,7 @@ class Wealth:
         return float(self.tested[end - 1]) if end else 0.0
 
     def ratios(self) -> Histogram | None:
-        """Of the likelihood ratios that were heard, if any."""
+        """Return the histogram of likelihood ratios, if there is one."""
         return next((one.histogram for one in self._gamblers if one.calibrated and one.score == LIKELIHOOD), None)
 
     @property
@@ -361,7 +361,7 @@ class SequentialAudit:
         histogram = self._privacy.ratios()
         if histogram is None:
             return math.nan
-        losses = special.logit(_calibrated(histogram))  # of the first dataset to the second
+        losses = special.logit(_calibrated(histogram))  # log odds of the first dataset against the second
         shares = histogram.counts / histogram.counts.sum(axis=1, keepdims=True)
         if self._gaussian is not None:
             return gaussian_epsilon(math.sqrt(max(0.0, float((shares[0] - shares[1]) @ losses))), self.delta)

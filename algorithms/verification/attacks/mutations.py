@@ -119,7 +119,7 @@ def same_every_time(generators: Sequence[np.random.Generator], dimension: int, a
 
 
 def on_the_sphere(generators: Sequence[np.random.Generator], dimension: int, amount: float, step: int) -> Array:
-    """Of length ``amount`` exactly, in a random direction."""
+    """Return vectors of length ``amount`` exactly, in random directions."""
     drawn = standard_gaussian(generators, dimension)
     drawn *= amount / np.linalg.norm(drawn, axis=1, keepdims=True)
     return drawn
@@ -243,7 +243,7 @@ def _batch_claim() -> float:
     return accountants.epsilon(mechanism, delta=_CLAIM.delta, relation=_CLAIM.relation).upper
 
 
-_RADIUS = Fraction(40)  # of the ball, in units of G on the sum
+_RADIUS = Fraction(40)  # radius of the ball, in units of G on the sum
 
 
 def _ball_delta() -> float:
@@ -278,7 +278,7 @@ _RHO = Fraction(1)  # φ: the theorem's estimates claim φ/2-zCDP
 
 
 def _spider_multipliers(printed: bool) -> tuple[Fraction, Fraction]:
-    """Of fresh estimates and of differences, as printed; or larger by √8, so that T answers cost φ/4 each way.
+    """Return the noise multipliers of fresh estimates and of differences, as printed, or larger by √8.
 
     An answer with multiplier z costs 2/z² in zCDP if a record is replaced: T of them with z = √(8T/φ) cost φ/4.
     """

@@ -77,7 +77,7 @@ def _chances(selection: AboveThresholdSelection, problem: Any) -> Array:
     return np.maximum(outcome_chances(selection, problem), 1e-300)
 
 
-# --- What a selection is told of points: a record may do to each what the accounting allows it
+# --- Answers of a selection: a record may change the score of each point by what the accounting allows ---
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

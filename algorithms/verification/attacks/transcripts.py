@@ -1,4 +1,4 @@
-"""What an algorithm released along the way, heard at the oracles; how likely it is under either dataset.
+"""Likelihood of the answers that an algorithm released along the way, recorded at the oracles, for either dataset.
 
 A certificate is about *all* noisy answers, not only about the point that is returned in the end, so an attacker may see
 them all. The points that an oracle was asked about are known to him, too: they are functions of earlier answers. Which
@@ -42,7 +42,7 @@ from dpbounds.algorithms.verification.attacks.neighbours import Pair
 
 _IMPOSSIBLE = -1e6  # log-likelihood of an answer that a ball or a sphere cannot give: finite, so that sums are
 _FAR = 1e6  # a distance, in units of the noise, where there was nothing to measure
-_MOST_COPIES = 8  # of one record in a batch drawn with replacement: more are too rare to matter for a score
+_MOST_COPIES = 8  # copies of one record in a batch drawn with replacement: more are too rare to matter for a score
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +103,7 @@ def listening(hear: Listener) -> AbstractContextManager[object]:
 
 
 class _Heard:
-    """Watches, and tells a listener."""
+    """A watcher that passes answers to a listener."""
 
     def __init__(self, hear: Listener) -> None:
         self._hear = hear
@@ -136,7 +136,7 @@ class _Heard:
                 found[step % m] += weight / float(oracle.divisor) * problem.batch_gradient(points, rows)
             return found
 
-        if oracle.scheme.draws != "fixed-order":  # which records a batch holds is secret
+        if oracle.scheme.draws != "fixed-order":  # the records of a batch are secret
             begins = len(past) == 1, (len(past) - 1) % m == 0
             return _answer(oracle, noisy, oracle.scheme, place=begins, exact=by_group)
 
@@ -184,7 +184,7 @@ def _of_gradient(oracle: GradientOracle | BatchGradientOracle | VisitGradientOra
 def _of_visit(oracle: VisitGradientOracle, answer: Any, X: Array) -> Answer:
     scheme, n = oracle.scheme, oracle.problem.records
     visit, place = divmod(oracle.visits - 1, scheme.bins)
-    if isinstance(scheme, Cyclic) and scheme.order == "fixed":  # which records these are is public
+    if isinstance(scheme, Cyclic) and scheme.order == "fixed":  # the batches are public
         rows = np.broadcast_to(np.arange(place, n, scheme.bins), (len(X), len(range(place, n, scheme.bins))))
         share = rows.shape[1] / float(oracle.divisor)
         return _answer(oracle, answer.noisy, exact=lambda problem: share * problem.batch_gradient(X, rows))
@@ -285,7 +285,7 @@ class Witness:
         self.answers = 0
 
     def hear(self, answer: Answer | Choice) -> None:
-        """Take one answer; one about projected records, which are others than those of the pair, tells nothing here."""
+        """Take one answer; answers about projected records, which differ from those of the pair, are ignored."""
         if isinstance(answer, Choice):
             self._hear_choice(answer)
             return
@@ -411,12 +411,12 @@ class Witness:
 
 
 class _Epoch:
-    """What was heard since records were dealt to batches: how likely it is, by where record 0 is, on either side.
+    """The answers since records were dealt to batches: their likelihood by the batch of record 0, on either side.
 
     Args:
-        rows: Of the repetitions that ask.
-        generators: Theirs.
-        chances: Of record 0 to be in each batch; shape (m,), what is missing from 1 that it sits out.
+        rows: Rows of the repetitions that take part.
+        generators: Their generators.
+        chances: Probabilities of record 0 to be in each batch, shape (m,); the rest to 1 is that of no batch.
     """
 
     def __init__(self, rows: NDArray[np.int64], generators: Sequence[np.random.Generator], chances: Array) -> None:
@@ -445,7 +445,7 @@ class _Epoch:
 
 
 class _SubsetEpoch(_Epoch):
-    """The same of an epoch of which record 0 is in a uniform K-subset of the batches.
+    """An epoch in which record 0 is in a uniform K-subset of the batches.
 
     The mean over subsets of the products of likelihood ratios x_j is e_K(x_1, ..., x_m) / C(m, K), the elementary
     symmetric sum; x_j = 1 in batches that were not asked about.

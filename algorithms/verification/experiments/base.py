@@ -1,4 +1,4 @@
-"""What an experiment of a paper is: cells to run, curves to draw, and what they say beside the paper's words."""
+"""Experiments of papers: cells to run, curves to draw, and a comparison with the paper's text."""
 
 from __future__ import annotations
 

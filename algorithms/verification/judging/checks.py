@@ -25,7 +25,7 @@ from dpbounds.expressions.enclosure import Enclosure
 from dpbounds.expressions.exact import formatted_float
 from dpbounds.expressions.json_numbers import outward
 
-_WIDEST_OF_NOISE = 0.5  # of the variance that a ledger says: a wider interval decides nothing
+_WIDEST_OF_NOISE = 0.5  # relative to the variance in a ledger: a wider interval decides nothing
 
 
 class Verdict(StrEnum):
@@ -65,7 +65,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Numerical:
-    """What a check is compared with where nothing is proven: a number in double precision, from a quadrature, say.
+    """A number in double precision, such as a quadrature, with which a check compares if nothing is proven.
 
     Attributes:
         value: Finite.
@@ -205,7 +205,7 @@ def spent_check(theorem: str, ledger: Ledger, budget: PrivacyBudget) -> Check:
 
 
 def refused_check(theorem: str, kind: str, refused: Sequence[str], runs: int) -> Check:
-    r"""Of so many runs their ledgers refused some, for these reasons: it fails, whatever the others measured.
+    r"""Return a failed check for runs that their ledgers refused, whatever the others measured.
 
     A right run is never refused (but once in 1e12), and what a refused one would have measured has no value.
 
@@ -216,7 +216,7 @@ def refused_check(theorem: str, kind: str, refused: Sequence[str], runs: int) ->
 
 
 def unproven_check(theorem: str, kind: str, unproven: Sequence[str], runs: int) -> Check:
-    """Of so many runs some are unproven, for these reasons: undecided, as what they hide may be anything.
+    """Return an undecided check for runs of which some are unproven, as these may have any value.
 
     >>> unproven_check("x/y", "bound", ["the tail did not close"], 4).reason
     'nothing is proven of 1 of 4 runs: the tail did not close'
@@ -240,14 +240,13 @@ def lost_check(theorem: str, kind: str, verdict: Verdict, reason: str, lost: int
 def noise_check(
     theorem: str, squared_norms: ArrayLike, *, dimension: int, steps: int, ledger: Ledger, confidence: float = 0.999999
 ) -> Check:
-    """Hold the noise that was really added against the noise that the ledger says was added.
+    """Compare the noise that was added with the noise in the ledger.
 
-    A ledger can only be right about what it was told. With R repetitions of T steps of d-dimensional noise N(0, σ² I),
-    the sum of all squares is σ² times a chi-square variable with R T d degrees of freedom, which gives an exact
-    interval for E‖e‖² = dσ².
+    With R repetitions of T steps of d-dimensional noise N(0, σ² I), the sum of all squares is σ² times a chi-square
+    variable with R T d degrees of freedom, which gives an exact interval for E‖e‖² = dσ².
 
     Args:
-        theorem: Id of the statement whose noise it is.
+        theorem: Id of the theorem that prescribes the noise.
         squared_norms: Mean over the steps of ‖e‖², one per repetition, shape (R,).
         dimension: d.
         steps: T.

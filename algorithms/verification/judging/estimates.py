@@ -28,7 +28,7 @@ from dpbounds.errors import InvalidValue
 from dpbounds.expressions.enclosure import Enclosure
 
 Numbers = Mapping[str, float | list[float]]
-_WIDEST = 0.15  # of the value: an interval wider than this decides nothing about a formula
+_WIDEST = 0.15  # relative to the value: an interval wider than this decides nothing about a formula
 _COUNTED = ("hits", "sum", "squares", "draws")
 
 
@@ -73,11 +73,11 @@ def measured(numbers: Numbers, confidence: float) -> Measured:
 
 
 def formula_check(theorem: str, numbers: Numbers, predicted: Enclosure | Numerical, confidence: float = 0.999) -> Check:
-    """Hold a Monte Carlo estimate against a closed form, or against a value that is numerical only.
+    """Compare a Monte Carlo estimate with a closed form, or with a value that is numerical only.
 
     Returns:
         ``holds`` where the interval contains the value, ``fails`` where it does not. ``undecided`` where the interval
-        is wider than 15 % of the value: it would contain what is wrong by so much.
+        is wider than 15 % of the value: it would contain values with a large error.
     """
     estimate = measured(numbers, confidence)
     if isinstance(predicted, Numerical):

@@ -1,4 +1,4 @@
-"""What is true of a problem and not public: how low its risk gets, and how curved it is where a run was."""
+"""Properties of a problem that are not public: its smallest risk, and its curvature where a run was."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _descended(x: Array, ask: Callable[[Array], tuple[Array, Array]], move: Move
 
 
 def _largest_eigenvalue(problem: FiniteSum, x: Array) -> float:
-    """Of the mean Hessian at a point: by LAPACK, or in many dimensions by ARPACK from differences of gradients."""
+    """Return that of the mean Hessian: by LAPACK, or in many dimensions by ARPACK from differences of gradients."""
     p = problem.dimension
     if p <= _DENSE:
         return float(np.linalg.eigvalsh(problem.hessian(x[None])[0])[-1])

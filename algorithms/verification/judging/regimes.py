@@ -56,7 +56,7 @@ def time_constants(name: str = "γ h T", least: float = 1.0, posed: Posed | None
 
 
 def way(least: float = 1.0) -> Regime:
-    """Of Frank-Wolfe: γ T, steps in units of the way to a vertex."""
+    """Return the regime of Frank-Wolfe: γ T, steps in units of the way to a vertex."""
 
     def value(result: Result) -> float:
         algorithm, problem = _at(result, None)
@@ -66,7 +66,7 @@ def way(least: float = 1.0) -> Regime:
 
 
 def depth(least: float = 5.0) -> Regime:
-    """Of a choice or a sample: β Δ, how many temperatures the start lies above the minimum."""
+    """Return the regime of a choice or a sample: β Δ, the distance of the start from the minimum in temperatures."""
 
     def value(result: Result) -> float:
         algorithm, problem = _at(result, None)

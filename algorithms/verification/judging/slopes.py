@@ -37,7 +37,7 @@ from dpbounds.errors import InvalidValue
 
 Array = NDArray[np.float64]
 FEWEST_POINTS = 3
-_LEAST_ERROR = 1e-12  # of a logarithm in double precision
+_LEAST_ERROR = 1e-12  # least error of a logarithm in double precision
 
 
 class Finding(StrEnum):
@@ -75,7 +75,7 @@ class Slope:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """What a problem gave on which no verdict rests.
+    """The result of a problem that does not count for the verdict.
 
     Attributes:
         problem: Its name.
@@ -203,7 +203,7 @@ def slope_check(
 def exact_slope_check(
     theorem: str, predicted: float, sizes: Sequence[float], values: Sequence[float], *, tolerance: float = 0.05
 ) -> SlopeCheck:
-    """Hold numbers that no chance is in against a predicted exponent: by their last local one, all of which are told.
+    """Compare deterministic numbers with a predicted exponent, by their last local one; all of them are reported.
 
     Args:
         theorem: Id of the statement.
@@ -246,7 +246,7 @@ def _judged(slope: Slope, predicted: float, widest: float, tolerance: float) -> 
 
 
 def confidence_of(suite_error: float, checks: int) -> float:
-    """The confidence of each of so many checks for which all of them together raise a false alarm at most that often.
+    """Return the confidence of each of ``checks`` checks for which all together raise a false alarm at most that often.
 
     Bonferroni: 1 - suite_error/checks.
 

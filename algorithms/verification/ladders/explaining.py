@@ -1,4 +1,4 @@
-"""Where a bound loses: ``explain`` measures both sides of every line of its proof in one run.
+"""Proof traces: ``explain`` measures both sides of every line of a bound's proof in one run.
 
 Nothing of this is private: it looks at exact answers and at the records.
 """
@@ -67,7 +67,7 @@ class Explanation:
         return dict(sorted(found.items(), key=lambda each: -each[1] if not math.isnan(each[1]) else math.inf))
 
     def as_json(self) -> dict[str, object]:
-        """As plain data for ``json.dumps``; what is not finite is text."""
+        """Return plain data for ``json.dumps``; numbers that are not finite are text."""
         return {
             "algorithm": self.algorithm,
             "quantity": self.quantity,

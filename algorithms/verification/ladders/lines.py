@@ -27,7 +27,7 @@ _WIDEST = 0.15  # relative: an interval wider than this does not show an equalit
 
 
 class Due(StrEnum):
-    """What the factor between two rungs is due to."""
+    """The cause of the factor between two lines."""
 
     STEP = "step"  # a descent lemma has the curvature of the worst direction for every step
     CURVATURE = "public curvature"
@@ -67,10 +67,10 @@ class Line:
     """One line of a proof, measured.
 
     Attributes:
-        claim: Why it holds.
-        due: What it loses by.
-        left: What was there before.
-        right: What stands in its place.
+        claim: The justification.
+        due: The cause of its loss.
+        left: The expression of the line before.
+        right: The expression that replaces it.
         relation: Of the left side to the right one: "<=", "=" (in expectation) or ">=".
         error: Standard error of right - left; NaN with a single repetition.
         verdict: ``holds`` where the interval of right - left is on the side of the relation (of an equality: where it

@@ -28,12 +28,12 @@ def _blocks(draws: int, most: int) -> list[int]:
 
 
 def _counted(event: Callable[[int], Array], draws: int, most: int = _BLOCK) -> Numbers:
-    """How often an event happens among so many draws, at most so many at a time."""
+    """Count an event among ``draws`` draws, at most ``most`` at a time."""
     return {"hits": sum(int(event(count).sum()) for count in _blocks(draws, most)), "draws": draws}
 
 
 def _summed(values: Callable[[int], Array], draws: int, most: int = _BLOCK) -> Numbers:
-    """The sums of so many values and of their squares."""
+    """Sum ``draws`` values and their squares."""
     total, squares = 0.0, 0.0
     for count in _blocks(draws, most):
         block = values(count)

@@ -84,7 +84,7 @@ def on_ridge(records: int, epsilon: float, covering_radius: str) -> tuple[NetExp
 
 
 def _outputs(method: Any, draw: Callable[[int], Any], entropy: np.random.SeedSequence, repetitions: int) -> list[Array]:
-    """The output of one run on each of so many draws of records."""
+    """Return the output of one run on each of ``repetitions`` draws of records."""
     seeds = entropy.generate_state(repetitions, np.uint64).tolist()
     return [method.run(draw(seed), seed=seed, repetitions=1).output[0] for seed in seeds]
 

@@ -103,7 +103,7 @@ def quadratic_of(model: FiniteSum) -> Quadratic:
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Of a run, averaged over its steps: exact but for rounding.
+    """Moments of a run, averaged over its steps: exact except for rounding.
 
     Attributes:
         gradient: E‖∇F(ŵ)‖², ŵ uniform on w_0, ..., w_{T-1}.

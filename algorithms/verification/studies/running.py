@@ -1,4 +1,4 @@
-"""What studies share: an algorithm beside the problem it is for, at a budget, and its example."""
+"""Common parts of studies: an algorithm with its problem, at a budget, and its example."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ P = TypeVar("P")
 
 
 class Algorithm(Protocol):
-    """What every algorithm offers, besides ``calibrated`` (whose arguments differ)."""
+    """The interface of every algorithm, besides ``calibrated`` (whose arguments differ)."""
 
     @property
     def budget(self) -> PrivacyBudget | None:
@@ -75,5 +75,5 @@ def at_budget(
 def calibrated_on(
     calibrated: Callable[..., A], problem: Callable[[], P], *arguments: Any, **options: Any
 ) -> Callable[[PrivacyBudget], tuple[A, P]]:
-    """The same, from a budget: an example. The problem is made when it is asked for."""
+    """Return an example from a budget. The problem is built when it is needed."""
     return lambda budget: at_budget(calibrated, problem(), budget, *arguments, **options)

@@ -157,8 +157,8 @@ CHECKS = (
         together(gibbs_samples(records=_LARGE, dimension=1), gibbs_samples(records=_SMALL, dimension=2)),
         "excess",
     ),
-    # the excess falls like 1/n: d/(nε), but for a logarithm that a smooth minimum does not have; so many repetitions
-    # that an interval of the exponent is narrow enough to say so
+    # the excess falls like 1/n: d/(nε), without the logarithm, as the minimum is smooth; the number of repetitions
+    # makes the interval of the exponent narrow enough
     *(
         slope(
             theorem,

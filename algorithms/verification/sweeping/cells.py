@@ -146,7 +146,7 @@ class Result:
 
     @property
     def parameters(self) -> dict[str, Value]:
-        """Those of the cell, by name."""
+        """The parameters of the cell, by name."""
         return dict(Cell.from_key(self.key).parameters)
 
 

@@ -38,7 +38,7 @@ class Trial(Generic[A, P]):
         functools.update_wrapper(self, posed)
 
     def __call__(self, *, repetitions: int, seed: int, **parameters: Any) -> Numbers:
-        """The numbers of a run with so many repetitions."""
+        """Return the numbers of a run with ``repetitions`` repetitions."""
         run = ran(self.posed(**parameters), repetitions, seed)
         return {name: value for reading in self._readings for name, value in reading(run).items()}
 
@@ -70,7 +70,7 @@ def means(*names: str) -> Reading:
 
 
 def measured(**names: str) -> Reading:
-    """What a run measured at its end, one per repetition: under a name of ours, by its name there."""
+    """Return a reading of the measurements at the end of a run, one per repetition, under new names."""
     return lambda run: {name: run.measured[source].tolist() for name, source in names.items()}
 
 

@@ -40,7 +40,7 @@ ALGORITHMS = {
 }
 _LETTERS = {"dataset_size": "n", "dimension": "d"}
 _LARGEST_NET = 10**6
-_DIGITS = 60  # of a decimal number, more than a parameter has
+_DIGITS = 60  # digits of a decimal number, more than a parameter has
 
 
 def command_of(

@@ -53,7 +53,7 @@ class Trained:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The same algorithm without noise.
+    """Run of the same algorithm without noise, for comparison.
 
     Attributes:
         gradient_norm: ‖P‖ where it stopped.
@@ -93,7 +93,7 @@ def prepared(
         if centre is not None and not scaled:
             raise unfit(f"--centre {plain(centre)}", "needs --ranges, to which it refers")
     features = dataset.features.copy()
-    scaling, _, *others = dataset.notes  # the second note tells of clipping to the bound that clips nothing
+    scaling, _, *others = dataset.notes  # the second note is about clipping to the bound that clips nothing
     notes = [scaling]
     if scaled:
         features[:, :-1] -= float(2 * zero - 1)  # ranges are [-1, 1] by now; the last column is the intercept

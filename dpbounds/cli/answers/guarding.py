@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """What guards that found no fault could have seen.
+    """The faults that guards, which found none, could have detected.
 
     Attributes:
         run: In the run.

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from dpbounds.rates.plan import Plan
     from dpbounds.rates.tightness.rows import Row
 
-_FACTORS = tuple(Fraction(part, 12) for part in (6, 8, 10, 12, 15, 18, 24))  # of the calibrated value
-_SIZES = tuple(Fraction(part, 10) for part in (1, 3, 10, 30, 100))  # of the number of records
+_FACTORS = tuple(Fraction(part, 12) for part in (6, 8, 10, 12, 15, 18, 24))  # factors of the calibrated value
+_SIZES = tuple(Fraction(part, 10) for part in (1, 3, 10, 30, 100))  # factors of the number of records
 _TOLERANCE = 1e-4  # relative: a picture shows no more
 
 
@@ -171,7 +171,7 @@ def tightness(rows: Sequence[Row]) -> Figure:
     return intervals("How tight is each bound?", drawn, "bound over instance", caption, log=True)
 
 
-_MOST_CHECKS = 60  # of a picture
+_MOST_CHECKS = 60  # checks in a picture
 
 
 def verification(outcomes: Sequence[Outcome]) -> Figure:

@@ -269,7 +269,7 @@ def _released(found: Account, noise_drawn: str | None) -> Section:
 
 def _all(found: Account, condition: str | None) -> Iterator[Assumption]:
     yield from assumptions(found.mechanism, found.relation)
-    if condition not in (None, ONLY_THE_LAST):  # that one is among what has to be true of a last iterate
+    if condition not in (None, ONLY_THE_LAST):  # ONLY_THE_LAST is listed among the assumptions of a last iterate
         yield Assumption(SETTINGS, f"the guarantee is {condition}")
 
 
@@ -320,7 +320,7 @@ def _sure(found: Account) -> Section:
 
 
 def checking(files: Mapping[str, Path]) -> Section:
-    """How anybody repeats it."""
+    """Return the section on how to repeat the check."""
     asked = click.get_current_context().find_root().obj or ()
     certificate = files.get("certificate")
     checks = () if certificate is None else (f"dpbounds check {shlex.quote(str(certificate))}",)

@@ -1,4 +1,4 @@
-"""One run of an algorithm: which problem, which parameters, what is released and what may be told of it."""
+"""One run of an algorithm: its problem, its parameters, its releases, and the output that may be printed."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class Subject:
     """An algorithm and the problem that it runs on.
 
     Attributes:
-        private: The records are a person's own: nothing that is measured on them may be told.
-        names: Of the coordinates of a point, where they have names.
+        private: Whether the records are the user's own: then no measurement on them may be printed.
+        names: Names of the coordinates of a point, if they have names.
         notes: What was done to the records, in words.
         made_up: The same problem with made-up records, for tests of the noise; the problem itself where it is public.
     """

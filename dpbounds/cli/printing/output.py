@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from dpbounds.expressions.enclosure import Enclosure
     from dpbounds.privacy.proofs import Proof
 
-SCHEMA_VERSION = 1  # of what --json prints: it rises where a field is renamed, dropped or changes its meaning
+# version of the output of --json: it increases if a field is renamed, dropped or changes its meaning
+SCHEMA_VERSION = 1
 _SMALLEST_JSON_NUMBER = Fraction(1, 10**300)
 _DIGITS_OF_A_DOUBLE = 15
 _DEFAULT_DIGITS = 10
@@ -49,7 +50,7 @@ def plain(number: Fraction | float) -> str:
 
 
 def rounded(value: Fraction | float, digits: int, direction: Direction) -> str:
-    """A number in so many significant digits, rounded to a side, without zeros at its end.
+    """Return a number with ``digits`` significant digits, rounded to a side, without trailing zeros.
 
     >>> rounded(Fraction(2, 3), 4, "down"), rounded(0.25, 4, "up")
     ('0.6666', '0.25')
@@ -98,13 +99,13 @@ def json_ends(enclosure: Enclosure, digits: int | None = None) -> dict[str, floa
 def shown(
     enclosure: Enclosure, digits: int | None = None, *, tight: bool | None = True, limit: Fraction | None = None
 ) -> str:
-    """The upper bound, which is the one to publish, and the ends it was proven from, or what an attack attains.
+    """Return the upper bound, to be published, with the interval that proves it, or the bound that an attack attains.
 
     Args:
-        enclosure: Of the value.
-        digits: Significant ones, or None for the usual number.
-        tight: Whether an attack attains what is proven; None where nobody knows.
-        limit: A budget. An upper bound that keeps it is not rounded beyond it: the two stand side by side.
+        enclosure: Certified interval of the value.
+        digits: Number of significant digits, or None for the default.
+        tight: Whether an attack attains the proven value; None if unknown.
+        limit: A budget. An upper bound within the budget is not rounded beyond it, since both are printed.
     """
     wanted = digits or _DEFAULT_DIGITS
     lower, upper = enclosure.decimals(wanted)
@@ -154,11 +155,11 @@ def print_written(path: Path, *, err: bool = False, before: str = "") -> None:
 
 @dataclass(slots=True)
 class Pieces:
-    """The rows and the table of an answer, as they were before they were printed.
+    """The rows and the table of an answer, before and after formatting.
 
     Attributes:
-        rows: Name, value, and what stands beside the value in parentheses; of the first rows that were printed.
-        table: A head and lines, all of one length; of the first table.
+        rows: Name, value, and remark in parentheses, of the first rows that were printed.
+        table: Head and lines of the first table, all of one length.
         printed: Both as they were printed.
     """
 
@@ -172,7 +173,7 @@ _PIECES: ContextVar[Pieces | None] = ContextVar("pieces", default=None)
 
 @contextmanager
 def kept_in_pieces() -> Iterator[Pieces]:
-    """Keep rows and tables that are printed inside the ``with`` block, for whoever shows them in another form."""
+    """Record rows and tables that are printed inside the ``with`` block, to show them in another form."""
     kept = Pieces()
     token = _PIECES.set(kept)
     try:
@@ -205,7 +206,7 @@ def print_table(table: Sequence[Sequence[str]]) -> None:
 
 
 def _apart(text: str) -> tuple[str, str]:
-    """A value, and what stands beside it in parentheses (``shown``), which may go on after them.
+    """Split a value from its remark in parentheses (``shown``), which may go on after them.
 
     >>> _apart("0.001  (proven), at every epsilon")
     ('0.001', 'proven, at every epsilon')

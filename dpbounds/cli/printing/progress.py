@@ -1,4 +1,4 @@
-"""How far long work is: a bar with the time left where standard error is a terminal, or whoever listens is told."""
+"""Progress of long work: a bar with the time left on a terminal, or calls of a listener."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _show(done: Event, advice: str) -> None:
 
 @contextmanager
 def progress_bar(what: str, *, shown: bool) -> Iterator[Progress | None]:
-    """Yield a function of (finished, all), or None where nobody would see it."""
+    """Yield a function of (finished, all), or None if progress is not shown."""
     listener = _listener.get()
     if listener is not None:
         yield partial(listener, what)

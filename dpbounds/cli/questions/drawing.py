@@ -105,17 +105,17 @@ def is_drawn(given: Mapping[str, Any]) -> bool:
 
 
 def read_drawing(given: Mapping[str, Any], records: int, relation: Relation, steps: int | None) -> Drawing:
-    """What the options describe, for so many records.
+    """Return the sampling scheme that the options describe, for a number of records.
 
     Args:
         given: The values of ``DRAWING_OPTIONS``.
-        records: n, public.
-        relation: For which the run is accounted.
-        steps: T, where a word gave it.
+        records: The number of records, public.
+        relation: The neighbouring relation of the account.
+        steps: T, if given.
 
     Raises:
         InvalidValue: Options that contradict each other.
-        UsageError: Options that are missing, or say nothing here.
+        UsageError: Options that are missing, or do not apply.
     """
     correlated = any(given[name] for name in ("matrix", "toeplitz", "tree"))
     if given["sampling"] is None and not correlated and (told := _left_over(given)):
@@ -136,7 +136,7 @@ def read_drawing(given: Mapping[str, Any], records: int, relation: Relation, ste
 
 
 def _by_epochs(given: Mapping[str, Any], records: int, relation: Relation, steps: int | None) -> Drawing:
-    """Shuffled and cyclic batches: so many per epoch."""
+    """Return the scheme of shuffled or cyclic batches, given their number per epoch."""
     from dpbounds.algorithms.sampling import Cyclic, Shuffle
     from dpbounds.privacy.mechanisms.demands import refuse_without_positions
 

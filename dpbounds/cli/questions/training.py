@@ -311,7 +311,7 @@ def read_training(given: dict[str, Any], unknown: str | None = None) -> Training
         where = f"--sampling {SHUFFLED}, {' or '.join(ALLOCATED)}, or --release {LAST_ITERATE}"
         raise unfit("--solve batches", f"does not fit --sampling {scheme}", f"use it with {where}")
     allocation = None if stream is not None or scheme == SHUFFLED else read_allocation(given, scheme, unknown)
-    made = partial(  # whatever is asked for, whoever draws the batches: no option is lost on the way
+    made = partial(  # all options, for every sampling scheme: no option is lost
         Training,
         noise_multiplier=_noise(given, unknown),
         dataset_size=given["dataset_size"],

@@ -134,16 +134,16 @@ def command(
 ) -> int:
     """Run an algorithm on neighbouring datasets, distinguish the runs, and bound epsilon from below.
 
-    It ends as soon as the bound is --enough of the certified epsilon, or above it, or when --runs or --seconds are used
-    up: the bound holds whenever it ends. Where all releases are Gaussian by the ledger, it takes the ledger's word
-    for that shape; the bound without it ("unassuming") is shown, too.
+    The audit ends when the bound reaches the share --enough of the certified epsilon, or when --runs or --seconds are
+    used up: the bound holds whenever it ends. If all releases are Gaussian according to the ledger, the audit relies on
+    this; the bound without it ("unassuming") is shown, too.
 
     Exit status 1 when the lower bound exceeds the certified upper bound (with --mutations: when a broken copy is not
     caught, or a sound one is). Claims about rare events are computed exactly, not audited.
 
-    ALGORITHM is a name of the table in docs/training.md, one of its printed variants, or `all`. With --one-run every
-    record is in or out by its own coin, and the coins are guessed from a single run: quick, for descents on all
-    records, and telling at a large epsilon.
+    ALGORITHM is a name of the table in docs/training.md, one of its printed variants, or `all`. With --one-run, every
+    record is included at random, and an attack guesses from a single run which ones were: it is quick, works for
+    descents on all records, and is informative at a large epsilon.
 
     Example: dpbounds audit dp-pgd --runs 2000
     """

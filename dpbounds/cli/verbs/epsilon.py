@@ -15,7 +15,7 @@ from dpbounds.cli.questions.options import PROBABILITY, required
 @required("--delta", "D, a number greater than 0 and less than 1", PROBABILITY, help="The δ at which ε is asked for.")
 @SPENDING_OPTIONS
 def command(delta: Fraction, **given: Any) -> int:
-    """What a training run spends: ε at a given δ, proven and rounded up.
+    """Compute what a training run spends: ε at a given δ, proven and rounded up.
 
     Example: dpbounds epsilon --noise-multiplier 1 --sample-rate 0.01 --steps 10000 --delta 1e-6
 

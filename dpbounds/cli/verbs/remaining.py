@@ -49,7 +49,7 @@ def command(
     report: Path | None,
     as_json: bool,
 ) -> int:
-    """What a ledger spent of a budget, and what still fits; exit status 1 where the budget is not proven to be kept.
+    """Compute the part of a budget that a ledger has spent, and what still fits; exit status 1 if it is exceeded.
 
     Example: dpbounds remaining --ledger ledger.json --target-epsilon 4 --target-delta 1e-5 --relation replace-one
     """

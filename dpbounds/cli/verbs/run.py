@@ -270,7 +270,7 @@ def _statement(found: Ran, account: Account) -> str | None:
 
 
 def _write(found: Ran, directory: Path, write_report: Callable[[Mapping[str, Path]], None]) -> tuple[Path, ...]:
-    """Write ledger, statement and certificate, the report, and at last the point: it never stands there alone."""
+    """Write ledger, statement and certificate, the report, and the point last, so that it is never there alone."""
     accounts = {"": found.account, **({} if found.alone is None else {LAST_ALONE: found.alone})}
     statements = {which: _statement(found, account) for which, account in accounts.items()}
     certificates = {which: _certificate(account) for which, account in accounts.items()}

@@ -123,7 +123,7 @@ def last_gap(at: Values) -> arb:
     variance = (at["smoothness"] * at["step_size"] * at["noise_stddev"]) ** 2 * (1 - left ** _steps(at)) / (1 - left)
     shift = to_arb(left ** _steps(at) * 2 * at["smoothness"] * at["initial_gap"]).sqrt()
     shape, zeta = to_arb(at["dimension"] / 2), to_arb(at["failure_probability"])
-    low, high = Fraction(0), 4 * at["dimension"] + 100  # of |N(0, I)|²: below and above its quantile
+    low, high = Fraction(0), 4 * at["dimension"] + 100  # bracket of the quantile of |N(0, I)|²
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         beyond = (to_arb(middle) / 2).gamma_upper(shape, regularized=1)

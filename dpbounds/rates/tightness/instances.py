@@ -100,7 +100,7 @@ def compare(theorem: Theorem, instance: Instance) -> Finding:
 
 
 def _ratio(bound: Enclosure, value: Enclosure) -> Enclosure:
-    """Of an upper bound to what it bounds; where both are negative (a decrease) the other way round."""
+    """Return the ratio of an upper bound to the bounded value; if both are negative (a decrease), its inverse."""
     if value.exact_upper < 0 and bound.exact_upper < 0:
         larger = Enclosure(-value.exact_upper, -value.exact_lower, value.method, value.precision)
         return _quotient(larger, Enclosure(-bound.exact_upper, -bound.exact_lower))

@@ -17,7 +17,7 @@ class Capped:
     """A standard Gaussian vector ζ, given that |ζ| <= cap: its direction is uniform still.
 
     Attributes:
-        chance: Of |ζ| <= cap.
+        chance: P(|ζ| <= cap).
         second: E|ζ|², given that.
         fourth: E|ζ|⁴.
     """

@@ -45,12 +45,12 @@ def private(at: Values) -> arb:
 
 
 def balanced(at: Values) -> arb:
-    """The same, with so many steps that σ = G."""
+    """Return the mean excess with the number of steps for which σ = G."""
     return _mean_excess(at, _whole(_spent(at) / 2), _ONE)
 
 
 def balanced_by_half(at: Values) -> arb:
-    """The same, for half of the budget."""
+    """Return the same for half of the budget."""
     return _mean_excess(at, _whole(_spent(at) / 4), _ONE)
 
 

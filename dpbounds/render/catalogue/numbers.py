@@ -22,7 +22,7 @@ def columns(at: Values) -> tuple[str, ...]:
 
 
 def orders_at(at: Values) -> tuple[str, ...]:
-    """What is to be said of a table's numbers where they are values of orders of growth."""
+    """Return the note on a table's numbers, if they are values of orders of growth."""
     return (f"At {at_in_words(at)}: values after ~ are those of the formula inside O(.), no bounds.",) if at else ()
 
 
