@@ -45,7 +45,7 @@ def _picture(ctx: click.Context, option: click.Parameter, path: Path | None) -> 
 
 def _option(*names: str) -> Callable[[Any], Any]:
     return click.option(
-        *names, "plot", type=FILE, callback=_picture, metavar="FILE", help=f"Draw it ({', '.join(PICTURES)})."
+        *names, "plot", type=FILE, callback=_picture, metavar="FILE", help=f"Draw the result ({', '.join(PICTURES)})."
     )
 
 

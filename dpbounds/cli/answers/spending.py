@@ -66,7 +66,7 @@ SPENDING_OPTIONS = given_options.options(
         type=given_options.FILE,
         callback=given_options.data_or_picture,
         metavar="FILE",
-        help="Write a certified lower bound on an attacker's errors, likewise.",
+        help="Write a certified lower bound on an attacker's error rates, in the same formats.",
     ),
     PLOT_OPTION,
     given_options.REPORT_OPTION,

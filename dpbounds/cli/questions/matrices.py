@@ -82,7 +82,7 @@ MATRIX_OPTIONS = options(
         "--groups",
         callback=_one_of(get_args(Groups)),
         metavar="NAME",
-        help=f"What groups records: {', '.join(get_args(Groups))} (default: position).",
+        help=f"How records are assigned to groups: {', '.join(get_args(Groups))} (default: position).",
     ),
 )
 

@@ -97,13 +97,13 @@ BATCH_SIZE_OPTIONS = options(
         "--batch-size",
         callback=whole,
         metavar="B",
-        help="Records per batch (expected, where their number is random).",
+        help="Records per batch (the expected number, if it is random).",
     ),
     click.option(
         "--max-batch-size",
         callback=whole,
         metavar="B",
-        help="With truncated-poisson: a larger sample is cut to B of its records, chosen uniformly.",
+        help="With truncated-poisson: largest batch; of a larger sample, B records are chosen uniformly.",
     ),
 )
 TRAINING_OPTIONS = options(
@@ -123,7 +123,7 @@ TRAINING_OPTIONS = options(
         "--clipping-norm",
         callback=POSITIVE,
         metavar="C",
-        help="With --noise-stddev: the norm that every record's contribution is clipped to.",
+        help="With --noise-stddev: the norm to which each record's contribution is clipped.",
     ),
     click.option(
         "--noise",
@@ -145,9 +145,9 @@ TRAINING_OPTIONS = options(
         "--sampling",
         callback=sampling,
         metavar="NAME",
-        help="poisson (where there is a rate), truncated-poisson, without-replacement, with-replacement, shuffled (a "
-        "loader that shuffles anew for each epoch and cuts), random-allocation, balls-in-bins, poisson-by-user (all "
-        "records of the users drawn), full-batch (otherwise).",
+        help="Sampling scheme: poisson (default with a sample rate), full-batch (default without), truncated-poisson, "
+        "without-replacement, with-replacement, shuffled (in each epoch, then cut into batches), random-allocation, "
+        "balls-in-bins, poisson-by-user (users are drawn with all of their records).",
     ),
     click.option("--dataset-size", callback=whole, metavar="N", help="Number of records (public)."),
     BATCH_SIZE_OPTIONS,

@@ -86,7 +86,7 @@ _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
     help="Limit of CPU seconds of each audit; results then depend on the machine.",
 )
 @click.option(
-    "--enough", callback=PROBABILITY, metavar="PART", help="Of the certified epsilon, at which it ends.  [default: 0.9]"
+    "--enough", callback=PROBABILITY, metavar="PART", help="Stop when the bound reaches this share of the certified epsilon.  [default: 0.9]"
 )
 @click.option(
     "--jobs",
@@ -138,8 +138,8 @@ def command(
     used up: the bound holds whenever it ends. If all releases are Gaussian according to the ledger, the audit relies on
     this; the bound without it ("unassuming") is shown, too.
 
-    Exit status 1 when the lower bound exceeds the certified upper bound (with --mutations: when a broken copy is not
-    caught, or a sound one is). Claims about rare events are computed exactly, not audited.
+    The exit status is 1 if the lower bound exceeds the certified upper bound (with --mutations: if a broken copy is not
+    caught, or a correct one is). Claims about rare events are computed exactly, not audited.
 
     ALGORITHM is a name of the table in docs/training.md, one of its printed variants, or `all`. With --one-run, every
     record is included at random, and an attack guesses from a single run which ones were: it is quick, works for

@@ -83,7 +83,7 @@ def command(
     solve: Literal["noise", "steps", "sample-rate", "batches", "epochs"],
     **given: Any,
 ) -> int:
-    """How much noise a budget needs (or how many steps, or which rate it allows), proven from both sides.
+    """Find the smallest noise for a budget (or the most steps, or the largest rate), with proofs of both bounds.
 
     Example: dpbounds calibrate --target-epsilon 1 --target-delta 1e-6 --sample-rate 0.01 --steps 10000
     """

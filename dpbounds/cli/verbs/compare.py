@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 @click.option("--parts", metavar="A,B", help="The parts to compare; by default the bounds, else the rates.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def command(first: str, second: str, words: tuple[str, ...], parts: str | None, as_json: bool) -> int:
-    """Compare two statements at the same values. Each ID may be a file of your own, such as ./my_theorem.py.
+    """Compare two theorems at the same values. Each ID may be a file of your own, such as ./my_theorem.py.
 
-    Where a condition of one fails, that one has no value, and the exit status is 1.
+    If a condition of one fails, it has no value, and the exit status is 1.
 
     A FILE.py is executed: read it first if it is not yours.
 

@@ -12,7 +12,7 @@ from dpbounds.cli.questions.options import PROBABILITY, required
 
 
 @click.command("epsilon", short_help="Compute what a training run spends: ε at a given δ.")
-@required("--delta", "D, a number greater than 0 and less than 1", PROBABILITY, help="The δ at which ε is asked for.")
+@required("--delta", "D, a number greater than 0 and less than 1", PROBABILITY, help="The δ for which to compute ε.")
 @SPENDING_OPTIONS
 def command(delta: Fraction, **given: Any) -> int:
     """Compute what a training run spends: ε at a given δ, proven and rounded up.

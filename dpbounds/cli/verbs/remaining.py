@@ -49,7 +49,7 @@ def command(
     report: Path | None,
     as_json: bool,
 ) -> int:
-    """Compute the part of a budget that a ledger has spent, and what still fits; exit status 1 if it is exceeded.
+    """Compute what a ledger spent of a budget, and what still fits; exit status 1 unless it is proven to be kept.
 
     Example: dpbounds remaining --ledger ledger.json --target-epsilon 4 --target-delta 1e-5 --relation replace-one
     """

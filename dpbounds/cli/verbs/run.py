@@ -142,13 +142,13 @@ def command(
 ) -> int:
     """Run an algorithm for a budget, and write the private point, its ledger and the privacy statement to DIR.
 
-    ALGORITHM is a name that --list prints. With --data it learns from your records, by the sigmoid loss, and prints and
-    writes only the private output. With n=VALUE d=VALUE, and if wanted lipschitz, smoothness,
-    initial_gap, loss_range and hessian_lipschitz, it runs on synthetic records with these constants; with neither, on
-    its example. Other words are its parameters, such as steps=100.
+    ALGORITHM is a name that --list prints. With --data, it trains on your records with the sigmoid loss, and prints and
+    writes only the private output. With n=VALUE d=VALUE, and optionally lipschitz, smoothness, initial_gap, loss_range
+    and hessian_lipschitz, it runs on synthetic records with these constants; otherwise on its example. Other words are
+    parameters of the algorithm, such as steps=100.
 
-    training and dp-sgd draw batches as your loader does (--sampling); training and dp-ftrl take correlated noise
-    (--toeplitz, --matrix or --tree, with --participation).
+    training and dp-sgd support the sampling schemes of data loaders (--sampling); training and dp-ftrl support
+    correlated noise (--toeplitz, --matrix or --tree, with --participation).
 
     Example: dpbounds run dp-storm n=1000 d=5 steps=30 --epsilon 1 --delta 1e-6
 
