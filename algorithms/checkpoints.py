@@ -231,7 +231,7 @@ class Checkpoint:
         for name in {*settings, *self.settings}:
             found, asked = settings.get(name), self.settings.get(name)
             if found != asked:
-                advice = "privacy is computed from it: resume with what the run began with, or begin another"
+                advice = "privacy is computed from it: resume with the original value, or start another run"
                 raise InvalidValue(f"{name} of the checkpoint", found, f"{asked}, as this run has", advice)
         return run, Saved(step, arrays, ledger, counted)
 

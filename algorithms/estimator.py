@@ -415,8 +415,8 @@ class PrivateLinearClassifier(ClassifierMixin, _PrivateLinear):  # type: ignore[
             run, coefficients, intercepts = self._descend(matrix, places, len(classes), MULTINOMIAL, weights, budget)
 
         outside = (
-            "Outside the guarantee as well: classes_ was read off the labels, so that which labels occur is "
-            "published without noise. Give classes= to avoid it."
+            "Also outside the guarantee: classes_ was taken from the labels, so that the set of labels is published "
+            "without noise. Give classes= to avoid this."
         )
         told = "label" if weights is None else "label, weight"
         self._keep(X, run, budget, len(matrix), told, outside if self.classes is None else "")

@@ -42,8 +42,8 @@ _VERSIONS = (1, VERSION)
 
 CONDITION = "conditional on the seed being secret and never used again"
 ADAPTIVE = (
-    "the releases in this ledger were chosen as the run went, so that composing the list that happened to run proves "
-    "nothing: what the run spends is the guarantee of the filter that admitted them"
+    "the releases in this ledger were chosen as the run went, so that composing the list proves nothing: the run "
+    "spends the guarantee of the filter that admitted the releases"
 )
 
 _PER_RECORD_BOUND = "per_record_bound"  # with noise_stddev, in place of a Gaussian's noise_multiplier

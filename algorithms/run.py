@@ -301,8 +301,8 @@ class Run(Displayed):
 
 
 ONLY_THE_LAST = (
-    "the output alone; not to be published: any other iterate or noisy answer, losses and whatever was measured, "
-    "states of the optimiser"
+    "the output alone; not to be published: any other iterate or noisy answer, losses and other measurements, states "
+    "of the optimiser"
 )
 NO_UTILITY = "no bound applies: clipped gradients are those of no function; privacy is certified all the same"
 

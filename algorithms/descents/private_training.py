@@ -100,7 +100,9 @@ def _optimiser(value: Any, name: str = "optimiser") -> Optimiser:
     if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
         return GradientSteps(float(value))
     if not callable(getattr(value, "init", None)) or not callable(getattr(value, "update", None)):
-        raise InvalidValue(name, repr(value), "a step size, or what has init and update, as Optax' optimisers do")
+        raise InvalidValue(
+            name, repr(value), "a step size, or an object with init and update, such as an optimiser of Optax"
+        )
     made: Optimiser = value
     return made
 

@@ -515,7 +515,7 @@ class Residuals:
             if not finding.probability > FALSE_ALARM / len(found):
                 what = f"{finding.name} of the noise is" if _is_noise(finding.name) else f"{finding.name} are"
                 raise NoiseWrong(
-                    f"{what} not what the ledger says: {finding.says} "
+                    f"{what} not as the ledger states: {finding.says} "
                     f"(probability {finding.probability:.1e} where all is right); do not publish the output"
                 )
         return found

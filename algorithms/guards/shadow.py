@@ -194,7 +194,7 @@ class _Replayed:
         return self._shadow.replay(question)
 
 
-_LEAKED = "data leaked past the ledger, {}; what a run asks and returns must follow from noisy answers alone"
+_LEAKED = "data leaked past the ledger, {}; the queries and the output of a run must follow from noisy answers alone"
 
 
 def _as_released(given: Any, made_up: MadeUp) -> Any:

@@ -218,8 +218,8 @@ def _demand_sum(numbers: int, total: float, shape: float, alarm: float) -> None:
     share = max(total, 0.0) / numbers
     if not special.gammainc(numbers * shape, numbers * share * shape) > alarm:  # refuses NaN, too
         raise BudgetExceeded(
-            f"the {numbers} numbers of noise that were added have {share**shape:.6g} of the size that the ledger says: "
-            "less noise was added than written down; do not publish the output"
+            f"the {numbers} numbers of noise that were added have {share**shape:.6g} of the size in the ledger: less "
+            "noise was added than recorded; do not publish the output"
         )
 
 

@@ -66,7 +66,7 @@ class QuantileClippedOracle(Perturbing):
         if not hasattr(self.problem, "sums_within"):
             raise UnsupportedMechanism("only clipped gradients are clipped at a quantile: Clipped or differentiable")
         if self.noise != "gaussian":
-            raise UnsupportedMechanism("no secure noise on what is clipped at a quantile: take noise 'gaussian'")
+            raise UnsupportedMechanism("secure noise does not support clipping at a quantile: use noise 'gaussian'")
         if self.sampling is not None:
             demand_all_records(self.sampling, self.problem.records)
 

@@ -167,7 +167,7 @@ class Clipped(CutGradients):
                     "record_gradients",
                     f"one that differs for record {rows[place]} alone and among {len(rows)} records",
                     "a function of that record and the point",
-                    "normalise by public numbers, not by what the other records of a batch are",
+                    "normalise by public numbers, not by statistics of the batch",
                 )
         return found
 

@@ -34,7 +34,7 @@ def hessian_rank(problem: FiniteSum) -> int | None:
 def demand_objective(problem: FiniteSum) -> None:
     """Raise ``InvalidValue`` where gradients are those of no function: then nothing is promised of one."""
     if not getattr(problem, "has_objective", True):
-        advice = "clipped gradients are those of no function: a run keeps its budget, and that is all"
+        advice = "clipped gradients are not the gradients of a function: a run certifies its privacy only"
         raise InvalidValue("problem", type(problem).__name__, "one whose gradients are not clipped", advice)
 
 

@@ -67,7 +67,7 @@ class ReservedLedger(OpenLedger):
         if most + entry.count > self._reserved[single]:
             raise BudgetExceeded(
                 f"{entry} was to be made, of which {self._reserved[single] - most} are left: nothing was released; "
-                "the noise differs from what was reserved, or there are more releases than planned"
+                "the noise differs from the reserved noise, or there are more releases than planned"
             )
         for who in self._asking:
             made[who] += entry.count

@@ -101,7 +101,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
                 raise InvalidValue("failure, schedule", given, "0 and None", "the exact sampler has neither")
         elif self.failure == 1:
             if self.schedule is None:
-                raise InvalidValue("schedule", None, "a schedule", "with failure = 1 nothing says how long to run")
+                raise InvalidValue("schedule", None, "a schedule", "with failure = 1 the number of steps is undefined")
         else:
             fields.share(self.failure, "failure")
 

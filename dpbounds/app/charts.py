@@ -95,7 +95,7 @@ def trade_off(columns: Mapping[str, Sequence[Any]]) -> Markup:
     for here, value in [pair for pair in zip(at, least, strict=True) if pair[0] >= 0.01][::5]:
         told = (f"wrongly accused {here:.3g}", f"at least {formatted_float(value, '.4g', 'down')} missed")
         body += _mark(x, y, here, value, told)
-    return _frame("what an attacker misses, at least", x, y, "wrong accusations", "true ones missed", body)
+    return _frame("smallest false negative rate of an attack", x, y, "wrong accusations", "true ones missed", body)
 
 
 def _points(x: Axis, y: Axis, at: Sequence[float], values: Sequence[float]) -> str:

@@ -111,7 +111,7 @@ def _plan(found: dict[str, Any]) -> list[Rows]:
         f"No method is below {'the order of ' * one['up_to_constant']}{_end(one['value'], 'down')}: {one['id']}"
         for one in found["lower_bounds"][:1]
     ]
-    vacuous = ["Every bound is vacuous at these numbers: none is below what holds without any algorithm."]
+    vacuous = ["Every bound is vacuous at these numbers: none is below the bound that holds without any algorithm."]
     said = ". ".join([*trivial, *floors, *(vacuous if found["all_vacuous"] else [])])
     tables = [Rows(f"≤ proven; ~ an order of growth, no bound. {said}")]
     tables += [_without_empty_columns(Rows(kind, head, tuple(rows))) for kind, rows in kinds.items()]

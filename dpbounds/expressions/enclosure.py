@@ -223,7 +223,7 @@ class Enclosure:
         if self.lower == self.upper:
             return self.lower
         raise NotCertified(
-            f"{self} is not a single double: take .upper, rounded up, for what suffices, or .lower for what is needed"
+            f"cannot convert the interval {self} to a float: use .upper, rounded up (safe to publish), or .lower"
         )
 
     def __format__(self, specification: str) -> str:

@@ -245,8 +245,8 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
     def _demand_one_dataset(self, dataset: object) -> None:
         if self.dataset is not None and self.dataset is not dataset:
             raise UnsupportedMechanism(
-                "this engine was used with another dataset: what a record adds to both would be accounted for one "
-                "alone; take an engine for each, and one only for all loaders of a dataset"
+                "this engine was used with another dataset, and would account a record of both only once; use one "
+                "engine for each dataset, for all of its loaders"
             )
 
     def _demand_secret_generators(self, *given: Any) -> None:

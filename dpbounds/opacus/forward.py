@@ -224,8 +224,8 @@ class ForwardWatch:
                 if ((whole[row : row + 1] - alone).abs() > TOLERANCE * whole.abs().max()).any():
                     self._refuse(
                         f"{type(loss).__name__}: the gradient of a record's loss changes when the rest of its batch is "
-                        "left out (class weights or ignore_index under a mean divide by what others have): take "
-                        "reduction='sum' with loss_reduction='sum', or the mean of losses that you weigh yourself"
+                        "left out (class weights or ignore_index under a mean divide by what others have): use "
+                        "reduction='sum' with loss_reduction='sum', or a mean of losses with weights of your own"
                     )
         self.losses_tested += 1
         self.stop_watching_losses()

@@ -243,8 +243,8 @@ class SchemeSampler(Sampler[list[int]]):
     def __setattr__(self, name: str, value: object) -> None:
         if getattr(self, "_made", False) and name in ("num_samples", "sample_rate", "steps", "scheme", "accounting"):
             raise UnsupportedMechanism(
-                f"{name} of a sampler was changed: it is what make_private fixed, and what is accounted; make another "
-                "loader private"
+                f"{name} of a sampler was changed, but make_private fixed it and accounts for it; call make_private "
+                "for another loader"
             )
         super().__setattr__(name, value)
 

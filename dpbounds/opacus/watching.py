@@ -91,8 +91,8 @@ class Watch:
         """A pass over the loader begins; a batch that was drawn in an earlier one must have been stepped on."""
         if self.drawn and not self.ahead and self.stepped:
             self.refuse(
-                "a pass was left after a batch had been drawn and before a step on it: leaving in view of what was "
-                "drawn changes which samples are trained on; leave after a step, or take itertools.islice(loader, k)"
+                "a pass was left after a batch had been drawn and before a step on it: stopping because of the batch "
+                "changes which samples are used; stop after a step, or use itertools.islice(loader, k)"
             )
         self.drawn.clear()
         self._inputs.clear()
@@ -165,8 +165,8 @@ class Watch:
 
 
 _LEFT_OUT = (
-    "a batch was drawn and no step was taken on it: leaving batches out in view of what is in them (empty ones, say) "
-    "reveals what was drawn; take the step, the noise of an empty batch is counted like any other"
+    "a batch was drawn and no step was taken on it: omitting batches because of their content (empty ones, for "
+    "example) reveals the draw; take the step, also for an empty batch"
 )
 
 

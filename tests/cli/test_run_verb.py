@@ -160,7 +160,7 @@ def test_a_guarded_run_sees_what_one_run_is_too_short_for(bug, private, own, sai
     said(*words)  # the run alone does not see it
     shutil.rmtree("dpbounds-run")
     assert main(["run", *words, "--guarded"]) == 1
-    assert "not what the ledger says" in capsys.readouterr().err
+    assert "not as the ledger states" in capsys.readouterr().err
     assert not (tmp_path / "dpbounds-run").exists()
 
 

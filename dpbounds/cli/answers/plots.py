@@ -142,8 +142,8 @@ def plan(found_at: Callable[[Fraction], Plan], dataset_size: Fraction) -> Figure
     if trivial:
         lines.append(Line("without any algorithm", *_columns(trivial), level=True))
     caption = (
-        "Proven bounds with the best parameters at each number of records. A bound says something from where it "
-        "gets below the dashed line (hollow mark)."
+        "Proven bounds with the best parameters at each number of records. A bound is informative from the point "
+        "where it is below the dashed line (hollow mark)."
     )
     title = f"{found.metric.replace('-', ' ')} against the number of records"
     return draw("", [Panel(title, "records", "bound", tuple(lines), log_x=True)], caption)
@@ -165,7 +165,7 @@ def tightness(rows: Sequence[Row]) -> Figure:
     found.sort(key=lambda one: one.ratio.upper)
     drawn = [Interval(f"{one.instance.statement} {one.instance.part}", 1, one.ratio.upper) for one in found]
     caption = (
-        "From the worst instance that is certified (dot, 1) to what the bound says of it (bar). A line without length "
+        "From the certified worst instance (dot, 1) to the value of the bound (bar). A line without length "
         "is an exact bound."
     )
     return intervals("How tight is each bound?", drawn, "bound over instance", caption, log=True)

@@ -32,7 +32,7 @@ def answer_probably(
     fails = output.plain(1 - found.confidence)
     options.note(f"not certified: with probability {fails} the bound is wrong; publish that much more delta")
     if found.seed is not None:
-        options.note("the confidence is conditional on the seed: leave --sampling-seed out for what is published")
+        options.note("the confidence is conditional on the seed: leave --sampling-seed out for a published value")
     if subject.condition is not None:
         options.note(f"the value holds provided that {subject.condition}")
     options.warn_if_delta_is_large(target if wanted == "epsilon" else found.upper, subject.dataset_size)

@@ -168,7 +168,7 @@ def ends_of(found: Account) -> tuple[Enclosure, Enclosure]:
 
 def _lead(relation: Relation, epsilon: End, delta: End, curve: ProvenCurve) -> str:
     if not isinstance(epsilon, Fraction):
-        return "No guarantee is proven: what is published may tell everything about a record."
+        return "No guarantee is proven: the publication may reveal everything about a record."
     what = "whether a record is in the data" if relation.counts_records else "what a record says"
     power = f"e^{rounded(epsilon, 'up')}"
     factor = f"{_exponential(epsilon)} times ({power})" if epsilon < _FACTORS_BELOW else f"{power} times"
@@ -201,12 +201,12 @@ def _meaning(relation: Relation, epsilon: Enclosure, delta: Enclosure) -> Sectio
         words={
             "ε (epsilon)": "how much more likely one record can make anything that is published. 0 is perfect; below 1 "
             "is strong; at 10 and more an attacker may learn nearly all, if attacks are as good as theory allows.",
-            "δ (delta)": "what may be added to a probability on top of that. It has to be far below one over the "
-            "number of records.",
-            "neighbours": f"{RELATIONS[str(relation)]}. What is published is compared between any two such datasets.",
+            "δ (delta)": "an amount that may be added to the probability in addition. It has to be far below one over "
+            "the number of records.",
+            "neighbours": f"{RELATIONS[str(relation)]}. The guarantee compares the releases of two such datasets.",
             "proven": "not estimated: a mathematical proof, computed in exact and interval arithmetic, gives both "
             f"bounds, ε in [{rounded(epsilon.exact_lower, 'down')}, {rounded(epsilon.exact_upper, 'up')}] at "
-            f"δ = {rounded(delta.exact_upper, 'up')}. What is published is the upper one.",
+            f"δ = {rounded(delta.exact_upper, 'up')}. Publish the upper one.",
         },
     )
 

@@ -167,7 +167,7 @@ def subject_of(
 
     found = example(name)
     if found.printed:
-        raise InvalidValue("ALGORITHM", name, "a repaired one", "what is printed may spend more than its budget")
+        raise InvalidValue("ALGORITHM", name, "a repaired one", "the published version may spend more than its budget")
     algorithm: Any
     algorithm, problem = found.calibrated(budget)
     given = {by_name()[word].name if word in by_name() else word: value for word, value in words.items()}

@@ -92,7 +92,8 @@ def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
         return []
     lines = ["", "## Exponents on a chosen problem", ""]
     lines.append(
-        "A match says that the rate is met somewhere, not everywhere; no verdict rests on the other problems.\n"
+        "A match shows that the rate is met somewhere, not everywhere; the other problems do not count for the "
+        "verdict.\n"
     )
     for one, check in found:
         told = ", ".join(map(str, check.others))
@@ -221,8 +222,8 @@ def _drawn(folder: Path, pictures: Sequence[Picture]) -> list[Path]:
 
 def _caption(picture: Picture) -> str:
     curves = [curve for panel in picture.panels for curve in panel.curves]
-    told = ["Bands: intervals of what was measured."] if any(curve.low for curve in curves) else []
-    told += ["Thin dashes: what is promised."] if any(curve.promised for curve in curves) else []
+    told = ["Bands: confidence intervals of the measurements."] if any(curve.low for curve in curves) else []
+    told += ["Thin dashes: the claims of the theorems."] if any(curve.promised for curve in curves) else []
     return " ".join(told)
 
 

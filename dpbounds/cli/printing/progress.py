@@ -40,7 +40,7 @@ def waiting_line(time_limit: Fraction | None) -> Iterator[None]:
     if _listener.get() is not None or not sys.stderr.isatty():
         yield
         return
-    advice = "; --time-limit S prints what is proven after S seconds" if time_limit is None else ""
+    advice = "; --time-limit S prints the best proven value after S seconds" if time_limit is None else ""
     done = Event()
     thread = Thread(target=_show, args=(done, advice), daemon=True)
     thread.start()

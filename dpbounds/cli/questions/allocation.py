@@ -99,7 +99,7 @@ def read_allocation(given: dict[str, Any], scheme: str, unknown: str | None) -> 
         raise InvalidValue("--solve", unknown, f"noise, epochs or batches with --sampling {scheme}")
     for what, name in (("steps", "epochs"), ("batches", "batches")):
         if unknown == what and given[name] is not None:
-            raise unfit(_as_given(name, given[name]), f"is what --solve {what} solves for")
+            raise unfit(_as_given(name, given[name]), f"is the unknown of --solve {what}")
     if given["batch_size"] is not None:
         if unknown == "batches":
             raise unfit(_as_given("batch_size", given["batch_size"]), "is what --solve batches solves for")

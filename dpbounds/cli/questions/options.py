@@ -246,8 +246,8 @@ PUBLISHING_OPTIONS = options(
         type=click.Choice(["full", "paper", "latex", "assessment"]),
         is_flag=False,
         flag_value="full",
-        help="Print the privacy statement, too: in full, in two sentences for a paper (or in LaTeX), or as what an "
-        "attacker can do, for an impact assessment.",
+        help="Print the privacy statement, too: in full, in two sentences for a paper (or in LaTeX), or for an "
+        "impact assessment, in terms of attacks.",
     ),
     click.option(
         "--certificate",
@@ -263,7 +263,7 @@ PUBLISHING_OPTIONS = options(
 def note_if_stopped(complete: bool) -> None:
     """Say on standard error that a time limit ended the proofs."""
     if not complete:
-        note("the time limit ended the search: what is shown is proven, and more time may prove more")
+        note("the time limit ended the search: the printed value is proven, and more time may improve it")
 
 
 def missing(option: str, wanted: str) -> click.UsageError:

@@ -154,7 +154,7 @@ def read_ledger(path: Path, dataset_size: int | None = None, last_alone: bool = 
         told["release"] = LAST_ITERATE
         conditions.append(ONLY_THE_LAST)
     if seeded:
-        note(f"the noise in {path} came from a seed that was given: whatever it guarantees is {CONDITION}")
+        note(f"the noise in {path} came from a given seed: its guarantee is {CONDITION}")
     if not conditions:
         return Subject(mechanism, told, size)
     condition = "; ".join(conditions)

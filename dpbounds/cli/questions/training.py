@@ -438,7 +438,7 @@ def _hidden(given: dict[str, Any], relation: Relation, unknown: str | None) -> E
     if relation.counts_records:
         refuse_without_positions("batches by position, of which only the last iterate is published,")
     for name, instead in (
-        ("sampling", "--order fixed, shuffled or secret says how batches are made"),
+        ("sampling", "set --order to fixed, shuffled or secret"),
         ("sample_rate", "give --batches M, or --batch-size B with --dataset-size N"),
         ("steps", "give --epochs N, a whole number"),
         ("max_batch_size", "its batches are fixed"),

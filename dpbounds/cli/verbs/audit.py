@@ -86,7 +86,10 @@ _ROW = "{:<34} {:>6} {:>9} {:>9}  {:<11} {}"
     help="Limit of CPU seconds of each audit; results then depend on the machine.",
 )
 @click.option(
-    "--enough", callback=PROBABILITY, metavar="PART", help="Stop when the bound reaches this share of the certified epsilon.  [default: 0.9]"
+    "--enough",
+    callback=PROBABILITY,
+    metavar="PART",
+    help="Stop when the bound reaches this share of the certified epsilon.  [default: 0.9]",
 )
 @click.option(
     "--jobs",
@@ -307,10 +310,10 @@ def _write_report(path: Path, findings: Sequence[AuditedAlgorithm], confidence: 
                 points=(
                     f"“at least” holds with {confidence:.4g} confidence for all lines together: ε is no smaller",
                     "“certified” is the proven upper bound on what the ledger of the run spends: ε is no larger",
-                    "“claimed” is what the algorithm was asked to keep",
+                    "“claimed” is the budget of the algorithm",
                     "a lower bound above an upper one shows that the code or the ledger is wrong; a lower bound far "
                     "below proves nothing: another attack may do better",
-                    "“unassuming” relies on nothing that the ledger says; “limit” says what kept the lower bound low",
+                    "“unassuming” does not rely on the ledger; “limit” is the reason for a low lower bound",
                 ),
             ),
             Section(

@@ -297,7 +297,7 @@ def _failing(found: Calibration, digits: int) -> str:
         if not found.complete:
             return "not known: the time limit ended the search"
         less = found.solve in ("noise", "batches")
-        return f"not known: no attack is known, so that {'less' if less else 'more'} may do"
+        return f"unknown: no attack is known, so that {'less' if less else 'more'} may suffice"
     _, unsafe = _directions(found.solve)
     value = str(found.fails_at) if found.solve in _WHOLE else to_decimal(found.fails_at, digits, unsafe)
     if _is_tight(found):

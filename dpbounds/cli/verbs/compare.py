@@ -60,7 +60,7 @@ def command(first: str, second: str, words: tuple[str, ...], parts: str | None, 
     if ratio is not None:
         click.echo(f"ratio: {ratio.decimals(6)[1]}")
     if left.up_to_constant != right.up_to_constant:
-        click.echo("note: one is a bound and the other an order of growth: the ratio says nothing about constants")
+        click.echo("note: one is a bound and the other an order of growth: the ratio is not meaningful for constants")
     for label, names in (("both assume", shared), ("the first also", first_only), ("the second also", second_only)):
         if names:
             click.echo(f"{label}: {', '.join(names)}")

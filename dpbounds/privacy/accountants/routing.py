@@ -64,7 +64,7 @@ _NODES, _LAW = 250, 70_000  # nodes of a distribution; and node-frequency produc
 _EXACT_WORK, _GROUPED_WORK = 70_000_000, 25_000_000  # products: some ten seconds, and four for both bounds of groups
 _GROUPED_ACCURACY = 1e-7  # relative, of δ: groups are wider
 _FEWEST_GROUPS = 16
-_NOT_PLANNABLE = "these numbers lie beyond what this route can plan in doubles; ask with route='auto'"
+_NOT_PLANNABLE = "these numbers are out of range for this method in double precision; use route='auto'"
 
 
 def shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: float) -> Mapping[Fraction, Proof]:

@@ -67,8 +67,8 @@ def _along_chains(
     probe = neighbour_classes(factory(PROBES[solve]), budget.relation)
     if any(holds_shuffling(each.product) for each in probe.every()):
         raise UnsupportedMechanism(
-            "calibration for groups on shuffled batches: every value tried takes minutes; ask what a noise multiplier "
-            "spends on the group (`group_account`, --group-size), or calibrate as if no order were secret"
+            "calibration for groups on shuffled batches: every value tried takes minutes; compute ε of the group for "
+            "a given noise multiplier (`group_account`, --group-size), or calibrate as if no order were secret"
         )
     alone, fails_at = one_record()
 

@@ -46,7 +46,7 @@ def demand_no_final_distance(mechanism: Mechanism, because: str) -> None:
         Trait.PER_RECORD,
         mechanism,
         lambda part: (
-            f"{because}, so that the final distance given for {type(part).__name__} says too little: it needs "
+            f"{because}, so that the sensitivity given for {type(part).__name__} is not enough: it needs "
             "the per-record bound C; give the noise per unit of C (noise_multiplier, or radius), no sensitivity"
         ),
     )
@@ -83,8 +83,8 @@ def demand_no_blocks(mechanism: Mechanism, where: str) -> None:
         Trait.UNDIVIDED,
         mechanism,
         lambda part: (
-            f"a matrix mechanism inside {where}: it says itself in which steps a record takes part, and how these are "
-            "drawn; take it out, with participation cyclic-poisson where its batches are drawn"
+            f"a matrix mechanism inside {where} is not supported, as it has its own participation pattern and "
+            "sampling; use it alone, with participation cyclic-poisson if its batches are drawn"
             if part.whole
             else f"blocks in parallel inside {where} have no proven pair here: sample inside the blocks with Poisson "
             "sampling, or run the blocks one after the other"

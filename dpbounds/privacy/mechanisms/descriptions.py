@@ -56,9 +56,7 @@ def described(mechanism: Mechanism, count: int) -> JsonObject:
     else:
         inner, sampling = mechanism, {"sampling": FULL_BATCH}
     if inner.name not in MECHANISMS or inner.whole:
-        raise UnsupportedMechanism(
-            f"a ledger holds single releases, and has no way to write {inner!r}: list what it consists of"
-        )
+        raise UnsupportedMechanism(f"a ledger holds single releases, and cannot hold {inner!r}: list its parts")
     return {"mechanism": inner.name, **written(inner), **sampling, "count": count}
 
 

@@ -88,7 +88,7 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
     if upper == 0:
         upper = Fraction(1, 10**9)  # δ = 0, or no ε at all, is nothing that is shown by rounding up
     best: _Found | None = None
-    reason = far = "none of the attempts came within 3 % of what is proven"
+    reason = far = "none of the attempts came within 3 % of the proven value"
     known: dict[Any, Any] = {}
     tried = False
     for hints in _attempts(subject, order, upper, releases):
@@ -112,8 +112,8 @@ def _found(subject: Account, releases: list[dict[str, Any]], order: str, upper: 
     checker.effort.done = 0.0
     if best is None:
         raise CertificateError(
-            f"no certificate: the stand-alone checker could not confirm the upper bound ({reason}); publish "
-            "what dpbounds says, with the command that says it"
+            f"no certificate: the stand-alone checker could not confirm the upper bound ({reason}); publish the "
+            "value with the command that computes it"
         )
     return best
 

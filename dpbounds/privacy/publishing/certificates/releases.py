@@ -44,7 +44,7 @@ def why_no_certificate(part: Mechanism, relation: Relation, group_size: int = 1)
     if part.whole:
         return None
     if inner.name not in standalone_checker.NOISES or scheme is None:
-        return f"{_NO_PAIR} {part!r}: publish the command and what it says"
+        return f"{_NO_PAIR} {part!r}: publish the command and its output"
     noise = _noise(inner)
     if isinstance(part, PoissonSampled):
         finally_given = kind == inner.name and noise["sensitivity"] is not None

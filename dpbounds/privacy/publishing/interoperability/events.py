@@ -55,7 +55,7 @@ _UNREADABLE = {
 
 _UNWRITABLE: dict[type[Mechanism], str] = {
     mechanisms.UniformBall: "there is no event with noise on a ball, and none that stands for its (0, δ) guarantee",
-    mechanisms.AboveThreshold: "there is no event for it; ZCDP(epsilon**2 / 2, relation=...) is what it satisfies",
+    mechanisms.AboveThreshold: "there is no event for it; it satisfies ZCDP(epsilon**2 / 2, relation=...)",
     mechanisms.RenyiDP: "there is no event for a Rényi guarantee at finitely many orders",
     mechanisms.MatrixMechanism: "there is no event for correlated noise; without samples it spends what one Gaussian "
     "release does, with the noise divided by its sensitivity",
@@ -202,8 +202,8 @@ class _Reader:
         name = type(event).__name__
         if type(event) is not getattr(self.library, name, None):
             raise UnsupportedMechanism(
-                f"{name} is not one of dp-accounting's own events, and what it adds to them is not known here; "
-                "write it with those, or as a mechanism"
+                f"{name} is not one of dp-accounting's own events, and is not supported; use those, or a mechanism "
+                "of dpbounds"
             )
         match name:
             case "NoOpDpEvent":

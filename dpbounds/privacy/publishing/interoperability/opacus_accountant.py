@@ -179,8 +179,8 @@ class CertifiedAccountant:
             if batches != 1:
                 raise UnsupportedMechanism(
                     f"{batches} batches were accumulated for one step: a record that is in several of them counts "
-                    "several times, so that this is not a Poisson sample; take one batch per step, split where memory "
-                    "is short by opacus.utils.batch_memory_manager.BatchMemoryManager"
+                    "several times, so that this is not a Poisson sample; take one batch per step, and split it with "
+                    "opacus.utils.batch_memory_manager.BatchMemoryManager if memory is short"
                 )
             if hasattr(optimizer, "unclipped_num_std"):
                 raise UnsupportedMechanism(
