@@ -32,7 +32,7 @@ class Order(StrEnum):
 
     @property
     def zeroes(self) -> bool:
-        """Whether the record contributes nothing in one of the datasets, and keeps its place."""
+        """Whether the record is a null record in one of the datasets, and keeps its place."""
         return self in (Order.ZERO, Order.RESTORE)
 
 
@@ -73,7 +73,7 @@ class Relation(StrEnum):
 
     @property
     def orders(self) -> tuple[Order, ...]:
-        """The orders in which two neighbours can stand; a replacement is its own reversal."""
+        """The orders of two neighbours; a replacement is its own reversal."""
         match self:
             case Relation.ADD_OR_REMOVE_ONE:
                 return Order.REMOVE, Order.ADD

@@ -465,7 +465,10 @@ def test_a_number_of_batches_is_for_whole_epochs_and_one_participation(refused):
         ("batches --sampling random-allocation --epochs 1.5", "--epochs 1.5"),
         ("batches --sampling random-allocation --epochs 1 --participations 2", "--participations 2"),
         ("batches --sampling balls-in-bins --epochs 1 --redraw --batches 3", "--batches 3"),
-        ("steps --sampling balls-in-bins --epochs 3 --redraw --batches 10", "--epochs 3 is the unknown of --solve steps"),
+        (
+            "steps --sampling balls-in-bins --epochs 3 --redraw --batches 10",
+            "--epochs 3 is the unknown of --solve steps",
+        ),
     ):
         assert fragment in refused(*words, "--solve", *options.split())
 

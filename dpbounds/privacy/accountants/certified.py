@@ -83,7 +83,7 @@ class Account(Displayed):
 
     @property
     def tight(self) -> bool:
-        """Whether what is proven to suffice is, up to the width of the proofs, also what an attack attains."""
+        """Whether the upper bound is also attained by an attack, up to the width of the proofs."""
         return neighbour_classes(self.mechanism, self.relation).tight
 
     def _sheet(self) -> Sheet:
@@ -176,7 +176,7 @@ def account(
     route: Route = "auto",
     time_limit: ExactLike | None = None,
 ) -> Account:
-    """Prove ε(δ) or δ(ε), whichever was not given, and keep the proofs.
+    """Prove ε(δ) or δ(ε), the one that was not given, and keep the proofs.
 
     Arguments and errors as for :func:`epsilon`; exactly one of δ in (0, 1) and ε >= 0 is given, and ``route`` asks for
     one route alone.
@@ -223,7 +223,7 @@ def delta_curve(
     *,
     tolerance: float = DEFAULT_TOLERANCE,
 ) -> tuple[Enclosure, ...]:
-    """Enclose δ(ε) at many ε at once, for little more than one costs: one integral or lattice serves them all.
+    """Enclose δ(ε) at many ε, for little more time than one takes: one integral or lattice serves all of them.
 
     Arguments and errors as for :func:`delta`, with any number of ε. Batches allocated in secret get wider answers than
     ``delta`` gives, unless a tolerance is asked for.
@@ -278,7 +278,7 @@ def _moments_may_help(classes: NeighbourClasses, proofs: Named, enclosure: Enclo
 
 
 def _by_moments(enclosure: Enclosure, mechanism: Mechanism, target: Target, relation: Relation) -> Proof | None:
-    """A smaller upper bound by Rényi divergences; None where the pairs' is smaller, or nothing is proven.
+    """Return a smaller upper bound by Rényi divergences; None if the pairs' is smaller, or nothing is proven.
 
     Where pairs are not attained, adding up divergences can be better than composing the pairs.
     """
@@ -323,7 +323,7 @@ def _all_classes(classes: NeighbourClasses, questions: Sequence[Question]) -> li
 
 
 def _at_round_ends(classes: NeighbourClasses, known: Named, asked: Question) -> Named:
-    """Proofs of ε(δ), with an upper bound at a short decimal where δ at it is proven; not where time is limited."""
+    """Return proofs of ε(δ) with a short decimal as upper bound, if δ is proven there; not with a time limit."""
     if not asked.target.for_epsilon or asked.route != "auto" or is_limited():
         return known
     products = [each.product for each in classes.every()]
@@ -338,7 +338,7 @@ def _at_round_ends(classes: NeighbourClasses, known: Named, asked: Question) -> 
 
 
 def _at_a_glance(classes: NeighbourClasses, questions: Sequence[Question]) -> dict[str, list[Proof]]:
-    """By the name of the class, wide proofs: where time is limited, it may be over before the last class's turn."""
+    """Return wide proofs by the name of the class: with a time limit, it may end before the last class is proven."""
     found = {each.name: _answered_at_a_glance(each.product, questions) for each in classes.every()}
     return {name: proofs for name, proofs in found.items() if proofs}
 
@@ -355,7 +355,7 @@ def _narrowest(glances: Sequence[Proof] | None, proofs: Sequence[Proof]) -> list
 
 
 def _answered_at_a_glance(product: Product, questions: Sequence[Question]) -> list[Proof]:
-    """Wide proofs; none where there is no proof."""
+    """Return wide proofs; none if there is no proof."""
     wide = [replace(question, tolerance=max(question.tolerance, _GLANCE)) for question in questions]
     try:
         return _answered(product, wide)
@@ -364,7 +364,7 @@ def _answered_at_a_glance(product: Product, questions: Sequence[Question]) -> li
 
 
 def _dominated_by(leasts: Sequence[End], glances: Sequence[Proof]) -> dict[int, Proof]:
-    """By the question's index, the proofs that show that a product spends no more than ``leasts``."""
+    """Return, by the question's index, the proofs that a product spends no more than ``leasts``."""
     return {
         index: Proof(proof.enclosure, "dominated", proof.parameters)
         for index, (least, proof) in enumerate(zip(leasts, glances, strict=False))
@@ -397,7 +397,7 @@ def _at_most(product: Product, first: Proof, least: Fraction, target: Target) ->
 
 
 def _answered(product: Product, questions: Sequence[Question]) -> list[Proof]:
-    """One proof per question; where several ask for δ(ε), what they have in common is computed once."""
+    """Return one proof per question; questions about δ(ε) share their common work."""
     known: Mapping[Fraction, Proof] = {}
     if len(questions) > 1:
         with contextlib.suppress(TimeIsUp):
@@ -417,7 +417,7 @@ def _shared_deltas(product: Product, questions: Sequence[Question]) -> Mapping[F
 
 
 def _in_time(product: Product, asked: Question) -> Proof:
-    """The proof, or what is proven at once where the time is up."""
+    """Return the proof, or a quick proof if the time is up."""
     try:
         return _proven(resolved(product), asked)
     except TimeIsUp:
@@ -428,7 +428,7 @@ def _in_time(product: Product, asked: Question) -> Proof:
 
 
 def _together(classes: NeighbourClasses, proofs: Named, attacks: Named) -> Enclosure:
-    """The maximum over the classes: upper bounds from what dominates, lower bounds from what is attained."""
+    """Return the maximum over the classes: upper bounds of dominating pairs, lower bounds of attained ones."""
     found: Enclosure | None = None
     for each, (_, proof) in zip(classes.every(), proofs, strict=True):
         if proof.route == "dominated":
@@ -447,7 +447,7 @@ def _together(classes: NeighbourClasses, proofs: Named, attacks: Named) -> Enclo
 def prove_epsilon(
     product: Product, delta: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
 ) -> Proof:
-    """Prove an enclosure of ε(δ) for one product of pairs; the narrowest that the routes tried could reach."""
+    """Prove an enclosure of ε(δ) for one product of pairs: the narrowest that the methods reach."""
     return _proven(resolved(product), Question(Target("delta", delta), tolerance, route, work))
 
 
@@ -455,7 +455,7 @@ def prove_epsilon(
 def prove_delta(
     product: Product, epsilon: Fraction, tolerance: float, route: Route = "auto", work: Work | None = None
 ) -> Proof:
-    """Prove an enclosure of δ(ε) for one product of pairs; the narrowest that the routes tried could reach."""
+    """Prove an enclosure of δ(ε) for one product of pairs: the narrowest that the methods reach."""
     return _proven(resolved(product), Question(Target("epsilon", epsilon), tolerance, route, work))
 
 

@@ -125,7 +125,7 @@ def group_account(
 
 
 def group_products(mechanism: Mechanism, relation: Relation, k: int) -> tuple[tuple[Product, ...], bool]:
-    """Products of which the worst dominates for a group of k records, and whether they are attained.
+    """Return products, the worst of which dominates for a group of k records, and whether they are attained.
 
     Raises:
         UnsupportedMechanism: No such pair is proven for a part.
@@ -135,7 +135,7 @@ def group_products(mechanism: Mechanism, relation: Relation, k: int) -> tuple[tu
 
 
 def is_attained(mechanism: Mechanism, relation: Relation, k: int) -> bool:
-    """Whether what :func:`group_account` says is what some datasets spend."""
+    """Return whether some datasets spend the value of :func:`group_account`."""
     try:
         return group_products(mechanism, relation, k)[1]
     except UnsupportedMechanism:
@@ -146,7 +146,7 @@ def is_attained(mechanism: Mechanism, relation: Relation, k: int) -> bool:
 
 
 def _grown(mechanism: Mechanism, order: Order, k: int) -> tuple[Product, ...]:
-    """Products that dominate for a group that leaves (remove), joins (add) or is replaced, by how it lies in blocks.
+    """Return dominating products for a group that is removed, added or replaced, for each distribution to blocks.
 
     Raises:
         UnsupportedMechanism: For a part no such pair is proven, or there are too many ways.
@@ -166,7 +166,7 @@ def _grown(mechanism: Mechanism, order: Order, k: int) -> tuple[Product, ...]:
 
 
 def _shared_out(partition: InParallel, order: Order, k: int) -> tuple[Product, ...]:
-    """The ways in which k records lie in the blocks.
+    """Yield the distributions of k records to the blocks.
 
     Replaced records may change blocks: k removals and k additions, 2k steps in all, are shared out then.
     """
@@ -201,7 +201,7 @@ def _gathers(products: Sequence[Product]) -> bool:
 
 
 def _dearest(products: Iterable[Product]) -> tuple[Product, ...]:
-    """The products without those that another one dominates for a plain reason."""
+    """Return the products that no other one dominates for a simple reason."""
     kept: list[Product] = []
     for product in products:
         if not any(_is_at_least(other, product) for other in kept):
@@ -259,7 +259,7 @@ def _attacks(mechanism: Mechanism, ways: Iterable[Product]) -> tuple[Product, ..
 
 
 def _chains(classes: NeighbourClasses, relation: Relation, k: int) -> tuple[_GroupChain, ...]:
-    """The chains of k removals and of k additions, or of k replacements.
+    """Return the chains of k removals and of k additions, or of k replacements.
 
     Records of a group may lie in different blocks: each link has the largest profile of its direction.
     """
@@ -272,7 +272,7 @@ def _chains(classes: NeighbourClasses, relation: Relation, k: int) -> tuple[_Gro
 
 
 def with_fewest(mechanism: Mechanism, relation: Relation, k: int) -> Mechanism:
-    """With the sizes of the last link: of n records k - 1 have gone before, and samples spend more then.
+    """Return the mechanism at the last link: k - 1 of n records are gone, and samples spend more then.
 
     Raises:
         UnsupportedMechanism: Nothing is left to draw from.
@@ -336,14 +336,14 @@ class _GroupChain:
         return Chain((Link(forward, backward),) * self.k)
 
     def _proven(self, parts: Sequence[Fraction]) -> Fraction:
-        """The chain's bound at a split of ε, with certified profiles."""
+        """Return the chain's bound at a split of ε, with certified profiles."""
         forward = ChordCurve.of(self.forward, [part for part in parts if part >= 0])
         backward = ChordCurve.of(self.backward, [-part for part in parts if part < 0])
         return Chain((Link(forward, backward),) * self.k).upper(parts)
 
 
 def _estimate(products: Sequence[Product]) -> Callable[[Fraction], Fraction]:
-    """The largest of the products' profiles, roughly: looked at near where it is asked for, interpolated in between."""
+    """Estimate the largest of the products' profiles: evaluated near the argument, interpolated in between."""
     profiles = [_estimated_log_delta(resolved(product)) for product in products]
 
     @cache
@@ -404,7 +404,7 @@ class ChordCurve:
 
     @classmethod
     def of(cls, products: Sequence[Product], wanted: Sequence[Fraction]) -> ChordCurve:
-        """The largest of the products' profiles, certified where it is wanted, or at evenly spaced points between."""
+        """Return the largest of the products' profiles, certified at given points, or at evenly spaced ones."""
         points = sorted(set(wanted))
         if len(points) > _POINTS:
             low, high = points[0], points[-1]
@@ -418,7 +418,7 @@ class ChordCurve:
         )
 
     def __call__(self, epsilon: Fraction) -> Fraction:
-        """The bound at ε >= 0, rounded up."""
+        """Return the bound at ε >= 0, rounded up."""
         right = bisect_right(self.points, epsilon)
         if right == 0:
             return Fraction(1)

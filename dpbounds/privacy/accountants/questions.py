@@ -55,7 +55,7 @@ class Question:
 
 
 def by_closed_form(product: Product, asked: Question) -> Proof | None:
-    """The answer where a closed form is known, or is the only route asked for; else None."""
+    """Answer by a closed form, if one is known, or is the requested method; else None."""
     if asked.route != "closed form" and not (asked.route == "auto" and has_closed_form(product)):
         return None
     closed_form = epsilon_by_closed_form if asked.target.for_epsilon else _delta_by_closed_form

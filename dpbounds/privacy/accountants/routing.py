@@ -68,7 +68,7 @@ _NOT_PLANNABLE = "these numbers are out of range for this method in double preci
 
 
 def shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: float) -> Mapping[Fraction, Proof]:
-    """δ(ε) by the route that :func:`proven` would take, where that one serves many ε at once."""
+    """Return δ(ε) by the method of :func:`proven`, if it serves many ε at once."""
     if _infinite_losses(product, Fraction(1)):
         return {}
     if has_few_outcomes(product) or len(product) > _MANY:
@@ -83,7 +83,7 @@ def shared_deltas(product: Product, epsilons: Sequence[Fraction], tolerance: flo
 
 
 def proven(product: Product, asked: Question) -> Proof:
-    """The narrowest enclosure that the routes tried could reach."""
+    """Return the narrowest enclosure that the methods reach."""
     if holds_shuffling(product):
         from dpbounds.privacy.routes.shuffling.enclosed import proven as proven_of_shuffled
 
@@ -193,7 +193,7 @@ def allocated(
 
 
 def at_once(product: Product, asked: Question) -> Proof:
-    """Return what closed forms prove in milliseconds, or what always holds."""
+    """Return the result of closed forms, which takes milliseconds, or a trivial bound."""
     if holds_shuffling(product):
         from dpbounds.privacy.routes.shuffling.enclosed import in_known_order, upper_end_of
 
@@ -207,7 +207,7 @@ def at_once(product: Product, asked: Question) -> Proof:
 
 
 def at_most(product: Product, least: Fraction, target: Target) -> bool:
-    """Whether a quick bound shows that the product spends no more than ``least`` at the target."""
+    """Return whether a quick bound shows that the product spends no more than ``least`` at the target."""
     gaussian = as_gaussian(product)
     if gaussian is None or has_closed_form(product) or not plannable(product, target.value):
         return False
@@ -220,7 +220,7 @@ def at_most(product: Product, least: Fraction, target: Target) -> bool:
 
 
 def in_as_few(product: Product, proof: Proof) -> Product:
-    """A product that dominates this one, in as few groups as the proof took."""
+    """Return a product that dominates this one, in as few groups as the proof used."""
     groups = proof.parameters.get("groups")
     return between_groups(product, groups).dearer if isinstance(groups, int) else product
 

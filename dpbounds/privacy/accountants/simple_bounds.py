@@ -1,4 +1,4 @@
-"""Bounds on what a product of pairs spends that hold without composing it: where every route declines, or is wide.
+"""Bounds on a product of pairs without composing it: for use if every method declines, or is wide.
 
 *Basic composition.* For a product of pairs (P_i, Q_i) let δ_i = H_{e^(ε_i)}(P_i ‖ Q_i). Then P_i = P_i' + R_i with
 0 <= P_i' <= e^(ε_i) Q_i and a measure R_i >= 0 of mass δ_i (the part of P_i above e^(ε_i) Q_i). Replacing one factor

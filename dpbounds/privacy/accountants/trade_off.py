@@ -66,7 +66,7 @@ class TradeOff(Displayed):
         *,
         tolerance: float = DEFAULT_TOLERANCE,
     ) -> TradeOff:
-        """Take the certified upper bounds of δ(ε) at some ε, each at least 0; more of them give a better bound.
+        """Build the bound from certified upper bounds of δ(ε) at some ε >= 0; more of them give a better bound.
 
         Raises:
             InvalidValue: A value is not allowed.
@@ -78,7 +78,7 @@ class TradeOff(Displayed):
         return cls((epsilon, Fraction(ends.exact_upper)) for epsilon, ends in zip(given, found, strict=True))
 
     def __call__(self, type_one_error: ExactLike) -> Fraction:
-        """Return the bound, rounded down: no test with this error of the first kind has less of the second.
+        """Return the smallest false negative rate at this false positive rate, rounded down.
 
         Args:
             type_one_error: a in [0, 1].
@@ -107,7 +107,7 @@ class TradeOff(Displayed):
 def membership_advantage(
     mechanism: Mechanism, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE, *, tolerance: float = DEFAULT_TOLERANCE
 ) -> Enclosure:
-    """Enclose δ(0), the largest total variation distance: the most by which true positives can exceed false ones.
+    """Enclose δ(0), the largest total variation distance: the maximum of true minus false positive rates.
 
     Of all guesses whether the record is in the data, half of the cases being so, a share of (1 + δ(0))/2 at most is
     right. Errors as for :func:`dpbounds.privacy.accountants.certified.delta`.

@@ -69,7 +69,7 @@ class RandomRuns:
 
 @working(OUTER_PRECISION)
 def tuned_pure(epsilon: ExactLike, runs: RandomRuns) -> Fraction:
-    """Return (2+η)ε: what the best of a random number of ε-DP runs spends (``tuning.md``, section 2).
+    """Return (2+η)ε, spent by the best of a random number of ε-DP runs (``tuning.md``, section 2).
 
     >>> tuned_pure("0.1", RandomRuns("0.01"))  # geometric, 100 runs on average
     Fraction(3, 10)
@@ -85,7 +85,7 @@ def tuned_fixed(
     delta: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Enclosure:
-    """Enclose what a fixed number of runs spends, of which only the best is published: that of all of them.
+    """Enclose the ε of the best of a fixed number of runs: that of all of them.
 
     Arguments and errors as for :func:`dpbounds.privacy.accountants.certified.epsilon`, and ``runs``, a positive whole
     number. The lower bound is that of publishing all.
@@ -162,7 +162,7 @@ def tuned_enclosure(
     delta: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Enclosure:
-    """Enclose what the best of a random number of runs spends: :func:`tuned_epsilon`, and what an attack attains.
+    """Enclose the ε of the best of a random number of runs: :func:`tuned_epsilon`, and the bound of an attack.
 
     Arguments and errors as there. The lower bound is 0 where no attack on a single run has a distribution in closed
     form.

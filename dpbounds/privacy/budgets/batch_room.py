@@ -1,4 +1,4 @@
-"""How large batches must be allowed to be so that cutting them costs next to nothing."""
+"""The smallest maximum batch size at which truncating Poisson samples hardly increases ε."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def least_max_batch_size(
     *,
     cost: ExactLike = "0.001",
 ) -> int:
-    """Return the smallest B at which cutting Poisson samples is proven to cost less than a share of ε.
+    """Return the smallest B at which truncating Poisson samples is proven to increase ε by less than a given share.
 
     What is compared is what is proven: ε(δ) with batches of at most B records against uncut Poisson samples, which no
     B undercuts. At the answer it is proven; at B - 1 it is not.
@@ -60,7 +60,7 @@ def least_max_batch_size(
 
     @cache
     def spent(most: int, rank: int) -> Fraction:
-        """δ at the ε allowed, by one class of neighbours (past the last one: none)."""
+        """Return δ at the allowed ε, for one class of neighbours (past the last one: none)."""
         cut = TruncatedPoisson(part.mechanism, part.sample_rate, most, part.dataset_size) ** steps
         classes = list(neighbour_classes(cut, neighbours).every())
         if rank >= len(classes):
@@ -94,12 +94,12 @@ def least_max_batch_size(
 
 
 def _chance(part: TruncatedPoisson, most: int) -> float:
-    """About the probability that a sample exceeds that size."""
+    """Estimate the probability that a sample exceeds that size."""
     return float(betainc(most, part.dataset_size - most, float(part.sample_rate)))
 
 
 def _seldom(part: TruncatedPoisson, chance: float) -> int:
-    """The least size that is exceeded with less than about that probability."""
+    """Return the smallest size that is exceeded with less than about that probability."""
     low, high = 0, part.dataset_size
     while high - low > 1:
         middle = (low + high) // 2

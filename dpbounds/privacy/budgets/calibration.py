@@ -1,4 +1,4 @@
-"""The smallest noise, the most steps, the largest rate that keep a budget, with a proof of both sides.
+"""Calibration: the smallest noise, or the most steps or largest rate, for a budget, with a proof of both sides.
 
 The search runs in floating point; what is returned rests on two certified evaluations alone, one on each side. That no
 smaller noise (more steps, higher rate) would do either follows from monotonicity, proven in ``pairs.md``.
@@ -57,7 +57,7 @@ TOLERANCE = Fraction(1, 1000)  # relative distance of what suffices and what fai
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Calibration(Displayed):
-    """A parameter that keeps the budget, and a neighbouring one that does not, both proven.
+    """A parameter that satisfies the budget, and a neighbouring one that does not, both proven.
 
     Attributes:
         value: Suffices (a noise multiplier, a whole number of steps, or a sample rate): by the dominating pairs or,
@@ -94,7 +94,7 @@ class Calibration(Displayed):
 
     @property
     def gap(self) -> Fraction | None:
-        """How far the best value may be from ``value``, as a share of it; None where no value is known to fail.
+        """Relative distance of ``value`` from the best value, at most; None if no value is known to fail.
 
         The least noise is at least ``(1 - gap) * value``, the largest rate at most ``(1 + gap) * value``. 0 where
         nothing lies in between: whole numbers next to each other, a rate of 1, one batch.
@@ -106,7 +106,7 @@ class Calibration(Displayed):
 
     @property
     def within_tolerance(self) -> bool:
-        """Whether the gap is known and at most 1/1000. Where it is not, ``value`` suffices, and better ones may."""
+        """Whether the gap is known and at most 1/1000. Otherwise ``value`` suffices, and better ones may."""
         return self.gap is not None and self.gap <= TOLERANCE
 
     def _sheet(self) -> Sheet:
@@ -134,7 +134,7 @@ class Calibration(Displayed):
 
     @property
     def in_words(self) -> str:
-        """How far from the best value this one may be, rounded up."""
+        """The gap in words, rounded up."""
         side = "less" if self.solve in ("noise", "batches") else "more"
         if self.gap is None:
             return f"nothing is proven to fail, and {side} may suffice"

@@ -1,4 +1,4 @@
-"""The search for the value of a monotone parameter that just keeps a budget.
+"""Search for the value of a monotone parameter at which a budget is just satisfied.
 
 Estimates find the place; what is returned are the closest values that were *proven* to suffice and to fail. A search
 varies y, the logarithm of the parameter, signed so that a larger y spends less (``parameter.py``).
@@ -92,7 +92,7 @@ def halved(
     close: float,
     looks: int | None = None,
 ) -> tuple[float, float]:
-    """Halve what lies between a place where a property holds and a less safe one where it does not.
+    """Halve the interval between a place where a property holds and a less safe one where it does not.
 
     Args:
         inside: y where it holds.

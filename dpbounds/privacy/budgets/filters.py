@@ -1,4 +1,4 @@
-"""Noise that is chosen as the run goes: filters, which stop before a budget is exceeded, and an odometer.
+"""Privacy filters, which refuse releases that would exceed a budget, and an odometer, for adaptive noise.
 
 The certified accountant composes releases that were fixed in advance. If the noise of a release, its kind, or whether
 there is another one, depends on earlier outputs, its answer for the sequence that happened to run proves nothing
@@ -52,7 +52,7 @@ class RenyiCurve(Protocol):
         """The neighbouring relation that the curve holds for."""
 
     def renyi(self, order: Fraction) -> Fraction:
-        """Return a proven upper bound on D_λ between any two neighbours in either order, whatever was released before.
+        """Return a proven upper bound on D_λ between any two neighbours in either order, given any earlier releases.
 
         Args:
             order: λ, a rational number greater than 1.
@@ -245,7 +245,7 @@ class _SumFilter(_Filter):
 
     @property
     def remaining(self) -> Fraction:
-        """Return what is left of the budget, exactly."""
+        """The rest of the budget, exact."""
         return self.budget - self.spent
 
     @abstractmethod
@@ -253,7 +253,7 @@ class _SumFilter(_Filter):
         """Return the cost of the release, rounded up."""
 
     def admits(self, step: Chargeable) -> bool:
-        """Whether the release fits into what is left; errors as for ``spend``."""
+        """Return whether the release fits into the rest of the budget; errors as for ``spend``."""
         return self.cost(step) <= self.remaining
 
     def spend(self, step: Chargeable) -> Self:
@@ -279,7 +279,7 @@ def _down(value: Fraction) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ZCDPFilter(_SumFilter):
-    """Keeps the sum of ρ within a budget: whatever is chosen adaptively, the whole is ``budget``-zCDP.
+    """A filter for zCDP: the sum of ρ stays within a budget, so that adaptive releases are ``budget``-zCDP.
 
     Steps: mechanisms with a finite ρ (a sample gains nothing here: see :class:`RenyiFilter`), and guarantees that imply
     one: pure, zCDP, Gaussian or bounded-range.
@@ -314,7 +314,7 @@ class ZCDPFilter(_SumFilter):
         return 2 * self.remaining
 
     def epsilon(self, delta: ExactLike) -> Fraction:
-        """ε at δ of the whole interaction, rounded up: of the budget, whatever part of it was spent."""
+        """Return ε at δ of the whole interaction, rounded up: that of the budget, even if a part of it was spent."""
         return zcdp_epsilon(self.budget, delta)
 
 
@@ -347,13 +347,13 @@ class GaussianFilter(_SumFilter):
         return self.remaining
 
     def epsilon(self, delta: ExactLike) -> Fraction:
-        """ε at δ of the whole interaction, rounded up: of the budget, whatever part of it was spent."""
+        """Return ε at δ of the whole interaction, rounded up: that of the budget, even if a part of it was spent."""
         return gaussian_epsilon(self.budget, delta)
 
 
 @dataclass(frozen=True, slots=True)
 class RenyiFilter(_Filter):
-    """Keeps (ε, δ) by Rényi orders fixed in advance: a step is admitted while it fits at *some* of them.
+    """A filter for (ε, δ) by fixed Rényi orders: a step is admitted while it fits at *some* order.
 
     Which order is left at the end depends on what was released, so that δ is split over the orders, in parts fixed in
     advance: without the split, choosing the order afterwards exceeds δ (``filters.md``, section 3). One order alone,
@@ -396,7 +396,7 @@ class RenyiFilter(_Filter):
         relation: str | Relation,
         weights: Iterable[ExactLike] | None = None,
     ) -> Self:
-        """Return the filter that keeps (ε, δ).
+        """Return the filter for (ε, δ).
 
         Args:
             orders: At least one, each greater than 1, none twice.
@@ -429,7 +429,7 @@ class RenyiFilter(_Filter):
 
     @property
     def remaining(self) -> tuple[tuple[Fraction, Fraction], ...]:
-        """(order, what is left of its budget) for every order that can still admit a step."""
+        """Pairs (order, rest of its budget) for every order that can still admit a step."""
         return tuple(
             (order, budget - spent)
             for order, budget, spent in zip(self.orders, self.budgets, self.spent, strict=True)
@@ -445,7 +445,7 @@ class RenyiFilter(_Filter):
         return tuple(renyi_cost(step, order, self.relation) for order in self.orders)
 
     def admits(self, step: Chargeable) -> bool:
-        """Whether the release fits at some order; errors as for ``spend``."""
+        """Return whether the release fits at some order; errors as for ``spend``."""
         return self._has_room_for(self.cost(step))
 
     def spend(self, step: Chargeable) -> Self:
@@ -514,7 +514,7 @@ class Odometer:
         rungs: int = 24,
         ratio: ExactLike = 4,
     ) -> Self:
-        """Return an odometer that has counted nothing yet.
+        """Return an odometer with nothing spent.
 
         Args:
             delta: In (0, 1); equal parts go to the rungs.

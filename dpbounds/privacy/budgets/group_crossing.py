@@ -1,4 +1,4 @@
-"""The noise, steps or rate at which k records that differ together just keep a budget (``accountants/groups.py``)."""
+"""Calibration for groups: the noise, steps or rate at which k records together satisfy a budget."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OneRecord = Callable[[], tuple[Fraction, Fraction | None]]
 def calibrated_for_groups(
     factory: Callable[[Fraction], Mechanism], budget: Budget, solve: Solve, group_size: int, one_record: OneRecord
 ) -> tuple[Fraction, Fraction | None, Enclosure]:
-    """A value that suffices, one that does not, and what the first spends.
+    """Return a value that suffices, one that does not, and the loss of the first.
 
     What fails where no pair for the whole group is attained, fails for one record of it.
 

@@ -58,7 +58,7 @@ class Held:
 
 
 def proven_at_once(factory: Factory, budget: Budget, solve: Solve, group_size: int = 1) -> Held:
-    """Return what closed forms prove of a parameter, in some thirty evaluations."""
+    """Return bounds of a parameter by closed forms, in some thirty evaluations."""
 
     def suffices(value: Fraction) -> bool:
         upper = _delta_from_above(factory(value), budget, group_size)

@@ -89,7 +89,7 @@ def remaining(
     *,
     time_limit: ExactLike | None = None,
 ) -> Remaining:
-    """Hold what a mechanism spends against a budget, and find what else would fit.
+    """Compare the loss of a mechanism with a budget, and find the releases that still fit.
 
     Arguments and errors as for :func:`dpbounds.privacy.budgets.calibration.calibrate`. The mechanism is what was
     released; its last part is the kind of which more are counted.

@@ -29,7 +29,7 @@ def calibrate_to_curve(
     points: Iterable[tuple[ExactLike, ExactLike]],
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Calibration:
-    """Find the smallest noise that keeps δ(ε_i) <= δ_i at every point of a curve.
+    """Find the smallest noise that satisfies δ(ε_i) <= δ_i at every point of a curve.
 
     Args:
         factory: From the noise, an exact number, to a mechanism that spends less the larger it is.
@@ -97,7 +97,7 @@ def calibrate_by_renyi(
     target_delta: ExactLike,
     relation: str | Relation = Relation.ADD_OR_REMOVE_ONE,
 ) -> Fraction:
-    """Return the smallest noise (a double, to nine digits) that the Rényi accountant proves to keep (ε, δ).
+    """Return the smallest noise (a double, to nine digits) for which the Rényi accountant proves (ε, δ).
 
     It is what other libraries' Rényi accountants would ask for had they all real orders; ``calibrate`` needs less.
     """

@@ -29,7 +29,7 @@ def with_reserve(count: int) -> Fraction:
 
 
 def with_gaussian_choices(product: Product) -> Product:
-    """A product that dominates what the given one stands for: many equal releases of bounded range as a Gaussian."""
+    """Return a dominating product in which many equal releases of bounded range are one Gaussian."""
     squared, kept = Fraction(0), list[tuple[Pair, int]]()
     for pair, count in product:
         if isinstance(pair, BoundedRangeProfile) and count >= FEWEST and pair.span <= WIDEST:

@@ -49,7 +49,7 @@ def classes_of(mechanism: Mechanism, order: Order) -> Classes:
 
 
 def base_of(mechanism: Mechanism, order: Order) -> tuple[pairs.Pair, tuple[pairs.Pair, ...]]:
-    """For what runs on a sample: the pair that dominates it, and pairs that are attained."""
+    """Return, for a mechanism on a sample, its dominating pair, and attained pairs."""
     (steps,) = classes_of(mechanism, order).values()  # one class: there are no blocks inside
     product = product_of((bound.pair, count) for bound, count in steps)
     # of an attained product each pair is attained, the others left out
@@ -133,7 +133,7 @@ def _usable(steps: Steps) -> list[tuple[pairs.StepBound, int]]:
 
 
 def classes_of_composition(parts: Members, order: Order) -> Classes:
-    """The classes of a composition: what shares its classes is taken together, the rest in every combination."""
+    """Return the classes of a composition: mechanisms with common classes together, the rest in every combination."""
     groups = grouped(parts)
     partitions = [key for key in groups if isinstance(key, InParallel)]
     options: list[Classes] = []
@@ -171,7 +171,7 @@ def _without_limits(classes: Classes) -> Classes:
 
 
 def grouped(parts: Members) -> dict[Hashable, list[tuple[Mechanism, int]]]:
-    """The parts of a composition by what their classes go by: a partition, or the mechanism itself."""
+    """Group the parts of a composition by the origin of their classes: a partition, or the mechanism itself."""
     groups: dict[Hashable, list[tuple[Mechanism, int]]] = {}
     for mechanism, count in parts:
         groups.setdefault(mechanism.group_key, []).append((mechanism, count))

@@ -81,7 +81,7 @@ class Loss:
 
 
 class Mechanism(Displayed):
-    """A randomised algorithm, described by what its privacy depends on.
+    """A randomised algorithm, described by the parameters that determine its privacy.
 
     ``m ** T`` is m run T times, ``a @ b`` is a and then b; each run may depend on the outputs of earlier ones, while
     the noise, the rates and the number of runs are fixed in advance.
@@ -122,7 +122,7 @@ class Mechanism(Displayed):
             yield from each.nested()
 
     def resolved(self) -> Mechanism:
-        """Return the same mechanism in the simplest way: no sample of a sample, no sample at rate 1."""
+        """Return the same mechanism in simplest form: no sample of a sample, no sample at rate 1."""
         return self
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
@@ -190,7 +190,7 @@ class Mechanism(Displayed):
         return self
 
     def poisson_replaced(self, rate: Fraction) -> StepBound | None:
-        """A release on a Poisson sample, a record replaced, where more is known than two guarantees say; else None."""
+        """Return a replaced record on a Poisson sample, if more is known than the two guarantees; else None."""
         return None
 
     # --- in words
@@ -201,7 +201,7 @@ class Mechanism(Displayed):
 
     @property
     def unit(self) -> str:
-        """The unit of a noise that is given relative to what one record contributes; else empty."""
+        """The unit of noise that is relative to one record's contribution; else empty."""
         return ""
 
     def drawn_in_words(self, write: Writer) -> str:
@@ -219,7 +219,7 @@ class Mechanism(Displayed):
 
     @property
     def secret(self) -> str:
-        """Return what must stay secret; empty where nothing is drawn."""
+        """Description of what must stay secret; empty if nothing is drawn."""
         return ""
 
     def filled(self, phrase: str, write: Writer) -> str:
@@ -252,7 +252,7 @@ class Mechanism(Displayed):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Composed(Mechanism):
-    """Several mechanisms one after the other, each as many times as its count says.
+    """Several mechanisms one after the other, each with its count.
 
     Args:
         parts: (mechanism, count) pairs; counts are positive integers. Nested compositions are flattened.
@@ -265,7 +265,7 @@ class Composed(Mechanism):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """All: only what is inside matters."""
+        """All properties: only those of the parts matter."""
         return frozenset(Trait)
 
     @property
@@ -285,7 +285,7 @@ class Composed(Mechanism):
 
 
 def listed(values: object, name: str, wanted: str) -> tuple[Any, ...]:
-    """The entries of a list or of whatever else can be gone through, or ``InvalidValue``."""
+    """Return the entries of an iterable as a list, or raise ``InvalidValue``."""
     try:
         found = iter(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else None
     except TypeError:  # an array without an axis says that it can be gone through
@@ -317,7 +317,7 @@ def _flattened(parts: tuple[tuple[Any, Any], ...]) -> Iterator[tuple[Mechanism, 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class InParallel(Mechanism):
-    """One mechanism per block of a partition of the data; each block's may depend on what others published.
+    """One mechanism per block of a partition of the data; each may depend on the other blocks' outputs.
 
     Used several times (``m ** T``, or the same object in ``a @ m @ b @ m``), it is the same partition each time. Two
     objects are two partitions, even where their blocks have equal mechanisms: they are equal only to themselves.

@@ -22,7 +22,7 @@ def _demand(trait: Trait, mechanism: Mechanism, says: Callable[[Mechanism], str]
 
 
 def demand_no_fixed_size(mechanism: Mechanism, where: str, instead: str) -> None:
-    """Refuse batches whose rate or records depend on the whole dataset, with what to do instead."""
+    """Refuse batches whose rate or records depend on the whole dataset, with an alternative."""
     _demand(
         Trait.PUBLIC_RATE,
         mechanism,
@@ -53,7 +53,7 @@ def demand_no_final_distance(mechanism: Mechanism, because: str) -> None:
 
 
 def demand_blind(mechanism: Mechanism, where: str) -> None:
-    """Refuse what may see a record that contributes nothing."""
+    """Refuse mechanisms that may detect a null record."""
     _demand(
         Trait.BLIND,
         mechanism,
@@ -78,7 +78,7 @@ def demand_noise_on_sums(inner: Mechanism) -> None:
 
 
 def demand_no_blocks(mechanism: Mechanism, where: str) -> None:
-    """Refuse what divides its records among blocks or steps."""
+    """Refuse mechanisms that divide their records among blocks or steps."""
     _demand(
         Trait.UNDIVIDED,
         mechanism,
@@ -105,7 +105,7 @@ def demand_no_allocation(mechanism: Mechanism, where: str) -> None:
 
 
 def refuse_without_positions(what: str) -> NoReturn:
-    """Raise ``UnsupportedMechanism`` for what goes by the records' positions, where records are added or removed.
+    """Raise ``UnsupportedMechanism`` for mechanisms that use the records' positions, under add-or-remove-one.
 
     Args:
         what: In the plural, such as "blocks by position".

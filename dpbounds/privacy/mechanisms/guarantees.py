@@ -87,7 +87,7 @@ class Declared(Mechanism):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """It is private where a record comes or goes if that is the relation it was declared for."""
+        """Properties: presence is protected if the guarantee was declared for that relation."""
         covers = self.relation is Relation.ADD_OR_REMOVE_ONE
         return ANYWHERE | {Trait.PER_RECORD, Trait.CERTAIN} | ({Trait.PRESENCE} if covers else set())
 
@@ -157,7 +157,7 @@ class ExponentialMechanism(Declared):
         return self.epsilon / 2 if self.monotone else self.epsilon
 
     def in_words(self, write: Writer) -> str:
-        """Its ε, and what that was established for."""
+        """Return its ε, and its neighbouring relation."""
         return self.filled(
             f"exponential mechanism, epsilon {{epsilon}} ({{relation}}{', monotone' if self.monotone else ''})", write
         )
@@ -206,13 +206,13 @@ class PermuteAndFlip(Declared):
         return self.epsilon / 2 if self.monotone else self.epsilon
 
     def in_words(self, write: Writer) -> str:
-        """Its ε, and what that was established for."""
+        """Return its ε, and its neighbouring relation."""
         return self.filled(
             f"permute-and-flip, epsilon {{epsilon}} ({{relation}}{', monotone' if self.monotone else ''})", write
         )
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """Two Laplace distributions (``losses.md``, section 2); two candidates attain some of it."""
+        """Return two Laplace distributions (``losses.md``, section 2); two candidates attain part of it."""
         shift = self.largest_loss * self._links(order)
         return pairs.StepBound(pairs.ShiftedLaplaces(shift), _two_candidates(shift), only_once=True)
 
@@ -274,7 +274,7 @@ class AboveThreshold(Declared):
         return 1 / self.threshold_noise + (1 if self.monotone else 2) / self.query_noise
 
     def in_words(self, write: Writer) -> str:
-        """Its ε, and what that was established for."""
+        """Return its ε, and its neighbouring relation."""
         return self.filled(f"above-threshold test, epsilon {write(self.epsilon, 'up')} ({{relation}})", write)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
@@ -427,7 +427,7 @@ class RenyiDP(Declared):
         return pairs.StepBound(pairs.RenyiProfile(self.points), attacks)
 
     def in_words(self, write: Writer) -> str:
-        """How many orders it was established at, and for what."""
+        """Return the number of orders, and the neighbouring relation."""
         return self.filled(f"a black box with Rényi bounds at {len(self.points)} orders ({{relation}})", write)
 
 

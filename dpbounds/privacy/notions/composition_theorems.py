@@ -31,7 +31,7 @@ _LARGEST_EXACT = 1 << 28  # bits of an exact product of survival probabilities
 
 @dataclass(frozen=True, slots=True)
 class CompositionTheorem:
-    """A composition theorem, as it is named beside its value.
+    """A composition theorem, with its name.
 
     Attributes:
         name: What enclosures carry as their method.
@@ -163,7 +163,7 @@ def log_survival(parts: Parts) -> arb:
 
 
 def with_failures(parts: Parts, pure: arb) -> arb:
-    """A ball around 1 - (1-h) Π (1-δ_i)^k_i, for a ball h: what the δ_i add to the δ of pure releases."""
+    """Return a ball around 1 - (1-h) Π (1-δ_i)^k_i, for a ball h: the δ of pure releases, with the δ_i added."""
     if any(guarantee.delta == 1 for guarantee, _ in parts):
         return arb(1)
     survival = log_survival(parts)

@@ -95,7 +95,7 @@ def renyi_epsilon(points: Iterable[tuple[ExactLike, ExactLike]], delta: ExactLik
 
 
 def renyi_delta(points: Iterable[tuple[ExactLike, ExactLike]], epsilon: ExactLike) -> Fraction:
-    """Bound δ(ε) likewise, for ε >= 0: the least of e^{(λ-1)(τ-ε)} (λ-1)^{λ-1} λ^{-λ}, rounded up, at most 1."""
+    """Bound δ(ε) in the same way, for ε >= 0: the least of e^{(λ-1)(τ-ε)} (λ-1)^{λ-1} λ^{-λ}, rounded up, at most 1."""
     curve, target = valid_points(points), at_least_zero(epsilon)
     if any(value == 0 for _, value in curve):
         return Fraction(0)
@@ -135,7 +135,7 @@ def zcdp_epsilon(rho: ExactLike, delta: ExactLike, form: Form = "tight") -> Frac
 
 
 def zcdp_delta(rho: ExactLike, epsilon: ExactLike, form: Form = "tight") -> Fraction:
-    """Bound δ(ε) likewise, for ε >= 0; "classical": e^{-(ε-ρ)²/4ρ} for ε > ρ, else 1."""
+    """Bound δ(ε) in the same way, for ε >= 0; "classical": e^{-(ε-ρ)²/4ρ} for ε > ρ, else 1."""
     rate, target = at_least_zero(rho, "rho"), at_least_zero(epsilon)
     demand_one_of("form", form, get_args(Form))
     if rate == 0:

@@ -34,7 +34,7 @@ _LONGEST_CHAIN = 8
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One edge of a chain, what went in and what came out."""
+    """One edge of a chain, with its input and output."""
 
     edge: Edge
     before: Notion

@@ -101,7 +101,7 @@ class Chain:
             return float(total.log().mid()) if total > 0 else -math.inf
 
     def split(self, epsilon: Fraction, skew: float) -> tuple[Fraction, ...]:
-        """Parts that sum to ε exactly, in arithmetic progression but for rounding."""
+        """Split ε into parts in arithmetic progression, up to rounding, with an exact sum."""
         n = len(self.links)
         parts = [Fraction(float(epsilon) / n + skew * (j - (n - 1) / 2)) for j in range(n - 1)]
         return (*parts, epsilon - sum(parts, Fraction(0)))
@@ -145,7 +145,7 @@ class Chain:
         return min((skewed, in_turn), key=self.log_size)
 
     def in_turn(self, log_delta: float) -> tuple[Fraction, ...] | None:
-        """Parts of which each uses up its share of δ, given the ones before it; None where one would be too long.
+        """Return parts each of which uses its share of δ, given the parts before it; None if one is too long.
 
         Of several ways to share δ, the one with the smallest sum.
         """

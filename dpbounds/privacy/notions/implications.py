@@ -112,7 +112,7 @@ class Edge:
         return isinstance(notion, self.takes) and self.when(notion, goal)
 
     def apply(self, notion: Notion, goal: Goal) -> Notion:
-        """Return what the implication proves of this notion.
+        """Return the implied notion.
 
         Raises:
             Declined: It proves nothing for these numbers.

@@ -1,4 +1,4 @@
-"""Notions of privacy as frozen records: what is guaranteed, under which relation, for how many records at once.
+"""Notions of privacy as frozen records: the guarantee, its relation, and the size of groups.
 
 What follows from what is in ``implications.py``.
 """

@@ -1,4 +1,4 @@
-"""Write ``standalone_checker.py``, the stand-alone checker in one file, from the files in ``checker/``.
+"""Generator of ``standalone_checker.py``, the stand-alone checker in one file, from the files in ``checker/``.
 
 ``python -m dpbounds.privacy.publishing.amalgamate`` puts the files one after the other, each after those from which it
 imports; it leaves out their imports of one another, and gathers the others at the top. Nothing else changes: no name is

@@ -1,4 +1,4 @@
-"""A subject that can be published: of one record, with finite ends, and the versions of what it was made with."""
+"""Requirements on published results: one record, finite bounds, and the versions of the software."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def versions() -> dict[str, str]:
 
 
 def demand_one_record(subject: Account | Calibration, what: str) -> None:
-    """Refuse what is not about one record."""
+    """Refuse results for groups of records."""
     demand("subject", subject, Account, Calibration)
     if subject.group_size > 1:
         raise CertificateError(

@@ -1,4 +1,4 @@
-"""The paragraph that a person publishes about a run: what is protected, how well, and what must stay unpublished."""
+"""Privacy statements: the guarantee of a run, its assumptions, and what must stay unpublished."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def statement(
 
 
 def why_no_statement(mechanism: Mechanism, relation: Relation) -> str | None:
-    """Why a statement has no words for a mechanism, and what to do; None where it has."""
+    """Return why a mechanism has no privacy statement, and an alternative; None if it has one."""
     try:
         for part, count in parts_of(mechanism):
             _described(part, count, _Numbers())

@@ -1,4 +1,4 @@
-"""The Rényi accountant: D_λ of a whole mechanism at every real order, and what it promises as (ε, δ).
+"""The Rényi accountant: D_λ of a whole mechanism at every real order, and its conversion to (ε, δ).
 
 Rényi divergences add up under adaptive composition, for each class of ordered neighbours and each order (Mironov 2017).
 The conversion to (ε, δ) is that of Canonne, Kamath & Steinke 2020, at the best real order, which is searched for in
@@ -61,7 +61,7 @@ class DivergenceCurve:
     orders_hint: tuple[Fraction, ...]
 
     def upper(self, order: ExactLike) -> Fraction | float:
-        """Return a proven upper bound on D_λ, the largest over the classes; ``inf`` where none is finite.
+        """Return a proven upper bound on D_λ, the largest over the classes; ``inf`` if none is finite.
 
         Raises:
             InvalidValue: The order is not above 1.
@@ -126,7 +126,7 @@ class Converted:
 def renyi_epsilon(
     mechanism: Mechanism, delta: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
 ) -> Converted:
-    """Return the ε that the mechanism's Rényi divergences promise at δ in (0, 1).
+    """Return the ε that follows from the mechanism's Rényi divergences at δ in (0, 1).
 
     ε = inf over λ > 1 of D_λ + log((λ-1)/λ) - (log δ + log λ)/(λ-1), at least 0: Canonne, Kamath & Steinke 2020,
     Proposition 12. ``inf`` where a likelihood ratio is unbounded with positive probability (uniform noise, δ > 0).
@@ -147,7 +147,7 @@ def renyi_epsilon(
 def renyi_delta(
     mechanism: Mechanism, epsilon: ExactLike, relation: str | Relation = Relation.ADD_OR_REMOVE_ONE
 ) -> Converted:
-    """Return the δ that the mechanism's Rényi divergences promise at ε >= 0; errors as for :func:`renyi_epsilon`.
+    """Return the δ that follows from the mechanism's Rényi divergences at ε >= 0; errors as for :func:`renyi_epsilon`.
 
     δ = inf over λ > 1 of e^((λ-1)(D_λ - ε)) (1 - 1/λ)^λ / (λ-1), at most 1: Canonne, Kamath & Steinke 2020, Prop. 12.
     """
@@ -155,7 +155,7 @@ def renyi_delta(
 
 
 def converted(mechanism: Mechanism, target: Target, relation: Relation) -> Converted:
-    """Convert each class by itself, for values that were checked before: the mechanism spends what the worst does.
+    """Convert each class separately, for checked values: the mechanism spends as much as the worst class.
 
     A class that spends no more than another at that one's best order needs no search of its own.
     """
@@ -181,7 +181,7 @@ def best_epsilon(moment: LogMoment, delta: Fraction) -> Enclosure:
 
 
 def spent_at_most(product: Product, target: Target) -> Fraction | float:
-    """Return what the divergences of one product of pairs promise at a target, from above; ``inf`` if nothing finite.
+    """Return an upper bound by the divergences of one product of pairs at a target; ``inf`` if none is finite.
 
     Raises:
         NotCertified: The divergences are out of reach at every order tried.

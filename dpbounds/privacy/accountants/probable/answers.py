@@ -1,4 +1,4 @@
-"""Questions that are answered by sampling, and their answers."""
+"""Monte Carlo bounds, and the questions that they answer."""
 
 from __future__ import annotations
 

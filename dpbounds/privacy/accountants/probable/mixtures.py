@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians from which losses are drawn: which steps, bins or sets of steps a record took part in."""
+"""Mixtures of Gaussians for sampling losses: over the steps, bins or sets of steps of a record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SPANS = "the likelihood ratios span more scales than doubles have; ask for a ce
 
 
 class Mixture(Protocol):
-    """Gaussians of which one is drawn, against the one at 0; all lengths in units of the noise."""
+    """A mixture of Gaussians against the Gaussian at 0; all lengths in units of the noise."""
 
     @property
     def columns(self) -> int:
@@ -235,7 +235,7 @@ class Apart(_Rows):
         return float(logs[0])
 
     def shifted(self, bits: Bits, rows: int, tilt: float) -> Floats:
-        """Steps one after the other, each by what is ahead of it if it is taken; then the noise."""
+        """Draw the steps one after the other, each given the steps ahead of it; then the noise."""
         _, chances = self._ahead(self._weights(tilt))
         draws, tossed = normal(bits, rows, self.columns), uniform(bits, rows, len(self.shifts))
         free = np.zeros(rows, dtype=np.int64)  # the first step that may be taken

@@ -1,4 +1,4 @@
-"""The ε to try, planned by a pilot of its own draws: no part of the bound but that it is done before."""
+"""Choice of the ε to try, by pilot draws: it is no part of the bound, and made before it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FARTHEST = 1e6
 def planned_epsilons(
     mixture: Mixture, epochs: int, target: Target, risk: Fraction, count: int, bits: Bits
 ) -> list[float]:
-    """Values of ε to try, the smallest first, by a pilot of its own draws."""
+    """Return the values of ε to try, the smallest first, from pilot draws."""
     delta, pilot = float(target.value), max(1000, count // _PILOT)
     at = 1.0
     for _ in range(4):

@@ -1,4 +1,4 @@
-"""The mixture of a mechanism: what is sampled, and of how many independent epochs it is the sum."""
+"""The mixture of a mechanism, for sampling, and the number of independent epochs."""
 
 from __future__ import annotations
 

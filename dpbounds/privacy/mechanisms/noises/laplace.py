@@ -75,7 +75,7 @@ class Laplace(RealNoise):
         return "" if self.noise_multiplier is None else "scale per unit of the per-record l1 bound"
 
     def loss(self) -> Loss:
-        """1 / noise multiplier; what is given with its final distance compares with nothing."""
+        """1 / noise multiplier; None for noise with a given final distance, which cannot be compared."""
         if self.noise_multiplier is None:
             return Loss((self,))
         return Loss((Laplace, self.dimension), 1 / self.noise_multiplier)

@@ -65,7 +65,7 @@ class MixtureOfGaussians(Mechanism):
         return ON_SUMS - {Trait.CERTAIN}
 
     def thinned(self, rate: Fraction) -> MixtureOfGaussians:
-        """The mixture on a Poisson sample: a record that is not drawn contributes nothing."""
+        """Return the mixture on a Poisson sample: a record that is not drawn contributes 0."""
         present = tuple((norm, rate * chance) for norm, chance in self.norms)
         return MixtureOfGaussians(self.noise_stddev, ((Fraction(0), 1 - rate), *present))
 

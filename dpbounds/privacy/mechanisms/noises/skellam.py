@@ -74,6 +74,6 @@ class Skellam(WholeNumberNoise):
             )
 
     def in_words(self, write: Writer) -> str:
-        """The noise, what it is added to, and the dimension where it is known."""
+        """Describe the noise, the sums, and the dimension if it is known."""
         noise = "Skellam noise of variance {variance}, whole numbers, per-record l2 bound {bound}"
         return self.filled(noise + in_dimensions(self.dimension), write)

@@ -44,7 +44,7 @@ class UniformBall(RealNoise):
         return pairs.StepBound.attained(pairs.UniformBalls(shift**2, self.dimension))
 
     def poisson_replaced(self, rate: Fraction) -> pairs.StepBound:
-        """A mixture of three balls, whatever the dimension (``losses.md``, section 3)."""
+        """Return a mixture of three balls, for any dimension (``losses.md``, section 3)."""
         return pairs.StepBound.attained(pairs.SampledBalls(rate, 1 / self.radius**2, self.dimension))
 
     def in_words(self, write: Writer) -> str:

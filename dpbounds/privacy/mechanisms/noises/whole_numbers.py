@@ -93,7 +93,7 @@ class DiscreteGaussian(WholeNumberNoise):
         self._hold(noise_stddev=positive(noise_stddev, "noise_stddev"), **bounded_vectors(bound, dimension))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """One coordinate that moves, exactly; else what holds for whole vectors in any dimension.
+        """Return the exact pair of one moving coordinate; else the pair for integer vectors in any dimension.
 
         The proofs are in ``whole_numbers.md``.
         """
@@ -114,7 +114,7 @@ class DiscreteGaussian(WholeNumberNoise):
         return pairs.StepBound(pairs.RenyiProfile((), squared / (2 * variance)), attacks if is_listed else ())
 
     def in_words(self, write: Writer) -> str:
-        """The noise, what it is added to, and the dimension where it is known."""
+        """Describe the noise, the sums, and the dimension if it is known."""
         noise = "discrete Gaussian noise of parameter {noise_stddev}, whole numbers, per-record l2 bound {bound}"
         return self.filled(noise + in_dimensions(self.dimension), write)
 

@@ -70,7 +70,7 @@ class _Allocated(Dealing):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class RandomlyAllocated(_Allocated):
-    """Run the mechanism ``steps`` times, on whatever is allocated to each: every record to ``participations`` of them.
+    """Run the mechanism ``steps`` times, each record allocated to ``participations`` of the runs.
 
     Each record draws its steps on its own, in secret, all sets of that size being equally likely; so the sizes of the
     batches are random. This is one epoch: ``RandomlyAllocated(m, t, k) ** E`` is E of them, each with fresh draws.
@@ -227,7 +227,7 @@ class BallsInBins(_Allocated):
 
     @property
     def last_visits(self) -> int:
-        """How many bins are visited in a last epoch that is cut short; 0 where none is."""
+        """Number of bins visited in a last epoch that is cut short; 0 if there is none."""
         return math.ceil((self.epochs - self.whole_epochs) * self.bins)
 
     @property

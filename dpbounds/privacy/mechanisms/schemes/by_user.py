@@ -56,7 +56,7 @@ class PoissonByUser(Sampling):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """It draws users, whom a sample or a block of records does not keep together."""
+        """Properties: it draws users, which a sample or a block of records may split."""
         return frozenset(
             (
                 *(Trait.PUBLIC_RATE, Trait.UNDIVIDED, Trait.UNALLOCATED),
@@ -69,7 +69,7 @@ class PoissonByUser(Sampling):
         return self.mechanism.resolved() if self.sample_rate == 1 else self
 
     def classes(self, order: Order) -> Classes:
-        """A record that is replaced stays with its user, or goes from one user to another (``by_user.md``)."""
+        """Return the classes: a replaced record stays with its user, or moves to another user (``by_user.md``)."""
         of_one = ((self.dominated_by(order), 1),)
         if order is not Order.REPLACE:
             return {(): of_one}

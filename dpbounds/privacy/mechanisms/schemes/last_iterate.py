@@ -1,4 +1,4 @@
-"""Noisy gradient descent of which only the last iterate is published, or a few checkpoints."""
+"""Noisy gradient descent that publishes only the last iterate, or a few checkpoints."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ORDERS = {  # in words, and as a statement assumes it
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class LastIterate(Mechanism):
-    """Run x <- Π(x - η (gradient of the batch + noise)) over fixed batches, and publish nothing but the last x.
+    """Run x <- Π(x - η (gradient of the batch + noise)) over fixed batches, and publish only the last x.
 
     The proof (``last_iterate.md``) assumes plain noisy gradient descent: the next iterate depends on the present one
     and on public numbers alone, so no momentum, no adaptive or data-dependent step sizes, no averaging, no early
@@ -141,7 +141,7 @@ class LastIterate(Mechanism):
         return pairs.StepBound(pairs.TaggedGaussians(tuple((one * cost, weight) for cost, weight in law)), attacks)
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """How training goes, and how batches are made."""
+        """Return the assumptions on training and on the batches."""
         return (
             *self.mechanism.assumptions(relation),
             Assumption(
@@ -200,7 +200,7 @@ class LastIterate(Mechanism):
 
     @property
     def segments(self) -> tuple[int, ...]:
-        """The numbers of epochs between what is published."""
+        """Return the numbers of epochs between published iterates."""
         return tuple(second - first for first, second in pairwise((0, *self.checkpoints, self.epochs)))
 
 

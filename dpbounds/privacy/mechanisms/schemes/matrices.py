@@ -183,7 +183,7 @@ class MatrixMechanism(InTurn):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """It says itself in which steps a record takes part."""
+        """Properties: the matrix mechanism has its own participation pattern."""
         return frozenset((Trait.PUBLIC_RATE, Trait.ANY_RECORDS, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
 
     def classes(self, order: Order) -> Classes:

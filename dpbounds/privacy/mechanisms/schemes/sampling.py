@@ -57,7 +57,7 @@ class OneBatch:
 
 
 class Sampling(Mechanism):
-    """A way in which records come into batches, with the mechanism that runs on each batch.
+    """A sampling scheme, with the mechanism that runs on each batch.
 
     Attributes:
         mechanism: What runs on a batch.
@@ -109,7 +109,7 @@ class Sampling(Mechanism):
         return self.mechanism.in_words(write)
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:
-        """The batches of one release, in order: the places of their records, in an order that means nothing.
+        """Draw the batches of one release, in order: the positions of their records, in an arbitrary order.
 
         Args:
             records: How many there are.
@@ -153,7 +153,7 @@ class InTurn(Mechanism):
 
     @property
     def group_rate(self) -> Fraction | None:
-        """With what probability each record of a batch's group takes part; None where all of them do."""
+        """The probability that a record of a batch's group takes part; None if all of them do."""
         return None
 
     @property

@@ -1,4 +1,4 @@
-"""The check of a certificate, by means other than those that made it."""
+"""Check of certificates, by other methods than those that made them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class CheckReport:
 
 
 def check_certificate(certificate: str | Path | Mapping[str, object]) -> CheckReport:
-    """Check a certificate by means other than those that made it.
+    """Check a certificate, by other methods than those that made it.
 
     Args:
         certificate: A file, or the document itself.

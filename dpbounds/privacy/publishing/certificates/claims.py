@@ -1,4 +1,4 @@
-"""One account of a certificate, read back; and what is inconsistent between a calibration and its accounts."""
+"""The accounts of a certificate, read back; and inconsistencies between a calibration and its accounts."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def read_document(certificate: str | Path | Mapping[str, object]) -> dict[str, A
 
 
 def calibration_faults(document: Mapping[str, object]) -> list[str]:
-    """Describe inconsistencies of a calibration with its accounts (nothing where there is no calibration)."""
+    """Describe inconsistencies of a calibration with its accounts (empty without a calibration)."""
     field = standalone_checker.field
     accounts, calibration = field(document, "accounts", list), field(document, "calibration", (dict, type(None)))
     if calibration is None:

@@ -158,7 +158,7 @@ class Unprotected:
 
 
 def read_event(event: DpEvent, relation: Relation | None) -> Mechanism | Unprotected | None:
-    """Return the mechanism that an event describes; None where it releases nothing that depends on the records.
+    """Return the mechanism that an event describes; None if its release does not depend on the records.
 
     The rule is one for all events. A step on no records (rate 0, batches of size 0) releases nothing, whatever runs on
     them, and so does an answer that no record moves. Any other step without noise is unprotected.

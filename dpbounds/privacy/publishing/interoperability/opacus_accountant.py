@@ -40,7 +40,7 @@ class Optimizer(Protocol):
 
 
 class CertifiedAccountant:
-    """Writes down the steps of DP-SGD, and proves what they spent.
+    """An accountant for Opacus: records the steps of DP-SGD, and proves their ε.
 
     Args:
         sampling: "poisson" declares: every step is one Gaussian release on a Poisson sample of Opacus'
@@ -104,7 +104,7 @@ class CertifiedAccountant:
         return _composition(tuple(self.history)) if self.history else None
 
     def asked(self, relation: str | Relation | None) -> Relation:
-        """The relation of a question: the one it names, else the accountant's."""
+        """Return the relation of a question: the given one, else the accountant's."""
         return self.relation if relation is None else as_relation(relation)
 
     def account(self, delta: ExactLike, relation: str | Relation | None = None) -> Account:
@@ -192,7 +192,7 @@ class CertifiedAccountant:
         return hook
 
     def state_dict(self, destination: MutableMapping[str, object] | None = None) -> MutableMapping[str, object]:
-        """Return what ``load_state_dict`` needs, in ``destination`` if one is given."""
+        """Return the state for ``load_state_dict``, in ``destination`` if one is given."""
         state: MutableMapping[str, object] = OrderedDict() if destination is None else destination
         state["history"] = list(self.history)
         state["mechanism"] = self.mechanism()

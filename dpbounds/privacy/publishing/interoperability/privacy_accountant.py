@@ -50,7 +50,7 @@ class _Part:
 
 
 class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: ignore[misc]  # (Bazel's library has no types)
-    """Composes the events of dp-accounting, and proves what they spent.
+    """An accountant of dp-accounting: composes events, and proves their ε and δ.
 
     What each event is read as, ``docs/names.md`` says; batches of a fixed size have an answer under all relations.
 
