@@ -81,11 +81,11 @@ class Checkpoint:
 
     @property
     def log(self) -> Path:
-        """The file beside it."""
+        """The log file beside it."""
         return self.path.with_name(self.path.name + ".log")
 
     def begin(self) -> Saved | None:
-        """Claim the run for this attempt, and return where it stopped; None where nothing was saved.
+        """Claim the run for this attempt, and return the saved state; None if nothing was saved.
 
         Raises:
             InvalidValue: The file is not a checkpoint, is damaged, or belongs to a run with other settings.
@@ -237,7 +237,7 @@ class Checkpoint:
 
 
 def demand_finite(arrays: Mapping[str, np.ndarray[Any, Any]], path: Path) -> None:
-    """Raise ``InvalidValue`` where a point is not finite, or anything else not a number."""
+    """Raise ``InvalidValue`` if a point is not finite, or another value is not a number."""
     for name, each in arrays.items():
         if each.dtype.kind not in "fc":
             continue
@@ -256,7 +256,7 @@ def _digest(step: int, arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:
 
 
 def reseeded(generators: Sequence[np.random.Generator], attempt: int) -> None:
-    """Give the streams of a run that goes on numbers of the operating system's; in place.
+    """Reseed the streams of a resumed run from the operating system, in place.
 
     Not of the seed that is given, or of anything in the files: these can be put back to an earlier state together, and
     two attempts would draw the same.

@@ -27,7 +27,7 @@ _Choice = TypeVar("_Choice")
 
 
 def named(_cls: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attribute[Any]]:
-    """Tell every converter that asks for a ``name`` what its field is called (a ``field_transformer`` of attrs)."""
+    """Pass the name of the field to every converter with a ``name`` (a ``field_transformer`` of attrs)."""
     return [
         field.evolve(converter=partial(cast(Any, field.converter), name=field.name))
         if _asks(field.converter)
@@ -73,7 +73,7 @@ def share(value: ExactLike, name: str = "share") -> Fraction:
 
 
 def sample_rate(value: ExactLike) -> Fraction:
-    """The rate of Poisson samples, rounded down as ``Poisson`` says."""
+    """Convert the rate of Poisson samples, rounded down as in ``Poisson``."""
     return Poisson(value).sample_rate
 
 

@@ -100,12 +100,12 @@ def inserted(formula: sympy.Expr, problem: FiniteSum, **numbers: float | Fractio
 
 
 def promised(formula: sympy.Expr, problem: FiniteSum, **numbers: float | Fraction | sympy.Expr) -> Enclosure:
-    """Enclose a formula at the problem's constants and at the numbers that are really used, see ``inserted``."""
+    """Enclose a formula at the problem's constants and the numbers in use, see ``inserted``."""
     return evaluate(inserted(formula, problem, **numbers), {})
 
 
 def no_more_than(found: Enclosure, problem: FiniteSum, why: str, *limits: sympy.Expr | None) -> Enclosure:
-    """A theorem's bound, or the least of what holds without any theorem where that is less: every ``bound`` ends here.
+    """Return a theorem's bound, or the trivial one if that is smaller: the last step of every ``bound``.
 
     Args:
         found: The theorem's bound.
@@ -126,7 +126,7 @@ def no_more_than_slope(found: Enclosure, problem: FiniteSum, power: int = 1) -> 
 
 
 def no_more_than_range(found: Enclosure, problem: FiniteSum, *others: sympy.Expr | None) -> Enclosure:
-    """A bound on F - inf F at some point, where that is the loss range, or one of the others that are given."""
+    """Return a bound on F - inf F at some point: the loss range, or one of the given bounds."""
     within = problem.loss_range if weight_of_l1(problem) == 0 else None
     return no_more_than(found, problem, "losses differ by no more than that anywhere", within, *others)
 
@@ -138,7 +138,7 @@ def no_more_than_step(
     noise: sympy.Expr,
     scale: sympy.Expr = sympy.S.One,
 ) -> Enclosure:
-    """A bound on E N(P)², for what any step does, where E N*(e)² is at most ``noise`` and ‖·‖₂² <= ``scale`` N².
+    """Return a bound on E N(P)² for any step, if E N*(e)² is at most ``noise`` and ‖·‖₂² <= ``scale`` N².
 
     A step from x in C satisfies N(P(x, g, γ)) <= N*(g + s) for every subgradient s of λ‖·‖₁ at x, of which one has norm
     λ√p at most; N*(g) <= √scale ‖g‖₂; and √E N*(∇F + e)² <= √scale G + √noise.

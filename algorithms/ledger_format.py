@@ -81,7 +81,7 @@ def read(text: str) -> tuple[Mechanism, bool]:
 
 
 def demand_one_size(releases: Iterable[Mechanism]) -> None:
-    """Raise ``InvalidValue`` where batches of a fixed size are said to be drawn from different numbers of records.
+    """Raise ``InvalidValue`` if batches of a fixed size are drawn from different numbers of records.
 
     The releases of a ledger are on one dataset, and n is public: two numbers for it cannot both be right, and the
     larger one makes each draw look rarer than it was. Of Poisson samples that are cut, n may be an upper bound instead:

@@ -1,4 +1,4 @@
-"""The frame that all algorithms share: what is the same in every run stands here, what differs on an algorithm's page.
+"""The base class of all algorithms: common parts are here, others in the module of the algorithm.
 
 An algorithm is a frozen record of its parameters (``attrs.frozen``). Its docstring shows the paper's pseudo-code, its
 ``walk`` is that pseudo-code; ``planned`` says what a run releases, ``calibrated`` how much noise a budget asks for, and
@@ -194,7 +194,7 @@ class OpenRun:
         of: FiniteSum | None = None,
         memory: Gradients | None = None,
     ) -> GradientOracle | BatchGradientOracle | VisitGradientOracle:
-        """Mean gradients of random batches, or of one after the other; of all records where nothing is drawn."""
+        """Return mean gradients of random batches, or of one after the other; of all records without sampling."""
         if sampling is None:
             return self.gradients(noise_multiplier, of=of, memory=memory)
         asked = self.problem if of is None else of
@@ -325,7 +325,7 @@ class OpenRun:
         return measure
 
     def forget(self, *names: str) -> None:
-        """Drop what was measured so far under these names, or under all."""
+        """Drop the measurements so far under these names, or under all."""
         self._settle()
         for name in names or tuple(self._recorders):
             self._recorders.pop(name, None)
@@ -350,7 +350,7 @@ class OpenRun:
 
 
 class Method(ABC, Generic[P]):
-    """An algorithm. What fields and arguments mean everywhere is said here; its own page says what is special to it.
+    """An algorithm. Common fields and arguments are documented here; its own page has the others.
 
     Args:
         problem: What to minimise. Plans and bounds ask it for its public constants and look at no record.
@@ -547,7 +547,7 @@ class FullBatchMethod(Method[P]):
         return Gaussian(self.noise_multiplier) ** self.steps
 
     def noise_stddev(self, problem: P) -> Fraction:
-        """σ, what is drawn on every coordinate of the mean gradient."""
+        """σ, the standard deviation of the noise on every coordinate of the mean gradient."""
         return stddev_of_gradients(problem, self.noise_multiplier)
 
 

@@ -59,7 +59,7 @@ class Records(Protocol):
         """Write down releases described by a mechanism."""
 
     def added(self, squares: float, numbers: int, level: float = 1.0) -> None:
-        """Keep count of the Gaussian noise that reached the answers, in units of what was written at that level."""
+        """Count the Gaussian noise of the answers, relative to the entries of that level."""
 
     def waited(self, total: float, numbers: int, level: float = 1.0) -> None:
         """Keep count of Laplace, Gumbel or ball noise, turned into standard exponential variables."""
@@ -96,7 +96,7 @@ def streams(seed: int | None, repetitions: int) -> tuple[np.random.Generator, ..
 
 
 def drawn_by(how: str, seed: int | None) -> str:
-    """How noise was drawn, and what a seed that was given means for the guarantee, in words."""
+    """Describe how noise was drawn, and the effect of a given seed on the guarantee."""
     source = "a seed from the operating system, not kept" if seed is None else f"a seed that was given: {CONDITION}"
     return f"{how}; with {source}"
 
@@ -196,7 +196,7 @@ def ball(
 
 
 def described(kind: Kind, noise_multiplier: Fraction, dimension: int) -> Mechanism:
-    """The full-batch mechanism of a kind of noise other than "secure", in units of the per-record bound.
+    """Return the full-batch mechanism of a kind of noise other than "secure", in units of the per-record bound.
 
     Noise on the sphere promises nothing on its own: two spheres of equal radius around different points share no mass
     for dimension 2 or more, so that an answer may distinguish the neighbours for certain. That is (0, 1)-privacy, under
@@ -217,7 +217,7 @@ def described(kind: Kind, noise_multiplier: Fraction, dimension: int) -> Mechani
 
 
 def standard_gaussian(generators: Sequence[np.random.Generator], dimension: int) -> Array:
-    """N(0, I), one row per generator; writes nothing."""
+    """Draw N(0, I), one row per generator, without a ledger entry."""
     noise = np.empty((len(generators), dimension))
     for generator, row in zip(generators, noise, strict=True):
         generator.standard_normal(out=row)

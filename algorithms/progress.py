@@ -1,4 +1,4 @@
-"""How far a run is and what it has spent so far, told as it goes: to a function, to lines of text, to a bar."""
+"""Progress of a run, and its ε so far: reported to a function, as lines of text, or as a bar."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpbounds.expressions.enclosure import Enclosure
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Progress:
-    """A run between two steps. All of it is public: how many steps were made, and what the ledger holds.
+    """A run between two steps. All of it is public: the number of steps, and the ledger.
 
     Attributes:
         step: How many steps were made.
@@ -66,7 +66,7 @@ def told(step: int, steps: int, ledger: OpenLedger) -> None:
 
 
 def spending(budget: PrivacyBudget, steps_per_epoch: int) -> Tell:
-    """A line on standard output for each epoch: what was spent, proven and rounded up, of what may be."""
+    """Return a reporter that prints a line for each epoch: the ε spent, proven and rounded up, and the budget."""
 
     def tell(made: Progress) -> None:
         epoch = -(-made.step // steps_per_epoch)

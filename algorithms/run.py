@@ -1,4 +1,4 @@
-"""Run: what an algorithm returned, released and measured."""
+"""Runs: output, releases and measurements of an algorithm."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Recorder:
 
 
 class Gathering:
-    """Keeps arrays of several steps, until a function makes of them together what is measured at each.
+    """Buffer of arrays of several steps, for which a function measures all steps together.
 
     Args:
         function: Of arrays with N rows to N numbers by name, where a row's number depends on the same rows alone.
@@ -235,7 +235,7 @@ class Run(Displayed):
 
     @property
     def samples(self) -> Array:
-        """The metric, one independent number per repetition, shape (R,): what a bound is compared with."""
+        """The metric, one independent number per repetition, shape (R,), to compare with a bound."""
         return self.measured[self.metric] if self.metric in self.measured else self.trace[self.metric].per_repetition
 
     @property
@@ -252,7 +252,7 @@ class Run(Displayed):
         return statement(self._account(), noise_drawn=self.noise_drawn, chosen=self.chosen)
 
     def certificate(self) -> dict[str, object]:
-        """The certificate of one repetition's ledger (of what is published of it), for ``dpbounds check``.
+        """Return the certificate of one repetition's ledger (of its published part), for ``dpbounds check``.
 
         Raises:
             InvalidValue: There is no budget, and so no δ.
@@ -311,7 +311,7 @@ _SHADOW: ContextVar[bool] = ContextVar("shadow", default=False)
 
 @contextmanager
 def shadowing() -> Iterator[None]:
-    """Inside the ``with`` block runs are shadows, which release nothing: there is no ledger to settle."""
+    """Mark runs inside the ``with`` block as replays, which release nothing and settle no ledger."""
     token = _SHADOW.set(True)
     try:
         yield

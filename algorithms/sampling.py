@@ -1,4 +1,4 @@
-"""How the records of a release are drawn: what a descent draws, a ledger writes down, and the accountant certifies."""
+"""Sampling schemes of releases: drawn by a descent, recorded in a ledger, and certified by the accountant."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Independent(ABC):
         return rows
 
     def divisor(self, records: int) -> Fraction:
-        """By what the sum over a batch is divided: a public number, whatever the batch holds."""
+        """Return the public number by which the sum over a batch is divided, for any batch."""
         return self.sample(_ANY).divisor(records)
 
 
@@ -134,14 +134,14 @@ class _Dealt(ABC):
     @property
     @abstractmethod
     def epoch(self) -> Dealing:
-        """One epoch of it, whatever runs."""
+        """Return one epoch of any mechanism."""
 
     def deal(self, records: int, source: Source) -> Rows:
         """Each record's batch in an epoch, from 0, or -1 where it sits out, shape (n,); or its K batches, (n, K)."""
         return self.epoch.deal(records, source)
 
     def divisor(self, records: int) -> Fraction:
-        """By what the sum over a batch is divided: a public number, whatever the batch holds."""
+        """Return the public number by which the sum over a batch is divided, for any batch."""
         found = self.epoch.divisor(records)
         if not found:
             raise InvalidValue("bins", self.bins, f"at most the number of records, {records}")
@@ -170,7 +170,7 @@ class Bins(_Dealt):
 
     @property
     def epoch(self) -> Dealing:
-        """One epoch of it, whatever runs."""
+        """Return one epoch of any mechanism."""
         return BallsInBins(_ANY, self.bins, 1, redraw=self.redraw)
 
     def visited(self, mechanism: Mechanism, steps: int) -> Mechanism:
@@ -201,7 +201,7 @@ class Allocated(_Dealt):
 
     @property
     def epoch(self) -> Dealing:
-        """One epoch of it, whatever runs."""
+        """Return one epoch of any mechanism."""
         return RandomlyAllocated(_ANY, self.bins, self.participations)
 
     @property
@@ -234,7 +234,7 @@ class Shuffle(_Dealt):
 
     @property
     def epoch(self) -> Dealing:
-        """One epoch of it, whatever runs."""
+        """Return one epoch of any mechanism."""
         return Shuffled(_ANY, self.bins)
 
     @property
@@ -287,7 +287,7 @@ class Cyclic:
         )
 
     def deal(self, records: int, source: Source) -> Rows:
-        """The batches of every epoch, all of which hold ⌈n/m⌉ records or one less."""
+        """Return the batches of every epoch, with ⌈n/m⌉ records or one less."""
         order = np.arange(records) if self.order == "fixed" else source.order(records)
         return cut(order, self.bins, records)
 

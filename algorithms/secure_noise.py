@@ -224,7 +224,7 @@ def choice(scores: Whole, most: int, *, factor: int, epsilon: Fraction, gumbel: 
 
 
 def demand_multiplier(noise_multiplier: Fraction) -> None:
-    """Raise unless the proof covers this noise multiplier, and the sampler is there: to be asked before writing.
+    """Raise unless the proof covers this noise multiplier, and the sampler is installed; to be called before writing.
 
     Raises:
         InvalidValue: There is too little noise, or more than the sampler's whole numbers hold.
@@ -273,7 +273,7 @@ class System:
 
 
 def library() -> Any:
-    """OpenDP, or ``MissingSampler``: to be asked before writing."""
+    """Return OpenDP, or raise ``MissingSampler``; to be called before writing."""
     try:
         opendp: Any = importlib.import_module("opendp.prelude")
     except ImportError:

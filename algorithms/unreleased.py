@@ -1,4 +1,4 @@
-"""Exact values: arithmetic goes on with them, but nothing that a run returns or asks may be made of them."""
+"""Private intermediate values: arithmetic works with them, but no output or query may be computed from them."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def closed(values: T) -> T:
 
 
 def opened(values: T) -> T:
-    """The numbers themselves, also of what a list, a tuple or a mapping holds: for recorders."""
+    """Return the numbers themselves, also of the items of a list, a tuple or a mapping: for recorders."""
     kind: Any = type(values)
     found: Any = values
     if kind is Unreleased:

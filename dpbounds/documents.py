@@ -198,7 +198,7 @@ def quoted(value: object) -> str:
 def demand_object(
     value: object, name: str, required: Collection[str], optional: Collection[str] = ()
 ) -> Mapping[str, Any]:
-    """An object with all required fields, and none beside these and the optional ones; else ``InvalidValue``."""
+    """Return an object with all required fields, and no others than the optional ones; else ``InvalidValue``."""
     if not isinstance(value, Mapping):
         raise InvalidValue(name, quoted(value), "an object")
     allowed = ", ".join(sorted({*required, *optional}))
@@ -221,7 +221,7 @@ def demand_version(value: object, name: str, known: Collection[int]) -> int:
 
 
 def write(path: str | Path, content: str | bytes) -> None:
-    """Write a file: all of it, or nothing.
+    """Write a file atomically.
 
     Where a regular file is replaced, the new one has its permissions (and its owner, where that is allowed); else the
     usual ones. A symbolic link stays one, and its target is written. A pipe, a terminal or ``/dev/null`` is written to
@@ -334,7 +334,7 @@ def _named(path: str | Path) -> Iterator[None]:
 
 
 def probe(path: str | Path) -> None:
-    """Raise ``OSError`` where :func:`write` would for want of a directory or of permission; the file stays as it is."""
+    """Raise ``OSError`` if :func:`write` would, for lack of a directory or of permission; the file is unchanged."""
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():  # a pipe, say: to open it would be seen at the other end
         return

@@ -29,7 +29,7 @@ MISSING = "(missing)"  # in the place of a value that was not given
 
 
 class InvalidValue(DpboundsError, ValueError):
-    """A value lies outside its domain; the message says which, what is allowed and what to do.
+    """A value is outside its domain; the message names the value, the allowed values, and what to do.
 
     It travels between processes: a value that is more than a number or a text arrives there as its text.
     """
@@ -49,15 +49,15 @@ class InvalidValue(DpboundsError, ValueError):
 
 
 class UnsupportedMechanism(DpboundsError):
-    """No proven analysis is known here for this mechanism, sampling and relation, so none is returned."""
+    """No proven analysis is known for this mechanism, sampling scheme and relation."""
 
 
 class NotCertified(DpboundsError):
-    """The proof did not close within its limits (precision, work); nothing unproven is returned in its place."""
+    """The proof did not succeed within its limits (precision, work); no unproven value is returned in its place."""
 
 
 class CertificateError(DpboundsError):
-    """A certificate is malformed, or what it claims could not be confirmed."""
+    """A certificate is malformed, or its claim could not be confirmed."""
 
 
 class BudgetExceeded(DpboundsError):
@@ -107,14 +107,14 @@ def shown(value: object) -> str:
 
 
 def demand(name: str, value: object, *kinds: Any) -> None:
-    """Refuse what is of no such type: for records, whose fields are results and nothing to be converted."""
+    """Refuse objects of another type: for records, whose fields are results and not converted."""
     if not isinstance(value, kinds):
         names = [kind.__name__ if isinstance(kind, type) else str(kind) for kind in kinds]
         raise InvalidValue(name, value, "of type " + " or ".join(names))
 
 
 def demand_function(name: str, value: object) -> None:
-    """Refuse what cannot be called with one argument."""
+    """Refuse objects that cannot be called with one argument."""
     rule = "a function of one argument"
     if not callable(value):
         raise InvalidValue(name, value, rule)
@@ -127,7 +127,7 @@ def demand_function(name: str, value: object) -> None:
 
 
 def demand_one_of(name: str, value: object, known: Iterable[str]) -> None:
-    """Refuse what is none of a few words."""
+    """Refuse words that are not in a list."""
     words = tuple(known)
     if not isinstance(value, str) or value not in words:
         raise InvalidValue(name, repr(value) if isinstance(value, str) else value, " or ".join(words))
@@ -179,7 +179,7 @@ def _meant(value: object, allowed: str) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A question about a word that was not understood, or nothing where no known word is much like it.
+    """Return a question with similar known words, or an empty text if none is similar.
 
     >>> did_you_mean("smothness", ["lipschitz", "smoothness"]), did_you_mean("volume", ["lipschitz", "smoothness"])
     ('did you mean smoothness?', '')

@@ -68,7 +68,7 @@ class BatchDescent(Method[FiniteSum]):
         step_size: float | None = None,
         noise: fields.WhichNoise = "gaussian",
     ) -> BatchDescent:
-        """Plan for a budget, see ``Method``; None for η: what makes the bound small. `dpbounds plan` finds T and q."""
+        """Plan for a budget, see ``Method``; η None minimises the bound. `dpbounds plan` finds T and q."""
         budget, sampling, count = PrivacyBudget.of(epsilon, delta, relation), Poisson(sample_rate), fields.count(steps)
         demand_all_of_space(problem)
         multiplier = planning.multiplier_within(budget, lambda z: sampling.sample(Gaussian(z)) ** count)

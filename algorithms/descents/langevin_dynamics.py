@@ -1,4 +1,4 @@
-"""DP-GLD: gradient Langevin dynamics, whose own noise is what keeps the data private.
+"""DP-GLD: gradient Langevin dynamics, whose own noise protects the data.
 
 Wang, Chen & Xu 2019, Algorithm 1: w_k = w_{k-1} - η ∇U(w_{k-1}) + √(2η/β) ξ_k with U = F + (λ/2)‖w‖², which is a
 gradient step with noise of variance 2/(ηβ) on the gradient. That identity is exact, so that the noise which keeps a

@@ -113,7 +113,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
 
     @classmethod
     def as_printed(cls, problem: FiniteSum, steps: int, step_size: float | None = None) -> PerturbedGradientDescent:
-        """Return the algorithm as printed: noise on the ball of radius 1 in the units of the gradients, whatever G."""
+        """Return the published algorithm: noise on the ball of radius 1 in the units of the gradients, for any G."""
         one = Fraction(evaluate(1 / known(problem.lipschitz, "lipschitz"), {}).exact_upper)
         return cls(one, problem.records, problem.dimension, steps, "ball", step_size)
 

@@ -1,4 +1,4 @@
-"""Training with any optimiser: noisy clipped gradients are released, and what an optimiser makes of them is free.
+"""Training with any optimiser: noisy clipped gradients are released, and the optimiser is post-processing.
 
 Every iterate follows from noisy gradients and public numbers: publishing all of them costs what the ledger says,
 whatever the optimiser does with its state (momentum, Adam's moments, schedules): post-processing. The account is that
@@ -44,7 +44,7 @@ class Optimiser(Protocol):
 
     @property
     def update(self) -> Callable[..., Any]:
-        """From gradients, state and parameters to what is added to parameters, and the next state."""
+        """Return the update of the parameters, and the next state, from gradients, state and parameters."""
 
 
 @frozen(field_transformer=fields.named)

@@ -61,7 +61,7 @@ class QuotedDescent(Method[Problem]):
         relation: str | Relation = Relation.REPLACE_ONE,
         step_size: float | None = None,
     ) -> Self:
-        """Return the descent with the smallest proven noise for the same promise, see ``ProjectedGradientDescent``."""
+        """Return the descent with the smallest proven noise for the same claim, see ``ProjectedGradientDescent``."""
         made = ProjectedGradientDescent.calibrated(problem, epsilon, delta, steps, relation, step_size=step_size)
         assert made.budget is not None
         return cls(made, made.budget)

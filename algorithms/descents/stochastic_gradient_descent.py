@@ -251,7 +251,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return self.within(evaluate(proposition_d_1_explicit.bound.subs(values), {}), problem)
 
     def within(self, found: Enclosure, problem: FiniteSum) -> Enclosure:
-        """A bound on F - inf F, no more than what holds in the ball: 2DG, as a minimiser lies within D of w₁, too."""
+        """Return a bound on F - inf F, at most the one in the ball: 2DG, as a minimiser lies within D of w₁, too."""
         across = 2 * sympy.Rational(self.distance) * sympy.Rational(at_least(problem.lipschitz, "lipschitz"))
         return no_more_than_range(found, problem, None if self.variant == "as-printed" else across)
 

@@ -1,4 +1,4 @@
-"""Noisy gradient descent on clipped losses of linear scores: what the estimators run unless asked for another one.
+"""Noisy gradient descent on clipped losses of linear scores: the default of the estimators.
 
 Nothing here is a theorem about accuracy. Privacy needs none: every record's gradient is clipped (``scores``), every
 answer gets noise from an oracle, and iterates, their average and the steps are made from answers and public numbers.
@@ -70,7 +70,7 @@ class Tuned:
     longest_step: float
 
     def path(self, records: int, features: int, single: Fraction) -> float:
-        """H for n records of p features, and the noise multiplier z that a single release would have."""
+        """Return H for n records of p features, given the noise multiplier z of a single release."""
         signal = records / (float(single) * math.sqrt(features))
         return min(max(self.factor * math.pow(signal, self.power), self.shortest), self.longest)
 
@@ -99,7 +99,7 @@ class ScaleChoice:
         return choice(self.epsilon, relation)
 
     def clipped(self, problem: Records, run: OpenRun) -> tuple[LinearScores, dict[str, Array]]:
-        """Records clipped to the norm that was chosen, and nothing else that was released."""
+        """Return records clipped to the chosen norm, and no other release."""
         return problem.clipped_to(self.made(problem, run)), {}
 
     def made(self, problem: Records, run: OpenRun) -> Fraction:

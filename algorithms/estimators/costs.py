@@ -32,12 +32,12 @@ def expected_seconds(gradients: int, features: int, outputs: int = 1) -> float:
 
 
 def say(line: str) -> None:
-    """Write a line where progress goes: not into what a program prints."""
+    """Write a line to standard error."""
     sys.stderr.write(line + "\n")
 
 
 class Progress:
-    """Told the number of each step, says every tenth of the way."""
+    """Reporter of steps, which prints every tenth of the way."""
 
     def __init__(self, steps: int) -> None:
         self.steps = steps

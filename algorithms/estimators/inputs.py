@@ -64,7 +64,7 @@ ESTIMATE = "estimate"
 
 
 def is_estimate(given: object) -> bool:
-    """Whether what would be public is to be chosen privately."""
+    """Return whether a bound is to be chosen privately."""
     return isinstance(given, str) and given == ESTIMATE
 
 

@@ -1,4 +1,4 @@
-"""Losses of linear scores whose gradients are clipped one record at a time: what the estimators descend on.
+"""Losses of linear scores whose gradients are clipped one record at a time, for the estimators.
 
 A record (a, t, v) has a score <x_k, a> for each of K outputs. With r its loss's derivatives in them, its clipped
 gradient is v clip(r) ⊗ a, of l2 norm v ‖clip(r)‖ ‖a‖: at most G = cB, as ‖clip(r)‖ <= c, ‖a‖ <= B and 0 <= v <= 1. Each
@@ -118,7 +118,7 @@ class _Scores(FiniteSum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Records(_Scores):
-    """Records as they came, which no oracle answers about before ``clipped_to`` has made them short.
+    """Records before clipping: oracles answer only after ``clipped_to`` has clipped them.
 
     Attributes:
         features: a_i, shape (n, p), finite.

@@ -95,7 +95,7 @@ class VertexFrankWolfe(FrankWolfe):
         failure_probability: ExactLike = "1/20",
         noise: fields.WhichNoise = "gaussian",
     ) -> VertexFrankWolfe:
-        """Plan for a budget, see ``Method``: the largest ε₀ per choice that is proven to keep it.
+        """Plan for a budget, see ``Method``: the largest ε₀ per choice that is proven to satisfy it.
 
         A problem without constants of its own in the l1 norm (see ``bounded_entries``) lends its l2 ones, which are
         larger. None for T: the explicit theorem's, at the ρ of one Gaussian release within the budget (ρ only steers T:

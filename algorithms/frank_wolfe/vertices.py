@@ -1,4 +1,4 @@
-"""The vertices of a polytope as candidates: their products with gradients, without a matrix where none is needed."""
+"""The vertices of a polytope as candidates: their products with gradients, without a matrix if possible."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Tails:
     count: int = 0
 
     def add(self, above: Array, below: Array) -> None:
-        """Take the tails of some more numbers."""
+        """Add the tails of further numbers."""
         self.above -= float(np.log(np.maximum(above, _LEAST)).sum())
         self.below -= float(np.log(np.maximum(below, _LEAST)).sum())
         self.count += above.size

@@ -1,4 +1,4 @@
-"""A run under guard: a shadow beside it, and its noise tested from outside; an algorithm under examination."""
+"""Guarded runs: a replay check of a run, and tests of its noise from outside."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _WORK = 2_000_000_000  # records times parameters times steps of what is rehears
 
 
 class HasRun(Protocol):
-    """An algorithm, whatever else it is."""
+    """An object with ``run``: an algorithm."""
 
     def run(self, problem: Any, *, seed: int | None, repetitions: int) -> Run:
         """Run it, as ``Method.run`` does."""
 
 
 def guarded(run: Callable[[Any], Run], problem: Any) -> Run:
-    """The run of an algorithm on a problem, that both guards have found nothing wrong with, and what they could see.
+    """Run an algorithm with both guards, and return the run and the power of the guards.
 
     Args:
         run: From a problem to a run, the same whenever it is called: ``partial(algorithm.run, seed=7)``.

@@ -1,4 +1,4 @@
-"""Plain noisy gradient descent, watched step by step: what a run is whose last iterate may be published alone."""
+"""A watch for plain noisy gradient descent, whose last iterate may be published alone."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PlainStep:
 
 
 class Plain:
-    """Watches a walk: whatever it asks has to follow from its last point and answer by the step, and so has its output.
+    """Watcher of a walk: each query must follow from the last point and answer by the step, and so must the output.
 
     So momentum, averages, a random iterate, early stopping and answers that were used twice are found in the run.
 
@@ -54,7 +54,7 @@ class Plain:
         self._now: Array | None = None
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
-        """Let the answer be made, where it is asked at the iterate."""
+        """Pass the answer through, if it is asked at the iterate."""
         if question.kind not in ("gradient", "batch"):
             raise self._other(f"something else than a gradient was asked ({question.kind})")
         (x,) = question.points
@@ -65,7 +65,7 @@ class Plain:
         return given
 
     def demand_last(self, output: Array, others: dict[str, Any]) -> None:
-        """Raise ``BudgetExceeded`` unless the last iterate is returned, and nothing beside it."""
+        """Raise ``BudgetExceeded`` unless the last iterate, and nothing else, is returned."""
         if others:
             raise self._other("it returns more than its last iterate: " + ", ".join(others))
         if self._now is None:

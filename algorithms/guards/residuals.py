@@ -1,4 +1,4 @@
-"""Tests of the noise in the answers of a run, from outside: whatever the algorithm, however its oracles are written.
+"""Tests of the noise in the answers of a run, from outside: for any algorithm and any oracles.
 
 What an answer is about is computed again (some of it) from the gradients of single records, how much noise it needs
 follows from the ledger's entry and the constants of the problem, and what is left over is noise:
@@ -74,7 +74,7 @@ class Finding:
 
 
 class NoiseWrong(BudgetExceeded):
-    """The noise in the answers of a run is not what its ledger says."""
+    """The noise in the answers of a run differs from its ledger."""
 
 
 @dataclass(slots=True)
@@ -173,7 +173,7 @@ def _correlated(name: str, products: _Products) -> Finding:
 
 
 class Residuals:
-    """Hears the answers of a run, and says in the end what is wrong with them."""
+    """Listener to the answers of a run, which reports faults at the end."""
 
     def __init__(self) -> None:
         self._normals: dict[str, _Normals] = defaultdict(_Normals)
@@ -476,7 +476,7 @@ class Residuals:
     # --- the verdict
 
     def findings(self, ledger: Ledger | None = None) -> list[Finding]:
-        """All tests, those of what the ledger holds included where it is given."""
+        """Return the results of all tests, including those of the ledger if it is given."""
         found = [*self._wrong]
         for name, normals in sorted(self._normals.items()):
             found += normals.findings(name)

@@ -1,4 +1,4 @@
-"""A shadow: a second walk of the same algorithm that knows only what the first one released.
+"""Replay checks: a second walk of the same algorithm that has only the releases of the first one.
 
 It walks beside the run, one of the two at a time, on a problem whose records are made up, with streams of its own. Each
 question that the run asks it must ask, too, bit for bit; it gets the answer that was released, and made-up exact ones.
@@ -47,7 +47,7 @@ class _Over(BaseException):
 
 
 def shadowed(run: Callable[[Any], Run], problem: Any) -> Run:
-    """Run an algorithm on a problem with a shadow beside it, and return the run.
+    """Run an algorithm on a problem with a replay check, and return the run.
 
     Args:
         run: From a problem to a run, the same whenever it is called: ``partial(algorithm.run, seed=7)``.
@@ -111,7 +111,7 @@ class _Shadow:
         self._turn_of_run.acquire()
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
-        """Let the run have its answer, and the shadow go on with what was released of it."""
+        """Pass the run's answer through, and continue the replay with its release."""
         self._step += 1
         asked = _digest(question)
         if self._asked is None:
@@ -125,7 +125,7 @@ class _Shadow:
         return given  # where the shadow ended with another error, the run may be about to raise the same
 
     def end(self, made: Run) -> None:
-        """Compare what both returned."""
+        """Compare the outputs of both."""
         if self._asked is not None:
             self._step += 1
             raise self._leaked(f"the shadow asks for one more answer ({self._asked.kind})")
@@ -168,7 +168,7 @@ class _Shadow:
         self._turn_of_run.release()
 
     def replay(self, question: Question) -> Any:
-        """Wait for the run's answer, and return what was released of it."""
+        """Wait for the run's answer, and return its release."""
         self._asked = question
         self._turn_of_run.release()
         self._turn_of_shadow.acquire()

@@ -1,4 +1,4 @@
-"""Ledgers: the releases of one repetition, and what they spend."""
+"""Ledgers: the releases of one repetition, and their ε."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Ledger(Displayed):
         )
 
     def published(self, release: WhichRelease) -> Mechanism:
-        """The releases as one mechanism, or what their last iterate alone gives away; raises as these do."""
+        """Return the releases as one mechanism, or the last iterate alone; raises as these do."""
         return self.mechanism() if release == "every-iterate" else self.last_iterate()
 
     def spent(
@@ -200,7 +200,7 @@ class Ledger(Displayed):
         return spent
 
     def check_plan(self, planned: Mechanism) -> None:
-        """Compare the releases with what was meant to run, exactly: no accountant, no δ, both relations.
+        """Compare the releases with the plan, exactly: without an accountant or δ, for both relations.
 
         Releases of one family (same kind, same sampling) differ in one number only, their loss. The most lossy release
         is compared with the most lossy one that was planned, the next against the next, and so on: each one that was
@@ -229,7 +229,7 @@ class Ledger(Displayed):
 
     @classmethod
     def from_json(cls, text: str) -> Ledger:
-        """Read what ``to_json`` wrote, or any ledger file; equal to what was written.
+        """Read the output of ``to_json``, or any ledger file; the result equals the ledger that was written.
 
         Raises:
             InvalidValue: Not JSON, another format or version, a missing or unknown field, or a value out of range.

@@ -106,7 +106,7 @@ def to_json(release: Release | DescribedRelease) -> JsonObject:
 
 
 def from_json(entry: JsonObject) -> Release | DescribedRelease:
-    """Read what ``to_json`` wrote, or any object of a ledger file; ``InvalidValue`` where a field is wrong.
+    """Read the output of ``to_json``, or any object of a ledger file; ``InvalidValue`` if a field is wrong.
 
     Where no ``Release`` says the same, such as of epochs or of rates that no generator draws at, it is a described one.
     """

@@ -35,7 +35,7 @@ FALSE_ALARM = 1e-12
 
 
 class OpenLedger:
-    """A ledger while it is being written; ``close`` returns what was.
+    """A ledger that is being written; ``close`` returns the ledger.
 
     It also measures the noise of the answers, relative to its entries: a run whose noise is too small for its ledger
     must end with an error.
@@ -61,11 +61,11 @@ class OpenLedger:
 
     @property
     def chosen(self) -> str:
-        """See ``Run``: empty where it lists what was released."""
+        """See ``Run``: empty if the ledger lists the releases."""
         return self._chosen
 
     def stand_for(self, chosen: str) -> None:
-        """Say that its entries are not a list of what was released, but stand for it in this way."""
+        """Declare that the entries are not a list of releases, but an upper bound, described in words."""
         self._chosen = chosen
 
     def gaussian(
@@ -125,7 +125,7 @@ class OpenLedger:
         visits.steps, visits.mechanism, visits.resumed = visits.steps + 1, mechanism, False
 
     def asked_by(self, streams: Sequence[np.random.Generator]) -> AbstractContextManager[None]:
-        """Some repetitions ask inside the ``with`` block; what is written is written for all."""
+        """Mark that only some repetitions ask inside the ``with`` block; entries are written for all."""
         return nullcontext()
 
     def _take(self, entry: Release | DescribedRelease) -> None:
@@ -175,7 +175,7 @@ class OpenLedger:
 
     @property
     def noise_counted(self) -> list[tuple[float, float, float, int]]:
-        """The noise that reached the answers so far: shape, level, sum and number, to be kept beside ``so_far``."""
+        """Return the noise of the answers so far: shape, level, sum and number, to be stored with ``so_far``."""
         return [(*key, *sums) for key, sums in self._added.items()]
 
     def resume(self, ledger: Ledger, noise_counted: Sequence[tuple[float, float, float, int]]) -> None:
@@ -239,7 +239,7 @@ def chosen_as_it_goes(most: int, along: int = 0) -> str:
 
 
 class Visits:
-    """Who writes down the answers about one series of batches: what is released is one entry of the ledger, that grows.
+    """Writer of the answers about one series of batches: one entry of the ledger, which grows.
 
     Args:
         scheme: How records are dealt to batches.
@@ -291,7 +291,7 @@ class Visits:
 
 
 class BudgetedLedger(OpenLedger):
-    """A ledger for noise that is chosen as the run goes: it refuses the release that would exceed the budget.
+    """A ledger for noise that is chosen adaptively: it refuses the release that would exceed the budget.
 
     The entry is made before the noise is drawn, so that what is refused was never computed.
     ``dpbounds.privacy.budgets.filters`` states what a choice may depend on; one that looks at the outputs of several
@@ -311,7 +311,7 @@ class BudgetedLedger(OpenLedger):
 
     @property
     def privacy_filter(self) -> PrivacyFilter:
-        """The filter as it stands: what is left, and what it guarantees."""
+        """The filter in its present state: the rest of the budget, and the guarantee."""
         return self._filter
 
     def close(self) -> Ledger:

@@ -25,7 +25,7 @@ WhichChoice = Literal["exponential", "concentrated", "noisy-max"]
 
 
 def choice(epsilon: ExactLike, relation: Relation, method: WhichChoice = "exponential") -> Mechanism:
-    """One choice as a mechanism: the exponential mechanism is of bounded range, which composes better than its ε says.
+    """Return one choice as a mechanism: the exponential mechanism has bounded range, which composes better than ε.
 
     "concentrated" is the same draw, described only by ρ = ε²/8 of zCDP (Cesar & Rogers 2021, Lemma 3.4), for a few
     choices beside other releases, whose exact composition takes long; 20 and more count as Gaussian noise, which spends

@@ -37,7 +37,7 @@ class Encoding(Protocol):
 
 
 def encoding(matrix: Encoder) -> Encoding:
-    """That of a matrix; what it keeps of the past are as many arrays as the matrix has bands, or log₂ of a tree."""
+    """Return the encoding of a matrix; it keeps as many arrays as the matrix has bands, or log₂ for a tree."""
     return _Tree() if isinstance(matrix, BinaryTree) else _Banded(matrix)
 
 

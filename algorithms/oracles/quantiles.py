@@ -1,4 +1,4 @@
-"""The mean gradient clipped at a norm that a run adapts, and what share of the gradients is no longer: one release."""
+"""The mean gradient clipped at an adaptive norm, and the share of unclipped gradients: one release."""
 
 from __future__ import annotations
 

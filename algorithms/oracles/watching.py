@@ -46,7 +46,7 @@ class Watcher(Protocol):
     """An observer of the answers of a run."""
 
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
-        """Return the answer: the oracle's own, which ``answer`` makes, or what stands for it."""
+        """Return the answer: the oracle's own, made by ``answer``, or a replacement."""
 
 
 _WATCHERS: ContextVar[tuple[Watcher, ...]] = ContextVar("watchers", default=())  # the innermost first
@@ -57,7 +57,7 @@ W = TypeVar("W", bound=Watcher)
 
 @contextmanager
 def watched_by(watcher: W) -> Iterator[W]:
-    """Every answer inside the ``with`` block goes through the watcher, and then through those that watch already."""
+    """Pass every answer inside the ``with`` block through the watcher, and then through the earlier watchers."""
     token = _WATCHERS.set((watcher, *_WATCHERS.get()))
     try:
         yield watcher

@@ -136,7 +136,7 @@ class _Search:
                 yield start, direction / length
 
     def along(self, start: Array, direction: Array) -> None:
-        """Search one line: a grid of all of it within the ball, then finer ones around what is largest."""
+        """Search one line: a grid within the ball, then finer ones around the largest value."""
         along = float(start @ direction)
         half = math.sqrt(max(0.0, along * along - float(start @ start) + self.span**2)) * (1 - 1e-12)
         whole = np.linspace(-along - half, -along + half, _GRID)
@@ -175,7 +175,7 @@ class _Search:
     # --- what ---------------------------------------------------------------------------------------------------------
 
     def compare(self, name: str, size: float, point: Array, record: int | None = None) -> None:
-        """Keep what is the largest so far, and raise ``CounterExample`` where a constant is exceeded."""
+        """Keep the largest value so far, and raise ``CounterExample`` if it exceeds a constant."""
         limit = self.limits[name]
         if limit is None:
             return

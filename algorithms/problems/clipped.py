@@ -1,4 +1,4 @@
-"""Gradients cut at a public norm, record by record: for problems of which nothing is proven."""
+"""Gradients clipped to a public norm, record by record: for problems without proven constants."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Clipped(CutGradients):
 
     @property
     def l1(self) -> Fraction:
-        """λ of a public term λ‖x‖₁ beside the sum."""
+        """λ of a public term λ‖x‖₁ added to the sum."""
         weight: Fraction = getattr(self.problem, "l1", Fraction(0))
         return weight
 
@@ -185,14 +185,14 @@ def _alike(among: Array, alone: Array, batch: Array) -> bool:
 
 
 def no_objective() -> InvalidValue:
-    """The error where something else than gradients is asked of clipped gradients."""
+    """Return the error for queries other than gradients."""
     return InvalidValue(
         "problem", "Clipped", "one whose constants are known", "clipped gradients are those of no function"
     )
 
 
 def smoothness_of_gradients(problem: FiniteSum) -> sympy.Expr | None:
-    """At least how fast any record's gradient changes with x, as it is summed; None where nothing is known.
+    """Return a bound on the Lipschitz constant of a record's gradient, as it is summed; None if unknown.
 
     Scaling a gradient down to a norm is the projection to a ball, which moves no two of them apart: ``Clipped`` has the
     smoothness of the problem that it clips. (Its own ``smoothness`` is None: no difference is clipped.)

@@ -263,7 +263,7 @@ def column_of_numbers(column: Sequence[str], name: str) -> Array:
 
 
 def two_classes(values: list[str], column: str, positive: str | float | None) -> tuple[Array, str, str]:
-    """Labels -1 and +1, which one is +1, and a note that says how that was decided; or ``InvalidValue``."""
+    """Return labels -1 and +1, the label that is +1, and a note on the choice; or raise ``InvalidValue``."""
     if "" in values:
         advice = "drop records without a label"
         raise InvalidValue(f"labels in column {column!r}", f"none in record {values.index('') + 1}", "a label", advice)

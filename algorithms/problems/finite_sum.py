@@ -115,7 +115,7 @@ class HasRecordGradients(Protocol):
 
 
 def record_gradients(problem: Any, x: Array, rows: Indices) -> Array:
-    """∇f(x, z_i) of some records at one point, shape (b, p): a problem's own, or by batches of one record each.
+    """Return ∇f(x, z_i) of some records at one point, shape (b, p): the problem's own, or by batches of one record.
 
     Raises:
         InvalidValue: The problem knows no single records.

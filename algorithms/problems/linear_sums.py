@@ -1,4 +1,4 @@
-"""Sums over records of φ(<a_i, x>, t_i): value, gradient and Hessian, without anything of size n p R."""
+"""Sums over records of φ(<a_i, x>, t_i): value, gradient and Hessian, without arrays of size n p R."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class LinearSum(FiniteSum):
         return means
 
     def record_gradients(self, x: Array, rows: Indices) -> Array:
-        """φ' a_i of some records at one point, shape (b, p): the same bits for a record wherever it stands."""
+        """Return φ' a_i of some records at one point, shape (b, p): a record has the same bits at every place."""
         block = self._rows[rows]
         products = np.zeros(len(block))
         for column, weight in zip(block.T, x, strict=True):

@@ -45,7 +45,7 @@ class DistanceGenerator(Protocol):
 
     @property
     def euclidean_square(self) -> sympy.Expr:
-        """A number c with ‖x‖₂² <= c N(x)², exact: what is L-smooth in l2 is cL-smooth in N."""
+        """Return c with ‖x‖₂² <= c N(x)², exact: functions that are L-smooth in l2 are cL-smooth in N."""
 
     @property
     def dual_second_moment(self) -> Width:

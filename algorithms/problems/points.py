@@ -22,7 +22,7 @@ def reach(radius: Fraction) -> sympy.Expr:
 
 
 def numbers(values: ArrayLike, name: str, allowed: str) -> Array:
-    """Return a copy of the values as doubles, or raise ``InvalidValue`` with what is allowed."""
+    """Return a copy of the values as doubles, or raise ``InvalidValue`` with the allowed form."""
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -111,7 +111,7 @@ class ShiftedRecords(FiniteSum):
 
     @property
     def initial_gap(self) -> sympy.Expr:
-        """F(x₁) - inf F, rounded up by 1e-9 of itself plus what rounding may have done to F(x₁).
+        """F(x₁) - inf F, rounded up by 1e-9 of itself plus the rounding error of F(x₁).
 
         F(x₁) is a sum of terms that may cancel, as in w⁴/4 - a w²/2, whose terms are up to 32 times the depth a²/4 or
         in proportion to F: 2^-40 of these sizes is far above what summing in doubles loses.

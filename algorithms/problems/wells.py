@@ -1,4 +1,4 @@
-"""A narrow conical well in a plain: what a sampler must find by volume, and no gradient shows from outside."""
+"""A narrow conical well in a plain: a sampler must find it by volume; gradients outside do not show it."""
 
 from __future__ import annotations
 

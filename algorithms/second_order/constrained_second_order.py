@@ -179,7 +179,7 @@ class ConstrainedSecondOrder(SecondOrderMethod):
         )
 
     def bound(self, problem: FiniteSum) -> Enclosure:
-        """See ``SecondOrderMethod.bound``; nothing is promised where η or θ is above 1, either."""
+        """Return the bound, see ``SecondOrderMethod.bound``; raise an error also if η or θ is above 1."""
         self._shares(self._values(problem))
         return super().bound(problem)
 

@@ -139,7 +139,7 @@ class IterativePathNoise(SecondOrderMethod):
         check_error: ExactLike | None = None,
         restart_ratio: ExactLike | None = None,
     ) -> IterativePathNoise:
-        """Plan for a budget, see ``Method``: caps and noise of the theorem, at parameters that ask for few records.
+        """Plan for a budget, see ``Method``: caps and noise of the theorem, at parameters that need few records.
 
         Choices count as Gaussian noise (``many_choices.md``) or, if they are few, by their zCDP.
 
@@ -234,7 +234,7 @@ class IterativePathNoise(SecondOrderMethod):
         return Gaussian(self.gradient_multiplier) @ steps
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:
-        """Enclose how many records the guarantee asks for, at the noise that is drawn; n is not looked at.
+        """Enclose the number of records that the guarantee needs, at the actual noise; n is not used.
 
         Times n, the noise is z√(G² + 2GLP) on gradients, z on products over L, and 1/η is 2f/ε, f the factor of the
         relation; they may be √V, s_h, s_c and one over the theorem's η.

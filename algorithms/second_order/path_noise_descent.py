@@ -108,7 +108,7 @@ class PathNoiseDescent(SecondOrderMethod):
         gradient_error: ExactLike | None = None,
         window: ExactLike | None = None,
     ) -> PathNoiseDescent:
-        """Plan for a budget, see ``Method``: caps and noise of the theorem, at parameters that ask for few records.
+        """Plan for a budget, see ``Method``: caps and noise of the theorem, at parameters that need few records.
 
         - ``stationarity`` None: the smallest α that n records are enough for; at most L²/ρ_H
         - ``curvature_kept``, ``curvature_length``, ``gradient_error``, ``window``: c, s, ω and v, all of them; None: a
@@ -172,7 +172,7 @@ class PathNoiseDescent(SecondOrderMethod):
         return Gaussian(self.gradient_multiplier) @ Gaussian(self.hessian_multiplier) ** self.searches
 
     def records_needed(self, problem: FiniteSum) -> Enclosure:
-        """Enclose how many records the guarantee asks for, at the noise that is drawn; n is not looked at.
+        """Enclose the number of records that the guarantee needs, at the actual noise; n is not used.
 
         Times n, the noise is z√(G² + 2GLP) on gradients and z√r L on Hessians of rank r; it may be √V and s_H.
         """
@@ -257,7 +257,7 @@ _PUBLIC = (
 
 
 def chosen_parameters(*given: ExactLike | None) -> tuple[Fraction, ...] | None:
-    """c, s, ω and v where they are given, all of them; None where none is."""
+    """Return c, s, ω and v if they are given, all of them; None if none is."""
     names = ("curvature_kept", "curvature_length", "gradient_error", "window")
     missing = [name for name, value in zip(names, given, strict=True) if value is None]
     if 0 < len(missing) < len(names):

@@ -1,4 +1,4 @@
-"""The walk of noise along the path, whatever looks for negative curvature where gradients are small."""
+"""The walk with path noise, for any search for negative curvature where gradients are small."""
 
 from __future__ import annotations
 

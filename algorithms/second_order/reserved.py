@@ -1,4 +1,4 @@
-"""A ledger whose releases are written down before the run: how many are really made depends on what they say."""
+"""Ledgers whose releases are recorded before the run: the number of actual releases depends on their values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Asked = TypeVar("Asked", GradientOracle, HessianOracle, HessianProductOracle, Pa
 
 
 class ReservedLedger(OpenLedger):
-    """Holds every release that may be made, from the start; making one takes it off what is left.
+    """Ledger of every possible release, from the start; making one takes it off the rest.
 
     An algorithm that stops as soon as its noisy answers allow it to, or asks for a Hessian only where a noisy gradient
     is small, makes a number of releases that depends on the data and differs between repetitions. What it costs is

@@ -142,7 +142,7 @@ class Attack:
         return [outcome_chances(self.selection, problem) for problem in self.neighbours]
 
     def privacy_loss(self) -> float:
-        """The largest log-ratio of an outcome's probabilities, either way: ε that is really spent, at least."""
+        """Return the largest log-ratio of an outcome's probabilities, either way: a lower bound on ε."""
         first, second = self.chances()
         return float(np.abs(np.log(first) - np.log(second)).max())
 

@@ -165,7 +165,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         return self.relation.sensitivity_factor * slope * 2 * self.net.radius / problem.records
 
     def inverse_temperature(self, problem: FiniteSum) -> Fraction:
-        """β as it is drawn, in units of 1/loss: that of the variant, rounded down to the inverse of a double."""
+        """Return β of the draw, in units of 1/loss: that of the variant, rounded down to the inverse of a double."""
         return 1 / Fraction(to_float(self.range_of_one_record(problem) / self.epsilon_spent, "up"))
 
     def starts(self, problem: FiniteSum, generators: Sequence[np.random.Generator], ledger: OpenLedger) -> Array:
@@ -216,7 +216,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
         return no_more_than_range(found, problem, across)
 
     def tail(self, problem: FiniteSum, failure_probability: ExactLike) -> Enclosure:
-        """Enclose what the excess empirical risk exceeds with probability at most ζ, in (0, 1)."""
+        """Enclose the level that the excess empirical risk exceeds with probability at most ζ, in (0, 1)."""
         zeta = fields.share(failure_probability, "failure_probability")
         values = self._values(problem) | {symbols.failure_probability: sympy.Rational(zeta)}
         return evaluate(lemma_4_2_explicit.tail.subs(values), {})

@@ -116,7 +116,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
         sampler: WhichSampler = "exact",
         temperature: WhichTemperature | None = None,
     ) -> RegularisedExponentialMechanism:
-        """Plan for a budget, see ``Method``; "exact" uses nothing of δ.
+        """Plan for a budget, see ``Method``; "exact" does not use δ.
 
         - ``radius`` None: that of the problem
         - ``temperature``: "largest" (pure ε-DP), or "as-printed": the β of Theorem 5.6, which wants ε, δ < 1/2. None:

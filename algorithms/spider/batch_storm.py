@@ -92,7 +92,7 @@ class BatchStorm(Method[FiniteSum]):
         first_ratio: ExactLike | None = None,
         noise: fields.WhichNoise = "gaussian",
     ) -> BatchStorm:
-        """Plan for a budget, see ``Method``: r, η and k by what makes the bound small. `dpbounds plan` finds T and q.
+        """Plan for a budget, see ``Method``: r, η and k minimise the bound. `dpbounds plan` finds T and q.
 
         ``first_ratio``, ``step_size``, ``momentum`` replace the computed values.
         """

@@ -1,4 +1,4 @@
-"""Queries whose number depends on the run, under a cap that does not: what a ledger may hold of them.
+"""Queries whose number depends on the run, under a fixed cap: the ledger holds the cap.
 
 Which kind of query comes next depends on what was released, so that the list of those that happened to be made proves
 nothing by itself. What does: every kind has its noise multiplier and its largest number, fixed in advance; Gaussian
@@ -100,7 +100,7 @@ def written_for_all(*kinds: CappedQueries) -> None:
 
 
 def written_for_one(*kinds: CappedQueries) -> None:
-    """Write one query into their ledger, for queries of which each record takes part in one at most.
+    """Record one query, for queries of which each record takes part in one at most.
 
     It is the one with the least noise.
     """

@@ -51,7 +51,7 @@ _STATEMENT = theorem_4_6_explicit.THEOREM
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Blocks of consecutive records, of which each query takes the next.
+    """Source of blocks of consecutive records; each query takes the next one.
 
     Attributes:
         first: The first block's first record.
@@ -119,7 +119,7 @@ class Block:
 
 
 class OnBlock(Gradients):
-    """Exact gradients of a block, nothing remembered: every block is used once."""
+    """Exact gradients of a block, without memory: every block is used once."""
 
     def known(self, X: Array) -> tuple[Array, Array]:
         """No objective, and the block's mean gradient."""
@@ -203,7 +203,7 @@ class PopulationStochasticSpider(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """Return the spent budget of a run as a mechanism: what the one query spends that a record takes part in.
+        """The release of a run as a mechanism: that of the one query in which a record takes part.
 
         That is what ``in_parallel`` spends, too: all of its blocks have the same noise multiplier.
         """

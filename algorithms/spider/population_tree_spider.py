@@ -112,7 +112,7 @@ class PopulationTreeSpider(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """Return the spent budget of a run as a mechanism: what the one release spends that a record takes part in."""
+        """The release of a run as a mechanism: the one release in which a record takes part."""
         return Gaussian(self.noise_multiplier)
 
     @property

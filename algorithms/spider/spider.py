@@ -188,7 +188,7 @@ class Spider(Method[FiniteSum]):
         return self._run(problem, seed, repetitions, guarded, start=start)
 
     def walk(self, problem: FiniteSum, run: OpenRun, start: ArrayLike | None = None) -> Outcome:
-        """``descend``, and what it ended with."""
+        """Run ``descend``, and return its result."""
         returned = self.descend(problem, run, starts(problem, run.repetitions, start))
         return Outcome(
             returned.point,
@@ -274,7 +274,7 @@ class Spider(Method[FiniteSum]):
         return no_more_than_slope(evaluate(algorithm_1_explicit.bound, values), problem)
 
     def difference_noise_stddev(self, problem: FiniteSum) -> Fraction:
-        """σ₂: at least the standard deviation of a full-batch difference's noise per distance, as it is drawn.
+        """Return σ₂, at least the standard deviation of the noise of a full-batch difference per distance.
 
         The oracle rounds distances and constants up, by less than (p + 64) 2^-48 relatively.
         """
@@ -349,12 +349,12 @@ def enclosed(constant: sympy.Expr | None, name: str) -> Enclosure:
 
 
 def initial_gap_of(problem: FiniteSum, given: Fraction | None) -> Fraction | Enclosure:
-    """ψ: what is given, or the problem's own bound on F(w_0) - inf F, which is about its initial point."""
+    """Return ψ: the given one, or the problem's own bound on F(w_0) - inf F, which is about its initial point."""
     return enclosed(problem.initial_gap, "initial_gap") if given is None else given
 
 
 def demand_smooth(problem: FiniteSum) -> None:
-    """Raise ``InvalidValue`` where a constant is missing, F is not smooth, or a walk would leave its ball."""
+    """Raise ``InvalidValue`` if a constant is missing, F is not smooth, or a walk would leave its ball."""
     for name in ("lipschitz", "smoothness"):
         known(getattr(problem, name), name)
     demand_all_of_space(problem)
@@ -368,7 +368,7 @@ def demand_differences(problem: FiniteSum) -> None:
 
 
 def smoothness_of_steps(problem: FiniteSum) -> sympy.Expr:
-    """L, or what differences are clipped at per distance: steps and weights may be any public number."""
+    """Return L, or the clipping constant of differences: steps and weights may be any public number."""
     return sympy.Rational(per_distance(problem)) if enforced(problem) else known(problem.smoothness, "smoothness")
 
 

@@ -157,7 +157,7 @@ class StochasticSpider(Method[FiniteSum]):
 
     @property
     def planned(self) -> Mechanism:
-        """The most that a run releases, whichever queries it makes, as a mechanism for the accountants.
+        """The largest release of a run, for any sequence of queries, as a mechanism for the accountants.
 
         The number of queries of either kind depends on the run; the caps and the noise multipliers do not, which is
         what the account rests on (see ``capped_queries``).
@@ -258,7 +258,7 @@ def search(
     kicks: Kicks | None = None,
     printed: bool = False,
 ) -> Outcome:
-    """Algorithm 1, whatever records its queries are about.
+    """Run Algorithm 1, for queries on any records.
 
     Args:
         run: Draws kicks, and keeps what is measured.
@@ -378,7 +378,7 @@ def demand_enough(found: Evaluation, fresh_estimates: int, steps: int) -> Enclos
 
 
 def claimed_zcdp(budget: PrivacyBudget) -> Fraction:
-    """φ with φ + 2√(φ ln(1/δ)) = ε, rounded down: what the paper calls (ε, δ)-privacy by φ-zCDP (its Lemma A.4)."""
+    """Return φ with φ + 2√(φ ln(1/δ)) = ε, rounded down: (ε, δ)-privacy by φ-zCDP in the paper (its Lemma A.4)."""
     log = sympy.log(1 / sympy.Rational(budget.delta))
     root = sympy.sqrt(log + sympy.Rational(budget.epsilon)) - sympy.sqrt(log)
     return Fraction(evaluate(root**2, {}).lower)

@@ -90,7 +90,7 @@ class Storm(Method[FiniteSum]):
         first_share: ExactLike | None = None,
         noise: fields.WhichNoise = "gaussian",
     ) -> Storm:
-        """Plan for a budget, see ``Method``: k, η and the budget's split by what makes the bound small.
+        """Plan for a budget, see ``Method``: k, η and the budget's split minimise the bound.
 
         - ``steps`` None: the T that suits η = 1/(2L); given, η is chosen, too
         - ``step_size``, ``momentum``, ``first_share``: η, k and the first estimate's share of the budget, in place of

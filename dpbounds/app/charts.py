@@ -1,4 +1,4 @@
-"""Curves and maps as SVG that a style sheet colours; a point that is pointed at or focused says its numbers."""
+"""Curves and maps as SVG, coloured by a style sheet; a point that is hovered or focused shows its numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 88, 20, 14, 66
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """From a number to a place, in a straight or a logarithmic way."""
+    """A linear or logarithmic scale from numbers to positions."""
 
     low: float
     high: float

@@ -1,4 +1,4 @@
-"""A form for each verb, from the options that Click knows; and from what was filled in to the words of a command.
+"""Forms for the verbs, from the options of Click; and the words of a command from the fields.
 
 What would read or write a file, run one, or open a connection has no control: the app does none of that. Where a verb
 needs a document, its control holds the text, which becomes a file of that question's own folder.
@@ -126,7 +126,7 @@ def _label(param: click.Parameter, name: str) -> str:
 
 
 def words(verb: str, pairs: Pairs) -> list[str]:
-    """The words that follow ``dpbounds``, from what an address or a form holds.
+    """Return the arguments of ``dpbounds`` from the values of an address or a form.
 
     Raises:
         InvalidValue: There is no such control, it is given twice, or its value is a file to be read or a program to be

@@ -1,4 +1,4 @@
-"""Questions and where their answers stand: each is asked of a process of its own, which can be stopped, once only."""
+"""Questions and the places of their answers: each runs once, in its own process, which can be stopped."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Job:
 
     @property
     def progress(self) -> tuple[int, int, str]:
-        """Done, of how many (0 where that is not known), and of what."""
+        """The amount done, the total (0 if unknown), and the kind of work."""
         try:
             done, total, what = (self.folder / "progress").read_text("utf-8").split(" ", 2)
         except (OSError, ValueError):
@@ -116,7 +116,7 @@ class Starter(Protocol):
         """Whether it has ended."""
 
     def close(self) -> None:
-        """End what is left."""
+        """End the rest."""
 
 
 class Forked:
@@ -150,7 +150,7 @@ class Forked:
             return None
 
     def stop(self, folder: Path) -> None:
-        """End it; one that has not begun finds its folder gone, and does nothing."""
+        """Stop it; a task that has not begun finds its folder gone, and does nothing."""
         gone = folder.with_name(f"{folder.name}.stopped")
         with suppress(FileNotFoundError):
             folder.rename(gone)  # at once: from here on its process has either left its id, or cannot
@@ -312,7 +312,7 @@ class Jobs:
             await asyncio.sleep(_BEAT)
 
     def close(self) -> None:
-        """End all, and leave nothing behind."""
+        """Stop all tasks, and delete their files."""
         for job in self._jobs.values():
             if job.state == "running":
                 self._start.stop(job.folder)

@@ -30,7 +30,7 @@ class Printed:
 
 
 def read(answer: Answer, *, as_json: bool = False) -> Printed:
-    """Take an answer apart; where JSON was asked for, what it says is shown in another way."""
+    """Split an answer into pieces; an answer in JSON is shown in another form."""
     told = [line for line in answer.err.splitlines() if line.strip()]
     errors = [line.removeprefix("dpbounds: ") for line in told if line.startswith("dpbounds: ")]
     notes = [line for line in told if not line.startswith(("dpbounds: ", "wrote "))]

@@ -13,7 +13,7 @@ _PICTURES = "runs/figures"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One page: its file below the folder, and what the navigation calls it."""
+    """One page: its file below the folder, and its name in the navigation."""
 
     file: str
     title: str

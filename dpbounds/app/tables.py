@@ -24,7 +24,7 @@ Cell = str | Link
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table with what it is about; an empty one says so by its caption alone."""
+    """A table with its caption; an empty one has the caption alone."""
 
     caption: str
     head: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Which question stands on which page, which of its controls come first, and what it offers to take away."""
+"""The questions of each page, their first controls, and their downloads."""
 
 from __future__ import annotations
 

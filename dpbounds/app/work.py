@@ -46,7 +46,7 @@ _DEFECT = 3
 
 
 def perform(folder: Path) -> None:
-    """Answer the question in a folder, there; whatever happens, a status is left behind."""
+    """Run the task of a folder; always write an exit status there."""
     from dpbounds.cli import main
     from dpbounds.cli.printing.output import kept_in_pieces
     from dpbounds.cli.printing.progress import telling

@@ -1,4 +1,4 @@
-"""The command line: one file per verb. Only the verb that is asked for is imported."""
+"""The command line: one file per verb; only the verb in use is imported."""
 
 from __future__ import annotations
 

@@ -285,7 +285,7 @@ def quantity(name: str | Symbol) -> Quantity:
 
 
 def domain_of(symbol: Symbol) -> Domain:
-    """The table's domain of a symbol, or what its assumptions state if its name is not in the table.
+    """Return the table's domain of a symbol, or that of its assumptions if its name is not in the table.
 
     Raises:
         InvalidValue: The name is in the table, but this is another symbol (other assumptions, or an alias).

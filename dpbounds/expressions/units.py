@@ -35,7 +35,7 @@ _LARGEST_DENOMINATOR = 120  # exponents are recognised as fractions up to this
 
 @dataclass(frozen=True, slots=True)
 class ScalingDefect:
-    """Describe what is wrong with the scaling of a formula in one unit.
+    """A defect in the scaling of a formula in one unit.
 
     Attributes:
         expected: The exponent that the target unit asks for.
@@ -65,7 +65,7 @@ def scaling_defects(
     bases: Iterable[str] = ("loss", "length"),
     seed: int = 0,
 ) -> tuple[ScalingDefect, ...]:
-    """Return what is wrong with the way a formula scales; nothing if it scales like ``target``.
+    """Return the defects in the scaling of a formula; empty if it scales like ``target``.
 
     Args:
         expression: A formula in symbols of the table, and in local symbols whose units are given.

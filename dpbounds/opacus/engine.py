@@ -1,4 +1,4 @@
-"""An engine with the interface of Opacus' own, which refuses what its accountant could not see.
+"""An engine with the interface of Opacus' own, which refuses what its accountant could not account for.
 
 Opacus' ``PrivacyEngine`` accounts every loader as if it were a Poisson sample at rate 1 / len(loader), and computes
 this rate and the divisor from the data. This one takes a plain loader, makes a Poisson loader of it at a rate that
@@ -186,7 +186,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
     def make_private_with_epsilon(
         self, *, target_epsilon: ExactLike, target_delta: ExactLike, epochs: ExactLike, **options: Any
     ) -> Any:
-        """Return the same with the least noise that keeps a budget, by our own calibration.
+        """Make model, optimiser and loader private with the least noise for a budget, by certified calibration.
 
         Where that proves δ at the target, and ε at δ comes out a little above it, noise is raised until it does not.
 
@@ -380,7 +380,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
 
 
 class EngineAccountant(CertifiedAccountant):
-    """The accountant of an engine, which knows from what number of records the rates were computed.
+    """The accountant of an engine, with the number of records from which the rates were computed.
 
     Attributes:
         relation: What is asked where a question names none.
@@ -399,12 +399,12 @@ class EngineAccountant(CertifiedAccountant):
         self.asked(None)
 
     def demand_guarantee(self) -> None:
-        """Raise ``UnsupportedMechanism`` if the run was refused for a reason that concerns what it has released."""
+        """Raise ``UnsupportedMechanism`` if the run was refused for a reason that concerns its releases."""
         if self.broken:
             raise UnsupportedMechanism(f"this run has no guarantee, as it was refused: {self.broken[0]}")
 
     def asked(self, relation: str | Relation | None) -> Relation:
-        """The relation of a question, or an error where rates and divisors were computed from what it protects."""
+        """Return the relation of a question; an error if it protects the number that rates were computed from."""
         found = super().asked(relation)
         self.demand_guarantee()
         if found.counts_records and self.public_dataset_size is None:

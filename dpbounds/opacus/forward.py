@@ -60,7 +60,7 @@ def _mixes(layer: Any) -> str:
 
 
 class Hook:
-    """A hook of a module. Copies of the module, by ``copy`` or ``pickle``, get one that does nothing."""
+    """A hook of a module. Copies of the module, by ``copy`` or ``pickle``, have a hook without effect."""
 
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
@@ -123,7 +123,7 @@ class ForwardWatch:
         module.register_forward_hook(Hook(self._ends), with_kwargs=True)
 
     def inputs(self) -> list[Inputs]:
-        """The inputs of the forward passes since this was asked last."""
+        """The inputs of the forward passes since the last call."""
         found, self._inputs = self._inputs, []
         return found
 

@@ -33,7 +33,7 @@ class _Watched:
     params: Any
 
     def watched_by(self, watch: Watch, divisor: int) -> None:
-        """Have every step checked by a watch; the divisor is what Opacus calls expected batch size."""
+        """Have every step checked by a watch; the divisor is Opacus' expected batch size."""
         self.watch, self.divisor = watch, divisor
         watch.optimizer = self
 

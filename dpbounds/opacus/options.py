@@ -134,7 +134,7 @@ OPTIONS: dict[str, Callable[[Any], None]] = {
 
 
 def demand_plain_loader(loader: Any) -> None:
-    """Raise ``UnsupportedMechanism`` unless a loader asks for nothing that Poisson sampling would throw away."""
+    """Raise ``UnsupportedMechanism`` unless Poisson sampling can replace all options of a loader."""
     instead = "give DataLoader(dataset, batch_size=b), of which a Poisson loader is made"
     if isinstance(loader, DPDataLoader):
         raise UnsupportedMechanism(f"the loader is private already, at a rate of its own; {instead}")

@@ -48,7 +48,7 @@ _SHARED = (FIXED_SIZE, SHUFFLED)  # the number of records is a parameter, so tha
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How batches are drawn, but for the number of steps of a pass.
+    """A sampling scheme, without the number of steps of an epoch.
 
     Attributes:
         name: One of ``SCHEMES``, without Poisson samples.
@@ -111,7 +111,7 @@ class SchemeAccounting:
     history: list[tuple[float, float, int]]
 
     def set_up(self, way: Way) -> None:
-        """Begin: before anything is asked."""
+        """Initialise the account, before the first question."""
         if way.name in _SHARED and self.public_dataset_size is not None:
             raise InvalidValue(
                 "public_dataset_size",
@@ -146,7 +146,7 @@ class SchemeAccounting:
         self.open, self._begun = token, True
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Write down one step; of what depends on each other, the pass at its first step.
+        """Record one step; for dependent batches, the whole epoch at its first step.
 
         Raises:
             UnsupportedMechanism: The noise has changed within a pass whose batches depend on each other.

@@ -67,7 +67,7 @@ class Watch:
         return [(each.summed_grad, each.summed_grad._version) for each in self.optimizer.params]
 
     def refuse(self, reason: str) -> NoReturn:
-        """Raise ``UnsupportedMechanism``, now and whenever this run is asked what it spent."""
+        """Raise ``UnsupportedMechanism``, now and whenever ε of this run is asked for."""
         self.broken.append(reason)
         raise UnsupportedMechanism(reason)
 
@@ -105,13 +105,13 @@ class Watch:
                 parameter.summed_grad = None
 
     def end(self) -> None:
-        """A pass is over: in a pass with steps, a batch without one was left out, which may tell what was in it."""
+        """End an epoch: with steps in it, a batch without a step was left out, which may reveal its content."""
         if self.steps and self.drawn:
             self.refuse(_LEFT_OUT)
         self.drawn.clear()
 
     def gather(self, sizes: set[int], squared_bound: Fraction) -> None:
-        """Gradients were clipped and summed: as many of every parameter as ``sizes`` says, of bounded squared norm."""
+        """Note that gradients were clipped and summed, as many for each parameter as ``sizes`` states."""
         if len(sizes) != 1:
             raise UnsupportedMechanism(
                 f"parameters have gradients of {sorted(sizes)} records each: every record needs one of each parameter"
@@ -227,7 +227,7 @@ class PoissonSampler(UniformWithReplacementSampler):  # type: ignore[misc]  # Op
 
 
 class PoissonLoader(DPDataLoader):  # type: ignore[misc]
-    """Opacus' Poisson loader around a sampler of our own, with what it was made from in all other respects."""
+    """Opacus' Poisson loader around a sampler of this package, with all other options of the original loader."""
 
     def __init__(self, made: Any, sampler: Any) -> None:
         self.sample_rate, self.distributed, self.watch = sampler.sample_rate, False, sampler.watch

@@ -1,4 +1,4 @@
-"""Statements against each other: no lower bound above an upper bound, nothing refuted that follows from what is proven.
+"""Contradictions between statements: a lower bound above an upper bound, or a proven counter-example.
 
 Orders of growth, those that follow from constants among them, are compared exactly, as regions of n, d, ε and log 1/δ;
 bounds with constants at random points within the conditions of both. What print hides in a lower bound is taken to be
@@ -78,7 +78,7 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Refutation:
-    """Two statements that cannot both stand as they are recorded.
+    """Two statements that cannot both be true as recorded.
 
     Attributes:
         first: The lower bound; or what is marked as refuted.

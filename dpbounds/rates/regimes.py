@@ -157,7 +157,7 @@ def compare(
 
 
 class Verdict(StrEnum):
-    """How far the best result of a region is from what is possible, up to constants and logarithms."""
+    """Distance of the best result of a region from the lower bound, up to constants and logarithms."""
 
     TIGHT = "tight"
     GAP = "gap"
@@ -193,7 +193,7 @@ class Regime(Displayed):
 
     @property
     def gap(self) -> Monomial | None:
-        """How far the best result is from the lower bound, up to logarithms: 1 if nothing is left to gain."""
+        """Ratio of the best result to the lower bound, up to logarithms: 1 if it is tight."""
         return None if self.floor is None else self.value / self.floor
 
     @property
@@ -310,7 +310,7 @@ def regimes(
 
 
 def by_winner(found: Regimes) -> Regimes:
-    """Return the same regions whatever the lower bounds in them: who wins with what."""
+    """Return the same regions without their lower bounds: the best results and their orders."""
     return _in_order([replace(one, floor=None, pure_floor=None) for one in found], found.space)
 
 

@@ -101,7 +101,7 @@ def free_symbols(theorem: Theorem, part: Bound, given: Mapping[str, Fraction]) -
 
 
 def tuned_within(theorem: Theorem, part: Bound, values: Mapping[str, Fraction], where: Freedom) -> Tuned:
-    """Good values of what is free, at which every condition holds and no limit is passed; else ``Unfit``."""
+    """Return good values of the free quantities, at which every condition and limit holds; else raise ``Unfit``."""
     conditions = [one.holds for one in (*theorem.conditions, *part.conditions)]
     goal = part.expression
     if theorem.reaches is not None:

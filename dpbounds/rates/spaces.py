@@ -30,7 +30,7 @@ Form = tuple[Fraction, ...]
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Axes, and what is true of every point.
+    """Axes, and the inequalities that hold everywhere.
 
     Attributes:
         axes: The free quantities; a point holds their logarithms.
@@ -104,7 +104,7 @@ class Space:
         return tuple(map(self.inequality, self.facets(cone)))
 
     def facets(self, cone: Cone) -> tuple[Vector, ...]:
-        """The normals of what describes a cone, less those of what is true everywhere."""
+        """Return the normals of a cone's inequalities, without those that hold everywhere."""
         known = {primitive(self.form(one)) for one in self.at_least_one}
         return tuple(sorted(cone.facets - known, reverse=True))
 

@@ -56,7 +56,7 @@ def trivial_bounds(metric: Metric, given: Mapping[str, Fraction]) -> tuple[Trivi
 
 
 def no_floor(theorem: Theorem, part: Part, given: Mapping[str, Fraction]) -> str:
-    """Why a lower bound says nothing about numbers; empty if it does.
+    """Return why a lower bound has no numerical value; empty if it has one.
 
     It may hide what decides how large it is. Or its problems may be others: where constants that it does not name bound
     the metric by less than those that it names, its worst problems need not be among those that are asked about.

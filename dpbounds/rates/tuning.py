@@ -96,7 +96,7 @@ class Search:
         return self.of_values(np.array([axis.value(each) for axis, each in zip(self.axes, points.T, strict=True)]))
 
     def presses(self, point: _Array) -> bool:
-        """Whether the best may lie beyond what is searched."""
+        """Whether the best value may lie beyond the searched range."""
         return any(axis.presses(float(each)) for axis, each in zip(self.axes, point, strict=True))
 
     def around(self, point: _Array) -> Search:
@@ -132,7 +132,7 @@ def freedom(theorem: Theorem, symbols: set[Symbol], given: Mapping[str, Any]) ->
 
 
 def inlined(theorem: Theorem, formula: Expr, given: Mapping[str, Any]) -> Expr:
-    """A formula in what is given and what is free: with all else that the statement prescribes put in."""
+    """Return a formula in given and free quantities, with all prescriptions inserted."""
     return _inlined(formula, _without(prescriptions(theorem), {*given, *(one.name for one in theorem.free)}))
 
 

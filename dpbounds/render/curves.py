@@ -1,4 +1,4 @@
-"""Curves with intervals: what an experiment measured beside what a statement promises."""
+"""Curves with intervals: measurements of an experiment, with the claim of a statement."""
 
 from __future__ import annotations
 

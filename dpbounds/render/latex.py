@@ -37,7 +37,7 @@ def as_latex(table: Table) -> str:
 
 
 def bibliography_of(tables: Iterable[Table]) -> str:
-    """The BibTeX entries of all that some tables cite, in the order of their keys."""
+    """Return the BibTeX entries of all citations of some tables, in the order of their keys."""
     cells = (cell for table in tables for row in table.rows for cell in row)
     papers = {cell.paper for cell in cells if isinstance(cell, Id)} & set(references())
     return "\n".join(bibtex(paper) for paper in sorted(papers, key=_key))

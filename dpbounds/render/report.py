@@ -41,7 +41,7 @@ dt { font-weight: 600; } dd { margin: 0 0 0.6rem; }
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An SVG document, and what it shows in words."""
+    """An SVG document, and its description in words."""
 
     svg: str
     caption: str
@@ -57,7 +57,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A question, and what answers it: paragraphs, named values, a list, a table, pictures, commands, in this order."""
+    """A question and its answer: paragraphs, named values, a list, a table, pictures, commands, in this order."""
 
     question: str
     paragraphs: tuple[str, ...] = ()

@@ -186,7 +186,7 @@ class Table:
         return replace(self, columns=self.in_print, rows=rows, chosen=False)
 
     def with_rows(self, patterns: Iterable[str]) -> Table:
-        """The rows whose first cell fits one of some patterns such as ``lowy-*``; and those of a file of one's own.
+        """Return the rows whose first cell fits one of some patterns such as ``lowy-*``; and the user's own rows.
 
         Raises:
             InvalidValue: A pattern fits no row.
@@ -206,7 +206,7 @@ class Table:
         )
 
     def with_letters(self, quantities: Iterable[Quantity]) -> Table:
-        """With other letters for some quantities.
+        """Return the table with other letters for some quantities.
 
         Raises:
             InvalidValue: Two quantities that occur would have one letter.

@@ -30,7 +30,7 @@ _ATTEMPTS = 4000
 
 
 def defects(theorem: Theorem) -> tuple[str, ...]:
-    """Describe the defects of a statement as a record; nothing if it is sound."""
+    """Describe the defects of a statement as a record; empty if it is sound."""
     return tuple(_defects(theorem))
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A condition, what it is for, and whether it holds at the values given.
+    """A condition, its purpose, and whether it holds at the given values.
 
     Attributes:
         holds: Proven or refuted; None where a value that it needs was not given, or at the boundary. Where one of its
@@ -137,7 +137,7 @@ def evaluate(theorem: Theorem, part: str | None, values: Mapping[str, Any], *, d
 
 
 def judge(conditions: Iterable[Condition], values: Mapping[str, Any]) -> tuple[Checked, ...]:
-    """Decide each condition. One of which a side is not defined at the values does not hold."""
+    """Decide each condition. A condition with an undefined side does not hold."""
     return tuple(_judged(condition, values) for condition in conditions)
 
 
@@ -151,7 +151,7 @@ def _judged(condition: Condition, values: Mapping[str, Any]) -> Checked:
 def refusal(
     theorem: Theorem, conditions: Iterable[Condition], judged: Iterable[Checked], values: Mapping[str, Any]
 ) -> InvalidValue | None:
-    """Why values have no answer: the condition that they violate, in the record's words; None where none is violated.
+    """Return the condition that the values violate, in the record's words; None if none is violated.
 
     Of several that fail it is the first that is defined; else the first.
     """

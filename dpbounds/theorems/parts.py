@@ -44,7 +44,7 @@ def several(given: _Item | Iterable[_Item], kind: type[_Item]) -> tuple[_Item, .
 
 @attrs.frozen
 class Condition:
-    """A predicate that must hold for a statement to apply, or for a part of it, and what it is for."""
+    """A predicate that must hold for a statement, or a part of it, to apply, and its purpose."""
 
     holds: Boolean | bool
     why: str = ""
@@ -59,7 +59,7 @@ Conditions: TypeAlias = Condition | Iterable[Condition] | Callable[[], Iterable[
 
 
 def conditions(given: Conditions) -> tuple[Condition, ...]:
-    """Conditions, given as one, several, or what a function returns."""
+    """Return conditions, given as one, several, or the result of a function."""
     return several(given() if callable(given) else given, Condition)
 
 
@@ -136,7 +136,7 @@ class Part:
 
     @property
     def restored_expression(self) -> Expr | None:
-        """The formula with what print hides put back, where that is known."""
+        """The formula with omitted factors restored, if they are known."""
         return getattr(self, "restored", None)
 
     @property
@@ -208,7 +208,7 @@ class Numbers:
         return Fraction(evaluate(expression, self.values, digits=DIGITS).exact_lower)
 
     def up(self, expression: Expr) -> Fraction:
-        """A formula's value, rounded up: for what costs privacy."""
+        """Return a formula's value, rounded up: for privacy losses."""
         from dpbounds.expressions.evaluation import evaluate
 
         return Fraction(evaluate(expression, self.values, digits=DIGITS).exact_upper)

@@ -170,7 +170,7 @@ def of_domain(domain: Domain) -> Range:
 
 
 class Ranges:
-    """The ranges of formulas, where each quantity runs through its domain and what is known of some formulas holds.
+    """The ranges of formulas, if each quantity runs through its domain and known inequalities hold.
 
     Args:
         domains: Of every quantity.

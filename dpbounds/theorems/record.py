@@ -108,7 +108,7 @@ class Paper:
         return self._assumed.setdefault(name, Assumption(name, text, stronger_than, holds_for))
 
     def theorem(self, *, bounds: str = "", assumptions: Any = (), **said: Any) -> Theorem:
-        """A statement of this paper; only what is not usual has to be said.
+        """Return a statement of this paper; fields with usual values may be omitted.
 
         Args:
             bounds: Metric, side and mode as one text, in any order: ``"gradient-norm, expectation"``. Without a side
@@ -131,11 +131,11 @@ class Paper:
         return Theorem(source=self, assumptions=assumptions, **{**sense, **said})
 
     def same_as(self, other: Theorem, **differing: Any) -> Theorem:
-        """A statement that another paper makes, too: its record, but for what is said here."""
+        """Return a statement that another paper also makes: its record, with the given changes."""
         return attrs.evolve(other, source=self, **differing)
 
     def own(self, symbols: set[Symbol]) -> tuple[Quantity, ...]:
-        """The paper's own among some quantities."""
+        """Return those of some quantities that the paper defines."""
         return tuple(record for record in self._own.values() if record.symbol in symbols)
 
 
@@ -247,7 +247,7 @@ class Theorem:
             raise InvalidValue("parts", names, "the name of one part only")
 
     def usual_unit(self, part: Part) -> Unit:
-        """How a part's value scales that does not say it.
+        """Return the default unit of a part.
 
         A parameter scales like the quantity whose name it has, a bound like what it bounds. A rate that print gives
         without its constants does not scale.
@@ -286,7 +286,7 @@ class Theorem:
 
     @property
     def number(self) -> str:
-        """The item as a reader would say it: "Theorem 2", "Corollary 4.3, explicit"."""
+        """The item in words: "Theorem 2", "Corollary 4.3, explicit"."""
         return spoken(self.id.removeprefix(self.paper + "/"))
 
     def name_of(self, part: Part) -> str:
@@ -317,7 +317,7 @@ class Theorem:
         return part.side or self.side
 
     def foundations_of(self, part: Part) -> tuple[str, ...]:
-        """Ids of what a part's proof uses."""
+        """Return the ids that a part's proof uses."""
         return self.relies_on if part.relies_on is None else part.relies_on
 
     def assumptions_of(self, part: Part) -> tuple[Assumption, ...]:
@@ -365,7 +365,7 @@ class Theorem:
 
 
 def spoken(item: str) -> str:
-    """An item as a reader would say it.
+    """Return an item in words.
 
     >>> spoken("theorem-2/explicit"), spoken("lemma-a.4")
     ('Theorem 2, explicit', 'Lemma A.4')

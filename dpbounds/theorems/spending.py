@@ -45,7 +45,7 @@ class Spending:
 
     @property
     def kept(self) -> bool | None:
-        """Whether the promise is kept: proven, refuted, or None.
+        """Whether the claim holds: True if proven, False if refuted, or None.
 
         What is spent was rounded up in the 30th digit of the noise, which is not compared with the promise.
         """

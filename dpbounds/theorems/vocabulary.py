@@ -98,7 +98,7 @@ class Severity(Word):
 
 
 class Claim(Word):
-    """Which kind of privacy is promised, and in which quantities of the symbol table."""
+    """The kind of the claimed privacy, and its quantities in the symbol table."""
 
     APPROXIMATE = "(ε, δ)-DP"
     PURE = "ε-DP"

@@ -1,4 +1,4 @@
-"""A statement in words: for a terminal, for a notebook, for a page; formulas in letters, as a colleague would write."""
+"""Statements in words: for a terminal, a notebook or a page; formulas in letters."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def links(theorem: Theorem) -> list[str]:
     known = {entry.id: entry.status for entry in listing()}
 
     def told(names: tuple[str, ...]) -> str:
-        """Each with what is known of it: a reader must not be sold a proof that rests on a broken one."""
+        """Return names with their status, so that a proof that relies on a broken one is marked."""
         return ", ".join(f"{name} ({known.get(name, 'not in the library')})" for name in names)
 
     words = (
@@ -195,7 +195,7 @@ def displayed(part: Part, theorem: Theorem) -> str:
 
 
 def as_latex(theorem: Theorem) -> str:
-    """One statement in LaTeX, to paste into a paper; what it needs in the preamble stands first, as a comment."""
+    """Return one statement in LaTeX, to paste into a paper; the required preamble is a comment at the top."""
     lines = [r"% needs \usepackage{amsmath,amssymb} and \newtheorem{theorem}{Theorem}"]
     lines += [rf"\begin{{theorem}}[{{{prose(f'{theorem.number}, {theorem.title}')}}}]", prose(statement_of(theorem))]
     if theorem.assumptions:

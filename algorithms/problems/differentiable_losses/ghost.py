@@ -1,4 +1,4 @@
-"""Gradients of weights that are multiplied by what a record gives, without a copy per record.
+"""Gradients of weights that are multiplied by functions of a record, without a copy per record.
 
 Where a leaf W of the parameters occurs once, in a product x W, as the kernel of a convolution, or with rows picked out
 of it (whatever comes before and after), a record's gradient is X'D: X the T rows that came in, D the slopes of the T
@@ -27,7 +27,7 @@ Place = tuple[int, ...]  # index of an equation inside of others
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """One product of a leaf with what a record gives, or what is like one.
+    """A product of a leaf with a function of a record, or an equivalent operation.
 
     Attributes:
         leaf: Which one.
@@ -134,7 +134,7 @@ def evaluated(program: Any, arguments: Sequence[Any], taps: dict[Place, Any]) ->
 
 
 def outcomes(program: Any, products: Sequence[Product]) -> dict[Place, Any]:
-    """Shape and type of what comes out of each product."""
+    """Return shape and type of the result of each product."""
 
     def at(jaxpr: Any, place: Place) -> Any:
         equation = jaxpr.eqns[place[0]]

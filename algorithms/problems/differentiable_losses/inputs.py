@@ -21,7 +21,7 @@ def demand_doubles(platform: str) -> None:
 
 
 def demand_floating(index: int, leaf: Any, kept: Any) -> None:
-    """Raise ``InvalidValue`` where a leaf is of no floating-point type, or of one that JAX would narrow to ``kept``."""
+    """Raise ``InvalidValue`` if a leaf is not of a floating-point type, or of one that JAX would narrow to ``kept``."""
     given = getattr(leaf, "dtype", kept)
     import jax
 

@@ -112,12 +112,12 @@ class Differentiable(CutGradients):
         return self._summed((x,), rows, (clip,))
 
     def summed_differences(self, x: Array, y: Array, rows: Indices) -> Array:
-        """The sum over some records of how their gradients changed from y to x, clipped to L̂ ‖x - y‖; shape (p,)."""
+        """Return the sum over some records of gradient differences from y to x, clipped to L̂ ‖x - y‖; shape (p,)."""
         per_distance = self._enforced("smoothness")
         return self._summed((x, y), rows, (min(per_distance * self._length(x - y), 2 * self.clip),))[0]
 
     def summed_products(self, x: Array, direction: Array, rows: Indices) -> Array:
-        """The sum of some records' Hessians times v, each product clipped to L̂ ‖v‖; shape (p,)."""
+        """Return the sum of some records' Hessians times v, each product clipped to L̂ ‖v‖; shape (p,)."""
         most = self._limit(self._enforced("smoothness") * self._length(direction))
         return self._in_chunks(rows, self.chunk, [most], partial(self.compiled.turned, x, direction))[0]
 

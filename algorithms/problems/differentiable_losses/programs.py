@@ -32,7 +32,7 @@ Limits = Sequence[float]
 
 @dataclass(frozen=True, slots=True)
 class Clipping:
-    """At what the gradients of a loss are clipped.
+    """The clipping norms of the gradients of a loss.
 
     Attributes:
         groups: Which group of leaves each leaf belongs to.
@@ -52,7 +52,7 @@ class Clipping:
 
     @classmethod
     def of(cls, clip: Any, parameters: Any) -> Clipping:
-        """One number for all leaves; or one for each part of the parameters, in a pytree that begins as they do."""
+        """Return one norm for all leaves; or one for each part of the parameters, in a pytree prefix."""
         import jax
 
         def is_number(each: Any) -> bool:
@@ -114,7 +114,7 @@ class Compiled:
         return self.whole(self.unravel(x.astype(self.dtype)))
 
     def summed(self, points: tuple[Array, ...], leaves: Leaves, rows: Indices, limits: Limits) -> tuple[Array, int]:
-        """The clipped sum of some rows, no more than a chunk has, and how many were within the first limit.
+        """Return the clipped sum of some rows, at most a chunk, and the number within the first limit.
 
         In doubles, shape (p,): of gradients at one point, or of their differences between two.
         """
@@ -199,7 +199,7 @@ def taken_apart(made: Array) -> tuple[Array, int]:
 
 
 def filled(leaf: np.ndarray[Any, Any], rows: Indices, width: int, block: int) -> np.ndarray[Any, Any]:
-    """A chunk that begins with these rows and repeats one of them in what else is read, whole blocks."""
+    """Return a chunk that begins with these rows and repeats one of them up to whole blocks."""
     chunk = np.empty((width, *leaf.shape[1:]), leaf.dtype)
     chunk[: len(rows)] = leaf[rows]
     chunk[len(rows) : -(-len(rows) // block) * block] = chunk[0]

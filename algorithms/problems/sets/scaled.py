@@ -11,7 +11,7 @@ from dpbounds.expressions.evaluation import evaluate
 
 
 def enclosed(number: sympy.Expr | Enclosure) -> Enclosure:
-    """The number itself where it is rational, else to 20 digits; an enclosure stays as it is."""
+    """Return the number itself if it is rational, else to 20 digits; an enclosure is returned unchanged."""
     if isinstance(number, Enclosure):
         return number
     return evaluate(number, {}, digits=20)

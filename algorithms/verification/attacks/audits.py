@@ -1,4 +1,4 @@
-"""Empirical lower bounds on ε: what a distinguishing experiment proves about a mechanism, at a stated confidence.
+"""Empirical lower bounds on ε from distinguishing experiments, at a stated confidence.
 
 An attack runs a mechanism on two neighbouring datasets and guesses from what is released which one it was: many times
 (``betting``), or once, with many records at stake. A lower bound says something about the mechanism that ran, not about

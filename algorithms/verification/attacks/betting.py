@@ -195,7 +195,7 @@ class Wealth:
         self._reached = np.full(len(tested), -math.inf)
 
     def add(self, scores: Mapping[str, Array], second: Sides, *, bet: bool) -> None:
-        """Bet on new runs with what earlier ones taught, unless they are for that only; then learn from them."""
+        """Bet on new runs with the histogram of earlier ones, unless they are for learning only; then learn."""
         for gambler in self._gamblers:
             if gambler.score in scores:
                 self._play(gambler, scores[gambler.score], second, bet)
@@ -239,7 +239,7 @@ def _is_ratio(score: str) -> bool:
 
 
 class AgainstPrivacy(Wealth):
-    """Bets against (ε, δ)-privacy; nothing is assumed."""
+    """Bets against (ε, δ)-privacy, without assumptions."""
 
     def __init__(self, scale: float, delta: float, error: float, shares: Mapping[str, float]) -> None:
         super().__init__(_grid(scale), error, shares)
@@ -290,7 +290,7 @@ def _correct(counts: Array) -> Array:
 
 
 class SequentialAudit:
-    """Lower bounds on ε from runs as they come; valid whenever one stops, and whatever one stops for.
+    """Lower bounds on ε from a sequence of runs, valid at any stopping time.
 
     Args:
         scores: Share of the wealth by name of the score; the sum is at most 1. A name that ends in "likelihood ratio"
@@ -338,12 +338,12 @@ class SequentialAudit:
 
     @property
     def unassuming(self) -> Audit:
-        """The bound that assumes nothing."""
+        """The bound without assumptions."""
         return Audit(self._privacy.refuted, self.delta, self.confidence, NOTHING_ASSUMED)
 
     @property
     def audit(self) -> Audit:
-        """The larger bound, and what it assumes."""
+        """The larger bound, and its assumption."""
         found = self.unassuming
         if self._gaussian is not None:
             epsilon = gaussian_epsilon(self._gaussian.refuted, self.delta)
@@ -377,7 +377,7 @@ class SequentialAudit:
 
 
 def divided(scores: Mapping[str, object]) -> dict[str, float]:
-    """Shares of the wealth: most of it for likelihood ratios, which find most where nothing is broken."""
+    """Return shares of the wealth: most of it for likelihood ratios, which are best if nothing is broken."""
     ratios = [name for name in scores if _is_ratio(name)]
     others = [name for name in scores if not _is_ratio(name)]
     to_ratios = (_SHARE_OF_LIKELIHOOD if others else 1.0) if ratios else 0.0

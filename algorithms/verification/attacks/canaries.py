@@ -1,4 +1,4 @@
-"""Many canaries in one run: each record in or out by its own coin, and the coins guessed from what was released.
+"""Audits with many canaries in one run: each record is in or out at random, and the attack guesses which.
 
 It needs no second run, and says less than many runs do: canaries are in each other's way, and (ε, δ) of one run allows
 for all of them.
@@ -54,7 +54,7 @@ def by_guesses(
 
 
 def with_canaries(problem: Problem, coins: Coins) -> Problem:
-    """The public constants of a problem whose record i pulls along coordinate i if its coin says so, else is silent.
+    """Return the public constants of a problem whose record i pulls along coordinate i if its coin is heads.
 
     Args:
         problem: With at least as many records and parameters as there are coins.

@@ -1,4 +1,4 @@
-"""Runs on two neighbouring datasets, the lower bound on ε that follows, and what it is compared with."""
+"""Runs on two neighbouring datasets, the lower bound on ε that follows, and its comparison with the certificate."""
 
 from __future__ import annotations
 
@@ -414,7 +414,7 @@ def _loudest(games: Mapping[str, Game], source: np.random.Generator, seconds: fl
 
 
 def scores_of_output(run: Run, pair: Pair) -> dict[str, Array]:
-    """Scores of what was returned: its distance from the start, how far it lies along the first shift, other numbers.
+    """Return scores of the output: its distance from the start, its component along the first shift, other numbers.
 
     Where nothing was returned (NaN), the score is -1.
     """

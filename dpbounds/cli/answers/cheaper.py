@@ -1,4 +1,4 @@
-"""Poisson samples in place of the batches that were asked about, where the same training then costs less."""
+"""Advice: Poisson sampling in place of the given scheme, if the same training then spends less."""
 
 from __future__ import annotations
 

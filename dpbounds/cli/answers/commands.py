@@ -1,4 +1,4 @@
-"""The command that runs what a plan recommends, at the plan's rounded parameters."""
+"""The command that runs a row of a plan, at the plan's rounded parameters."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _net(settled: Mapping[str, Fraction]) -> dict[str, Fraction] | None:
 
 
 def exactly(number: Fraction) -> str:
-    """A number as a command takes it back, whatever its length.
+    """Return a number as text that a command reads back exactly, of any length.
 
     >>> exactly(Fraction(1, 8)), exactly(Fraction(1, 3)), exactly(Fraction(10**6))
     ('0.125', '1/3', '1000000')

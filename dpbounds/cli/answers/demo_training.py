@@ -36,7 +36,7 @@ _MOST_STEPS, _MOST_WORK = 200_000, 4_000_000_000  # steps, and steps x records x
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:
-    """One budget: what was planned, what ran, what it spent, and what was measured.
+    """One budget: the plan, the run, its ε, and its measurements.
 
     Attributes:
         account: What the ledger of one repetition spends, with proofs.
@@ -76,7 +76,7 @@ def prepared(
     centre: Fraction | None,
     l1: str = L1,
 ) -> tuple[Dataset, Problem, tuple[str, ...]]:
-    """Read the records, move the centre of their public ranges, clip them to norm 1; nothing looks at the data.
+    """Read the records, move the centre of their public ranges, and clip them to norm 1, independently of the data.
 
     Returns:
         The dataset as it was read, the problem, and what was done to the records, in words.
@@ -121,7 +121,7 @@ def made_up(problem: Problem, l1: str) -> Problem:
 def demand_data(
     data: Path | None, label: str | None, positive: str | None, ranges: Path | None, centre: Fraction | None = None
 ) -> None:
-    """Refuse what says how ``data`` is to be read where there is none."""
+    """Refuse options for reading ``data`` if there is none."""
     told = (("--label", label), ("--positive", positive), ("--ranges", ranges), ("--centre", centre))
     for option, value in told:
         if data is None and value is not None:

@@ -1,4 +1,4 @@
-"""`--explain`: what was proven, how, on which assumptions, and what would make it better."""
+"""`--explain`: the proven claim, its proof, its assumptions, and possible improvements."""
 
 from __future__ import annotations
 

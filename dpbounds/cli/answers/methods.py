@@ -105,7 +105,7 @@ def certified(question: Question) -> Answer:
 
 
 def attained_by(found: Account) -> Enclosure | None:
-    """The most that a known pair of datasets spends; None where none is known."""
+    """Return the largest ε that a known pair of datasets attains; None if none is known."""
     from dpbounds.privacy.domination.composition import neighbour_classes
 
     classes = neighbour_classes(found.mechanism, found.relation)

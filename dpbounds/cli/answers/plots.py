@@ -1,4 +1,4 @@
-"""`--plot FILE`: pictures of what a verb found, with a caption that says how to read them."""
+"""`--plot FILE`: pictures of results, with a caption on how to read them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ OUTPUT_OPTION = _option("--plot", "--output")  # where a picture was the only fi
 
 
 def write(path: Path, figure: Figure) -> None:
-    """Write the picture, and say so on standard error."""
+    """Write the picture, and report it on standard error."""
     from dpbounds.render.style import drawn
 
     writing(path, drawn(figure, path.suffix.lower()), "--plot")
@@ -62,7 +62,7 @@ def write(path: Path, figure: Figure) -> None:
 
 
 def spending(curve: ProvenCurve) -> Figure:
-    """δ(ε), beside an attacker's errors."""
+    """Draw δ(ε), and an attacker's error rates."""
     from dpbounds.cli.answers.curves import curve_panel, trade_off_panel
     from dpbounds.render.curves import draw
 

@@ -1,4 +1,4 @@
-"""`--report FILE.html`: what a verb found, for the person who has to sign it.
+"""`--report FILE.html`: results of a command, as a page to sign.
 
 The page answers, in this order, what such a reader asks: is it good, what do the numbers mean, who is protected against
 whom, what could an attacker do, what was released, what has to be true and who confirms it, what is not covered, how
@@ -43,7 +43,7 @@ _ALARMS = (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10))
 
 
 def write(path: Path, report: Report) -> None:
-    """Write the page, what it is about first, and say so on standard error."""
+    """Write the page, the subject first, and report it on standard error."""
     about = _about(report_fields(click.get_current_context()))
     writing(path, page(replace(report, sections=(about, *report.sections))), "--report")
     print_written(path, err=True)
@@ -61,7 +61,7 @@ def _about(given: Mapping[str, str]) -> Section:
 
 
 def rounded(value: End, direction: Direction) -> str:
-    """A number as a person would type it, rounded to a side.
+    """Return a number as a short decimal, rounded to a side.
 
     >>> rounded(Fraction(1, 3), "up"), rounded(Fraction(1, 2), "up")
     ('0.333334', '0.5')
@@ -92,7 +92,7 @@ def account_report(
     further: Sequence[Section] = (),
     curve: ProvenCurve | None = None,
 ) -> Report:
-    """The report of what a mechanism spends.
+    """Return the report on the privacy of a mechanism.
 
     Args:
         kind: What was asked for, in two words.

@@ -78,7 +78,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ran:
-    """A run, with what its ledger spends and what is promised of it.
+    """A run, with its ε and its bound.
 
     Attributes:
         account: Of one repetition, of what is published of it: at the budget's δ, or at its ε where an enclosure of ε
@@ -106,13 +106,13 @@ class Ran:
 
     @property
     def spent(self) -> Enclosure:
-        """ε at the budget's δ: what the run settled, which keeps the budget even where an account is a little wide."""
+        """ε at the budget's δ, as certified by the run: within the budget even if an account is slightly wide."""
         found = self.run.spent
         assert found is not None
         return found
 
     def measured(self, name: str) -> float | None:
-        """The mean of what is bounded; None where the records are private, or nothing was found."""
+        """Mean of the bounded quantity; None if the records are private, or nothing was found."""
         samples = self.run.samples if name == self.run.metric else self.run.trace[name].per_repetition
         found = math.nan if self.subject.private else float(samples.mean())
         return found if math.isfinite(found) else None

@@ -111,7 +111,7 @@ def predicted(one: Outcome) -> tuple[object, float]:
 
 
 def measured(one: Outcome) -> tuple[float, float, float]:
-    """The mean of what was measured, and the ends of its interval."""
+    """Mean of the measurement, and the ends of its interval."""
     from dpbounds.algorithms.verification.judging.slopes import SlopeCheck
 
     if isinstance(one.check, SlopeCheck):
@@ -124,7 +124,7 @@ def _number(value: float) -> float | str:
 
 
 def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """How many checks hold, are compatible with their promise, are undecided, fail."""
+    """Numbers of checks that hold, are compatible, are undecided, fail."""
     found = {"holds": 0, "compatible": 0, "undecided": 0, "fails": 0}
     for one in outcomes:
         found[str(one.check.verdict)] += 1

@@ -31,7 +31,7 @@ _LONGEST = 17  # digits of an interval, where no more are asked for
 
 
 def plain(number: Fraction | float) -> str:
-    """A number as a person would type it, exactly where that is short.
+    """Return a number as a short decimal, exactly if that is short.
 
     >>> plain(Fraction(1, 100)), plain(Fraction(1, 3)), plain(Fraction(1, 10**6))
     ('0.01', '1/3', '1e-06')
@@ -148,7 +148,7 @@ def explained(proofs: Iterable[tuple[str, Proof]], role: str) -> list[dict[str, 
 
 
 def print_written(path: Path, *, err: bool = False, before: str = "") -> None:
-    """Say where a file was written, on one line whatever its name."""
+    """Report where a file was written, on one line for any name."""
     name = str(path)
     click.echo(f"{before}wrote {name if name.isprintable() else ascii(name)}", err=err)
 
@@ -216,7 +216,7 @@ def _apart(text: str) -> tuple[str, str]:
 
 
 def print_json(document: Mapping[str, object] | Sequence[Mapping[str, object]], verb: str | None = None) -> None:
-    """One object, or one list of them, on standard output; each says which verb of which version made it.
+    """Print one object, or a list of objects, each with the command and the version that made it.
 
     Args:
         document: Plain data.

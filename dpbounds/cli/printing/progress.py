@@ -22,7 +22,7 @@ _listener: ContextVar[Callable[[str, int, int], None] | None] = ContextVar("list
 
 @contextmanager
 def telling(listener: Callable[[str, int, int], None]) -> Iterator[None]:
-    """Tell a function what is done, how much of it and of how much, in place of a terminal."""
+    """Report progress to a function, in place of a terminal: the work, the amount done, and the total."""
     token = _listener.set(listener)
     try:
         yield

@@ -131,7 +131,7 @@ def read_allocation(given: dict[str, Any], scheme: str, unknown: str | None) -> 
 
 
 def refuse_allocation(given: dict[str, Any], where: str) -> None:
-    """Refuse the options of this file where they mean nothing."""
+    """Refuse the options of this file where they do not apply."""
     for name in ("batches", "participations", "redraw"):
         if given[name] is not None:
             also = "shuffled, " if name == "batches" else ""

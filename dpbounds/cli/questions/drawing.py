@@ -100,7 +100,7 @@ class Drawing:
 
 
 def is_drawn(given: Mapping[str, Any]) -> bool:
-    """Whether any option says how batches are drawn."""
+    """Return whether any option describes how batches are drawn."""
     return given["redraw"] is False or any(value for name, value in given.items() if name != "release")
 
 

@@ -24,7 +24,7 @@ Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 
 class Word(click.Choice):  # type: ignore[type-arg] # Click 8.1 has none
-    """One of a few words; an error says which of them may have been meant.
+    """The type of options that are one of a few words; an error suggests the nearest ones.
 
     Args:
         choices: The words.
@@ -77,7 +77,7 @@ def whole(ctx: click.Context, option: click.Parameter, text: str | None) -> int 
 
 
 def number_of_runs(ctx: click.Context, option: click.Parameter, text: str) -> int:
-    """An option's callback: a number of runs, each of which is made."""
+    """Check an option: a number of runs, each of which is made."""
     return positive_integer(text, option.opts[0], RUNS)
 
 
@@ -125,7 +125,7 @@ DATA, PICTURES = (".csv", ".json"), (".png", ".svg", ".pdf")
 
 
 def data_or_picture(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
-    """An option's callback: a writable file whose ending says what it will hold (CSV for a pipe or a terminal)."""
+    """Check an option: a writable file whose suffix determines its content (CSV for a pipe or a terminal)."""
     if writable(ctx, option, path) is None or path is None:
         return None
     ending = path.suffix.lower()
@@ -165,7 +165,7 @@ CENTRE_OPTION = click.option(
 def required(
     name: str, wanted: str, callback: Callable[..., Any] | None = None, *, also: str | None = None, **given: Any
 ) -> Callable[[Callback], Callback]:
-    """An option that has to be given: ``"E, a number"`` is its placeholder and what the error asks for.
+    """Return a required option: ``"E, a number"`` is its placeholder and the text of the error.
 
     ``also`` is a second name for it.
     """
@@ -282,7 +282,7 @@ def note(text: str) -> None:
 
 
 def warn_if_delta_is_large(delta: Fraction | float, dataset_size: int | None, what: str = "delta") -> None:
-    """Warn on standard error where δ is at or above 1/n: publishing one whole record would keep such a budget."""
+    """Warn on standard error if δ is at or above 1/n: publishing one whole record would satisfy such a budget."""
     if dataset_size is not None and delta * dataset_size >= 1:
         value = to_float(delta, "up")
         click.echo(
@@ -311,7 +311,7 @@ def writing_before(
     between: Callable[[], None] | None = None,
     outdated: Iterable[Path] = (),
 ) -> None:
-    """Write the evidence of ``--output``, then what it is about: ``documents.write_before``, or ``InvalidValue``."""
+    """Write the evidence of ``--output``, then its subject: ``documents.write_before``, or ``InvalidValue``."""
     try:
         documents.write_before(first, last, between, outdated)
     except OSError as error:
@@ -319,7 +319,7 @@ def writing_before(
 
 
 def demand_place(path: Path) -> None:
-    """Refuse early, and make nothing, where a directory cannot be made or written to."""
+    """Refuse early, without creating anything, if a directory cannot be created or written to."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):

@@ -73,7 +73,7 @@ class Subject:
 def under_proven_relation(
     given: dict[str, Any], read: Callable[[dict[str, Any]], Read], mechanism_of: Callable[[Read], Mechanism]
 ) -> tuple[Read, dict[str, Any]]:
-    """Read options; where their relation is the default and nothing is proven under it, read them under another one.
+    """Read options; if nothing is proven under the default relation, read them under another one.
 
     Args:
         given: The values of the options, ``relation`` among them.
@@ -202,7 +202,7 @@ def hidden_parameters(hidden: Epochs) -> dict[str, object]:
 
 
 def demand_publishable(mechanism: Mechanism, relation: Relation, given: dict[str, Any]) -> None:
-    """Refuse a statement or a certificate of what they cannot describe, before any work is done."""
+    """Refuse a statement or a certificate that cannot describe the subject, before any work is done."""
     if given["statement"]:
         from dpbounds.privacy.publishing.statements import why_no_statement
 

@@ -59,7 +59,7 @@ _ALIASES = {"shuffle": SHUFFLED, "shuffling": SHUFFLED, "shuffled-batches": SHUF
 
 
 def samplings() -> tuple[str, ...]:
-    """The names of all sampling schemes; those that are not in ``SAMPLINGS`` have a sample rate and nothing else."""
+    """Return the names of all sampling schemes; those that are not in ``SAMPLINGS`` have a sample rate only."""
     from dpbounds.privacy.mechanisms import descriptions
 
     return *SAMPLINGS, *(name for name in descriptions.SAMPLINGS if name not in SAMPLINGS)
@@ -183,7 +183,7 @@ _MOST_RUNS = 10**9  # batches and epochs of a last iterate
 
 @dataclass(frozen=True, slots=True)
 class Epochs:
-    """Passes over the data of which only the last iterate is published (``LastIterate``); None is solved for."""
+    """Epochs of which only the last iterate is published (``LastIterate``); None for the unknown."""
 
     batches: int | None
     epochs: int | None
@@ -194,7 +194,7 @@ class Epochs:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """A training run as the options describe it; what is to be solved for is None.
+    """A training run as the options describe it; None for the unknown.
 
     Attributes:
         noise_multiplier: Noise per unit of the per-record bound, or None.
@@ -251,7 +251,7 @@ class Training:
         return replace(self, sample_rate=value).mechanism()
 
     def mechanism(self) -> Mechanism:
-        """The mechanism, where nothing is left open."""
+        """Return the mechanism, if nothing is left open."""
         from dpbounds.privacy import mechanisms
         from dpbounds.privacy.mechanisms import descriptions
 

@@ -1,4 +1,4 @@
-"""`dpbounds compare`: two statements at the same values, side by side, with what each assumes."""
+"""`dpbounds compare`: two theorems at the same values, with their assumptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dpbounds remaining`: what a ledger spent of a budget, and what still fits."""
+"""`dpbounds remaining`: the spent part of a budget, and what still fits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dpbounds show`: one statement, as a careful colleague would tell it at a whiteboard."""
+"""`dpbounds show`: one theorem."""
 
 from __future__ import annotations
 

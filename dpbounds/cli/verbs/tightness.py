@@ -1,4 +1,4 @@
-"""`dpbounds tightness`: a bound beside a problem on which it is nearly attained."""
+"""`dpbounds tightness`: bounds, with problems on which they are nearly attained."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def _grown(mechanism: Mechanism, order: Order, k: int) -> tuple[Product, ...]:
 
 
 def _shared_out(partition: InParallel, order: Order, k: int) -> tuple[Product, ...]:
-    """Yield the distributions of k records to the blocks.
+    """Return the products for all distributions of k records to the blocks.
 
     Replaced records may change blocks: k removals and k additions, 2k steps in all, are shared out then.
     """

@@ -126,7 +126,7 @@ class Mechanism(Displayed):
         return self
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """Yield the assumptions on a run, without those of the mechanisms inside."""
+        """Return the assumptions on a run, without those of the mechanisms inside."""
         return ()
 
     def as_poisson(self) -> tuple[PoissonSampled, int] | None:
@@ -161,7 +161,7 @@ class Mechanism(Displayed):
     # --- classes of ordered neighbours
 
     def classes(self, order: Order) -> Classes:
-        """The steps for each class of ordered neighbours; asked by ``bounds.classes_of``, which resolves first."""
+        """Return the steps of each class of ordered neighbours; ``bounds.classes_of`` calls it, and resolves first."""
         return {(): ((self.dominated_by(order), 1),)}
 
     @property

@@ -70,7 +70,7 @@ def log_moment(pair: Pair, order: ExactLike, accuracy_bits: int = 50) -> arb:
 
 
 def total_log_moment(product: Product, order: Fraction, accuracy_bits: int = 50) -> arb:
-    """The sum over the pairs of a product, counted: what an adaptive composition spends (Mironov 2017)."""
+    """Return the sum over the pairs of a product, with multiplicities, for an adaptive composition (Mironov 2017)."""
     with working(accuracy_bits + 64):
         total = arb(0)
         for pair, count in product:

@@ -55,7 +55,7 @@ def weighted_private(at: Values) -> Fraction:
 
 
 def uniform(at: Values) -> arb:
-    """The mean over t < T, in a G-Lipschitz loss: enclosed by what short noise does."""
+    """Enclose the mean over t < T, in a G-Lipschitz loss, by the case of short noise."""
     return _contained(at, Fraction(0))
 
 

@@ -26,7 +26,7 @@ _EXACT = Fraction(1, 10**12)  # how near to 1 a ratio of equal numbers is proven
 
 @dataclass(frozen=True)
 class Instance:
-    """A problem that satisfies a statement's assumptions, on which what a part of it bounds is computed.
+    """A problem that satisfies a statement's assumptions, on which the bounded quantity is computed.
 
     All records have the same loss (where only a common field is assumed, up to linear terms whose mean is 0).
 
@@ -62,7 +62,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A bound beside its instance.
+    """A bound, with its instance.
 
     Attributes:
         ratio: How much more the bound allows than the instance has: at least 1, or the bound is wrong.

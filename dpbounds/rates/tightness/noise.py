@@ -1,4 +1,4 @@
-"""Gaussian noise, given that it is not long: what keeps a run where its loss is quadratic."""
+"""Gaussian noise, conditioned on a bounded norm, which keeps a run where its loss is quadratic."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def in_order(rows: Iterable[Row], at: Values) -> tuple[tuple[TableCell, ...], ..
 
 
 def at_in_words(at: Values) -> str:
-    """The values, as a person would write them."""
+    """Return the values in words."""
     return ", ".join(f"{name} = {_number(value)}" for name, value in at.items())
 
 

@@ -73,7 +73,7 @@ def noise_constants() -> Table:
 
 
 def privacy_as_printed() -> Table:
-    """Every algorithm's promise against what it is certified to spend, under both relations."""
+    """Return the table of claimed and certified privacy of every algorithm, under both relations."""
     rows = [row for theorem in library() if theorem.privacy is not None for row in [_promise(theorem)] if row]
     return Table(
         name="privacy-as-printed",

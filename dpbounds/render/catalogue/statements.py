@@ -1,4 +1,4 @@
-"""Cells that say which statement a row is about, and what is known of it."""
+"""Table cells with the statement of a row, and its status."""
 
 from __future__ import annotations
 

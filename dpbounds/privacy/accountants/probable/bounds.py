@@ -43,7 +43,7 @@ def best_tilt(mixture: Mixture, epochs: int, epsilon: float, *, adding: bool) ->
 def weighted_draws(
     mixture: Mixture, epochs: int, tilt: float, count: int, bits: Bits, *, adding: bool
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Return the logarithms of R, and of the weights of draws from the proposal, for all draws.
+    """Yield the logarithms of R, and of the weights of draws from the proposal, for all draws.
 
     Remove: the weight is dQ/dS, times R - e^ε; add: times 1 - e^ε R.
     """

@@ -75,7 +75,7 @@ class Laplace(RealNoise):
         return "" if self.noise_multiplier is None else "scale per unit of the per-record l1 bound"
 
     def loss(self) -> Loss:
-        """1 / noise multiplier; None for noise with a given final distance, which cannot be compared."""
+        """Return 1 / noise multiplier; noise with a given final distance is comparable with itself only."""
         if self.noise_multiplier is None:
             return Loss((self,))
         return Loss((Laplace, self.dimension), 1 / self.noise_multiplier)

@@ -91,7 +91,7 @@ class PoissonByUser(Sampling):
         ]
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
-        """Whether the record's user is drawn may show; if not, nothing does (``by_user.md``, section 1)."""
+        """Return the pair of one release: the draw of the record's user may show (``by_user.md``, section 1)."""
         self._demand()
         base, attained = base_of(self.mechanism, order)
         drawn = pairs.Diluted(self.sample_rate, base)

@@ -34,7 +34,7 @@ class Spent:
         self.variation = arb(0) if variation is None else variation
 
     def add(self, other: Spent, count: int) -> None:
-        """Return the same beside another release, which occurs so often."""
+        """Add the loss of another release, with its multiplicity."""
         self.shift += count * other.shift
         self.steps += [(profile, count * times) for profile, times in other.steps]
         self.rho += count * other.rho

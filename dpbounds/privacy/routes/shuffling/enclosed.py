@@ -322,7 +322,7 @@ def _first_epsilon(
 
 
 def _searched_delta(run: _Run, epsilon: float, plain: float) -> Iterator[tuple[_Plan, ...]]:
-    """Return the same for δ: what is best for an ε(δ) that lies next to the ε given."""
+    """Yield plans for δ: the best ones for an ε(δ) near the given ε."""
     if plain <= 0 or epsilon <= 0 or run.hopeless(plain):
         return
     found, log, step, looking = None, math.log(plain), _STEP, True
