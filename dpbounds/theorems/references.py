@@ -61,9 +61,9 @@ def parse(text: str) -> tuple[Reference, ...]:
         InvalidValue: The text is not of this form, a key or a field occurs twice, a field that the kind requires is
             missing; the message says in which line.
 
-    >>> (one,) = parse("@misc{somebody-2020,\n  author = {A. B.},\n  title = {{X} and Y},\n  year = {2020},\n}\n")
+    >>> (one,) = parse("@misc{author-2020,\n  author = {A. B.},\n  title = {{X} and Y},\n  year = {2020},\n}\n")
     >>> one.key, one.fields["title"]
-    ('somebody-2020', '{X} and Y')
+    ('author-2020', '{X} and Y')
     """
     found: dict[str, Reference] = {}
     for reference, start in _entries(text):

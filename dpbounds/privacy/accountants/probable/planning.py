@@ -1,4 +1,4 @@
-"""Choice of the ε to try, by pilot draws: it is no part of the bound, and made before it."""
+"""Choice of the ε to try, by pilot draws: not part of the bound, and made before it."""
 
 from __future__ import annotations
 
