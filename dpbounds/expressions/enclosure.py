@@ -28,13 +28,13 @@ class Enclosure:
     Attributes:
         exact_lower: The proven lower bound, a rational number or ``-inf``.
         exact_upper: The proven upper bound, a rational number or ``inf``.
-        method: How it was proven, in a word or two ("closed form", "contour", "lattice", ...).
+        method: The method of the proof ("closed form", "contour", "lattice", ...).
         precision: Working precision in bits of the proof (0: exact arithmetic).
 
-    ``lower`` and ``upper`` are the same ends as floats, rounded outwards; ``float`` is for what is exactly a double.
-    ``a.less_than(b)`` answers True, False or None (unknown); ``a < b`` raises ``NotCertified`` where that is None.
-    ``+ - * /`` enclose the result of any numbers in the operands; where an enclosure occurs twice, they may be two.
-    Formats such as ``f"{a:.4g}"`` round both bounds outwards.
+    ``lower`` and ``upper`` are the bounds as floats, rounded outwards; ``float`` works only if both are the same
+    double. ``a.less_than(b)`` answers True, False or None (unknown); ``a < b`` raises ``NotCertified`` where that is
+    None. ``+ - * /`` enclose the result for any numbers in the operands, independently of each other. Formats such as
+    ``f"{a:.4g}"`` round both bounds outwards.
     """
 
     exact_lower: End
@@ -53,7 +53,7 @@ class Enclosure:
 
     @classmethod
     def exactly(cls, value: ExactLike, method: str = "exact") -> Enclosure:
-        """The enclosure of zero width around ``value``."""
+        """Return the enclosure of zero width around ``value``."""
         number = rational(value)
         return cls(number, number, method)
 
@@ -90,7 +90,7 @@ class Enclosure:
 
     @property
     def digits(self) -> int:
-        """Number of significant decimal digits that both bounds share (15 at most are claimed for width zero)."""
+        """Number of significant decimal digits that both bounds share (at most 15 for width zero)."""
         if self.exact_lower == self.exact_upper:
             return 15
         if isinstance(self.exact_lower, float) or isinstance(self.exact_upper, float):  # an end at infinity
@@ -99,7 +99,7 @@ class Enclosure:
         return max(0, -math.ceil(_log10((self.exact_upper - self.exact_lower) / scale)))
 
     def contains(self, value: ExactLike | Enclosure) -> bool:
-        """Whether the number (or all of the other enclosure) lies within the ends, decided exactly."""
+        """Return whether the number (or all of the other enclosure) lies within the bounds, exactly."""
         if isinstance(value, Enclosure):
             return self.exact_lower <= value.exact_lower and value.exact_upper <= self.exact_upper
         if isinstance(value, float) and math.isinf(value):
@@ -107,7 +107,7 @@ class Enclosure:
         return self.exact_lower <= rational(value) <= self.exact_upper
 
     def overlaps(self, other: Enclosure) -> bool:
-        """Whether the two can hold the same number (two proven enclosures of one number always do)."""
+        """Return whether both can contain the same number (two proven enclosures of one number always do)."""
         return self.exact_lower <= other.exact_upper and other.exact_lower <= self.exact_upper
 
     def less_than(self, other: ExactLike | Enclosure) -> bool | None:
@@ -189,7 +189,7 @@ class Enclosure:
         return list(dict.fromkeys([*self.method.split(" and "), *other.method.split(" and ")]))
 
     def hull(self, other: Enclosure) -> Enclosure:
-        """The smallest enclosure that holds both."""
+        """Return the smallest enclosure that contains both."""
         return Enclosure(
             min(self.exact_lower, other.exact_lower),
             max(self.exact_upper, other.exact_upper),
@@ -198,7 +198,7 @@ class Enclosure:
         )
 
     def larger(self, other: Enclosure) -> Enclosure:
-        """An enclosure of the maximum of the two numbers."""
+        """Return an enclosure of the maximum of the two numbers."""
         return Enclosure(
             max(self.exact_lower, other.exact_lower),
             max(self.exact_upper, other.exact_upper),
@@ -207,7 +207,7 @@ class Enclosure:
         )
 
     def within(self, low: ExactLike, high: ExactLike) -> Enclosure:
-        """The part in [low, high], for a number that is known to lie there (a probability in [0, 1], say).
+        """Return the part in [low, high], for a number that is known to lie there (a probability in [0, 1], say).
 
         Raises:
             InvalidValue: Nothing is left, so one of the two claims is wrong.
@@ -216,7 +216,7 @@ class Enclosure:
         return Enclosure(lower, upper, self.method, self.precision)
 
     def decimals(self, digits: int) -> tuple[str, str]:
-        """Both bounds as decimal text with ``digits`` significant digits, rounded outwards."""
+        """Return both bounds as decimal text with ``digits`` significant digits, rounded outwards."""
         return to_decimal(self.exact_lower, digits, "down"), to_decimal(self.exact_upper, digits, "up")
 
     def __float__(self) -> float:

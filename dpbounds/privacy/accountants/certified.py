@@ -53,17 +53,17 @@ class Account(Displayed):
     """The account of a mechanism: proven values, with their proofs.
 
     Attributes:
-        mechanism: What ran, or will run.
+        mechanism: The mechanism.
         relation: The neighbouring relation.
-        given: Which of the two was given, "delta" or "epsilon"; ``enclosure`` holds the other.
-        target: Its value.
-        enclosure: The proven ends.
-        proofs: For each class of ordered neighbours, how much its dominating pairs spend.
-        attacks: For the classes whose dominating pairs are not attained, what explicit attacks attain. Where there are
-            any, the lower bound of ``enclosure`` is theirs.
-        moments: Where Rényi divergences prove a smaller upper bound than the pairs, how; else None.
-        complete: False where a time limit ended the proofs: what is here was proven by then.
-        group_size: How many records are protected together.
+        given: The given one of "delta" and "epsilon"; ``enclosure`` holds the other.
+        target: The given value.
+        enclosure: The certified interval.
+        proofs: For each class of ordered neighbours, the proof for its dominating pairs.
+        attacks: For the classes whose dominating pairs are not attained, the values of explicit attacks. If there are
+            any, they give the lower bound of ``enclosure``.
+        moments: The proof by Rényi divergences, if its upper bound is smaller than that of the pairs; else None.
+        complete: False if a time limit ended the proofs; the values are proven all the same.
+        group_size: The number of records that are protected together.
     """
 
     mechanism: Mechanism

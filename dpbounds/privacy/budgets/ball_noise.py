@@ -52,7 +52,7 @@ class BallDescent:
         steps: T.
 
     Raises:
-        InvalidValue: A value is not positive, or a count no whole number.
+        InvalidValue: A value is not positive, or a count is not a whole number.
 
     >>> run = BallDescent(sensitivity=1, dimension=1, dataset_size=10, steps=20)
     >>> "0.6415" < run.delta(1) < "0.6416"  # 1 - 0.95**20
@@ -94,7 +94,7 @@ class BallDescent:
 
         Returns:
             The smallest double that is proven to suffice, and a double below it that is proven not to: the next one,
-            unless δ is met with equality, which balls cannot see.
+            unless δ is met with equality, which intervals cannot decide.
 
         Raises:
             InvalidValue: δ is not in (0, 1).

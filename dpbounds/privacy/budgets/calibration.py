@@ -60,19 +60,20 @@ class Calibration(Displayed):
     """A parameter that satisfies the budget, and a neighbouring one that does not, both proven.
 
     Attributes:
-        value: Suffices (a noise multiplier, a whole number of steps, or a sample rate): by the dominating pairs or,
-            where these are not attained, by Rényi divergences, whichever allows less noise.
-        fails_at: Does not; None where even the largest sample rate, 1, suffices, or where no attack is known. Where the
-            dominating pairs are not attained, it is what an explicit attack breaks, and may lie at a distance.
-        epsilon: Proven enclosure of what ``value`` spends at the target δ.
+        value: A noise multiplier, a number of steps, or a sample rate that suffices: by the dominating pairs or, if
+            these are not attained, by Rényi divergences, whichever needs less noise.
+        fails_at: A value that does not suffice; None if even the largest sample rate, 1, suffices, or if no attack is
+            known. If the dominating pairs are not attained, an explicit attack shows it, and it may be far from
+            ``value``.
+        epsilon: Certified interval of ε for ``value`` at the target δ.
         target_epsilon: The budget.
         target_delta: The budget.
         relation: The neighbouring relation.
-        solve: What ``value`` is: "noise", "steps", "sample-rate" or "batches".
+        solve: The kind of ``value``: "noise", "steps", "sample-rate" or "batches".
         mechanism: The calibrated mechanism.
         failing: The mechanism at ``fails_at``, or None.
-        complete: False where a time limit ended the search: ``value`` suffices, and better ones may.
-        group_size: How many records are protected together.
+        complete: False if a time limit ended the search: ``value`` suffices, and better ones may.
+        group_size: The number of records that are protected together.
     """
 
     value: Fraction
@@ -96,8 +97,8 @@ class Calibration(Displayed):
     def gap(self) -> Fraction | None:
         """Relative distance of ``value`` from the best value, at most; None if no value is known to fail.
 
-        The least noise is at least ``(1 - gap) * value``, the largest rate at most ``(1 + gap) * value``. 0 where
-        nothing lies in between: whole numbers next to each other, a rate of 1, one batch.
+        The least noise is at least ``(1 - gap) * value``, the largest rate at most ``(1 + gap) * value``. 0 if nothing
+        is in between: consecutive whole numbers, a rate of 1, one batch.
         """
         if self.fails_at is None:
             return Fraction(0) if self.solve in ("sample-rate", "batches") and self.value == 1 else None

@@ -320,10 +320,10 @@ class ZCDPFilter(_SumFilter):
 
 @dataclass(frozen=True, slots=True)
 class GaussianFilter(_SumFilter):
-    """Keeps the sum of (sensitivity/stddev)² of full-batch Gaussian releases within a budget μ².
+    """A filter for full-batch Gaussian releases: the sum of (sensitivity/stddev)² stays within a budget μ².
 
-    The whole is then μ-GDP, although the noise was chosen adaptively: as good as if it had been fixed in advance. That
-    holds for Gaussian releases alone. Proof: ``filters.md``, section 4 (Smith & Thakurta 2022).
+    The whole is then μ-GDP, although the noise was chosen adaptively, as for noise that is fixed in advance. This holds
+    for Gaussian releases only. Proof: ``filters.md``, section 4 (Smith & Thakurta 2022).
     """
 
     _letter: ClassVar[str] = "(sensitivity/stddev)²"
@@ -479,16 +479,16 @@ class RenyiFilter(_Filter):
 class Odometer:
     """A privacy odometer: what has been spent so far, valid at any time, for steps that are chosen adaptively.
 
-    A ladder of filters: each rung is the order that suits one budget, the budgets grow geometrically, and δ is split
-    over the rungs. At any moment ε is the least that a rung certifies for what has been spent so far. The claim, for
-    every stopping time N and both orders of any neighbours: P(A) <= E_Q[1_A e^{ε_N}] + δ for every event A about what
-    was released up to N; where ε_N stays below a number, that is (that number, δ). Proof: ``filters.md``, section 5.
+    It consists of filters, each with the order that suits one budget; the budgets grow geometrically, and δ is split
+    among the filters. At any time, ε is the least value that a filter certifies for the releases so far. The claim, for
+    every stopping time N and both orders of any neighbours: P(A) <= E_Q[1_A e^{ε_N}] + δ for every event A about the
+    releases up to N; if ε_N stays below a number ε, this is (ε, δ)-DP. Proof: ``filters.md``, section 5.
 
     Attributes:
-        orders: One per rung.
-        shares: Each rung's part of δ.
+        orders: One for each filter.
+        shares: The part of δ of each filter.
         relation: The neighbouring relation.
-        losses: The sum of D_λ so far, at each rung's order.
+        losses: The sum of D_λ so far, at the order of each filter.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> odometer = Odometer.ladder("1e-6", "replace-one").spend(Gaussian(20)).spend(Gaussian(40))
@@ -517,11 +517,11 @@ class Odometer:
         """Return an odometer with nothing spent.
 
         Args:
-            delta: In (0, 1); equal parts go to the rungs.
+            delta: In (0, 1); it is split equally among the filters.
             relation: The neighbouring relation.
-            smallest_rho: The budget (as zCDP) that the first rung suits, greater than 0.
-            rungs: How many there are; beyond the last budget the bound still holds, and is loose.
-            ratio: Of one budget to the one before, greater than 1.
+            smallest_rho: The budget (as zCDP) of the first filter, greater than 0.
+            rungs: The number of filters; beyond the last budget the bound still holds, and is loose.
+            ratio: The ratio of consecutive budgets, greater than 1.
 
         Raises:
             InvalidValue: A value is out of range.
@@ -535,7 +535,7 @@ class Odometer:
         return cls(orders, (share,) * count, as_relation(relation), (Fraction(0),) * count)
 
     def spend(self, step: Chargeable) -> Self:
-        """Return the odometer after the release; it refuses none.
+        """Return the odometer after the release; no release is refused.
 
         Raises:
             InvalidValue: The release's guarantee is for another relation, or for groups.

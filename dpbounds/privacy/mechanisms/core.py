@@ -87,10 +87,10 @@ class Mechanism(Displayed):
     the noise, the rates and the number of runs are fixed in advance.
 
     Attributes:
-        name: In ledgers, certificates and on the command line; empty for what is not a single release.
+        name: The name in ledgers, certificates and on the command line; empty if it is not a single release.
         phrase: The noise in words, with the names of parameters in braces.
-        whole: Whether it says itself which records its steps are about, so that no sampling scheme goes with it.
-        chooses: Whether it draws one of several candidates, by how well each does.
+        whole: Whether it defines the records of its steps itself, so that it cannot be combined with a sampling scheme.
+        chooses: Whether it selects one of several candidates by their scores.
     """
 
     __slots__ = ()
@@ -107,7 +107,7 @@ class Mechanism(Displayed):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """The properties of this mechanism, those of the mechanisms inside it not counted."""
+        """The properties of this mechanism, without those of the mechanisms inside."""
         return frozenset()
 
     @property
@@ -134,11 +134,11 @@ class Mechanism(Displayed):
         return None
 
     def loss(self) -> Loss:
-        """How private it is among its family; a family of its own unless something is known to compare."""
+        """Return a measure of its privacy loss within its family; by default, its family is itself alone."""
         return Loss((self,))
 
     def divisor(self, records: int) -> Fraction:
-        """The public number by which a sum over a batch is divided to be a mean: how many records are expected."""
+        """Return the public number by which a sum over a batch is divided: the expected number of records."""
         return Fraction(records)
 
     def records_read(self, records: int) -> Fraction | None:
@@ -147,11 +147,11 @@ class Mechanism(Displayed):
 
     @property
     def known_records(self) -> int | None:
-        """The number of records that it is about; None where its privacy does not depend on that."""
+        """The number of records, if its privacy depends on it; else None."""
         return None
 
     def dominated_by(self, order: Order) -> StepBound:
-        """The pair that dominates one release on all the data it is given, and pairs that attacks attain.
+        """Return the pair that dominates one release on all the data, and pairs that attacks attain.
 
         Raises:
             UnsupportedMechanism: No pair is proven for it, or its guarantee is for another relation.
@@ -178,7 +178,7 @@ class Mechanism(Displayed):
         raise NotImplementedError(f"{type(self).__name__} runs on no partition as a whole")
 
     def group_pair(self, order: Order, k: int) -> Pair | None:
-        """A pair that dominates one release for k > 1 records at once; None where a chain of k neighbours has to do."""
+        """Return a pair that dominates one release for k > 1 records; None if a chain of neighbours is used."""
         return None
 
     def at_last_removal(self, k: int) -> Mechanism:
@@ -209,12 +209,12 @@ class Mechanism(Displayed):
         return "the full batch"
 
     def releases_in_words(self, count: int, write: Writer) -> str:
-        """A number of releases and the records that they are about, without the noise."""
+        """Describe a number of releases and their records, without the noise."""
         many = "a single release" if count == 1 else f"{count} releases"
         return f"{many} on {self.drawn_in_words(write)}"
 
     def draws(self, relation: Relation) -> str:
-        """How records come into batches, as a statement assumes it; empty where all records take part."""
+        """Describe how records come into batches, for a statement; empty if all records take part."""
         return ""
 
     @property
@@ -223,7 +223,7 @@ class Mechanism(Displayed):
         return ""
 
     def filled(self, phrase: str, write: Writer) -> str:
-        """A phrase with the values of the parameters that it names."""
+        """Return a phrase with the values of the parameters that it names."""
         told = {
             name: write(value, each.rounds) if isinstance(value := getattr(self, name), Fraction) else str(value)
             for name, each in parameters_of(self).items()
@@ -319,13 +319,13 @@ def _flattened(parts: tuple[tuple[Any, Any], ...]) -> Iterator[tuple[Mechanism, 
 class InParallel(Mechanism):
     """One mechanism per block of a partition of the data; each may depend on the other blocks' outputs.
 
-    Used several times (``m ** T``, or the same object in ``a @ m @ b @ m``), it is the same partition each time. Two
-    objects are two partitions, even where their blocks have equal mechanisms: they are equal only to themselves.
+    If it is used several times (``m ** T``, or the same object in ``a @ m @ b @ m``), the partition is the same each
+    time. Two objects are two partitions, even if their blocks have equal mechanisms: an object is equal only to itself.
 
     Args:
         blocks: One mechanism per block, at least one.
-        partition: "record" where a fixed function of the record's content says which block it belongs to; "index" where
-            its public position does (then add-or-remove-one makes no sense: a removal would shift the others).
+        partition: "record" if a fixed function of the record's content determines its block; "index" if its public
+            position does (then add-or-remove-one is not supported: a removal would shift the others).
 
     Raises:
         InvalidValue: There is no block, or no such kind of partition.

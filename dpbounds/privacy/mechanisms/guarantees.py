@@ -130,7 +130,8 @@ class ExponentialMechanism(Declared):
         epsilon: Greater than 0.
         relation: The relation for which |u(D, y) - u(D', y)| <= Δu holds for all y.
         monotone: Whether adding a record never lowers (or never raises) any score. Under add-or-remove-one and
-            zero-out-one the loss then spans ε/2 instead of ε. Under replace-one that is not so: refused.
+            zero-out-one the loss then spans ε/2 instead of ε. Under replace-one this does not hold, and raises an
+            error.
 
     Raises:
         InvalidValue: ε is not positive, or ``monotone`` is claimed under replace-one.
@@ -153,7 +154,7 @@ class ExponentialMechanism(Declared):
 
     @property
     def loss_range(self) -> Fraction:
-        """η: how far the largest and the smallest privacy loss of two neighbours lie apart."""
+        """η, the distance between the largest and the smallest privacy loss of two neighbours."""
         return self.epsilon / 2 if self.monotone else self.epsilon
 
     def in_words(self, write: Writer) -> str:
@@ -178,7 +179,7 @@ class PermuteAndFlip(Declared):
     """Go through the candidates in random order, and take y with probability exp(ε (u(D, y) - max u) / (2 Δu)).
 
     The first that is taken is published (McKenna & Sheldon 2020); or, with the same distribution, the largest of u plus
-    exponential noise of scale 2 Δu / ε. It is ε-DP, and spends what Laplace noise of scale 1/ε does on a count.
+    exponential noise of scale 2 Δu / ε. It is ε-DP, and spends as much as Laplace noise of scale 1/ε on a count.
 
     Args:
         epsilon: Greater than 0.
@@ -202,7 +203,7 @@ class PermuteAndFlip(Declared):
 
     @property
     def largest_loss(self) -> Fraction:
-        """How large a privacy loss can be: ε, or half of it."""
+        """The largest privacy loss: ε, or half of it."""
         return self.epsilon / 2 if self.monotone else self.epsilon
 
     def in_words(self, write: Writer) -> str:
@@ -219,20 +220,20 @@ class PermuteAndFlip(Declared):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class AboveThreshold(Declared):
-    """Compare queries, chosen online, with a noisy threshold, and stop at the first that exceeds it (Laplace noise).
+    """Compare adaptively chosen queries with a noisy threshold, and stop at the first above it (Laplace noise).
 
     Laplace(b1) is added to the threshold once, Laplace(b2) to each query; any number of "below" is answered, and no
-    value is released. Queries may depend on whatever else is released in between (``interleaving.md``). For c
-    crossings, draw the threshold anew and write ``AboveThreshold(...) ** c``.
+    value is released. Queries may depend on other releases in between (``interleaving.md``). For c crossings, draw the
+    threshold anew and write ``AboveThreshold(...) ** c``.
 
     Args:
         epsilon: The classical choice b1 = 2/ε, b2 = 4/ε (Dwork & Roth 2014, Theorem 3.23); or
         threshold_noise: b1 in units of the queries' common sensitivity, together with
         query_noise: b2 in the same units.
         relation: The relation for which each query's sensitivity holds.
-        monotone: Whether adding a record moves all queries in one direction. Under add-or-remove-one and
-            zero-out-one the mechanism then spends 1/b1 + 1/b2 instead of 1/b1 + 2/b2. Under replace-one that is not so:
-            refused.
+        monotone: Whether adding a record moves all queries in one direction. Under add-or-remove-one and zero-out-one
+            the mechanism then spends 1/b1 + 1/b2 instead of 1/b1 + 2/b2. Under replace-one this does not hold, and
+            raises an error.
 
     Raises:
         InvalidValue: A value is out of its domain, both ways of giving the noise (or neither) are used, or
@@ -324,7 +325,7 @@ class PureDP(Declared):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ApproximateDP(Declared):
-    """A black box that is (ε, δ)-DP under a relation.
+    """A mechanism given by its guarantee: (ε, δ)-DP under a relation.
 
     Raises:
         InvalidValue: ε is negative, or δ not in [0, 1].

@@ -22,8 +22,8 @@ _MOST_NAMED = 8  # norms that are named in words
 class MixtureOfGaussians(Mechanism):
     """Release a sum plus N(0, σ² I), where a record's vector has norm at most c_i with probability p_i.
 
-    Which i it is is drawn anew for every record in every release, independently of everything else; the distribution is
-    public and the same for all records. Many ways of drawing batches are of this kind.
+    The index i is drawn anew for every record in every release, independently of everything else; the distribution is
+    public and the same for all records. Many sampling schemes are of this kind.
 
     Args:
         noise_stddev: σ, greater than 0, in the units of the norms.

@@ -70,7 +70,7 @@ class DiscreteLaplace(WholeNumberNoise):
 class DiscreteGaussian(WholeNumberNoise):
     """Add noise with P(x) proportional to e^(-x²/2σ²) on the whole numbers to each coordinate of a sum.
 
-    What it spends is not what continuous noise of the same σ spends, and may be more.
+    Its ε differs from that of continuous noise with the same σ, and may be larger.
 
     Args:
         noise_stddev: The parameter σ, greater than 0; the standard deviation of the noise is below it.

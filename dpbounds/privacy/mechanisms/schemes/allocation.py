@@ -167,18 +167,18 @@ class RandomlyAllocated(_Allocated):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class BallsInBins(_Allocated):
-    """Throw every record into one of ``bins`` bins, uniformly and in secret, and run the mechanism on one bin a step.
+    """Put every record into one of ``bins`` bins, uniformly and in secret, and run the mechanism on one bin a step.
 
     An epoch visits every bin once, in order. The sizes of the bins are random: a shuffled dataset that is cut into
-    equal batches is another scheme. ``**`` and ``@`` mean independent runs, each with bins of its own: what is visited
-    again in several epochs is described by one object.
+    equal batches is another scheme. ``**`` and ``@`` mean independent runs, each with bins of its own; several epochs
+    over the same bins are one object.
 
     Args:
-        mechanism: What runs at every visit, on the records in the bin.
+        mechanism: The mechanism of every visit, on the records in the bin.
         bins: m, a positive whole number.
-        epochs: E > 0. Of a last epoch that is cut short the bins visited first count (a step that is begun counts).
-        redraw: True where every epoch throws the records anew, False where they stay in their bins, which costs far
-            more: with Gaussian(1), 100 bins and 10 epochs, 13.25 instead of 1.70 at δ = 1e-5.
+        epochs: E > 0. In a last epoch that is cut short, only the first bins are visited (a step that is begun counts).
+        redraw: True if every epoch draws the bins anew, False if records stay in their bins, which spends far more:
+            with Gaussian(1), 100 bins and 10 epochs, 13.25 instead of 1.70 at δ = 1e-5.
 
     Raises:
         InvalidValue: A number is out of its domain, or ``redraw`` is neither True nor False.
@@ -217,12 +217,12 @@ class BallsInBins(_Allocated):
 
     @property
     def redraws(self) -> bool:
-        """Unless records stay in their bins."""
+        """Whether bins are drawn anew."""
         return self.redraw
 
     @property
     def whole_epochs(self) -> int:
-        """How many epochs visit every bin."""
+        """The number of epochs that visit every bin."""
         return math.floor(self.epochs)
 
     @property
@@ -232,7 +232,7 @@ class BallsInBins(_Allocated):
 
     @property
     def visits(self) -> tuple[tuple[int, int], ...]:
-        """How often bins are visited in all epochs, and how many bins that often."""
+        """Pairs of the number of visits in all epochs, and the number of bins with so many visits."""
         counts = ((self.whole_epochs + 1, self.last_visits), (self.whole_epochs, self.bins - self.last_visits))
         return tuple((visits, bins) for visits, bins in counts if visits and bins)
 

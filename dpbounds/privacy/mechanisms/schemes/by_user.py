@@ -27,13 +27,13 @@ from dpbounds.privacy.values import positive_rate
 class PoissonByUser(Sampling):
     """Run the mechanism on all records of randomly drawn users, each with probability ``sample_rate``, independently.
 
-    What is accounted is one *record*. Its user may have any number of others, which show whether the user was drawn, so
-    that sampling hides less than it does for records that are drawn one by one (:class:`PoissonSampled`). Where a user
-    is protected as a whole, and all that a user adds is bounded together, users are the records: take
+    The protected unit is one *record*. Its user may have any number of other records, which show whether the user was
+    drawn, so that sampling hides less than for records that are drawn one by one (:class:`PoissonSampled`). If a user
+    is protected as a whole, and all contributions of a user are clipped together, users are the records: use
     :class:`PoissonSampled`.
 
     Args:
-        mechanism: What runs on the records of the users who are drawn.
+        mechanism: The mechanism on the records of the users who are drawn.
         sample_rate: q, in (0, 1].
 
     Raises:

@@ -157,8 +157,8 @@ _DECIMALS = "round them to decimals, as the training does"
 class BinaryTree(Displayed):
     """The complete blocks of 2^h steps that begin at multiples of 2^h, each released when its last step is done.
 
-    Prefix sums and whatever else is computed from them is post-processing. A tree that is filled up with empty steps is
-    one over as many steps as it then has.
+    Prefix sums, and all other functions of the releases, are post-processing. A tree that is padded with empty steps is
+    a tree over the padded number of steps.
 
     Args:
         steps: The number of leaves.

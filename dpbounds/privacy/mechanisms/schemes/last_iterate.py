@@ -48,18 +48,18 @@ class LastIterate(Mechanism):
 
     Args:
         mechanism: The noise of one step, :class:`Gaussian`.
-        batches: m, in an epoch. 1 is the full batch, where nothing is gained.
+        batches: m, the number of batches of an epoch; with 1, the full batch, there is no gain.
         epochs: Whole passes over the data.
-        smoothness_step: ηβ > 0, the step size times a bound on how fast any one record's gradient changes with x
-            (β-smooth losses, convex or not). It is declared and cannot be checked here; for most networks no β is
-            known. Where the step size changes, one number per epoch, or one per step: *all* with the same β, because
-            they also say how step sizes compare.
+        smoothness_step: ηβ > 0, the step size times a Lipschitz constant of each record's gradient (β-smooth losses,
+            convex or not). It is declared and cannot be checked here; for most networks no β is known. Where the step
+            size changes, one number per epoch, or one per step: *all* with the same β, because they also say how step
+            sizes compare.
         weight_decay_step: ηλ from 0 to 1, step size times weight decay: public, and exactly this. 0, the default,
             covers any weight decay with ηλ <= 2. Above ηβ, steps contract, and long runs forget early steps. Not where
             step sizes change.
-        order: How the batches are made: "fixed" by public positions, the same in each epoch; "shuffled" by a fresh,
-            uniformly random and secret permutation of the positions in each epoch; "secret" by one such permutation,
-            kept.
+        order: How records are assigned to batches: "fixed" by public positions, the same in each epoch; "shuffled" by a
+            fresh, uniformly random and secret permutation of the positions in each epoch; "secret" by one such
+            permutation, kept.
         checkpoints: The epochs after which the iterate is published, too, in increasing order; the last one always is.
 
     Raises:
@@ -180,7 +180,7 @@ class LastIterate(Mechanism):
 
     @property
     def secret(self) -> str:
-        """All else that training computes, and the orders where they are random."""
+        """All other results of training, and the orders if they are random."""
         kept = "" if self.order == "fixed" else ", and the orders of the records"
         return f"any other iterate, losses or averages on the way, the optimiser's state{kept}"
 

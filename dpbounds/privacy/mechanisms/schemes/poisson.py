@@ -49,10 +49,10 @@ _LARGEST_GROUP = 1_000  # largest group whose number of draws is summed over
 class PoissonSampled(Sampling):
     """Run the mechanism on a random subset: each record is in it with probability ``sample_rate``, independently.
 
-    A composition inside sees the same subset in all its steps; ``PoissonSampled(m, q) ** T`` draws a new one each time.
+    A composition inside uses the same subset in all its steps; ``PoissonSampled(m, q) ** T`` draws a new one each time.
 
     Args:
-        mechanism: What runs on the subset.
+        mechanism: The mechanism on the subset.
         sample_rate: In (0, 1].
 
     Raises:

@@ -44,16 +44,16 @@ class CertifiedAccountant:
 
     Args:
         sampling: "poisson" declares: every step is one Gaussian release on a Poisson sample of Opacus'
-            ``UniformWithReplacementSampler`` at the rate that is written down, and rate, divisor (the expected batch
-            size) and clipping norm are public constants. Opacus computes the first two from the number of records,
-            which is data under add-or-remove-one, and draws no Poisson sample with ``poisson_sampling=False``.
-        relation: What is asked where a question names none; Opacus' own accountants know add-or-remove-one alone.
+            ``UniformWithReplacementSampler`` at the recorded rate, and rate, divisor (the expected batch size) and
+            clipping norm are public constants. Opacus computes the first two from the number of records, which is data
+            under add-or-remove-one, and draws no Poisson sample with ``poisson_sampling=False``.
+        relation: The neighbouring relation if a method names none; Opacus' own accountants have add-or-remove-one only.
 
     Attributes:
         sampling: As declared.
         relation: As given.
         history: (noise multiplier, sample rate, number of steps) of consecutive equal steps, as Opacus keeps them. The
-            rate is the one asked for; what is accounted is ``drawn_rate`` of it.
+            rate is the requested one; the account uses ``drawn_rate`` of it.
 
     Raises:
         InvalidValue: Nothing, or something else, is declared, or there is no such relation.
@@ -73,11 +73,11 @@ class CertifiedAccountant:
         self.history: list[tuple[float, float, int]] = []
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Write down one step.
+        """Record one step.
 
         Args:
-            noise_multiplier: Noise in units of the clipping norm, at least 0. A step without noise is written down;
-                ε is infinite from then on.
+            noise_multiplier: Noise in units of the clipping norm, at least 0. A step without noise is recorded; ε is
+                infinite from then on.
             sample_rate: In (0, 1].
 
         Raises:
@@ -96,7 +96,7 @@ class CertifiedAccountant:
 
     @property
     def composition(self) -> Mechanism | None:
-        """All steps as one mechanism, at the rates that were drawn at, for other questions; None before the first.
+        """Return all steps as one mechanism, at the rates that were drawn at; None before the first step.
 
         Raises:
             InvalidValue: A step had no noise, and so no guarantee.
@@ -131,7 +131,7 @@ class CertifiedAccountant:
         delta_error: object = None,
         relation: str | Relation | None = None,
     ) -> float:
-        """The proven upper bound of ε(δ) of all steps so far.
+        """Return the proven upper bound of ε(δ) of all steps so far.
 
         Args:
             delta: In (0, 1).
@@ -158,16 +158,16 @@ class CertifiedAccountant:
 
     @classmethod
     def mechanism(cls) -> str:
-        """The name under which Opacus knows this accountant."""
+        """Return the name of this accountant in Opacus."""
         return NAME
 
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[Optimizer], None]:
         """Return the function that Opacus' optimiser calls at every step.
 
-        It refuses steps which are not one Gaussian release on a Poisson sample.
+        It raises an error for steps that are not one Gaussian release on a Poisson sample.
 
         Args:
-            sample_rate: Of one batch, in (0, 1].
+            sample_rate: The rate of one batch, in (0, 1].
 
         Raises:
             UnsupportedMechanism: (when called) Several batches were accumulated for one step, or the clipping norm
@@ -200,11 +200,11 @@ class CertifiedAccountant:
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, object]) -> None:
-        """Take over the history of a ``state_dict`` (also one that went through JSON) in place of the present one.
+        """Load the history of a ``state_dict`` (also one that went through JSON), in place of the present one.
 
         Raises:
-            InvalidValue: The state is incomplete, belongs to another accountant, does not say how its steps were
-                sampled, or a step in it is not allowed.
+            InvalidValue: The state is incomplete, belongs to another accountant, does not contain the sampling scheme,
+                or a step in it is not allowed.
         """
         if not state_dict or not {"history", "mechanism"} <= set(state_dict):
             raise InvalidValue("state_dict", state_dict, "a mapping with the keys history and mechanism")

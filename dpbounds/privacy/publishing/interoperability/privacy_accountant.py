@@ -52,15 +52,14 @@ class _Part:
 class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: ignore[misc]  # (Bazel's library has no types)
     """An accountant of dp-accounting: composes events, and proves their ε and δ.
 
-    What each event is read as, ``docs/names.md`` says; batches of a fixed size have an answer under all relations.
+    ``docs/names.md`` lists the mechanism of each event; batches of a fixed size are supported under all relations.
 
     Args:
-        neighboring_relation: Of dp-accounting, or our name of it.
-        declared_relation: The relation under which the guarantees of black boxes (``ZCDpEvent``,
-            ``EpsilonDeltaDpEvent``) and the sensitivities of scores (``ExponentialMechanismDpEvent``,
-            ``PermuteAndFlipDpEvent``) were established, which events do not say. By default it is the accountant's; but
-            where add-or-remove-one would give another answer, as it mostly does under replace-one, none is returned
-            before the relation is given.
+        neighboring_relation: The relation of dp-accounting, or its name in dpbounds.
+        declared_relation: The relation under which the guarantees of mechanisms given by their guarantee
+            (``ZCDpEvent``, ``EpsilonDeltaDpEvent``) and the sensitivities of scores (``ExponentialMechanismDpEvent``,
+            ``PermuteAndFlipDpEvent``) hold, which events do not contain. By default it is the accountant's; but if
+            add-or-remove-one would give another answer, as it mostly does under replace-one, it has to be given.
 
     Raises:
         InvalidValue: There is no such relation.
@@ -111,9 +110,9 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         """Return everything composed so far as one mechanism; None before the first release.
 
         Raises:
-            InvalidValue: A black box was composed, under another relation than add-or-remove-one, and
-                ``declared_relation`` was not given.
-            UnsupportedMechanism: Something was composed that protects nothing.
+            InvalidValue: An event given by its guarantee was composed, under another relation than add-or-remove-one,
+                without ``declared_relation``.
+            UnsupportedMechanism: An event without a guarantee was composed.
         """
         found = self._readings()
         if found is None:
@@ -128,7 +127,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         Raises:
             InvalidValue: A value is not allowed, nothing was composed yet, or the answer depends on
                 ``declared_relation``, which was not given. The message has both answers.
-            UnsupportedMechanism: Something was composed that protects nothing.
+            UnsupportedMechanism: An event without a guarantee was composed.
             NotCertified: The proof did not close.
         """
         found = self._readings()
@@ -178,10 +177,10 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         )
 
     def get_epsilon(self, target_delta: ExactLike) -> float:
-        """The proven upper bound of ε(δ), rounded up.
+        """Return the proven upper bound of ε(δ), rounded up.
 
         Args:
-            target_delta: From 0 to 1. At 0 the answer is infinity: ask ``account`` for what is known there.
+            target_delta: From 0 to 1. At 0 the result is infinity; ``account`` may return a smaller value.
 
         Raises:
             InvalidValue: δ is not allowed, or the answer depends on ``declared_relation``, which was not given.
@@ -195,7 +194,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
         return math.inf if failure == 0 else self.account(delta=failure).enclosure.upper
 
     def get_delta(self, target_epsilon: ExactLike) -> float:
-        """The proven upper bound of δ(ε), rounded up.
+        """Return the proven upper bound of δ(ε), rounded up.
 
         Args:
             target_epsilon: At least 0, infinity included; there it is 0 unless a part has a δ of its own.
