@@ -37,12 +37,12 @@ class Order(StrEnum):
 
 
 class Relation(StrEnum):
-    """A neighbouring relation. Whatever a sum is divided by must be a public constant under each of them.
+    """A neighbouring relation. Under each of them, divisors of sums must be public constants.
 
-    ``ADD_OR_REMOVE_ONE``: one dataset is the other plus one record. A record moves a sum of per-record terms of norm
-    at most C by at most C. ``REPLACE_ONE``: one record differs, which moves the sum by at most 2C. ``ZERO_OUT_ONE``:
-    one record contributes nothing in one of the two; its place, its slot in a batch and the number of records stay and
-    are public. It moves the sum by at most C (``zero_out.md``).
+    ``ADD_OR_REMOVE_ONE``: one dataset is the other plus one record. A record moves a sum of per-record terms of norm at
+    most C by at most C. ``REPLACE_ONE``: one record differs, which moves the sum by at most 2C. ``ZERO_OUT_ONE``: in
+    one of the two, one record is replaced by a null record, which contributes 0; its place, its slot in a batch and the
+    number of records stay, and are public. This moves the sum by at most C (``zero_out.md``).
     """
 
     ADD_OR_REMOVE_ONE = "add-or-remove-one"
@@ -68,7 +68,7 @@ class Relation(StrEnum):
 
     @property
     def sensitivity_factor(self) -> int:
-        """How far one record can move a sum, in units of the per-record bound C."""
+        """The sensitivity of a sum, in units of the clipping norm C."""
         return 2 if self.orders[0].moves_twice else 1
 
     @property

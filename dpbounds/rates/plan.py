@@ -110,28 +110,28 @@ def plan(
     own: Sequence[Theorem] = (),
     **values: ExactLike,
 ) -> Plan:
-    """Rank what the library guarantees at given numbers.
+    """Rank the guarantees of the library at given numbers.
 
     Args:
-        metric: What is to be small: "gradient-norm", "sosp", "excess-empirical-risk", ...
-        relation: Which datasets must be hard to distinguish.
+        metric: The quantity to minimise: "gradient-norm", "sosp", "excess-empirical-risk", ...
+        relation: The neighbouring relation.
         assuming: Special classes of problems that yours belongs to, such as "quasar-convex".
-        statuses: Which statements count, by what is known of them and of what they rest on.
-        steps_limit: The most steps that you would run. Statements that prescribe more are left out; those that leave
-            the number of steps free are given the best one within the limit (where there is none: up to 10 000, or as
-            many as are worth it).
-        gradients_limit: The most gradients of one record that you would compute, likewise. Draws from exponential
-            mechanisms are not among them.
-        batch_size: The most records that one step may look at, on average where they are sampled, likewise. A single
+        statuses: The allowed statuses of statements, including those that they rely on.
+        steps_limit: The largest number of steps. Statements that prescribe more are left out; for those that leave the
+            number of steps free, the best one within the limit is chosen (without a limit: up to 10 000, or more if
+            this lowers the bound enough).
+        gradients_limit: The largest number of gradients of single records, in the same way. Draws from exponential
+            mechanisms do not count.
+        batch_size: The largest number of records of one step, on average if they are sampled, in the same way. A single
             pass over all records before the steps is not a step.
-        memory_limit: The most numbers that may be held beside the data, likewise.
+        memory_limit: The largest number of values in memory beside the data, in the same way.
         own: Statements of your own, ranked with the library's.
-        **values: n, d, epsilon and delta, and whatever else is known: lipschitz, smoothness, diameter, initial_gap, ...
+        **values: n, d, epsilon and delta, and other known quantities: lipschitz, smoothness, diameter, initial_gap, ...
             Text and fractions are exact.
 
     Raises:
         InvalidValue: n, d, epsilon or delta is missing; there is no such quantity, metric, class or status; a value is
-            outside its domain, or of what the budget determines (noise, say).
+            outside its domain, or of a quantity that the budget determines (noise, for example).
 
     >>> found = plan("gradient-norm", n=10**6, d=100, epsilon=1, delta="1e-6", lipschitz=1, smoothness=1, initial_gap=1)
     >>> found.ranking[0].id, found.ranking[0].bound.less_than("0.005")

@@ -141,7 +141,7 @@ class Paper:
 
 @attrs.frozen(kw_only=True)
 class Theorem:
-    """One statement: a claim next to its number.
+    """A statement: a claim with its formulas, conditions and source.
 
     Attributes:
         source: The paper, whose fields are the defaults. A file of your own may have none; then only its own fields
@@ -156,12 +156,12 @@ class Theorem:
         conditions: Predicates that are checked on evaluation, and reported one by one.
         side: Upper or lower; upper by default, if there are a metric and a bound.
         read: The part of the source that was read.
-        relation: The neighbouring relation of the statement; the paper's, where the statement speaks of privacy.
-        sampling: How records are drawn in each step: "full batch", "Poisson", "fresh batches", ... Likewise.
-        local: Quantities of the paper's that occur.
+        relation: The neighbouring relation of the statement; by default the paper's, if the statement is about privacy.
+        sampling: The sampling scheme: "full batch", "Poisson", "fresh batches", ...; by default the paper's.
+        local: Quantities that the paper defines, and that occur.
         free: Quantities that the user may choose, within the conditions; a published prescription is then ignored. The
             planner minimises the bounds over them.
-        reaches: Of a statement about how many records suffice: the metric that is then at most α.
+        reaches: For a statement on the sufficient number of records: the metric that is then at most α.
         in_text: The letters (LaTeX) that the claim has for quantities which formulas show by another letter.
         relies_on: Ids of statements that its proof uses and that matter for its status.
         superseded_by: Ids of statements that replace it.
@@ -313,7 +313,7 @@ class Theorem:
         return part.status or self.status
 
     def side_of(self, part: Part) -> Side | None:
-        """In which direction a part bounds the metric."""
+        """Return the direction in which a part bounds the metric."""
         return part.side or self.side
 
     def foundations_of(self, part: Part) -> tuple[str, ...]:
@@ -325,7 +325,7 @@ class Theorem:
         return (*self.assumptions, *part.assumptions)
 
     def part(self, name: str | None = None) -> Part:
-        """The part of that name; without one the bound, else the rate, else the only part.
+        """Return the part of that name; without a name the bound, else the rate, else the only part.
 
         Raises:
             InvalidValue: There is no such part; the message lists those that exist.
@@ -342,7 +342,7 @@ class Theorem:
         return found
 
     def evaluate(self, part: str | None = None, *, digits: int = 15, **values: Any) -> Evaluation:
-        """The value of a part, with every condition checked.
+        """Return the value of a part, with every condition checked.
 
         >>> import dpbounds as dp
         >>> equation = dp.theorem("tholeti-kalyani-2020/equation-6")

@@ -19,7 +19,7 @@ from dpbounds.theorems.record import Theorem
 
 
 def theorem(name: str) -> Theorem:
-    """The statement of that id; or the one in a file, if the name is a path that ends in ``.py``.
+    """Return the statement with that id; or the one in a file, if the name is a path that ends in ``.py``.
 
     Raises:
         InvalidValue: There is none; the message names similar ids.

@@ -124,21 +124,22 @@ def epsilon(
     """Enclose ε(δ) = inf{ε >= 0 : the mechanism is (ε, δ)-DP}, taken over its dominating pairs.
 
     Args:
-        mechanism: What ran, or will run.
+        mechanism: The mechanism.
         delta: In (0, 1); text such as ``"1e-6"`` is exact.
         relation: The neighbouring relation.
-        tolerance: Relative width aimed at; what is reached is the width of the answer. One below 1e-9 is a demand.
-        time_limit: Seconds after which the best that is proven by then is returned (None: no limit).
+        tolerance: Target relative width; the answer may be wider, unless the tolerance is below 1e-9.
+        time_limit: Seconds after which the best proven value is returned (None: no limit).
 
     Returns:
-        Proven ends; publish the upper one. Both are 0 where δ is at least the total variation distance.
+        A certified interval; publish its upper bound. Both bounds are 0 if δ is at least the total variation distance.
 
     Raises:
         InvalidValue: δ, the tolerance or the relation is not allowed.
         UnsupportedMechanism: No dominating pair is proven for this mechanism under this relation.
-        NotCertified: No route could prove an answer, or not one as narrow as was demanded, or nothing within the time.
+        NotCertified: No method proves an answer, or none as narrow as the tolerance below 1e-9, or none within the
+            time.
 
-    Threads may call this and all of dpbounds at once: they wait for each other, and get the answers that one would get.
+    All functions of dpbounds may be called from several threads, which wait for each other.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> epsilon(Gaussian(5), delta="1e-5").contains("0.72552175085779582692")
@@ -178,8 +179,8 @@ def account(
 ) -> Account:
     """Prove ε(δ) or δ(ε), the one that was not given, and keep the proofs.
 
-    Arguments and errors as for :func:`epsilon`; exactly one of δ in (0, 1) and ε >= 0 is given, and ``route`` asks for
-    one route alone.
+    Arguments and errors as for :func:`epsilon`; exactly one of δ in (0, 1) and ε >= 0 is given, and ``route`` selects a
+    single method.
     """
     target, tolerance = Target.of(delta, epsilon), _valid_tolerance(tolerance)
     demand_one_of("route", route, get_args(Route))
@@ -225,8 +226,8 @@ def delta_curve(
 ) -> tuple[Enclosure, ...]:
     """Enclose δ(ε) at many ε, for little more time than one takes: one integral or lattice serves all of them.
 
-    Arguments and errors as for :func:`delta`, with any number of ε. Batches allocated in secret get wider answers than
-    ``delta`` gives, unless a tolerance is asked for.
+    Arguments and errors as for :func:`delta`, with any number of ε. For random allocation, the intervals are wider than
+    those of ``delta``, unless a tolerance is given.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> [ends.decimals(6)[1] for ends in delta_curve(Gaussian(1), [0, 1])]

@@ -85,13 +85,12 @@ def group_account(
 ) -> Enclosure:
     """Enclose ε(δ) or δ(ε) for groups of at most ``group_size`` records.
 
-    Arguments and errors as for :func:`dpbounds.privacy.accountants.certified.account`, which is what a group of 1 asks.
-    The upper bound is to be published. The lower bound is what one record or a known attack by the group spends, unless
-    the pairs enlarge exactly. A ``dataset_size`` is that of the dataset with the group in it, where records are added
-    or removed.
+    Arguments and errors as for :func:`dpbounds.privacy.accountants.certified.account`, which is the case of a group of
+    1. Publish the upper bound. The lower bound is that of one record, or of a known attack by the group, unless the
+    analysis is tight. Under add-or-remove-one, a ``dataset_size`` includes the group.
 
     Raises:
-        UnsupportedMechanism: Also where without the group no whole batch is left.
+        UnsupportedMechanism: Also if no whole batch is left without the group.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> group_account(Gaussian(15), 3, delta="1e-5").contains("0.72552175085779582692")  # as Gaussian(5) for one

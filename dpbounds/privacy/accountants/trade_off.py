@@ -109,8 +109,8 @@ def membership_advantage(
 ) -> Enclosure:
     """Enclose δ(0), the largest total variation distance: the maximum of true minus false positive rates.
 
-    Of all guesses whether the record is in the data, half of the cases being so, a share of (1 + δ(0))/2 at most is
-    right. Errors as for :func:`dpbounds.privacy.accountants.certified.delta`.
+    If the record is in the data in half of the cases, a guess is right in a share of (1 + δ(0))/2 of them at most.
+    Errors as for :func:`dpbounds.privacy.accountants.certified.delta`.
 
     >>> from dpbounds.privacy.mechanisms import PureDP
     >>> membership_advantage(PureDP(1, relation="add-or-remove-one")).decimals(12)  # tanh(1/2)

@@ -31,18 +31,18 @@ def least_max_batch_size(
 ) -> int:
     """Return the smallest B at which truncating Poisson samples is proven to increase ε by less than a given share.
 
-    What is compared is what is proven: ε(δ) with batches of at most B records against uncut Poisson samples, which no
-    B undercuts. At the answer it is proven; at B - 1 it is not.
+    It compares the proven ε(δ) for batches of at most B records with that of Poisson samples without truncation, which
+    is never larger. At the returned B the increase is proven to be below ``cost``; at B - 1 it is not.
 
     Args:
-        mechanism: A ``TruncatedPoisson``, once or many times. Its own largest size plays no part.
+        mechanism: A ``TruncatedPoisson``, once or many times. Its own largest size is ignored.
         delta: In (0, 1).
         relation: The neighbouring relation.
-        cost: How much larger ε may be, greater than 0; 0.001 is 0.1 %.
+        cost: The allowed relative increase of ε, greater than 0; 0.001 is 0.1 %.
 
     Raises:
         InvalidValue: δ, the cost or the relation is not allowed.
-        UnsupportedMechanism: It is something else, or nothing is proven for it.
+        UnsupportedMechanism: It is another mechanism, or nothing is proven for it.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian
     >>> least_max_batch_size(TruncatedPoisson(Gaussian(4), "0.1", 20, 100), "1e-3")

@@ -163,8 +163,8 @@ def calibrate(
     """Find the smallest noise, or the largest number of steps or rate, that satisfies an (ε, δ) budget.
 
     Args:
-        factory: From the parameter, an exact number, to a mechanism; it must be monotone as the parameter's name says
-            (more noise spends less; more steps or a higher rate spend more).
+        factory: Maps the parameter, an exact number, to a mechanism. It must be monotone: more noise spends less, and
+            more steps or a higher rate spend more.
         target_epsilon: At least 0.
         target_delta: In (0, 1).
         relation: The neighbouring relation.

@@ -355,11 +355,11 @@ class GaussianFilter(_SumFilter):
 class RenyiFilter(_Filter):
     """A filter for (ε, δ) by fixed Rényi orders: a step is admitted while it fits at *some* order.
 
-    Which order is left at the end depends on what was released, so that δ is split over the orders, in parts fixed in
-    advance: without the split, choosing the order afterwards exceeds δ (``filters.md``, section 3). One order alone,
-    well chosen, needs no split.
+    The order that is left at the end depends on the releases, so that δ is split among the orders in advance: without
+    the split, choosing the order afterwards would exceed δ (``filters.md``, section 3). A single order needs no split.
 
-    Steps: any mechanism with finite Rényi divergences at the orders, sampled ones too, and what implies such a curve.
+    Steps: any mechanism with finite Rényi divergences at the orders, also on samples, and guarantees that imply such a
+        curve.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
     >>> budget, step = RenyiFilter.for_target([8], 2, "1e-5", "add-or-remove-one"), PoissonSampled(Gaussian(1), "0.01")
@@ -368,9 +368,9 @@ class RenyiFilter(_Filter):
 
     Attributes:
         orders: λ > 1, increasing.
-        budgets: What the sum of D_λ may reach at each; negative where the order is of no use for the target.
+        budgets: The largest allowed sum of D_λ at each order; negative if the order is useless for the target.
         relation: The neighbouring relation.
-        spent: What it has reached at each; beyond its budget where only another order admitted a step.
+        spent: The sum of D_λ so far at each order; above its budget if only another order admitted a step.
         target_epsilon: ε of the whole interaction.
         target_delta: δ of the whole interaction.
     """

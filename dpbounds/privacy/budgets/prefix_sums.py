@@ -39,14 +39,14 @@ _UNSTABLE = (
 
 
 def prefix_error(matrix: Toeplitz, error: ErrorKind = "mean") -> Enclosure:
-    """The standard deviation of a prefix sum x_1 + … + x_i, worked out from the rows, per unit of noise and coordinate.
+    """Enclose the standard deviation of prefix sums x_1 + … + x_i, per unit of noise and coordinate.
 
     Args:
         matrix: C; the rows are Cx + noise, and C⁻¹ gives the sums back.
         error: "mean" for the root of the mean over i of the squares, "largest" for the last and largest.
 
     Returns:
-        Proven ends, to be multiplied by the noise multiplier and the per-record bound.
+        A certified interval, to be multiplied by the noise multiplier and the clipping norm.
 
     Raises:
         InvalidValue: There is no such kind of error, or this is not a Toeplitz matrix.
@@ -105,15 +105,16 @@ def _nearest(value: int, unit: int) -> int:
 def optimal_toeplitz(
     steps: int, bands: int, *, separation: int | None = None, error: ErrorKind = "mean", sampled: bool = False
 ) -> Toeplitz:
-    """The coefficients for which prefix sums come out best at a given budget, as well as a search finds them.
+    """Return the coefficients with the smallest error of prefix sums at a given budget, by numerical search.
 
-    It is the product of the error and of how far a record moves the stream that is made small; nothing is claimed of
-    how much better others may be. The coefficients have ten decimals, the first is 1.
+    The search minimises the product of the error and the sensitivity; the result need not be optimal. The coefficients
+    have ten decimals, the first is 1.
 
     Args:
         steps: The number of rows.
-        bands: How many coefficients are not 0; at most ``separation``.
-        separation: Between two steps of a record, which takes part as often as fits; or None, for once.
+        bands: The number of coefficients that are not 0; at most ``separation``.
+        separation: The minimum separation of the steps of a record, which takes part as often as possible; None for one
+            participation.
         error: As in :func:`prefix_error`.
         sampled: Whether the steps are drawn ("cyclic-poisson"): then the length of one column counts.
 

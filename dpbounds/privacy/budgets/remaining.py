@@ -29,7 +29,7 @@ class Remaining(Displayed):
     """The spent part of a budget, and the releases that still fit.
 
     Attributes:
-        spent: The account of the releases at the budget's δ; its upper bound is what counts.
+        spent: The account of the releases at the budget's δ; its upper bound counts.
         target_epsilon: The budget's ε.
         target_delta: The budget's δ.
         relation: The neighbouring relation.

@@ -32,7 +32,7 @@ def calibrate_to_curve(
     """Find the smallest noise that satisfies δ(ε_i) <= δ_i at every point of a curve.
 
     Args:
-        factory: From the noise, an exact number, to a mechanism that spends less the larger it is.
+        factory: Maps the noise, an exact number, to a mechanism, which spends less if the noise is larger.
         points: (ε_i, δ_i), at least one.
         relation: The neighbouring relation.
 
@@ -77,7 +77,7 @@ def calibrate_to_zcdp(
 ) -> Fraction:
     """Return noise for which the mechanism is proven to be ρ-zCDP, ρ > 0: the smallest such double to nine digits.
 
-    Factory as for :func:`calibrate_to_curve`; sampling gains nothing in zCDP.
+    Factory as for :func:`calibrate_to_curve`; zCDP has no gain from sampling.
 
     Raises:
         UnsupportedMechanism: No finite ρ is proven for such a mechanism.

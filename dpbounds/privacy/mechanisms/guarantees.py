@@ -64,7 +64,7 @@ class RandomizedResponse(Mechanism):
         return ANYWHERE | {Trait.PER_RECORD, Trait.CERTAIN}
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """The answers are drawn as described."""
+        """Return the assumption that the answers are drawn as described."""
         return (Assumption(CODE, "each record's answer is drawn independently, and nothing else about it is released"),)
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
@@ -298,7 +298,7 @@ def _monotone(claimed: bool, relation: Relation) -> bool:
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class PureDP(Declared):
-    """A black box that is (ε, 0)-DP under a relation.
+    """A mechanism given by its guarantee: (ε, 0)-DP under a relation.
 
     Raises:
         InvalidValue: ε is not positive.
@@ -354,7 +354,7 @@ class ApproximateDP(Declared):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ZCDP(Declared):
-    """A black box that is ρ-zCDP under a relation: D_λ <= λρ for every order λ > 1 (Bun & Steinke 2016).
+    """A mechanism given by its guarantee: ρ-zCDP under a relation, D_λ <= λρ for every λ > 1 (Bun & Steinke 2016).
 
     Raises:
         InvalidValue: ρ is not positive.
@@ -383,7 +383,7 @@ class ZCDP(Declared):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class RenyiDP(Declared):
-    """A black box with D_λ <= ε(λ) at finitely many orders λ > 1, under a relation (Mironov 2017).
+    """A mechanism given by its guarantee: D_λ <= ε(λ) at finitely many orders λ > 1, under a relation (Mironov 2017).
 
     Args:
         points: Orders and their ε, as a mapping or as pairs.

@@ -122,11 +122,11 @@ def shuffled_epochs(noise_multiplier: ExactLike, epochs: ExactLike) -> Composed:
     """Return an upper bound for epochs over shuffled or fixed batches, records keeping their places: one release each.
 
     In every epoch a record is in one batch at most, whose release then is a full-batch Gaussian one, with shift 2/z
-    under replace-one and 1/z under zero-out-one. Where the order is secret and drawn anew for each epoch, ``Shuffled``
-    says what that gains. Under add-or-remove-one the result is refused, as it must be.
+    under replace-one and 1/z under zero-out-one. If the order is secret and drawn anew for each epoch, ``Shuffled`` has
+    the gain. The result is not supported under add-or-remove-one.
 
     Args:
-        noise_multiplier: z > 0, the smallest of all steps in these epochs. Where it changes from epoch to epoch, join
+        noise_multiplier: z > 0, the smallest of all steps in these epochs. If it changes from epoch to epoch, compose
             several of these with ``@``.
         epochs: Greater than 0. A part of an epoch counts as a whole one: a record may be in that part.
 

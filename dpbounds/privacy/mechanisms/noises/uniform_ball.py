@@ -19,7 +19,7 @@ class UniformBall(RealNoise):
     """Release a d-dimensional sum plus noise that is uniform on the d-ball of a radius.
 
     Attributes:
-        radius: In units of the per-record l2 bound C; where ``sensitivity`` is given, in the units of the answer.
+        radius: In units of the clipping norm C (l2); if ``sensitivity`` is given, in the units of the answer.
         dimension: d.
         sensitivity: l2 distance between the answers of two neighbours, in the units of ``radius``, or None.
 

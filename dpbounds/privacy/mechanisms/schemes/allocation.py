@@ -72,11 +72,11 @@ class _Allocated(Dealing):
 class RandomlyAllocated(_Allocated):
     """Run the mechanism ``steps`` times, each record allocated to ``participations`` of the runs.
 
-    Each record draws its steps on its own, in secret, all sets of that size being equally likely; so the sizes of the
-    batches are random. This is one epoch: ``RandomlyAllocated(m, t, k) ** E`` is E of them, each with fresh draws.
+    Each record draws its steps independently and in secret, all sets of that size being equally likely; so the sizes of
+    the batches are random. This is one epoch: ``RandomlyAllocated(m, t, k) ** E`` is E of them, each with fresh draws.
 
     Args:
-        mechanism: What runs at every step, on the records allocated to it.
+        mechanism: The mechanism of every step, on the records allocated to it.
         steps: t, a positive whole number.
         participations: k, from 1 to t.
 

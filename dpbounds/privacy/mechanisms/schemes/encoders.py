@@ -29,8 +29,8 @@ class Toeplitz(Displayed):
         coefficients: From the diagonal down, exact numbers, the first not 0; those that are not given are 0. Or
             "square-root", binom(2k, k) / 4^k rounded to doubles: the square root of the prefix sums.
         steps: The number of rows and of columns.
-        bands: How many coefficients count; those after them are left out. Needed nowhere but with "square-root", where
-            it is the number of steps unless given.
+        bands: The number of coefficients in use; the others are left out. With "square-root" only; the default is the
+            number of steps.
 
     Raises:
         InvalidValue: There is no coefficient, the first is 0, or a number is not a whole one, or too large.

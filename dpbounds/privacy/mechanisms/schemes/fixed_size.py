@@ -99,12 +99,12 @@ class SampledWithoutReplacement(_FixedSize):
     ``batch_size`` 1 is one random record.
 
     Args:
-        mechanism: What runs on the batch.
+        mechanism: The mechanism on the batch.
         batch_size: b, a positive whole number.
         dataset_size: n, public: the number of records, or a lower bound on it. Under replace-one and zero-out-one, on
             the size that both neighbours have; under add-or-remove-one, on the size of the larger of any two neighbours
-            (so the number of records in the dataset at hand will do), and the smaller one must still hold a whole
-            batch: b < n.
+            (so the number of records of your dataset is allowed), and the smaller one must still hold a whole batch: b
+            < n.
 
     Raises:
         InvalidValue: A size is not a positive whole number, or b > n.
@@ -190,7 +190,7 @@ class SampledWithReplacement(_FixedSize):
     """Run the mechanism on ``batch_size`` records drawn one by one, uniformly, a record possibly several times.
 
     Args:
-        mechanism: What runs on the batch, in which a record that was drawn k times counts k times.
+        mechanism: The mechanism on the batch, in which a record that was drawn k times counts k times.
         batch_size: b, the number of draws.
         dataset_size: n, public, with the same meaning as for :class:`SampledWithoutReplacement`; under
             add-or-remove-one n >= 2, so that the smaller dataset is not empty.

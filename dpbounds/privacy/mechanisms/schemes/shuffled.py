@@ -37,13 +37,13 @@ class Shuffled(Dealing):
     """One epoch: shuffle the records, cut them into batches of one size, run the mechanism on each in turn.
 
     ``Shuffled(m, batches) ** E`` shuffles anew for each of E epochs. Everything that each batch publishes may be seen;
-    the order must stay secret. Where one order serves all epochs, or is known, ``shuffled_epochs`` says what is spent.
+    the order must stay secret. If one order is used for all epochs, or is known, use ``shuffled_epochs``.
 
     Args:
-        mechanism: What runs on each batch.
-        batches: M, how many batches of one size an epoch has.
-        rest: The number of records in a further, smaller batch, as a share of all records; 0 where there is none.
-            Records that are dropped instead only lower what is spent.
+        mechanism: The mechanism on each batch.
+        batches: M, the number of batches of equal size in an epoch.
+        rest: The number of records in a further, smaller batch, as a share of all records; 0 if there is none. Records
+            that are dropped instead only lower ε.
 
     Raises:
         InvalidValue: M is not a positive whole number, or the rest is no smaller than a batch.
@@ -127,7 +127,7 @@ class Shuffled(Dealing):
         return PoissonSampled(self.mechanism, (1 - self.rest) / self.batches), self.answers(1)
 
     def deal(self, records: int, source: Source) -> Rows:
-        """Batches cut from a fresh order, each rounded down to whole records: who is left over sits out the epoch."""
+        """Return batches cut from a fresh order, rounded down to whole records: the rest is left out of the epoch."""
         from dpbounds.privacy.mechanisms.schemes.drawing import cut
 
         size, rest = int((1 - self.rest) * records / self.batches), int(self.rest * records)

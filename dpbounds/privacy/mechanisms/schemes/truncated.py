@@ -31,17 +31,17 @@ _LARGEST_SHIFT = 100  # squared, of a release whose attack by a crowd is looked 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class TruncatedPoisson(Sampling):
-    """Run the mechanism on a Poisson sample, or, where that holds more than B records, on a uniform choice of B.
+    """Run the mechanism on a Poisson sample, or on a uniform choice of B records if the sample has more.
 
     Each record is sampled with probability ``sample_rate``, independently; the choice is uniform ("the first B" is not)
-    and secret. Samplers with a fixed memory draw so.
+    and secret. Samplers with limited memory draw batches in this way.
 
     Args:
-        mechanism: What runs on the batch: noise on sums, given per unit of the per-record bound.
+        mechanism: The mechanism on the batch: noise on sums, given as a noise multiplier.
         sample_rate: q, in (0, 1].
         max_batch_size: B, a positive whole number.
         dataset_size: n, public: under replace-one and zero-out-one the number of records, under add-or-remove-one an
-            upper bound on the size of any dataset (a lower bound is not enough, and B >= n means that nothing is cut).
+            upper bound on the size of any dataset (a lower bound is not enough, and B >= n means no truncation).
 
     Raises:
         InvalidValue: The sample rate is not in (0, 1], or a size is not a positive whole number.

@@ -258,7 +258,7 @@ def register_with_opacus(sampling: str | None = None) -> None:
     Python's abstract base classes allow. Calling it again changes nothing.
 
     Args:
-        sampling: "poisson", see ``CertifiedAccountant``: Opacus' own engine does not say whether it is true.
+        sampling: "poisson", see ``CertifiedAccountant``: Opacus' own engine does not report whether this is so.
 
     Raises:
         InvalidValue: Nothing, or something else, is declared.
