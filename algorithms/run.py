@@ -171,30 +171,30 @@ class Run(Displayed):
     """A finished run of R independent repetitions.
 
     Attributes:
-        algorithm: Its name.
-        output: The returned points, shape (R, p): private at the ledger's cost, one repetition. NaN where an algorithm
-            that may find nothing has found nothing.
-        outputs: Anything else that was released, by name, one row per repetition; private as well.
-        output_step: Which iterate each repetition returned, shape (R,), numbered as the algorithm does (from 1; SPIDER
-            from 0; 0 where nothing was found); None where that means nothing.
-        trace: What was measured along the way (not private).
-        measured: What was measured at the output, by name, shape (R,) each (not private).
-        metric: Which of ``measured`` or of ``trace`` the algorithm's theorem bounds.
-        ledger: What *one* repetition released.
-        budget: What was meant to be spent, or None where only a noise level was asked for.
-        spent: Proven enclosure of the ε that the ledger spends at the budget's δ and relation (None without a budget).
+        algorithm: The name of the algorithm.
+        output: The returned points, shape (R, p): each repetition is private, with the ledger's ε. NaN where the
+            algorithm has found no point.
+        outputs: Other releases, by name, one row per repetition; also private.
+        output_step: The index of the iterate that each repetition returned, shape (R,), numbered as in the algorithm
+            (from 1; SPIDER from 0; 0 if no point was found); None if it is not defined.
+        trace: Measurements along the run (not private).
+        measured: Measurements at the output, by name, shape (R,) each (not private).
+        metric: The name in ``measured`` or in ``trace`` that the algorithm's theorem bounds.
+        ledger: The releases of *one* repetition.
+        budget: The planned budget, or None if only a noise level was given.
+        spent: Certified interval of the ledger's ε at the budget's δ and relation (None without a budget).
         release: What may be published for it: "every-iterate", so that any function of the noisy answers may be
             published, or "last-iterate": ``output``, and nothing else that depends on the records.
         steps: T.
-        parameters: The numbers that were used, by name (``step_size`` is the exact double).
+        parameters: The parameters in use, by name (``step_size`` is the exact double).
         seed: The seed of all streams, if one was given; then the certified ε is subject to ``ledger_format.CONDITION``.
             None if it came from the operating system and was not kept.
         timings: Seconds by activity.
         noise_drawn: A description of the noise, for a privacy statement.
-        utility: Why no bound on utility applies, in words; None where the problem does not rule one out.
+        utility: Why no bound on utility applies, in words; None if one may apply.
         tested: For a guarded run: the faults that the tests of its noise could have detected.
-        chosen: Where the ledger holds what a run may release at most, as it chooses as it goes: how many releases that
-            are, in words for a privacy statement; empty where the ledger lists what was released.
+        chosen: If releases are chosen adaptively, so that the ledger is an upper bound: the largest number of releases,
+            in words for a privacy statement. Empty if the ledger lists the releases.
     """
 
     algorithm: str
@@ -230,7 +230,7 @@ class Run(Displayed):
 
     @property
     def repetitions(self) -> int:
-        """How many repetitions R there are."""
+        """The number R of repetitions."""
         return int(self.output.shape[0])
 
     @property
@@ -246,7 +246,7 @@ class Run(Displayed):
         return self.parameters["step_size"]
 
     def statement(self) -> str:
-        """A paragraph fit to publish, at the budget's δ and relation; errors as ``certificate``."""
+        """Return a privacy statement, at the budget's δ and relation; errors as ``certificate``."""
         from dpbounds.privacy.publishing.statements import statement
 
         return statement(self._account(), noise_drawn=self.noise_drawn, chosen=self.chosen)

@@ -57,7 +57,7 @@ class Batch(_Independent):
 
     Attributes:
         size: b, the number of draws.
-        records: n, public, out of which they are drawn.
+        records: n, the public number of records to draw from.
         replacement: Whether each draw is from all n records, so that one may occur several times.
     """
 
@@ -79,11 +79,11 @@ class Batch(_Independent):
 
 @attrs.frozen
 class Poisson(_Independent):
-    """Each record is in the sample with a probability of its own.
+    """Poisson sampling: each record is in the batch with probability ``sample_rate``, independently.
 
     Attributes:
         sample_rate: In (0, 1]. A generator's uniform numbers are multiples of 2^-53, so the rate is rounded down to
-            one: what the ledger gets is the rate at which records really are drawn.
+            one: the ledger has the rate at which records are drawn.
 
     Raises:
         InvalidValue: The rate is not in (0, 1], or below 2^-53.

@@ -68,16 +68,15 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return w_R, or w_{T+1} (output "last")
 
     Measured: F at the output ("objective_at_output"); at every step the squares of the "noise" and of the exact mean
-    gradient ("step") and, on the full batch,
-    F ("objective"), whose average over t is the mean of F(w_R) over R; batches never see F. That is the metric: where
-    the data are realisable, inf F = 0.
+    gradient ("step") and, on the full batch, F ("objective"), whose average over t is the mean of F(w_R) over R; with
+    batches, F is not measured. This is the metric: if the data are realisable, inf F = 0.
 
     Attributes:
         noise_multiplier: Standard deviation on the sum of a batch's gradients in units of G.
         distance: D > 0, public, at least the distance from w₁ to a minimiser.
-        sampling: How a batch is drawn (with or without replacement, Poisson, cut to a size or not, one bin or shuffled
-            or cyclic batch after the other), or None for all records. There is a bound where a batch's mean is unbiased
-            given the past.
+        sampling: The sampling scheme (with or without replacement, Poisson or truncated Poisson, or bins, shuffled or
+            cyclic batches in turn), or None for all records. The bound requires that a batch's mean is unbiased given
+            the past.
         variant: "projected", or "as-printed": no projection.
         output: "random" for w_R, which the bound is on, or "last".
         release: "last-iterate" needs output "last", whole epochs of shuffled or cyclic batches (or all records), and a

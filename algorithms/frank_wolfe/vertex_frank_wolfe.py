@@ -55,7 +55,7 @@ class VertexFrankWolfe(FrankWolfe):
     The score of a vertex s is -<s, ∇F(x)>. Adding a record moves ∇F by a vector with entries of at most G₁/n (replacing
     one, 2G₁/n), and so the score by at most Δ, that times C₁ = max ‖s‖₁. ∎
 
-    Measured at every step: the Frank-Wolfe "gap", F ("objective"), by how much the chosen vertex's score lies below the
+    Measured at every step: the Frank-Wolfe "gap", F ("objective"), the distance of the chosen vertex's score from the
     best ("shortfall"), and ‖s - x_k‖₁² ("reach"). F(x_{T+1}) ("last").
 
     Attributes:

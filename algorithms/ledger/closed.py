@@ -73,15 +73,14 @@ class Ledger(Displayed):
     """The releases of one repetition, in order; equal ones in a row are counted together.
 
     Attributes:
-        releases: What was released.
-        adaptive: Whether noise, rates or the number of releases were chosen in view of earlier outputs. What such a run
-            spends is what its filter guarantees; the accountant's answer for the realised list would prove nothing,
-            and is refused.
-        seeded: Whether its noise came from a seed that was given: all it says is ``ledger_format.CONDITION``.
-        descent: How the iterate moved, where the releases are those of plain noisy gradient descent; else None.
+        releases: The releases.
+        adaptive: Whether noise, rates or the number of releases were chosen in view of earlier outputs. Such a run
+            spends the guarantee of its filter; composing the realised list would prove nothing, and raises an error.
+        seeded: Whether its noise came from a given seed: its guarantee is then subject to ``ledger_format.CONDITION``.
+        descent: The updates of the iterate, if the releases are those of plain noisy gradient descent; else None.
 
     Raises:
-        InvalidValue: Batches of a fixed size are said to be drawn from different numbers of records.
+        InvalidValue: Batches of a fixed size are drawn from different numbers of records.
 
     >>> ledger = Ledger((Release(Fraction(2), Fraction(1, 2), count=10),))
     >>> Ledger.from_json(ledger.to_json()) == ledger
@@ -98,7 +97,7 @@ class Ledger(Displayed):
 
     @property
     def gaussian_releases(self) -> tuple[Release, ...]:
-        """The releases, all with Gaussian noise of known size; ``UnsupportedMechanism`` where one is not."""
+        """Return the releases, all with Gaussian noise of known size; ``UnsupportedMechanism`` if one is not."""
         found = tuple(release for release in self.releases if isinstance(release, Release))
         if len(found) < len(self.releases):
             raise UnsupportedMechanism(f"not every release has Gaussian noise of known size:\n{self}")
@@ -120,7 +119,7 @@ class Ledger(Displayed):
         """Return the run as a mechanism that publishes its last iterate, and **nothing else** that depends on records.
 
         Raises:
-            UnsupportedMechanism: It is not written down how the iterate moved; or the releases are not those of whole
+            UnsupportedMechanism: The updates of the iterate are not recorded; or the releases are not those of whole
                 epochs over batches in a fixed order or shuffled anew, all with the same Gaussian noise, and nothing
                 beside them; or they were chosen adaptively.
 
@@ -175,7 +174,7 @@ class Ledger(Displayed):
 
         Raises:
             BudgetExceeded: More was spent.
-            NotCertified: The enclosure of ε is too wide to tell.
+            NotCertified: The certified interval of ε is too wide to decide.
             UnsupportedMechanism: A release has no proven analysis under that relation.
         """
         return _checked(self, budget, release)
@@ -210,8 +209,7 @@ class Ledger(Displayed):
 
         Raises:
             BudgetExceeded: A release has less noise than planned, or there are more of them.
-            UnsupportedMechanism: There is a release of a family of which nothing was planned: ``check`` with a budget
-                can tell.
+            UnsupportedMechanism: There is a release of a family without a plan: use ``check`` with a budget.
         """
         demand_within_plan(self.mechanism(), planned, self)
 

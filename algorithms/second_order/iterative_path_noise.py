@@ -56,7 +56,7 @@ _SHARES = 10**11  # and shares of the budget of one over this
 
 @frozen(field_transformer=fields.named)
 class IterativePathNoise(SecondOrderMethod):
-    """``PathNoiseDescent``, but that no Hessian is formed: its products with a direction are released, or compared.
+    """``PathNoiseDescent`` without forming a Hessian: its products with a direction are released, or compared.
 
     ::
 
@@ -68,21 +68,21 @@ class IterativePathNoise(SecondOrderMethod):
             v = y_k with probability in proportion to exp(η u_k)
             if -<v, ∇²F(w) v + noise>/L >= (c + w_2) √(ρ_H α)/L, v is found
 
-    Outputs and what is measured are those of ``PathNoiseDescent``. Choices and Gaussian releases are asked for in an
-    order that depends on answers; each kind has one size of noise, fixed in advance, and a number that caps keep. The
-    m points of a restart are kept in memory, so that below some 2000 parameters a Hessian takes less.
+    Outputs and measurements are those of ``PathNoiseDescent``. The order of choices and Gaussian releases depends on
+    answers; each kind has one noise multiplier, fixed in advance, and a largest number. The m points of a restart are
+    kept in memory, so that below some 2000 parameters a Hessian takes less.
 
     Attributes:
         gradient_multiplier: z of the whole path: as one gradient, standard deviation on the sum in units of G.
         step_multiplier, check_multiplier: Standard deviation on a sum of Hessians times a unit vector, in units of L.
         selection_epsilon: ε of each choice as an exponential mechanism.
-        steps: T, how many moves are made, at most.
+        steps: T, the largest number of moves.
         searches: K.
-        search_restarts: R, how often one search is begun, at most.
-        restarts: N, how often all of them are.
+        search_restarts: R, the largest number of restarts of one search.
+        restarts: N, the largest number of restarts of all searches.
         power_steps: m.
         path_length: P, in the unit of a distance.
-        stationarity: α > 0, in the unit of a gradient: wanted are ‖∇F‖ <= α and λ_min(∇²F) >= -√(ρ_H α).
+        stationarity: α > 0, in the unit of a gradient: the target is ‖∇F‖ <= α and λ_min(∇²F) >= -√(ρ_H α).
         failure_probability: ζ in (0, 1) of the guarantee.
         curvature_kept, curvature_length, gradient_error, window: c, s, ω and v of the theorem.
         small_ball, overgrowth, power_noise, selection_error, check_error, restart_ratio: x_0, p_3, ν, w_1, w_2, b.

@@ -62,17 +62,17 @@ class PathNoiseDescent(SecondOrderMethod):
             if the move does not fit into the path P, return w
             u = L ‖w' - w‖/G;  g = e^{-u} g + [∇F(w') - e^{-u} ∇F(w)] + √(V(1 - e^{-2u})) h;  w = w'
 
-    A point is always returned; ``outputs["found"]`` says whether the search found no more negative curvature there, or
-    a cap ended the run (T moves, K Hessians, the path). Measured: "failure", 1 where what is returned is no α-SOSP; the
-    exact "gradient_norm" and "curvature" (the smallest eigenvalue) there, and the length of the "path".
+    A point is always returned; ``outputs["found"]`` is True if the search found no more negative curvature there, and
+    False if a cap ended the run (T moves, K Hessians, the path). Measured: "failure", 1 if the returned point is not an
+    α-SOSP; the exact "gradient_norm" and "curvature" (the smallest eigenvalue) there, and the length of the "path".
 
     Attributes:
         gradient_multiplier: z of the whole path: as one gradient, standard deviation on the sum in units of G.
         hessian_multiplier: Standard deviation on the sum of Hessians in units of √r L (see ``HessianOracle``).
-        steps: T, how many moves are made, at most.
+        steps: T, the largest number of moves.
         searches: K.
         path_length: P, in the unit of a distance.
-        stationarity: α > 0, in the unit of a gradient: wanted are ‖∇F‖ <= α and λ_min(∇²F) >= -√(ρ_H α).
+        stationarity: α > 0, in the unit of a gradient: the target is ‖∇F‖ <= α and λ_min(∇²F) >= -√(ρ_H α).
         failure_probability: ζ in (0, 1) of the guarantee.
         curvature_kept, curvature_length, gradient_error, window: c, s, ω and v of the theorem.
         initial_gap: As for ``Spider``.

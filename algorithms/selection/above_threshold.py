@@ -71,12 +71,12 @@ class AboveThresholdSelection(Method[FiniteSum]):
 
         for each test: draw the noise of its threshold, Laplace
         for i = 1, ..., N:
-            return x_i if what each test measures there, plus Laplace noise of its own, is at most
-            its threshold plus the threshold's noise and an offset
+            return x_i if each test's value there, plus Laplace noise of its own, is at most its threshold plus the
+            threshold's noise and an offset
         return nothing
 
-    Outputs: "index", 0 .. N-1, or -1 where no point passed; ``output`` is the point, or the first one where none
-    passed. Measured at it: "gradient" and "curvature" (-λ_min); "found".
+    Outputs: "index", 0 .. N-1, or -1 if no point passed; ``output`` is the point, or the first one if none passed.
+        Measured at it: "gradient" and "curvature" (-λ_min); "found".
 
     Attributes:
         points: x_1, …, x_N, shape (N, p), finite, read-only, in the order in which they are tested.
@@ -85,8 +85,8 @@ class AboveThresholdSelection(Method[FiniteSum]):
         stationarity: α > 0; fixed in advance (by a theorem's bound, say).
         failure_probability: ω in (0, 1), for which the offsets are chosen.
         second_order: Whether the Hessian is tested; without it the points are of first order.
-        relation: For which the ledger is written; the budget's, if there is one.
-        budget: See ``Method``; as printed: what print claims.
+        relation: The neighbouring relation of the ledger; the budget's, if there is one.
+        budget: See ``Method``; for "as-printed", the claim of the published version.
         variant: "one-test", "doubled" or "as-printed".
     """
 

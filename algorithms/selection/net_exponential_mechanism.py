@@ -74,13 +74,13 @@ class NetExponentialMechanism(Method[FiniteSum]):
     Measured: the "objective" at the output, and its "excess" over the best candidate.
 
     Attributes:
-        epsilon: ε > 0, what β is made from.
+        epsilon: ε > 0, from which β is computed.
         net: The candidates, public; must not depend on the data, see ``nets.grid``.
-        relation: For which β is made; the budget's, if there is one.
+        relation: The neighbouring relation for β; the budget's, if there is one.
         regularisation: λ >= 0, in the unit of the loss over that of the points squared.
         variant: "proven" (β = εn/(2GD) under replace-one, εn/(GD) under add-or-remove-one), "as-printed" (Definition
-            4.1: β = εn/(4GD)) or "as-quoted" (Section 5.2 of Ganesh et al.: β = εn/(GD)); the printed two do not
-            change with the relation, and spend what ``planned`` says.
+            4.1: β = εn/(4GD)) or "as-quoted" (Section 5.2 of Ganesh et al.: β = εn/(GD)); the printed two do not depend
+            on the relation, and spend the ε of ``planned``.
     """
 
     title: ClassVar[str] = "exponential mechanism on a net"

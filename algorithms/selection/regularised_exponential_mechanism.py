@@ -75,11 +75,11 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
     Attributes:
         epsilon: ε > 0 of the target: β is εn/(2GD) (replace-one) or εn/(GD) (add-or-remove-one).
         radius: R > 0 of the ball around 0; D = 2R.
-        relation: For which β is made; the budget's, if there is one.
+        relation: The neighbouring relation for β; the budget's, if there is one.
         sampler: "exact" or "alternating".
-        failure: δ that the sampler may cost; 0 for "exact". 1, together with a schedule: nothing is promised.
-        schedule: Of the alternating sampler, or None for the one that is proven to keep ``failure``; below 1, ``run``
-            refuses one that is not proven to keep it.
+        failure: The δ of the sampler; 0 for "exact". 1, together with a schedule, means no guarantee.
+        schedule: The schedule of the alternating sampler, or None for one that is proven to satisfy ``failure``; below
+            1, ``run`` raises an error for a schedule that is not.
     """
 
     metric: ClassVar[str] = "objective"

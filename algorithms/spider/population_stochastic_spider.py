@@ -143,13 +143,13 @@ class PopulationStochasticSpider(Method[FiniteSum]):
 
     Outputs and measurements are those of ``StochasticSpider``, but for F.
 
-    Under add-or-remove-one, records are taken to carry their places with them (each has a public number, and a record
-    that is missing leaves its place empty and adds 0 to its batch's sum): where a removal would move all later records
-    up, every batch would change.
+    Under add-or-remove-one, records are assumed to have fixed places (each has a public number, and a missing record
+    leaves its place empty and adds 0 to its batch's sum): if a removal moved all later records, every batch would
+    change.
 
     Attributes:
         noise_multiplier: Standard deviation on a batch's sum in units of G (fresh) and of M ‖x - y‖ (update).
-        fresh_estimates: T₁, at most T: how many fresh estimates a run may take.
+        fresh_estimates: T₁, at most T: the largest number of fresh estimates.
         first_batch: b₁, records of a fresh estimate.
         second_batch: b₂, records of an update.
         drift_threshold: κ > 0.

@@ -57,7 +57,7 @@ class PopulationTreeSpider(Method[FiniteSum]):
     steps ("mean_norm", "mean_error"); ‖∇F_P(w_R)‖ ("output_gradient_norm"); F(w_0) ("first") and F(w_T) ("last"), with
     the records in place of the population.
 
-    Under add-or-remove-one, records are taken to carry their places with them, as for ``PopulationStochasticSpider``.
+    Under add-or-remove-one, records are assumed to have fixed places, as for ``PopulationStochasticSpider``.
 
     Attributes:
         noise_multiplier: Standard deviation on a batch's sum in units of G (fresh) and of min(L ‖x - y‖, 2G).

@@ -124,7 +124,7 @@ class RestartedSpider(Method[FiniteSum]):
     The trace is that of the last stage, and so is ``output_step``.
 
     Attributes:
-        stages: What each stage runs: a repaired ``Spider`` on the full batch, without a budget of its own.
+        stages: The algorithm of each stage: a repaired ``Spider`` on the full batch, without its own budget.
         growth: γ and k; None for those of the problem's ``pl_constant``.
         initial_gap: ψ >= F(w_0) - inf F, public; None for the problem's own.
     """

@@ -76,20 +76,20 @@ class Spider(Method[FiniteSum]):
             w_{t+1} = w_t - η ∇_t
         return w_R
 
-    It takes no projections: the radius of a linear model is not looked at. Measured at the output:
-    "output_gradient_norm", "output_objective"; at every step, on the full batch only (on random batches a step does not
-    see all records): ‖∇F(w_t)‖ ("gradient_norm"), its square, F ("objective"), ‖∇_t‖² ("estimate") and
-    ‖∇_t - ∇F(w_t)‖² ("noise"); F(w_0) ("first") and F(w_T) ("last").
+    There are no projections: the radius of a linear model is ignored. Measured at the output: "output_gradient_norm",
+    "output_objective"; at every step, on the full batch only (on random batches a step does not see all records):
+    ‖∇F(w_t)‖ ("gradient_norm"), its square, F ("objective"), ‖∇_t‖² ("estimate") and ‖∇_t - ∇F(w_t)‖² ("noise"); F(w_0)
+    ("first") and F(w_T) ("last").
 
     Attributes:
         anchor_multiplier: Standard deviation on an anchor's sum of gradients in units of G.
         difference_multiplier: Of a difference, in units of min(L ‖w_t - w_{t-1}‖, 2G); None where every step is an
             anchor.
-        anchor_period: q; more than T is as good as T.
+        anchor_period: q; values above T are equivalent to T.
         step_size: η, or None for 1/(2L) of the problem at hand.
         initial_gap: ψ >= E F(w_0) - inf F, public; None for the problem's own, which is about its initial point.
-        anchor_sampling: Which records an anchor is about: a ``Batch``, ``Poisson``, or None for all of them.
-        difference_sampling: Which records a difference is about (the same at both of its points).
+        anchor_sampling: The records of an anchor: a ``Batch``, ``Poisson``, or None for all of them.
+        difference_sampling: The records of a difference (the same at both of its points).
         variant: "repaired" or "as-printed".
     """
 

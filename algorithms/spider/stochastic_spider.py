@@ -88,16 +88,16 @@ class StochasticSpider(Method[FiniteSum]):
         return x_0, ..., x_T
 
     Outputs: "iterates", shape (R, T + 1, p), of which ``output`` is the last. Measured: "smallest", min_t ‖∇F(x_t)‖ for
-    t < T; "largest error" of all estimates; "fresh" and "updates" count queries; "stopped" is 1 where the cap ended the
+    t < T; "largest error" of all estimates; "fresh" and "updates" count queries; "stopped" is 1 if the cap ended the
     run; at every step ‖∇F(x_t)‖² ("exact"), ‖∇_t - ∇F(x_t)‖² ("error") and F ("objective").
 
     Attributes:
         noise_multiplier: Of a fresh estimate: standard deviation on the sum of gradients in units of G.
         difference_multiplier: Of an update: standard deviation on the sum in units of M ‖x - y‖.
         fresh_estimates: T₁, at most T.
-        drift_threshold: κ > 0, squared length that may be travelled on one fresh estimate.
-        kicks: Or None.
-        budget: See ``Method``; as printed: what print claims.
+        drift_threshold: κ > 0, the largest squared path length on one fresh estimate.
+        kicks: The kicks, or None.
+        budget: See ``Method``; for "as-printed", the claim of the published version.
         variant: "repaired", or "as-printed": the drift is tested without the last step, and a kick is a fresh estimate
             with noise on top.
     """

@@ -45,13 +45,13 @@ from dpbounds.privacy.relations import Relation
 class PopulationWarmStart:
     """Algorithm 4 of Lowy, Ullman & Wright 2024 with a sample split, for linear models.
 
-    Under add-or-remove-one, records are taken to carry their places with them, as for ``PopulationStochasticSpider``.
+    Under add-or-remove-one, records are assumed to have fixed places, as for ``PopulationStochasticSpider``.
 
     Attributes:
         start: Draws x_0 by the first part of the records, at the whole budget.
-        search: Goes on from there by the other part, at the whole budget.
-        first_part: n₁, how many records are the start's.
-        budget: What each part is compared with, and so the whole.
+        search: Continues from there with the other part, at the whole budget.
+        first_part: n₁, the number of records of the start.
+        budget: The budget of each part, and so of the whole.
         failure_probability: ζ of Markov's inequality.
     """
 

@@ -48,7 +48,7 @@ class RandomProjection:
     """Any algorithm on randomly projected records of a linear model.
 
     Attributes:
-        inner: Trains in R^k; it must fit every projected problem of these sizes, whatever Φ.
+        inner: The algorithm in R^k; it must fit every projected problem of these sizes, for any Φ.
         projected_dimension: k >= 1.
     """
 

@@ -39,8 +39,8 @@ class WarmStartedPathNoise(Method[FiniteSum]):
         start: Draws w_0.
         descent: Walks from there; its ``initial_gap`` is ψ.
         start_failure: Probability that w_0 is worse than ψ, in (0, 1).
-        outside: How much lower F gets outside of the ball: min over the ball - inf. The bound rests on it, the privacy
-            does not.
+        outside: A bound on min over the ball - inf, the decrease of F outside of the ball. The bound depends on it, and
+            privacy does not.
     """
 
     title: ClassVar[str] = "warm-started path noise"
