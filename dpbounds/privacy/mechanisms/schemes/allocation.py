@@ -232,7 +232,7 @@ class BallsInBins(_Allocated):
 
     @property
     def visits(self) -> tuple[tuple[int, int], ...]:
-        """Pairs of the number of visits in all epochs, and the number of bins with so many visits."""
+        """Pairs of the number of visits in all epochs, and the number of bins with that number."""
         counts = ((self.whole_epochs + 1, self.last_visits), (self.whole_epochs, self.bins - self.last_visits))
         return tuple((visits, bins) for visits, bins in counts if visits and bins)
 
