@@ -353,24 +353,25 @@ class Method(ABC, Generic[P]):
     """An algorithm. Common fields and arguments are documented here; its own page has the others.
 
     Args:
-        problem: What to minimise. Plans and bounds ask it for its public constants and look at no record.
-        epsilon: ε > 0 to keep.
-        delta: δ in (0, 1) to keep; should be well below 1/n.
+        problem: The problem to minimise. Plans and bounds use its public constants, and no record.
+        epsilon: ε > 0 of the budget.
+        delta: δ in (0, 1) of the budget; should be well below 1/n.
         relation: "replace-one" (the papers') or "add-or-remove-one".
-        steps: T, a positive whole number; None for the number that suits the bound.
+        steps: T, a positive whole number; None for the best number for the bound.
         noise_multiplier: Greater than 0, exact: the standard deviation of the noise on a sum over records, in units of
-            how far one record can move that sum by being added.
-        step_size: Greater than 0, and fixed in advance: one found by looking at the data would be a release of its own.
-        budget: What ``run`` compares its ledger with, or None: then only against the plan.
-        release: What a budget is for: "every-iterate", all noisy answers; or "last-iterate", the output alone, where
-            nothing else that depends on the records may be published.
-        noise: "gaussian" for experiments, "secure" for a release, by the same account (see
-            ``dpbounds.algorithms.secure_noise``; the extra of that name draws it, and it is not repeatable).
+            the largest norm of one record's contribution.
+        step_size: Greater than 0, and fixed in advance: a step size that is chosen from the data would be another
+            release.
+        budget: The budget with which ``run`` compares its ledger; None to compare it with the plan only.
+        release: The releases that the budget is for: "every-iterate", all noisy answers; or "last-iterate", the output
+            alone, if nothing else that depends on the records is published.
+        noise: "gaussian" for experiments, "secure" for a release, with the same accounting (see
+            ``dpbounds.algorithms.secure_noise``; it needs the extra of that name, and is not repeatable).
 
-    ``calibrated`` returns the algorithm with the smallest proven noise for a budget. It raises ``InvalidValue`` where a
-    number is not allowed, the problem lacks a constant or has too few records, or what is given does not fit together.
-    So does a bound, where it does not hold. ``bound`` is never more than what holds at any point that could be returned
-    (no gradient is longer than G, ...): where that is less than the theorem's, it is returned, and ``method`` of the
+    ``calibrated`` returns the algorithm with the smallest proven noise for a budget. It raises ``InvalidValue`` if a
+    number is not allowed, the problem lacks a constant or has too few records, or arguments contradict each other.
+    ``bound`` does the same if the bound does not hold. It never exceeds the trivial bound, which holds at any point (no
+    gradient is longer than G, ...): if that is smaller than the theorem's, it is returned, and ``method`` of the
     enclosure begins with "trivial".
     """
 
@@ -387,38 +388,38 @@ class Method(ABC, Generic[P]):
 
     @property
     def budget(self) -> PrivacyBudget | None:
-        """Return the budget that ``run`` compares its ledger with."""
+        """The budget with which ``run`` compares its ledger."""
         return None
 
     @property
     def relation(self) -> Relation:
-        """Between neighbours: that of the budget, or the papers' own where there is none."""
+        """The neighbouring relation: that of the budget, or the papers' own without one."""
         return Relation.REPLACE_ONE if self.budget is None else self.budget.relation
 
     @property
     def noise(self) -> Kind:
-        """The kind of noise that oracles draw."""
+        """The kind of noise of the oracles."""
         return "gaussian"
 
     @property
     def release(self) -> WhichRelease:
-        """Return which iterates the budget is for."""
+        """The iterates that the budget is for."""
         return "every-iterate"
 
     def plain_descent(self, problem: P) -> PlainStep:
-        """How a run moves its iterate, where it is plain noisy gradient descent that returns the last one.
+        """Return the updates of a run that is plain noisy gradient descent, and returns the last iterate.
 
-        Such a run is watched, and its ledger says what all iterates spend and what the last one spends alone.
+        Such a run is watched, and its ledger has the ε of all iterates and that of the last iterate alone.
 
         Raises:
-            UnsupportedMechanism, InvalidValue: It is not, or what that rests on is not known of the problem.
+            UnsupportedMechanism, InvalidValue: It is not, or a required constant of the problem is unknown.
         """
         why = f"{type(self).__name__} is not plain noisy gradient descent, whose last iterate is known to spend less"
         raise UnsupportedMechanism(f"{why}: count all iterates")
 
     @property
     def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
+        """Describe how its randomness is drawn."""
         return secure_noise.how_drawn(self.noise)
 
     @property
@@ -435,17 +436,17 @@ class Method(ABC, Generic[P]):
 
         Args:
             problem: The problem to minimise.
-            seed: Of all streams; repetition r has its own, and its numbers depend on no other repetition. None: from
-                the operating system, and not kept. A given seed, or two runs with it, allow to subtract the noise: the
-                certified ε is then conditional, and the run records this.
-            repetitions: How many.
+            seed: The seed of all streams; repetition r has its own stream, independent of the others. None takes one
+                from the operating system, and does not keep it. A given seed, or two runs with it, allow to subtract
+                the noise: the certified ε is then conditional, and the run records this.
+            repetitions: The number of repetitions.
             guarded: Whether a replay check, which has only the releases, accompanies the run, and the noise is tested
                 from outside (``dpbounds.algorithms.guards``). The run is the same; it takes about three times as long,
-                and ``tested`` says which faults could have been seen.
+                and ``tested`` lists the faults that could have been detected.
 
         Returns:
             The run. ``output[r]`` and ``outputs[...][r]`` are private together (one repetition, at the ledger's cost);
-            the trace and what was ``measured`` are not.
+            the trace and the measurements are not.
 
         Raises:
             InvalidValue: Seed or repetitions are not allowed, the problem does not fit, or the walk diverged (or left

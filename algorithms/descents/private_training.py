@@ -128,12 +128,12 @@ class PrivateTraining(Method[FiniteSum]):
     ::
 
         for t = 1, ..., T:
-            g = the mean gradient at x_t of a batch, or of all records, + N(0, σ² I) x_{t+1} = the optimiser's update
-            from g, x_t and its state
+            g = the mean gradient at x_t of a batch, or of all records, + N(0, σ² I)
+            x_{t+1} = the optimiser's update from g, x_t and its state
         return x_{T+1}
 
     Measured: squares of the "noise" and of the exact mean gradient ("step") of every step; the distance of the output
-        from the start ("moved"), which is public. There is no bound on utility.
+    from the start ("moved"), which is public. There is no bound on utility.
 
     Attributes:
         noise_multiplier: Standard deviation on the sum of a batch's gradients in units of G; with adaptive clipping,

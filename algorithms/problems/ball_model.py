@@ -49,7 +49,7 @@ class BallLoss:
 class BallModel(SumWithTargets):
     """F(x) = (1/n) Σ φ(<a_i, x>, t_i) on the ball ‖x‖ <= R, where |<a, x>| <= ρ = BR; Y > 0.
 
-    Points outside the ball are refused; up to R(1 + 1e-9), for which the constants are taken, they count as inside.
+    Points outside the ball raise an error; up to R(1 + 1e-9), for which the constants hold, they count as inside.
 
     Attributes:
         loss: φ.

@@ -67,7 +67,7 @@ class ProblemReport:
 
 
 class CounterExample(InvalidValue):
-    """A constant of a problem is wrong, or its gradient is another function's; ``witness`` shows where."""
+    """A constant of a problem is wrong, or its gradient is that of another function; ``witness`` shows it."""
 
     witness: Searched | None = None
 
@@ -76,18 +76,18 @@ def check_problem(problem: FiniteSum, reach: ExactLike | None = None, lines: int
     """Search for records and points at which a problem's own constants do not hold.
 
     Args:
-        problem: What declares ``lipschitz``, ``smoothness``, ``hessian_lipschitz``, ``loss_range`` and
-            ``initial_gap``; what is None is not searched.
-        reach: How far from 0 to search; None for the problem's radius, or 10 where it lives in all of R^p.
-        lines: How many to search: with 20, some tenths of a second for a linear model in few dimensions.
-        seed: Of the points, directions and records.
+        problem: The problem with ``lipschitz``, ``smoothness``, ``hessian_lipschitz``, ``loss_range`` and
+            ``initial_gap``; constants that are None are skipped.
+        reach: The largest distance from 0; None for the problem's radius, or 10 if it has none.
+        lines: The number of lines to search: 20 take some tenths of a second for a linear model in few dimensions.
+        seed: The seed of the points, directions and records.
 
     Returns:
-        The largest value found of each, beside the constant.
+        The largest value found for each constant, with the constant.
 
     Raises:
-        CounterExample: A constant is exceeded by more than rounding (as it is where F does not change as its gradient
-            says), a batch is not the mean of its records, or x₁ lies outside the problem's ball.
+        CounterExample: A constant is exceeded by more than rounding (also if F does not agree with its gradient), a
+            batch is not the mean of its records, or x₁ lies outside the problem's ball.
         InvalidValue: An argument is not allowed.
     """
     radius = radius_of_domain(problem)

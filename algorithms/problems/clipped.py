@@ -80,16 +80,16 @@ class CutGradients(FiniteSum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clipped(CutGradients):
-    """Any problem with the gradient of every record scaled down to an l2 norm of at most G: privacy rests on G alone.
+    """A problem whose records' gradients are clipped to l2 norm G: privacy depends on G alone.
 
     A record's gradient g is replaced by g min(1, G/‖g‖), rounded so that its exact norm is at most G (``clip_rows``);
-    one that is not finite counts as 0. So a run is certified whatever constants the problem declares. What has to hold
-    is that ``record_gradients`` (or ``batch_gradient`` of one record) is a function of that record and the point. The
-    first two calls and one in fifty test it: the gradient of one record is computed alone, too, and has to agree with
-    the one computed in the batch, up to rounding. Differences are refused.
+    one that is not finite counts as 0. So a run is certified for any constants of the problem. The assumption is that
+    ``record_gradients`` (or ``batch_gradient`` of one record) is a function of that record and the point. The first two
+    calls and one in fifty test this: the gradient of one record is also computed alone, and must agree with the one
+    computed in the batch, up to rounding. Differences of gradients are not supported.
 
     Args:
-        problem: A ``FiniteSum``, or no more than ``HasRecordGradients``.
+        problem: A ``FiniteSum``, or an object with ``HasRecordGradients``.
         clip: G > 0, public.
     """
 
@@ -128,13 +128,13 @@ class Clipped(CutGradients):
         return weight
 
     def record_gradients(self, x: Array, rows: Indices) -> Array:
-        """The clipped gradients of some records at one point, shape (b, p)."""
+        """Return the clipped gradients of some records at one point, shape (b, p)."""
         found = self._unclipped(x, rows)
         found[~np.isfinite(found).all(axis=1)] = 0.0
         return clip_rows(found, Fraction(self.clip))[0]
 
     def sums_within(self, x: Array, rows: Indices, clip: Fraction) -> tuple[Array, int]:
-        """The sum of gradients clipped at another norm than G, and how many are no longer than it."""
+        """Return the sum of gradients clipped at another norm than G, and the number of unclipped gradients."""
         total, within = np.zeros(self.dimension), 0
         for start in range(0, len(rows), max(1, _NUMBERS // self.dimension)):
             own = rows[start : start + max(1, _NUMBERS // self.dimension)]
@@ -146,7 +146,7 @@ class Clipped(CutGradients):
         return total, within
 
     def summed_gradients(self, x: Array, rows: Indices) -> Array:
-        """The sum of some records' clipped gradients at one point, shape (p,)."""
+        """Return the sum of some records' clipped gradients at one point, shape (p,)."""
         size, total = max(1, _NUMBERS // self.dimension), np.zeros(self.dimension)
         for start in range(0, len(rows), size):
             total += self.record_gradients(x, rows[start : start + size]).sum(axis=0)

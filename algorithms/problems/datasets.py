@@ -35,13 +35,13 @@ class Dataset:
     """Records ready for a problem.
 
     Attributes:
-        name: What it is called.
+        name: The name of the dataset.
         features: Shape (n, p), read-only; every row's l2 norm is at most ``feature_bound``, exactly.
         labels: -1 or +1, shape (n,), read-only.
         feature_names: One per column.
         feature_bound: The public bound that every record was clipped to.
-        positive: What label +1 stands for.
-        notes: What was done to the data, and what is taken to be public.
+        positive: The meaning of label +1.
+        notes: The preprocessing, and the assumptions on what is public.
     """
 
     name: str
@@ -95,9 +95,9 @@ _BREAST_CANCER_RANGES: dict[str, Range] = {
 
 
 def breast_cancer(feature_bound: ExactLike = 1) -> Dataset:
-    """Return the Breast Cancer Wisconsin (Diagnostic) data, from the copy that scikit-learn carries (no network).
+    """Return the Breast Cancer Wisconsin (Diagnostic) data, from the copy in scikit-learn (no network).
 
-    569 records, 30 features and an intercept. Each feature is moved and scaled so that its printed range becomes
+    569 records, 30 features and an intercept. Each feature is shifted and scaled so that its published range becomes
     [-1, 1]; then every record is clipped to l2 norm ``feature_bound``.
 
     Label +1 is malignant (212 records), -1 benign (357).

@@ -172,7 +172,7 @@ def landscape(
     shift_bound: ExactLike = 1,
     seed: int = 0,
 ) -> Landscape:
-    """Return the landscape with seeded shifts ±z, each of norm B (a hair less, so that B is never exceeded).
+    """Return the landscape with seeded shifts ±z, each of norm B (slightly less, so that B is never exceeded).
 
     Args:
         profile: ``WAVY``, ``DOUBLE_WELL``, ``double_well(a)`` or ``power(m)``.
@@ -180,7 +180,7 @@ def landscape(
         start: x₁, shape (p,), within the ball.
         radius: R > 0.
         shift_bound: B > 0.
-        seed: Of the shifts.
+        seed: The seed of the shifts.
     """
     ball = positive(radius, "radius")
     first = checked_start(start, ball)

@@ -21,7 +21,7 @@ class Surface:
     """F with its constants, its minimisers and its saddles.
 
     Attributes:
-        name: What it is called.
+        name: The name of the surface.
         dimension: p.
         value_and_gradient: X of shape (R, p) -> F of shape (R,) and ∇F of shape (R, p).
         hessian: X -> ∇²F of shape (R, p, p), or None where F is not smooth.
@@ -32,8 +32,7 @@ class Surface:
         minimisers: Some points where it is attained, shape (k, p).
         saddles: Some stationary points that are not minima, shape (m, p).
         escape_curvature: γ > 0: the Hessian at *every* stationary point that is not a minimum has an eigenvalue of at
-        most
-            -γ (strict saddles); None where this means nothing.
+            most -γ (strict saddles); None if this does not apply.
     """
 
     name: str

@@ -71,12 +71,12 @@ class AboveThresholdSelection(Method[FiniteSum]):
 
         for each test: draw the noise of its threshold, Laplace
         for i = 1, ..., N:
-            return x_i if each test's value there, plus Laplace noise of its own, is at most its threshold plus the
-            threshold's noise and an offset
+            return x_i if each test's value there, plus Laplace noise of its own, is at most
+            its threshold plus the threshold's noise and an offset
         return nothing
 
     Outputs: "index", 0 .. N-1, or -1 if no point passed; ``output`` is the point, or the first one if none passed.
-        Measured at it: "gradient" and "curvature" (-λ_min); "found".
+    Measured at it: "gradient" and "curvature" (-λ_min); "found".
 
     Attributes:
         points: x_1, …, x_N, shape (N, p), finite, read-only, in the order in which they are tested.

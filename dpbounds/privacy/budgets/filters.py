@@ -359,7 +359,7 @@ class RenyiFilter(_Filter):
     the split, choosing the order afterwards would exceed δ (``filters.md``, section 3). A single order needs no split.
 
     Steps: any mechanism with finite Rényi divergences at the orders, also on samples, and guarantees that imply such a
-        curve.
+    curve.
 
     >>> from dpbounds.privacy.mechanisms import Gaussian, PoissonSampled
     >>> budget, step = RenyiFilter.for_target([8], 2, "1e-5", "add-or-remove-one"), PoissonSampled(Gaussian(1), "0.01")

@@ -30,9 +30,8 @@ class Window:
         spacing: h, of the multiples.
         start, length: The multiples that are looked at.
         rising, falling: How steep the Chernoff bounds are, rising more than the tilt.
-        tilt: θ >= 0: of the distribution of the sum is computed what e^(θ sum) makes of it, so that what is rare, but
-        large
-            enough to count, is known as well as what is common.
+        tilt: θ >= 0: the distribution of the sum is weighted by e^(θ sum), so that rare values that are large enough to
+            matter are as accurate as common ones.
     """
 
     spacing: float

@@ -99,9 +99,8 @@ class Bin:
         none, first, second: Masses under N(0, 1), with the record, with its replacement: doubles, each off by a factor
             (1 ± ``off``) at most. (Where nothing is run: all such bins in one, the last two times their number.)
         off: That.
-        moved: At least E |V - V'| in real units for a distribution V' of these multiples that is off no more than that,
-        V being
-            exact, but capped and spread: what rounding the weights of the spread may have moved.
+        moved: At least E |V - V'| in real units, for a distribution V' of these multiples with that error at most, and
+            V exact, but capped and spread: the effect of rounding the weights of the spread.
         lost: At least E (V - cap)_+ beyond the largest multiple.
     """
 

@@ -173,13 +173,12 @@ class Laws:
 
     Attributes:
         positive, negative: Masses at the points of either sign, by distribution (without the record; the sum of those
-        where one
-            of these bins holds the record; the same with its replacement), threshold and point. 0 or at least 2^-450.
+            where one of these bins holds the record; the same with its replacement), threshold and point. 0 or at least
+            2^-450.
         zero: At 0, by distribution and threshold.
         lost: By threshold, at least what (·)_+ may be short of.
         roundings: Masses are off by a factor (1 ± 2^-53)^roundings at most; those of the second distribution may be too
-        small,
-            of the third too large.
+            small, of the third too large.
     """
 
     positive: Floats
