@@ -49,9 +49,9 @@ class Saved:
     """A run between two steps.
 
     Attributes:
-        step: How many steps were made.
+        step: The number of steps.
         arrays: By name: all that the next step is made of, of any numeric type.
-        ledger: What one repetition has released.
+        ledger: The releases of one repetition.
         noise_counted: See ``OpenLedger.noise_counted``.
     """
 
@@ -66,11 +66,12 @@ class Checkpoint:
     """A run's place on the disk, for one attempt.
 
     Args:
-        path: Of the file; the log is beside it, with ``.log`` at the end of its name.
-        settings: What has to be the same in all attempts, in words: all that privacy is computed from.
+        path: The path of the file; the log is beside it, with ``.log`` at the end of its name.
+        settings: The settings that must be the same in all attempts, in words: everything from which privacy is
+            computed.
 
     Attributes:
-        attempt: How many attempts there were before; known after ``begin``.
+        attempt: The number of earlier attempts; known after ``begin``.
     """
 
     path: Path

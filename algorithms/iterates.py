@@ -109,7 +109,7 @@ def no_more_than(found: Enclosure, problem: FiniteSum, why: str, *limits: sympy.
 
     Args:
         found: The theorem's bound.
-        problem: What it is about; one with clipped gradients is refused.
+        problem: The problem; one with clipped gradients raises an error.
         why: The reason for the others; ``method`` of what is returned is then "trivial: why".
         limits: Formulas without symbols, None where there is none.
     """

@@ -123,9 +123,9 @@ class OpenRun:
     ``Outcome.measured``, as it is not private, or to ``choose`` and ``released``, which are oracles; nowhere else.
 
     Attributes:
-        problem: What is minimised.
+        problem: The problem to minimise.
         generators: One stream per repetition.
-        ledger: That of one repetition.
+        ledger: The ledger of one repetition.
         noise: Kind of noise that oracles draw.
         relation: Between neighbours, for choices that are made for one.
     """

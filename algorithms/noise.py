@@ -116,9 +116,9 @@ def gaussian(
         generators: One per repetition.
         dimension: p, the length of each answer.
         noise_stddev: Greater than 0, in the units of the answer; the ledger gets its exact binary value.
-        per_record_bound: How far one record can move the answer by being added, in l2 norm and the same units.
-        ledger: That of one repetition: all repetitions share the noise level, so one entry is written.
-        sampling: Of the records that are answered about.
+        per_record_bound: The largest l2 norm of one record's contribution, in the units of the answer.
+        ledger: The ledger of one repetition: all repetitions share the noise level, so one entry is written.
+        sampling: The sampling of the records of the answer.
 
     Returns:
         Noise of shape (len(generators), dimension).

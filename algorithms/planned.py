@@ -17,8 +17,8 @@ class _Family:
 
     Attributes:
         example: One of them.
-        loss: Of that one.
-        losses: How often each occurs.
+        loss: The loss of that release.
+        losses: The multiplicity of each loss.
     """
 
     example: Mechanism

@@ -42,7 +42,7 @@ def multipliers_of_groups(budget: PrivacyBudget, groups: Mapping[str, tuple[int,
     """Return the noise multipliers of groups of full-batch releases that satisfy the budget together.
 
     Args:
-        budget: Of all together.
+        budget: The budget of all groups together.
         groups: T_j, how many equal releases there are, and s_j > 0, their part of 1/z²; the parts add up to at most 1.
 
     Raises:

@@ -18,8 +18,8 @@ class Progress:
     """A run between two steps. All of it is public: the number of steps, and the ledger.
 
     Attributes:
-        step: How many steps were made.
-        steps: How many there will be at most.
+        step: The number of steps so far.
+        steps: The largest number of steps.
     """
 
     step: int

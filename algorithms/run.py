@@ -119,7 +119,7 @@ class Gathering:
     """Buffer of arrays of several steps, for which a function measures all steps together.
 
     Args:
-        function: Of arrays with N rows to N numbers by name, where a row's number depends on the same rows alone.
+        function: Maps arrays with N rows to N numbers by name; a row's number depends on that row only.
     """
 
     def __init__(self, function: Callable[..., Mapping[str, Array]]) -> None:
@@ -151,8 +151,8 @@ class NoiseTested:
     """The faults that a test of noise could have detected.
 
     Attributes:
-        kind: Of the answers, with how many numbers each has: "gradient 4".
-        numbers: How many numbers of noise were tested together.
+        kind: The kind of the answers, with the number of values in each: "gradient 4".
+        numbers: Number of values of noise that were tested together.
         seen_below: Noise of this kind that is all smaller than it should be by a factor below this one is found with a
             probability of at least ``SEEN``; rounded down. What concerns a part of the numbers needs more of them. None
             where the test is of a distribution and not of a size (noise in a ball, choices).

@@ -180,7 +180,7 @@ def gaussian(
         most: M of each: 0 for what is exactly 0 on both neighbours, and gets no noise.
         exponents: k of each.
         noise_multiplier: z.
-        ledger: That of one repetition.
+        ledger: The ledger of one repetition.
 
     Returns:
         Noisy sums, multiples of 2^k, shape (R, p). No two calls give the same: there is no seed.
@@ -211,7 +211,7 @@ def choice(scores: Whole, most: int, *, factor: int, epsilon: Fraction, gumbel: 
         factor: f, 1 or 2, of the relation.
         epsilon: ε.
         gumbel: Whether the noise is Gumbel's, else discrete Laplace, of which the ledger keeps count.
-        ledger: That of one repetition; the caller has written the choice.
+        ledger: The ledger of one repetition; the caller has recorded the choice.
     """
     scale = to_float(2 * factor * most / epsilon, "up")
     if scale >= _LARGEST_SCALE:

@@ -20,10 +20,10 @@ class Sheet:
     """The summary of a result for notebooks, all of it text.
 
     Attributes:
-        title: What it is.
+        title: The title.
         facts: Names and what they are.
-        columns: Of a table below them.
-        rows: Of that table, one text per column.
+        columns: The columns of a table below the facts.
+        rows: The rows of that table, one text per column.
     """
 
     title: str

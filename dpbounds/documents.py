@@ -39,7 +39,7 @@ def read_bytes(path: str | Path, name: str, most: int) -> bytes:
 
     Args:
         path: The file; a symbolic link to one will do.
-        name: What to call it in an error.
+        name: The name for errors.
         most: Bytes that it may have.
 
     Raises:
@@ -80,7 +80,7 @@ def parsed(text: str, name: str) -> Any:
 
     Args:
         text: The document.
-        name: What to call it in an error.
+        name: The name for errors.
 
     Raises:
         InvalidValue: Not JSON, a field that occurs twice, a number that is not finite or too long, too much nesting.
@@ -254,8 +254,8 @@ def write_before(
 
     Args:
         first: Evidence, by path.
-        last: What it is about, by path.
-        between: What reads the evidence, and has to be written before the release, too.
+        last: The subject of the evidence, by path.
+        between: Reads the evidence; its result has to be written before the release, too.
         outdated: Files of an earlier release that this one does not write: they are removed, too.
 
     Raises:

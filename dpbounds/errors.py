@@ -149,9 +149,9 @@ def one_of(value: object, known: Iterable[str], listed_by: str = "") -> str:
     """Return the allowed values for an unknown name: the nearest names, or all of them if there are few.
 
     Args:
-        value: What was given.
+        value: The given value.
         known: The names that there are.
-        listed_by: What lists them all, such as "`dpbounds theorems`".
+        listed_by: The command that lists all values, such as "`dpbounds theorems`".
 
     >>> one_of("gradient", ["gradient-norm", *map(str, range(100))], "`dpbounds regimes`")
     'one of those that `dpbounds regimes` lists, such as gradient-norm'

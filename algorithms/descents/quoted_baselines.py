@@ -41,7 +41,7 @@ class QuotedDescent(Method[Problem]):
     """Gradient descent with the noise quoted for another paper, and the ε that this noise is claimed to satisfy.
 
     Attributes:
-        descent: What runs; its budget is None where the noise is as quoted and may spend more than is claimed.
+        descent: The descent; its budget is None if the noise is as quoted and may spend more than is claimed.
         claimed: ε, δ and the relation that the noise is said to keep.
     """
 

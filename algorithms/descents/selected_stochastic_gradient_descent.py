@@ -56,7 +56,7 @@ class SelectedStochasticGradientDescent(Method[FiniteSum]):
     the data are realisable, inf F = 0) and at the best candidate ("best"); the square of the "noise" of every step.
 
     Attributes:
-        noise_multiplier: Of every step of every run: standard deviation on the sum of gradients in units of G.
+        noise_multiplier: Standard deviation on the sum of gradients in units of G, for every step of every run.
         steps: T of each run.
         runs: K.
         selection_epsilon: ε₀ > 0 of the choice, exact.

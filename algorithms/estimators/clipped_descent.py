@@ -191,8 +191,8 @@ class ClippedDescent(Method[LinearScores | Records]):
 
     Attributes:
         step_size: η, in units where records have norm 1.
-        sampling: How a batch is drawn, or None for all records.
-        scale: How B, or ranges, are chosen where records come unclipped, or None.
+        sampling: The sampling scheme, or None for all records.
+        scale: The private choice of B, or of ranges, for unclipped records, or None.
         watch: Called with the number of every step; None: not called.
     """
 

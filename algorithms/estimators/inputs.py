@@ -27,7 +27,7 @@ class Units:
     """Public ranges of numbers, mapped to [-1, 1]; other numbers are cut at their ends.
 
     Attributes:
-        middle, half: Of each range, shape (p,) each.
+        middle, half: Middle and half-width of each range, shape (p,) each.
     """
 
     middle: Array
@@ -40,7 +40,7 @@ class Units:
         Args:
             ranges: Shape (p, 2) or (2,).
             count: p.
-            name: What errors call them.
+            name: The name for errors.
             centred: Whether 0 is the middle; else numbers are only made short, by their largest size.
         """
         if ranges is None:

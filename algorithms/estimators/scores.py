@@ -35,7 +35,7 @@ class ScoreLoss:
     """A loss of K scores and a target.
 
     Attributes:
-        name: What it is called.
+        name: The name of the loss.
         value_and_slope: Scores (R, K, b) and targets (b,) -> values (R, b) and derivatives in the scores (R, K, b).
         clip: c > 0: derivatives are shortened to this l2 norm (over the K outputs) where they are longer.
         whole: Whether scores are those of records before they were clipped. Then a record that was clipped pulls less
@@ -124,7 +124,7 @@ class Records(_Scores):
         features: a_i, shape (n, p), finite.
         targets: t_i, shape (n,): labels -1 or 1, classes 0, ..., K-1, or numbers.
         outputs: K.
-        loss: Of the scores.
+        loss: The loss of the scores.
         weights: v_i >= 0, shape (n,), or None for 1 each.
         intercept: Whether ``clipped_to`` gives every record one more feature, ``INTERCEPT`` times the bound.
     """

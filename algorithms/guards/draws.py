@@ -37,9 +37,9 @@ class Tails:
     """Sums of -log of both tails of numbers that are independent and uniform where all is right.
 
     Attributes:
-        above: That of the probabilities of as much or more.
-        below: That of as little or less.
-        count: How many numbers.
+        above: The sum of the probabilities of as much or more.
+        below: The sum of the probabilities of as little or less.
+        count: The number of values.
     """
 
     above: float = 0.0
@@ -86,9 +86,9 @@ class Overlaps:
         """Take the batches of one answer, one per repetition.
 
         Args:
-            drawn: How, by the ledger.
+            drawn: The sampling scheme, by the ledger.
             records: n, out of which they are drawn. What the indices stand for does not matter.
-            streams: Of the repetitions.
+            streams: The streams of the repetitions.
             rows: Their records.
         """
         by_lag: list[list[tuple[Any, Any]]] = [[] for _ in range(LAGS)]

@@ -28,7 +28,7 @@ def guarded(run: Callable[[Any], Run], problem: Any) -> Run:
 
     Args:
         run: From a problem to a run, the same whenever it is called: ``partial(algorithm.run, seed=7)``.
-        problem: What to run it on.
+        problem: The problem to run it on.
 
     Raises:
         DataLeaked: A point that was asked about, or the output, depends on more than what was released.

@@ -21,7 +21,7 @@ class PlainStep:
     """How a plain walk moves: x <- Π(x - η (g + λx)), g the noisy answer.
 
     Attributes:
-        declared: What the ledger is to know of it.
+        declared: The description for the ledger.
         start: x₀, public, shape (p,).
         step_size: η, the double that is used.
         weight: λ.
@@ -46,7 +46,7 @@ class Plain:
     So momentum, averages, a random iterate, early stopping and answers that were used twice are found in the run.
 
     Args:
-        step: How it is to move.
+        step: The expected update.
     """
 
     def __init__(self, step: PlainStep) -> None:

@@ -63,9 +63,9 @@ class Finding:
     """A test of a run.
 
     Attributes:
-        name: What was tested.
-        probability: That something as unlikely occurs where all is right; at most, and 0 where it cannot.
-        says: What was found, in words.
+        name: The name of the test.
+        probability: Largest probability of such an unlikely result if all is right; 0 if it is impossible.
+        says: The result, in words.
     """
 
     name: str

@@ -51,7 +51,7 @@ def shadowed(run: Callable[[Any], Run], problem: Any) -> Run:
 
     Args:
         run: From a problem to a run, the same whenever it is called: ``partial(algorithm.run, seed=7)``.
-        problem: What the first walk is given; the shadow gets it blinded.
+        problem: The problem of the first walk; the replay gets it with synthetic records.
 
     Raises:
         DataLeaked: The shadow asks or returns something else.

@@ -38,7 +38,7 @@ class PlainDescent:
     Attributes:
         smoothness_step: ηβ > 0, at least: the step size times a proven bound on how fast any record's gradient changes.
         weight_decay_step: ηλ, from 0 to 1, exactly.
-        order: Of batches that are kept, see ``Cyclic``; "fixed" where there are none.
+        order: Order of fixed batches, see ``Cyclic``; "fixed" if there are none.
 
     Raises:
         InvalidValue: A value is out of its domain.

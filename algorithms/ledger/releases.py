@@ -74,7 +74,7 @@ class DescribedRelease:
 
     Attributes:
         described: One release, noise per unit of the per-record bound; sampled or not.
-        count: How many such releases.
+        count: The number of such releases.
 
     Raises:
         UnsupportedMechanism: The mechanism is not a single release: a ledger file could not hold it.

@@ -138,7 +138,7 @@ class OpenLedger:
 
         Args:
             squares: Sum of (noise / noise_stddev)², over the coordinates of every repetition.
-            numbers: How many coordinates there were.
+            numbers: The number of coordinates.
             level: Distinguishes this noise from other noise in the ledger; each level is tested separately.
         """
         self._count(0.5, level, squares, numbers)
@@ -227,7 +227,7 @@ def chosen_as_it_goes(most: int, along: int = 0) -> str:
     """Return the text of ``Run.chosen`` for releases that a run chooses adaptively.
 
     Args:
-        most: How many it may make.
+        most: Largest number of releases.
         along: Those of them along a path, which is one entry.
     """
     path = f", {along} of them along a path, which is accounted for as one release" if along else ""
@@ -242,11 +242,11 @@ class Visits:
     """Writer of the answers about one series of batches: one entry of the ledger, which grows.
 
     Args:
-        scheme: How records are dealt to batches.
-        ledger: That of one repetition.
+        scheme: The scheme that deals records to batches.
+        ledger: The ledger of one repetition.
 
     Attributes:
-        steps: How many answers were written.
+        steps: The number of recorded answers.
         mechanism: One of them, None before the first.
         resumed: Whether the entry so far is that of an attempt before, and nothing was added to it.
     """

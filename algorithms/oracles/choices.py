@@ -53,7 +53,7 @@ class Scored:
 
     Attributes:
         scores: Shape (R, N).
-        scale: Of the noise on them, 2Δ/ε.
+        scale: Scale of the noise on the scores, 2Δ/ε.
         records: n of what the scores are about: a part of the records, maybe.
     """
 
@@ -131,8 +131,8 @@ def choose(
             2Δ, which is all that the exponential mechanism needs: what moves every score alike cancels).
         relation: The relation for which that holds.
         generators: One per repetition.
-        ledger: That of one repetition.
-        method: Which.
+        ledger: The ledger of one repetition.
+        method: The mechanism of the choice.
 
     Returns:
         The index that was chosen, shape (R,).

@@ -139,10 +139,10 @@ def perturbed(
         values: Exact answers, shape (R, p).
         kind: "gaussian", "ball" or "sphere"; secure noise comes to sums that are made for it, see ``secured``.
         amount: Standard deviation, or radius, in the units of the answer.
-        per_record_bound: How far one record can move the answer by being added, in the same units.
+        per_record_bound: The largest norm of one record's contribution, in the same units.
         generators: One per repetition.
-        ledger: That of one repetition.
-        sampling: Of the records that the answer is about.
+        ledger: The ledger of one repetition.
+        sampling: The sampling of the records of the answer.
 
     Raises:
         InvalidValue: The kind or the amount is not allowed, or a value is not finite.

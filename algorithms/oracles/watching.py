@@ -27,10 +27,10 @@ class Question:
 
     Attributes:
         kind: "gradient", "batch", "difference", "path", "Hessian", "product", "quantile", "choice" or "mechanism".
-        points: Where, one array of shape (R, p) each; all that is asked follows from what was released before.
+        points: The points, one array of shape (R, p) each, which follow from earlier releases.
         terms: By which noise, sampling and the like, as public as the points.
         generators: The streams of the repetitions that ask.
-        ledger: Where the answer is written down.
+        ledger: The ledger of the answer.
         about: The oracle, if it is one, or ``Scored`` of a choice: for those who know the records.
     """
 

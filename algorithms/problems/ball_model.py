@@ -27,7 +27,7 @@ class BallLoss:
     """φ(u, t) >= 0 of a product u = <a, x> and a target t, with its constants over |u| <= ρ and all targets up to Y.
 
     Attributes:
-        name: What it is called.
+        name: The name of the loss.
         derivatives: (u, t) -> (φ, φ', φ''), elementwise; derivatives in u.
         largest_slope: (ρ, Y) -> sup |φ'|.
         largest_curvature: (ρ, Y) -> sup |φ''|.

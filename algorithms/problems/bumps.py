@@ -193,7 +193,7 @@ def coins(
         probabilities: P(w_v = 1), shape (2^p,); None for ``hard_coins``, with the special bump drawn by the seed.
         slope: G > 0.
         radius: R > 0.
-        seed: Of the records.
+        seed: The seed of the records.
 
     Raises:
         InvalidValue: A number is not allowed, or n 2^p weights are too many (here and below).

@@ -41,7 +41,7 @@ class Searched:
         declared: The constant, rounded up.
         largest: The largest value that was found of what it bounds, less what rounding may have added (not private).
         record: Whose it is, or None where it is about the mean.
-        point: Where, shape (p,).
+        point: The point, shape (p,).
     """
 
     declared: float

@@ -22,14 +22,14 @@ class Profile:
     """h(w), even, with its constants on |w| <= R.
 
     Attributes:
-        name: What it is called.
+        name: The name of the profile.
         derivatives: w -> (h, h', h''), elementwise.
         largest_slope: R -> a number at least |h'(w)|/|w| times R on |w| <= R, so that ‖∇F‖ stays below it on the ball.
         largest_curvature: R -> sup |h''|.
         largest_third_derivative: R -> sup |h'''|.
         minimum: inf h.
-        minimisers: Where it is attained.
-        strict_maxima: Where h' = 0 and h'' < 0.
+        minimisers: The points where the minimum is attained.
+        strict_maxima: The points with h' = 0 and h'' < 0.
         pl_constant: The μ of ½h'² >= μ(h - min h), or None.
     """
 

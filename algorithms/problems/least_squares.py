@@ -100,7 +100,7 @@ def spread_least_squares(
         rank: r <= p.
         feature_bound: B > 0.
         radius: R > 0.
-        seed: Of the q_j.
+        seed: The seed of the q_j.
 
     Raises:
         InvalidValue: A number is not allowed.

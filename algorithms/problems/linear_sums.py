@@ -181,7 +181,7 @@ class SumWithTargets(LinearSum):
         feature_bound: B > 0.
         target_bound: Y.
         radius: x is in the l2 ball of this radius around 0 (other points are refused), or in R^p (None).
-        notes: What was done to the data.
+        notes: The preprocessing of the data.
     """
 
     features: Array = field(repr=False)

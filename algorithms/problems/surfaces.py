@@ -96,7 +96,7 @@ def surface_landscape(
         start: x₁, shape (p,), within the ball.
         radius: R > 0 of the ball, or None for all of R^p (where some surfaces have no constants).
         shift_bound: B > 0.
-        seed: Of the shifts.
+        seed: The seed of the shifts.
     """
     ball = None if radius is None else positive(radius, "radius")
     first = checked_start(start, ball)

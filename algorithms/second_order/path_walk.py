@@ -28,7 +28,7 @@ class Found:
     Attributes:
         turns: Whether it found a direction of negative curvature, shape (R,).
         ends: Whether it found that there is none, shape (R,). Neither: a cap ended it.
-        directions: Of unit norm where it turns, shape (R, p).
+        directions: Directions of unit norm, where the walk turns, shape (R, p).
     """
 
     turns: Rows

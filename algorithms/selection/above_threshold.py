@@ -233,7 +233,7 @@ class AboveThresholdSelection(Method[FiniteSum]):
             gradients: ‖∇F(x_i)‖, shape (R, N) or (1, N).
             curvatures: -λ_min(∇²F(x_i)), likewise; None for a selection of first order.
             generators: One per repetition.
-            ledger: That of one repetition.
+            ledger: The ledger of one repetition.
 
         Returns:
             The index of the first point that passes, or -1; shape (R,).

@@ -27,9 +27,9 @@ class Net:
 
     Attributes:
         points: In the ball, shape (N, p), read-only.
-        centres: Of the cubes whose union covers the ball, shape (N, p), read-only: a point is its cube's centre, moved
-            to the nearest point of the ball.
-        side: Of these cubes, in the unit of the points.
+        centres: Centres of the cubes whose union covers the ball, shape (N, p), read-only: a point is its cube's
+            centre, moved to the nearest point of the ball.
+        side: Side of these cubes, in the unit of the points.
         radius: R.
         covering_radius: r, proven; also how far any point of the ball is from the point of a cube that it is in.
     """

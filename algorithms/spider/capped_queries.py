@@ -29,12 +29,12 @@ class CappedQueries:
 
     Args:
         planned: One query as planned; what the ledger gets where a run happens to make none.
-        cap: How many any repetition may make, fixed in advance.
-        repetitions: How many repetitions there are.
+        cap: Largest number of queries of any repetition, fixed in advance.
+        repetitions: The number of repetitions.
         ledger: Gets the noise count at once, and ``cap`` queries by ``write``.
 
     Attributes:
-        taken, last: How many queries were made, and the last one.
+        taken, last: The number of queries so far, and the last one.
     """
 
     def __init__(self, planned: Gaussian, cap: int, repetitions: int, ledger: OpenLedger) -> None:

@@ -56,7 +56,7 @@ class Pool:
     Attributes:
         first: The first block's first record.
         size: b, records in a block.
-        blocks: How many there are.
+        blocks: The number of blocks.
     """
 
     first: int

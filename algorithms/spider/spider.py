@@ -83,8 +83,8 @@ class Spider(Method[FiniteSum]):
 
     Attributes:
         anchor_multiplier: Standard deviation on an anchor's sum of gradients in units of G.
-        difference_multiplier: Of a difference, in units of min(L ‖w_t - w_{t-1}‖, 2G); None where every step is an
-            anchor.
+        difference_multiplier: Standard deviation on a difference, in units of min(L ‖w_t - w_{t-1}‖, 2G); None if every
+            step is an anchor.
         anchor_period: q; values above T are equivalent to T.
         step_size: η, or None for 1/(2L) of the problem at hand.
         initial_gap: ψ >= E F(w_0) - inf F, public; None for the problem's own, which is about its initial point.

@@ -92,8 +92,8 @@ class StochasticSpider(Method[FiniteSum]):
     run; at every step ‖∇F(x_t)‖² ("exact"), ‖∇_t - ∇F(x_t)‖² ("error") and F ("objective").
 
     Attributes:
-        noise_multiplier: Of a fresh estimate: standard deviation on the sum of gradients in units of G.
-        difference_multiplier: Of an update: standard deviation on the sum in units of M ‖x - y‖.
+        noise_multiplier: Standard deviation of a fresh estimate, on the sum of gradients in units of G.
+        difference_multiplier: Standard deviation of an update, on the sum in units of M ‖x - y‖.
         fresh_estimates: T₁, at most T.
         drift_threshold: κ > 0, the largest squared path length on one fresh estimate.
         kicks: The kicks, or None.

@@ -53,7 +53,7 @@ class Storm(Method[FiniteSum]):
 
     Attributes:
         first_multiplier: Standard deviation on the first sum of gradients in units of G.
-        difference_multiplier: Of the others, in units of kG + (1-k) min(L ‖w_{t+1} - w_t‖, 2G).
+        difference_multiplier: Standard deviation on the other sums, in units of kG + (1-k) min(L ‖w_{t+1} - w_t‖, 2G).
         steps: T.
         momentum: k in (0, 1], exact.
         step_size: η.

@@ -49,9 +49,9 @@ class Outcome:
     """A check after it was run.
 
     Attributes:
-        planned: What was planned.
-        check: What was found.
-        seconds: How long its cells took.
+        planned: The plan.
+        check: The check.
+        seconds: The time of its cells.
     """
 
     planned: PlannedCheck
@@ -86,7 +86,7 @@ def run_suite(
 
     Args:
         size: Quick or full.
-        store: Where finished cells are kept: what is there is not run again.
+        store: The store of finished cells, which are not run again.
         theorems: Ids, each with a check; a prefix such as a paper's id selects all of its statements.
         shortest: Run one check of each statement, see ``shortest_of_each``.
         jobs: Processes on this machine.

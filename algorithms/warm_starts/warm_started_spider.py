@@ -180,7 +180,7 @@ class WarmStartedSpider(Method[FiniteSum]):
             start: Already calibrated to a part of the budget.
             problem: Supplies the constants.
             gap: ψ >= E F(w_0) - inf F, public.
-            budget: Of both together.
+            budget: The budget of both together.
             steps: T, or None for the theorem's.
 
         Raises:

@@ -44,7 +44,7 @@ class Control:
         name: In the address: the long option without its dashes, or the argument's name.
         label: For people.
         kind: "text", "check", "choice", or "document": the text of a file.
-        default: What holds where nothing is given.
+        default: The default value.
         required: Whether it has to be given.
         many: Whether several words may be given, with blanks in between.
         option: The option as it is written; "" for an argument.

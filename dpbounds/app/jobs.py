@@ -30,7 +30,7 @@ class Task:
     """A question.
 
     Attributes:
-        argv: What follows ``dpbounds``.
+        argv: The arguments of ``dpbounds``.
         extra: A function of ``extras``, or "".
         documents: Files that it reads, with their texts.
     """
@@ -52,9 +52,9 @@ class Answer:
     Attributes:
         status: The exit status.
         out: The whole output.
-        err: What was printed on standard error.
-        folder: Where its files are.
-        extra: What is shown beside.
+        err: The output on standard error.
+        folder: The folder of its files.
+        extra: Additions that are shown beside the answer.
         rows: Named values of the output: name, value, remark.
         table: The table of the output, its head first.
         text: The output without them.

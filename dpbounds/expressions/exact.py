@@ -32,7 +32,7 @@ def exact(value: ExactLike, name: str = "value") -> Fraction:
     Args:
         value: An integer, a fraction, a decimal, a finite float (its binary value), or text: ``"0.1"``, ``"1e-6"``,
             ``"1/3"``, ``"2**-20"`` (each taken exactly).
-        name: What to call the value in an error.
+        name: The name of the value for errors.
 
     Returns:
         The number as a ``Fraction``, its numerator and its denominator of at most ``limits.DIGITS`` digits.

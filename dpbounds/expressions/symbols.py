@@ -118,7 +118,7 @@ class Quantity:
     Attributes:
         name: The word used in keyword arguments, in tables and on the command line.
         symbol: Its one SymPy symbol; ``symbol.name`` is ``name``, and its assumptions follow from the domain.
-        latex: How it is printed in formulas.
+        latex: The LaTeX of the quantity in formulas.
         aliases: Other names under which a value may be given.
     """
 

@@ -40,7 +40,7 @@ class ScalingDefect:
     Attributes:
         expected: The exponent that the target unit asks for.
         found: The exponent with which the formula scales, or None if it is not a power of the factor at all.
-        culprit: Where ``found`` is None, the smallest sub-expression that does not scale like a power.
+        culprit: If ``found`` is None, the smallest sub-expression that does not scale like a power.
         parts: The arguments of the culprit, each with its exponent (0: not changed by the rescaling).
     """
 
@@ -71,8 +71,8 @@ def scaling_defects(
         expression: A formula in symbols of the table, and in local symbols whose units are given.
         target: The unit of what it bounds.
         units: Units of symbols that are not in the table; an entry for one that is replaces the table's.
-        bases: What is rescaled, one after the other: "loss" (F -> cF), "length" (w -> sw), "samples" (every record
-            repeated; for formulas in n and ρ or in n and ε, but without log(1/δ) + ε and the like).
+        bases: The quantities to rescale, one after the other: "loss" (F -> cF), "length" (w -> sw), "samples" (every
+            record repeated; for formulas in n and ρ or in n and ε, but without log(1/δ) + ε and the like).
         seed: Draws other points.
 
     Returns:

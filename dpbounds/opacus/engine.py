@@ -51,9 +51,9 @@ class Sampling:
 
     Attributes:
         sample_rate: As given to Opacus' sampler: 1 / steps, a double.
-        steps: Of a pass over the loader.
+        steps: Number of steps of an epoch.
         divisor: The expected batch size, by which the noisy sum is divided.
-        scheme: How batches are drawn; None for Poisson samples.
+        scheme: The sampling scheme; None for Poisson samples.
     """
 
     sample_rate: float
@@ -383,7 +383,7 @@ class EngineAccountant(CertifiedAccountant):
     """The accountant of an engine, with the number of records from which the rates were computed.
 
     Attributes:
-        relation: What is asked where a question names none.
+        relation: The neighbouring relation if a method names none.
         public_dataset_size: None where rates and divisors came from the number of records.
         generator_states: Digests of the states in which generators drew samples or noise.
         broken: Reasons for which the run has no guarantee; empty for a run that has one.

@@ -101,11 +101,11 @@ class ForwardWatch:
     Args:
         module: The user's model.
         batch_first: Whether records are along the first axis of inputs, or along the second.
-        refuse: What is called with the reason if the whole run has no guarantee; it raises.
+        refuse: Called with the reason if the whole run has no guarantee; it raises.
 
     Attributes:
-        tested: How many batches were tested for independence.
-        losses_tested: Of how many the loss was tested, too.
+        tested: Number of batches that were tested for independence.
+        losses_tested: Number of batches whose loss was tested, too.
     """
 
     testing = False  # whether one of these runs a model or a loss itself, which the others then leave alone

@@ -101,7 +101,7 @@ class GhostOptimizer(_Watched, DPOptimizerFastGradientClipping):  # type: ignore
     """The module clips, through the criterion; the optimiser only adds noise.
 
     Attributes:
-        module: What clips: it knows the norms of the gradients that it clipped last, and to what.
+        module: The clipping module: it has the norms of the gradients that it clipped last, and the clipping norm.
     """
 
     module: Any

@@ -100,7 +100,7 @@ class SchemeAccounting:
     """Accounting of such schemes: a mixin that comes before ``EngineAccountant``.
 
     Attributes:
-        way: How batches are drawn.
+        way: The sampling scheme.
         records: From how many, as accounted; None before a loader was made private.
     """
 

@@ -44,7 +44,7 @@ class Watch:
         stepped: Whether a step was ever taken.
         gathered: Gradients of single records that were summed since the last step.
         squared_bound: The largest squared l2 norm that one of them may have, exact.
-        token: Of the pass that is going on, where passes are distinguished.
+        token: A token of the present epoch, for schemes that distinguish epochs.
     """
 
     forward: ForwardWatch

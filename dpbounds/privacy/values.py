@@ -89,7 +89,7 @@ class Target:
     """The argument of a question: δ in (0, 1), to find ε; or ε >= 0, to find δ.
 
     Attributes:
-        given: Which of the two is given.
+        given: Which of δ and ε is given.
         value: Its value.
     """
 

@@ -121,7 +121,7 @@ def tied_rho(theorem: Theorem, values: Callable[[Fraction], Mapping[str, Any]], 
     Args:
         theorem: A statement that promises ρ-zCDP.
         values: From ρ to all that the mechanism needs, ρ among it: what is prescribed may depend on it.
-        budget: What may be spent.
+        budget: The budget.
 
     Raises:
         InvalidValue: The statement has no mechanism, or a value is missing.

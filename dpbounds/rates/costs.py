@@ -49,7 +49,7 @@ class Cost:
     """How much work.
 
     Attributes:
-        gradients: Of one record's loss; None where it is not stated.
+        gradients: Number of gradients of one record's loss; None if it is not stated.
         memory: Numbers beside the data; None where it is not stated.
         batch: Records that a step looks at, on average where they are sampled (rounded up); None where it is not
             stated. What happens once before the steps does not count.
@@ -89,10 +89,10 @@ def cost_of(
 
     Args:
         theorem: The statement.
-        mechanism: What it releases; None where that is not recorded.
+        mechanism: The mechanism of its releases; None if it is not recorded.
         dataset_size: n.
         dimension: d.
-        steps: How many it takes, if that is known.
+        steps: The number of steps, if known.
         counted: Gradients at most, as the statement itself counts them, if it does.
         held: Numbers beside the data, likewise.
     """

@@ -42,7 +42,7 @@ class Derivation:
     """One printed rate, derived.
 
     Attributes:
-        text: What is chosen, or put in.
+        text: The choice, or the substitution.
         constants: Quantities that are set to 1 before the comparison, because print hides them.
     """
 

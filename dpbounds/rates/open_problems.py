@@ -40,7 +40,7 @@ def open_problems(statements: Sequence[Theorem] | None = None) -> tuple[OpenProb
     """All of them: gaps first, the largest first.
 
     Args:
-        statements: What to look through; by default the library.
+        statements: The statements to compare; by default the library.
     """
     found = [one for metric in metrics() for one in _of(Metric(metric), statements)]
     return tuple(sorted(found, key=_key))

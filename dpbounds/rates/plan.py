@@ -52,7 +52,7 @@ class Plan(Displayed):
         values: The numbers given, under their quantities' names.
         ranking: Proven bounds from the best; then orders of growth, one kind after the other, each from the best.
         apart: Orders of growth that have a value and cannot be ranked, because of what they hide.
-        trivial: What holds without any algorithm, the smallest first; empty where nothing of the kind is known here.
+        trivial: The bounds without any algorithm, the smallest first; empty if none is known.
         floors: (id, value, whether only up to a constant) of lower bounds: no algorithm does better.
         missing: (id, names): what would be needed to evaluate it.
     """

@@ -104,7 +104,7 @@ def refutations(
     Args:
         statements: Those to look at; by default the library.
         against: With these they are compared, too, but not these among each other; by default nothing.
-        seed: Of the random points.
+        seed: The seed of the random points.
     """
     own = tuple(library() if statements is None else statements)
     looked_at = {one.id for one in own}

@@ -169,7 +169,7 @@ class Regime(Displayed):
     """A region with its best results.
 
     Attributes:
-        space: What the region is a cone of.
+        space: The space of the region.
         best: Names of the results that are best there, up to logarithms; more than one is a tie.
         by_logarithms: Those of ``best`` whose powers of logarithms are smallest; none where print hides some of them.
         floor: The largest lower bound there, if one is known.
@@ -244,7 +244,7 @@ class Regimes(tuple[Regime, ...]):
     """The regions that fill a space, which a notebook shows as a table.
 
     Attributes:
-        space: What the regions are cones of.
+        space: The space of the regions.
     """
 
     space: Space

@@ -50,7 +50,7 @@ class Axis:
         most: The largest value of what is a whole number, at least 1; 0 for others.
         below: Whether there are values below that of ``low``, of which the logarithm is as fine as elsewhere.
         above: The same for ``high``.
-        domain: Of the values, exactly: one that is rounded to few digits may fall on an end.
+        domain: The exact domain of the values: a value that is rounded to few digits may fall on an end.
     """
 
     low: float
@@ -148,9 +148,9 @@ def search(
 
     Args:
         theorem: The statement, for what it prescribes.
-        goal: What is made small.
-        conditions: What must hold.
-        free: What may be chosen.
+        goal: The quantity to minimise.
+        conditions: The conditions.
+        free: The free quantities.
         values: Numbers for all else.
         most_steps: The largest number of steps.
 
@@ -186,8 +186,8 @@ def tuned(where: Search, near: Sequence[float] | None = None) -> Tuned | None:
     """The parameters at which the goal is least, as far as the search finds them; None where none satisfies all.
 
     Args:
-        where: What is searched.
-        near: Where to begin, too; by default only at the best of many points that are spread over all that is allowed.
+        where: The searched ranges.
+        near: A further starting point; by default only the best of many points in the allowed range.
     """
     if near is not None and where.presses(np.array(near)):
         where = where.around(np.array(near))

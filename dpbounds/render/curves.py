@@ -23,7 +23,7 @@ class Line:
     """One line of a picture.
 
     Attributes:
-        x: Where, shape (K,).
+        x: The positions, shape (K,).
         low: Lower endpoints of intervals, shape (K,), or empty.
         promised: Whether this is what a statement says of the curve before it: in its colour, thin and dashed, and
             where it has few points with its mark, hollow.

@@ -52,7 +52,7 @@ class _Sheet:
 
     Attributes:
         cells: LaTeX, row by row.
-        flexible: Which columns may be broken into lines.
+        flexible: The columns that may be broken into lines.
     """
 
     table: Table

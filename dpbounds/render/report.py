@@ -74,7 +74,7 @@ class Report:
     """The content of one page.
 
     Attributes:
-        kind: What it is about, in two words.
+        kind: The subject, in two words.
         verdict: One sentence, without a full stop.
         holds: Whether that is good news; None where there is nothing to be judged.
     """

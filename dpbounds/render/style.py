@@ -67,7 +67,7 @@ def canvas(
     Args:
         width: In inches.
         height: In inches.
-        columns: How many axes.
+        columns: The number of axes.
         title: Above all of them.
         caption: Below all of them; it is also in the file, for screen readers.
         share_y: Whether they share the axis upwards.

@@ -86,7 +86,7 @@ class Id:
 
     Attributes:
         paper: In LaTeX it is cited instead, by author and year, with its item.
-        item: What of the paper, such as "Theorem 2".
+        item: The item of the paper, such as "Theorem 2".
         own: Whether it is in your own file.
     """
 

@@ -25,7 +25,7 @@ class Found:
     """One check.
 
     Attributes:
-        low: Of the interval of what was measured.
+        low: Lower bound of the measured interval.
         mean: Inside of it.
         high: Its other end.
         verdict: "holds", "compatible" (a hollow square), "undecided" (a hollow dot) or "fails" (a cross).

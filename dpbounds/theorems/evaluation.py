@@ -33,7 +33,7 @@ class Checked:
         holds: Proven or refuted; None where a value that it needs was not given, or at the boundary. Where one of its
             sides is not defined it does not hold.
         missing: The names of those values.
-        undefined: What is not defined, and why; empty where both sides are.
+        undefined: The undefined side, and why; empty if both are defined.
     """
 
     text: str

@@ -27,7 +27,7 @@ def in_a_line(
     Args:
         expression: A formula, or a condition.
         local: Quantities whose letters are not, or not to be, those of the symbol table.
-        logarithm: What the natural logarithm is called; inside O(.) its base does not matter.
+        logarithm: The name of the natural logarithm; inside O(.) its base does not matter.
         roots_of_sums: Whether they have a root sign; else they are powers, which may be broken into lines.
 
     >>> from dpbounds.theorems.language import log, q, sqrt

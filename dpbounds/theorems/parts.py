@@ -91,18 +91,18 @@ class Part:
     Quantities are given as symbols, or as one text of names and letters of the symbol table: ``"n epsilon"``.
 
     Attributes:
-        name: How it is asked for: "bound" or "rate", if nothing else is said.
-        unit: How its value scales; a formula that does not scale like this is caught by a test. By default what the
-            name or the metric says (see ``Theorem.usual_unit``).
+        name: The name of the part: "bound" or "rate" by default.
+        unit: The unit of its value; a test finds formulas that scale differently. By default the unit of the name or of
+            the metric (see ``Theorem.usual_unit``).
         bases: The units under whose rescaling it is checked. Without "samples" where log(1/δ) and ε meet in one sum,
             or where sampling from a population is what is bounded.
         increasing_in: Quantities in which the value never falls, where ``monotonicity`` cannot derive that.
         decreasing_in: Quantities in which it never rises, likewise.
-        side: In which direction this part bounds the metric. A part that has a side of its own is compared as a claim
-            of its own; by default the statement's.
-        status: What is known of this part; by default what is known of the statement.
-        relies_on: What this part's proof uses; by default what the statement relies on.
-        assumptions: What this part assumes beyond the statement.
+        side: The direction in which this part bounds the metric. A part with its own side is compared as a separate
+            claim; by default the statement's.
+        status: The status of this part; by default that of the statement.
+        relies_on: The ids that this part's proof uses; by default those of the statement.
+        assumptions: Further assumptions of this part.
         under: The privacy that this part is about, if it is not (ε, δ)-DP: a lower bound for ε-DP binds no others.
     """
 

@@ -173,7 +173,7 @@ class Ranges:
     """The ranges of formulas, if each quantity runs through its domain and known inequalities hold.
 
     Args:
-        domains: Of every quantity.
+        domains: The domain of every quantity.
         nonnegative: Formulas that are at least 0, each with whether it is never 0.
     """
 

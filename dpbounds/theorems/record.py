@@ -70,8 +70,8 @@ class Paper:
     Attributes:
         id: The part of their ids before the item.
         relation: The neighbouring relation of those that speak of privacy.
-        sampling: How they draw records in each step.
-        read: What of the source was read here.
+        sampling: The sampling scheme of its algorithms.
+        read: The part of the source that was read.
     """
 
     id: str

@@ -34,7 +34,7 @@ def direction(
     Args:
         formula: The formula.
         symbol: The quantity; the others are fixed.
-        domains: Of every quantity of the formula.
+        domains: The domain of every quantity of the formula.
         nonnegative: Formulas that are at least 0 wherever the formula is asked for, each with whether it is never 0.
 
     >>> from dpbounds.expressions.symbols import dataset_size, delta, domain_of

@@ -79,7 +79,7 @@ def composed(theorem: Theorem, privacy: Privacy, numbers: Numbers) -> Mechanism:
 
     Raises:
         InvalidValue: A value is missing.
-        UnsupportedMechanism: What one record contributes is not bounded.
+        UnsupportedMechanism: The contribution of one record is not bounded.
     """
     try:
         mechanism = privacy.mechanism(numbers)

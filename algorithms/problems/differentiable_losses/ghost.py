@@ -30,10 +30,10 @@ class Product:
     """A product of a leaf with a function of a record, or an equivalent operation.
 
     Attributes:
-        leaf: Which one.
-        place: Of the equation.
+        leaf: The index of the leaf.
+        place: The place of the equation.
         equation, form: It, and what is known of its kind.
-        side: Of its operands: 0 or 1, which one the leaf is.
+        side: The operand that is the leaf: 0 or 1.
         arranged: From the leaf to the operand: a reordering of its entries.
         tokens, inputs, outputs: T, a and b.
     """

@@ -35,7 +35,7 @@ class Clipping:
     """The clipping norms of the gradients of a loss.
 
     Attributes:
-        groups: Which group of leaves each leaf belongs to.
+        groups: The group of each leaf.
         bounds: One for each group.
     """
 
@@ -78,7 +78,7 @@ class Compiled:
     """The programs: gradients in the precision of the parameters, then norms, factors and sums in doubles.
 
     Attributes:
-        dtype: Of a point that holds all parameters.
+        dtype: The dtype of a point that holds all parameters.
         unravel: From such a point to a pytree.
         whole: From that to what the loss is given: with the leaves that are functions, as Equinox' modules have them.
         gradients: From a point and the records of one block, in JAX's own precision, to what is clipped.
@@ -88,7 +88,7 @@ class Compiled:
         products: From a point and a direction, shape (2, p), and records to Hessians times the direction.
         hessians: From a point and records to Hessians.
         chunk: Rows in one call, in blocks.
-        lanes: Of a block: how many records are differentiated at once.
+        lanes: The lanes of a block: the number of records that are differentiated at once.
         resident: The leaves of all records as JAX holds them, or none where calls are given the rows that they read.
         tokens: The most rows that a record has in a product of ``ghost``.
         made: The programs, by what is summed and the number of lanes.

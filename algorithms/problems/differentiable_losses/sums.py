@@ -18,7 +18,7 @@ class Copies:
 
     Attributes:
         of: From lanes (a slice or a number) to doubles, shape (lanes, width).
-        width: Of the raveled leaf.
+        width: The width of the raveled leaf.
     """
 
     of: Callable[[Any], Any]
@@ -75,9 +75,9 @@ class Picked:
     """Records' gradients of a leaf with selected rows, not written out: X has a 1 at a selected row.
 
     Attributes:
-        places: Which rows, -1 for none, shape (lanes, T).
+        places: The selected rows, -1 for none, shape (lanes, T).
         slopes: D, shape (lanes, T, b).
-        rows: How many the leaf has.
+        rows: The number of rows of the leaf.
         restored: From a sum of X'D, shape (rows, b), to the raveled leaf's.
     """
 
@@ -136,7 +136,7 @@ def clipped_sum(
 
     Args:
         parts: One for each leaf.
-        groups: Which group it belongs to: 0, 1, ...
+        groups: The group of each leaf: 0, 1, ...
         there: 1 for lanes that count, 0 for others, doubles of shape (lanes,).
         limits: C' of each group: a_i² ‖g_i‖² <= C'² (1 + 2^-30), as computed.
         cancel: K of ``margins.cancelling``.

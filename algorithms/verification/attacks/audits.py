@@ -28,7 +28,7 @@ class Audit:
     Attributes:
         epsilon: At this confidence the mechanism is not (ε', δ)-DP for any ε' below it; 0 if nothing was found.
         delta: δ.
-        confidence: Of the statement.
+        confidence: The confidence of the bound.
         method: By which argument, or under which assumption.
     """
 

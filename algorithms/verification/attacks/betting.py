@@ -93,7 +93,7 @@ def _tail_bets(counts: Array, tested: Array, delta: float) -> Array:
     """R in every bin, shape (grid, bins), of the best bets on the two tails; NaN where nothing is bet.
 
     Args:
-        counts: Of earlier runs, shape (2, bins).
+        counts: Counts of earlier runs, shape (2, bins).
         tested: Every ε, shape (grid,).
         delta: δ.
     """
@@ -297,7 +297,7 @@ class SequentialAudit:
             is of logarithms of ratios, second dataset to first. A score may be missing from some of the runs.
         delta: δ in [0, 1).
         confidence: In (0, 1).
-        certified: What the bound is expected to reach, for the grid of hypotheses; positive and finite.
+        certified: The expected value of the bound, for the grid of hypotheses; positive and finite.
         gaussian: Whether the ledger says that all releases are Gaussian: most of the error
             then goes to the bound that takes its word.
     """

@@ -38,7 +38,8 @@ def by_guesses(
     Args:
         scores: One per canary; larger ones speak for its being in. Made without a look at the coins.
         included: The coins, fair and independent.
-        guesses: How many in all, half of them at either end; fixed in advance, at most the number of canaries.
+        guesses: The number of all guesses, half of them at either end; fixed in advance, at most the number of
+            canaries.
         delta: δ in [0, 1).
         confidence: In (0, 1).
     """
@@ -91,7 +92,7 @@ def audit_in_one_run(
         guesses: r <= m, on how many of them to commit.
         delta: δ in [0, 1).
         confidence: In (0, 1).
-        seed: Of coins and run.
+        seed: The seed of coins and run.
     """
     chance, run_seed = (np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(2))
     coins = chance.random(canaries) < 0.5

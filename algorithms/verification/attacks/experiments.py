@@ -72,7 +72,7 @@ class AuditedAlgorithm:
         runs: The number of all runs; 1 for an audit in one run.
         ended: Why it ended: "near" the certified ε, "exceeded", "runs" or "seconds" used up.
         reach: About the ε of the pair that was run most, where known; see ``SequentialAudit.reach``.
-        releases: What the ledger holds, a key of ``AIMS``.
+        releases: The kind of releases in the ledger, a key of ``AIMS``.
         heard: Average number of answers of that pair's runs with a known likelihood.
         paid: Number of answers in the ledger. A run may ask for fewer than it reserves.
     """
@@ -182,10 +182,11 @@ def audit_algorithm(
     Args:
         name: For the finding.
         algorithm: Anything with ``run``.
-        problem: What it is for, with a known ``worst_pair``, whose records replace its own; or a pair to run it on.
+        problem: The problem of the algorithm, with a known ``worst_pair``, whose records replace its own; or a pair to
+            run it on.
         claim: ε, δ and the relation that the runs claim to keep.
         runs: At most, on all datasets together, at least 8.
-        seconds: Of this process's CPU time, about: then what is found depends on the machine.
+        seconds: Approximate CPU time of this process: the result then depends on the machine.
         enough: Part of the certified ε at which it ends.
         confidence: In (0, 1), of the lower bound, however many scores and pairs are tried.
         seed: At least 0; all randomness follows from it.

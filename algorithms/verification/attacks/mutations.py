@@ -52,7 +52,7 @@ class Mutation:
 
     Attributes:
         name: Short.
-        flaw: What was changed; for a sound copy, ``SOUND``.
+        flaw: The change; for a sound copy, ``SOUND``.
         claim: ε that is claimed.
         delta: δ of the claim.
         scale: Runs that it takes, in units of the runs asked for: rare events take more.
@@ -157,12 +157,12 @@ class Descent:
     """x <- x - γ (∇F(x) + noise) for a number of steps; every answer and the last point are released.
 
     Attributes:
-        multiplier: Of the noise that is written down, in units of G on the sum.
+        multiplier: Multiplier of the recorded noise, in units of G on the sum.
         draw: The noise that is added.
         step_size: From the problem.
-        kind: Of noise, as written down.
+        kind: Kind of the recorded noise.
         batch: Chooses the records of every step; None for all of them.
-        steps: How many.
+        steps: The number of steps.
     """
 
     multiplier: float

@@ -40,7 +40,7 @@ class Pair:
     Attributes:
         first: The problem on one dataset.
         second: On its neighbour.
-        relation: That makes them neighbours.
+        relation: The neighbouring relation.
     """
 
     first: Any

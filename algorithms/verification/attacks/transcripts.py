@@ -50,12 +50,12 @@ class Answer:
     """One noisy answer of R repetitions, and how to compute what it was about.
 
     Attributes:
-        noisy: What was released, shape (R, m).
+        noisy: The release, shape (R, m).
         amount: Standard deviation (or radius) as written down, shape (R,).
-        kind: Of noise, as written down.
+        kind: Kind of the recorded noise.
         generators: The repetitions' streams: they tell whose row is whose.
         exact: From a problem to the answer without noise, of all records or of a given one alone, shape (R, m).
-        sampling: Of the random batch that was asked, or None for all records, or for others that are known.
+        sampling: Sampling of the random batch, or None for all records, or for others that are known.
         place: Of the batch in its epoch, and whether it is the first of a new draw, where batches depend on each other;
             of a row of correlated noise whether it is the first of all, and the first of an epoch.
         records: n.
@@ -79,7 +79,7 @@ class Choice:
 
     Attributes:
         index: Shape (R,).
-        scale: That of the noise on the scores: 2Δ/ε.
+        scale: Scale of the noise on the scores: 2Δ/ε.
         generators: The repetitions' streams.
         records: n of the problem that was asked about: a part of the records, maybe.
     """
@@ -265,12 +265,12 @@ class Witness:
     The last two only hear full-batch answers.
 
     Args:
-        pair: Of datasets.
-        scores: Of an algorithm's candidates, from the problem on either side, shape (N,); None where choices tell
-            nothing.
+        pair: The pair of datasets.
+        scores: Returns the scores of an algorithm's candidates from the problem on either side, shape (N,); None if
+            choices are not informative.
 
     Attributes:
-        answers: How many were heard.
+        answers: The number of recorded answers.
     """
 
     def __init__(self, pair: Pair, scores: Callable[[Any], Array] | None = None) -> None:

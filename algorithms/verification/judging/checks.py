@@ -97,8 +97,8 @@ class Check:
     Attributes:
         theorem: Id of the statement.
         kind: "spent", "bound" or "formula" ("slope" where its runs gave nothing to fit).
-        predicted: What was promised: proven ends, unless it is said to be numerical.
-        measured: What was found.
+        predicted: The claim: a certified interval, unless it is marked as numerical.
+        measured: The measurement.
         verdict: See ``Verdict``.
         reason: Why, in one line.
     """
@@ -167,7 +167,7 @@ def held_below(
         measured: The interval.
         bound: The bound.
         interval: The interval in words, with which the reason begins.
-        below: What is said where all of it is below.
+        below: The text if the whole interval is below.
         named: The bound in words.
         more: What would decide an interval that contains the bound.
     """
@@ -287,7 +287,7 @@ def sensitivity_check(theorem: str, problem: Problem, points: ArrayLike, ledger:
     Args:
         theorem: Id of the statement whose sensitivity it is.
         problem: Supplies the records.
-        points: Where to look, shape (R, d): the start and the outputs, say.
+        points: The points to try, shape (R, d): the start and the outputs, for example.
         ledger: Releases of mean gradients, at least 1.
 
     Returns:

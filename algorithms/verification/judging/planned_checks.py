@@ -69,7 +69,7 @@ class PlannedCheck:
         theorem: Id of the statement.
         kind: "spent", "bound", "slope" or "formula".
         name: Its own name; unique.
-        cells: What must be run, by size.
+        cells: The cells to run, by size.
         judge: From the cells' results, in their order, and a confidence, to a verdict. None of them was refused or
             without proof.
         mode: The sense of a bound: of a mean, of a quantile, of every run; None for other kinds. A test compares it
@@ -121,7 +121,7 @@ def spent(theorem: str, name: str, cells: CellsAt, budget: ExactLike | None = No
 
     Args:
         theorem: Id of the statement that promises it.
-        name: Of the check.
+        name: The name of the check.
         cells: Whose results hold the proven ends ``spent_lower`` and ``spent_upper``, one ledger each.
         budget: ε, the same for all; None: each cell's own parameter ``epsilon``.
         of: Begins the names of the ends, where something else than ε is spent ("delta").
@@ -257,11 +257,11 @@ def slope(
 
     Args:
         theorem: Id of the statement that promises the exponent.
-        name: Of the check.
+        name: The name of the check.
         cells: The sweep: at least 3 sizes.
         quantity: Positive, at least 2 repetitions a cell.
         exponent: Promised.
-        against: Which parameter of the cells is the size.
+        against: The parameter of the cells that is the size.
         chosen: The problem that was chosen among several because the exponent can be observed there. A match then shows
             that the rate is met somewhere; the verdict uses the chosen problem alone, and the exponents of the others
             are reported.
@@ -330,14 +330,14 @@ def exact_slope(
 
     Args:
         theorem: Id of the statement that promises the exponent.
-        name: Of the check.
+        name: The name of the check.
         cells: The sweep, at increasing sizes; a number ``of_bound`` of each is reported.
         quantity: Name of a number of each.
         exponent: Promised.
         regime: Name of a number of each, and from which value on an exponent is judged; undecided below.
-        beside: What runs gave in its place, in words, their cells and quantity: no verdict rests on them.
-        against: Which parameter of the cells is the size.
-        chosen: What was computed, and why, in words.
+        beside: The measurements of runs, in words, with their cells and quantity: no verdict depends on them.
+        against: The parameter of the cells that is the size.
+        chosen: The computed quantity, and the reason for it, in words.
     """
     word, runs, measured = beside
     letters, least = regime

@@ -42,7 +42,7 @@ def time_constants(name: str = "γ h T", least: float = 1.0, posed: Posed | None
     Args:
         name: In the algorithm's letters.
         least: One: what starts has been left.
-        posed: What poses algorithm and problem at a cell; by default the trial that gave the result.
+        posed: Returns algorithm and problem of a cell; by default those of the trial that gave the result.
     """
 
     def value(result: Result) -> float:

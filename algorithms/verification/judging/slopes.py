@@ -58,9 +58,9 @@ class Slope:
         value: The least-squares slope.
         low: Lower bound of its confidence interval.
         high: Upper bound.
-        confidence: Of the interval.
-        points: How many sizes took part.
-        curvature: Of log against log; negative where the slope steepens downwards.
+        confidence: The confidence of the interval.
+        points: The number of sizes in the fit.
+        curvature: Curvature of log against log; negative if the slope steepens downwards.
         bend: Its two-sided p-value: small where no single slope fits.
     """
 
@@ -98,12 +98,12 @@ class SlopeCheck:
     Attributes:
         theorem: Id of the statement.
         predicted: The exponent.
-        slope: What was measured.
-        finding: How they relate.
+        slope: The fitted slope.
+        finding: The relation of slope and claim.
         verdict: ``holds`` (also when better), ``fails``, ``compatible`` or ``undecided``.
         reason: Why, in one line.
         chosen: The problem it was measured on, and why that one, where it was chosen among several.
-        others: What the others gave.
+        others: The results of the other problems.
     """
 
     theorem: str
@@ -122,7 +122,7 @@ def fit(sizes: ArrayLike, samples: Sequence[ArrayLike], confidence: float = 0.99
     Args:
         sizes: x > 0, at least 3 distinct ones, shape (K,).
         samples: For each size its repetitions, at least 2 each, positive and finite or the run broke down.
-        confidence: Of the interval, in (0, 1): Student's, see above.
+        confidence: The confidence of the interval, in (0, 1): Student's, see above.
     """
     x, groups = _checked(sizes, samples)
     valid_share("confidence", confidence)
@@ -168,7 +168,7 @@ def slope_check(
         predicted: Its exponent p: measured <= C x^p.
         sizes: As for ``fit``.
         samples: As for ``fit``.
-        confidence: Of the interval; divide the suite's error among its checks (``confidence_of``).
+        confidence: The confidence of the interval; divide the suite's error among its checks (``confidence_of``).
         widest: An interval wider than this, of which a part lies above p + tolerance, decides nothing.
         tolerance: By how much an exponent may exceed p and still keep the promise: logarithms that an order hides are
             not flat within a finite sweep.

@@ -51,9 +51,9 @@ class Rung:
     Attributes:
         values: Over all repetitions and without each, shape (R + 1,), or one number.
         claim: Why it is at least the rung before.
-        due: What the factor from there is due to; None for the first.
-        relation: Of the rung before to this one: at most; equal, in expectation; or at least, where a bound is cut at
-            what holds without it.
+        due: The cause of the factor from there; None for the first.
+        relation: Relation of the rung before to this one: at most; equal, in expectation; or at least, if the trivial
+            bound is smaller.
     """
 
     values: Array
@@ -71,7 +71,7 @@ class Line:
         due: The cause of its loss.
         left: The expression of the line before.
         right: The expression that replaces it.
-        relation: Of the left side to the right one: "<=", "=" (in expectation) or ">=".
+        relation: Relation of the left side to the right one: "<=", "=" (in expectation) or ">=".
         error: Standard error of right - left; NaN with a single repetition.
         verdict: ``holds`` where the interval of right - left is on the side of the relation (of an equality: where it
             contains 0, and is narrower than 15 % of either side), ``fails`` where it is on the other side, else

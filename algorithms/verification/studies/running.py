@@ -37,7 +37,7 @@ class Example:
     """An algorithm at work on a small problem: what tests, audits and a reader's first try need.
 
     Attributes:
-        name: Of the algorithm, as the command line spells it ("dp-spider"); unique.
+        name: The name of the algorithm at the command line ("dp-spider"); unique.
         theorems: Ids that the algorithm realises.
         calibrated: From a budget to an algorithm that keeps it and the problem that it is for; a second at most.
         printed: Whether this is a variant as printed, which may spend more than its budget: never for a release.
@@ -65,7 +65,7 @@ def at_budget(
         calibrated: Such as ``Spider.calibrated``.
         problem: Its first argument.
         budget: ε, δ and the relation.
-        arguments: What ``calibrated`` takes between the problem and the budget.
+        arguments: Arguments of ``calibrated`` between the problem and the budget.
         options: Its other arguments, by name.
     """
     spend = {"epsilon": budget.epsilon, "delta": budget.delta, "relation": budget.relation}

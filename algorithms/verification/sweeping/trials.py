@@ -86,9 +86,9 @@ def bound_of(
     """From a result to the explicit bound of its algorithm on its problem.
 
     Args:
-        arguments: Of the bound, behind the problem.
+        arguments: Arguments of the bound, after the problem.
         method: Its name.
-        posed: What poses the two at a cell; by default the trial that gave the result.
+        posed: Returns algorithm and problem of a cell; by default those of the trial that gave the result.
     """
 
     def bound(result: Result) -> Enclosure:

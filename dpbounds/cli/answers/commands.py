@@ -51,7 +51,7 @@ def command_of(
     Args:
         one: A row of a plan.
         given: The plan's values: constants of the synthetic records that it runs on.
-        budget: What is kept.
+        budget: The budget to satisfy.
         records: Options that name a person's own records, in place of synthetic ones.
     """
     if one.bound is None or one.id not in ALGORITHMS:

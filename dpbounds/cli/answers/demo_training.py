@@ -39,7 +39,7 @@ class Trained:
     """One budget: the plan, the run, its ε, and its measurements.
 
     Attributes:
-        account: What the ledger of one repetition spends, with proofs.
+        account: The account of the ledger of one repetition, with proofs.
         accuracy: Share of the training records that each repetition's output classifies rightly, shape (R,).
     """
 

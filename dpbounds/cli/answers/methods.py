@@ -20,7 +20,7 @@ class Question:
 
     Attributes:
         tolerance: Relative width to aim at; None for the default.
-        group_size: How many records at once.
+        group_size: Number of records that differ together.
     """
 
     wanted: Literal["epsilon", "delta"]
@@ -59,8 +59,8 @@ class Answer:
 
     Attributes:
         enclosure: The proven ends; the upper one is to be published.
-        bound: How narrowly the upper bound itself is known.
-        attained: What explicit attacks attain, where that is less; None where none is known, or nothing is less.
+        bound: Certified interval of the upper bound itself.
+        attained: The value that explicit attacks attain, if it is smaller; None if none is known, or none is smaller.
         tight: Whether the upper bound is, up to the width of the proofs, what is spent; None where it is not known.
     """
 

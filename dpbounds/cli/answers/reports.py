@@ -95,15 +95,15 @@ def account_report(
     """Return the report on the privacy of a mechanism.
 
     Args:
-        kind: What was asked for, in two words.
+        kind: The kind of question, in two words.
         verdict: One sentence, without a full stop.
         holds: Whether that is good news; None where there was no budget.
         found: The account that the verdict is about.
-        numbers: What was asked and found, by name.
-        condition: What all depends on, in words; None for nothing.
-        noise_drawn: How the noise was really drawn; None where nothing was run.
+        numbers: Questions and results, by name.
+        condition: The condition on which everything depends, in words; None without one.
+        noise_drawn: How the noise was drawn; None without a run.
         outside: Further things that the guarantee does not count.
-        files: What was written, by what it is: "certificate", "ledger".
+        files: The files that were written, by kind: "certificate", "ledger".
         further: Sections that follow what was released.
         curve: Its δ(ε), where that is known already.
     """

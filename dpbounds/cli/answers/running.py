@@ -63,7 +63,7 @@ class Subject:
     Attributes:
         private: Whether the records are the user's own: then no measurement on them may be printed.
         names: Names of the coordinates of a point, if they have names.
-        notes: What was done to the records, in words.
+        notes: The preprocessing of the records, in words.
         made_up: The same problem with made-up records, for tests of the noise; the problem itself where it is public.
     """
 
@@ -81,12 +81,12 @@ class Ran:
     """A run, with its ε and its bound.
 
     Attributes:
-        account: Of one repetition, of what is published of it: at the budget's δ, or at its ε where an enclosure of ε
-            is a little too wide to show that the budget is kept.
+        account: The account of one repetition, for its published part: at the budget's δ, or at its ε if an enclosure
+            of ε is slightly too wide to show that the budget is kept.
         bounds: On the means of what is measured, by its name: the run's metric first.
         why: Why there is none.
-        alone: Of the last iterate alone, where the ledger knows that and all of them are counted; else None.
-        guarded: What guards could have seen, where they were called in.
+        alone: The account of the last iterate alone, if the ledger has it and all iterates are counted; else None.
+        guarded: The power of the guards, if there were any.
     """
 
     subject: Subject

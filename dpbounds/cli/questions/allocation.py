@@ -39,8 +39,8 @@ class Allocation:
     """How records are allocated to the batches of all epochs.
 
     Attributes:
-        batches: Of an epoch; None where they are solved for.
-        participations: Of a record in an epoch.
+        batches: Number of batches of an epoch; None if it is the unknown.
+        participations: Number of participations of a record in an epoch.
         epochs: A part of an epoch counts the steps that are begun; None where they are solved for.
         redraw: Whether every epoch draws anew.
     """

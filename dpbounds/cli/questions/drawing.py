@@ -90,8 +90,8 @@ class Drawing:
 
     Attributes:
         scheme: None for all records.
-        steps: How many batches are drawn; None where the algorithm chooses.
-        notes: What is not as it might be thought, in words.
+        steps: Number of batches; None if the algorithm chooses it.
+        notes: Differences from the usual meaning, in words.
     """
 
     scheme: Scheme | Correlated

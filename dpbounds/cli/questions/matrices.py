@@ -92,7 +92,7 @@ def read_stream(given: dict[str, Any], unknown: str | None) -> MatrixMechanism |
 
     Args:
         given: The values of ``TRAINING_OPTIONS``, ``MATRIX_OPTIONS`` among them.
-        unknown: What is solved for.
+        unknown: The unknown.
 
     Raises:
         InvalidValue: Options that contradict each other, or a file that holds no such matrix.

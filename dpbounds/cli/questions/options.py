@@ -28,7 +28,7 @@ class Word(click.Choice):  # type: ignore[type-arg] # Click 8.1 has none
 
     Args:
         choices: The words.
-        meant: Which of them is meant by one that is not like it; None where that is not known.
+        meant: Returns the word that is meant by a word that is not similar; None if unknown.
     """
 
     def __init__(self, choices: Iterable[str], meant: Callable[[str], str | None] = lambda text: None) -> None:

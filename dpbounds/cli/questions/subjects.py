@@ -59,9 +59,9 @@ class Subject:
     """A mechanism, with the parameters that describe it.
 
     Attributes:
-        parameters: How it was given, for JSON.
+        parameters: The parameters as given, for JSON.
         dataset_size: Public; None where it was not given.
-        condition: What a guarantee is conditional on, in words; None for nothing.
+        condition: The condition of the guarantee, in words; None without one.
     """
 
     mechanism: Mechanism
@@ -77,7 +77,7 @@ def under_proven_relation(
 
     Args:
         given: The values of the options, ``relation`` among them.
-        read: What makes something of them.
+        read: Reads the options.
         mechanism_of: The mechanism of what was made.
 
     Returns:

@@ -199,17 +199,18 @@ class Training:
     Attributes:
         noise_multiplier: Noise per unit of the per-record bound, or None.
         sampling: One of ``SAMPLINGS``.
-        sample_rate: Of Poisson samples; None for other samplings, or when it is solved for.
-        batch_size: Of batches of a fixed size; None for other samplings.
+        sample_rate: Rate of Poisson samples; None for other schemes, or if it is the unknown.
+        batch_size: Size of fixed-size batches; None for other schemes.
         dataset_size: Public, or None where it was not given.
         stream: The matrix mechanism with noise 1, where the noise is correlated.
-        max_batch_size: Of truncated Poisson samples; None for other samplings.
-        batches: Of one size, per epoch of a shuffled run, whose ``steps`` are epochs; None for other samplings.
+        max_batch_size: Largest size of truncated Poisson samples; None for other schemes.
+        batches: Number of batches of one size, per epoch of a shuffled run, whose ``steps`` are epochs; None for other
+            schemes.
         rest: The share of the records that are in a smaller batch at the end of such an epoch.
         noise: One of ``NOISES``.
-        bound: Of one record's norm, a whole number; for discrete noise.
-        allocation: Of steps that are allocated in secret; None for other samplings.
-        hidden: Where only the last iterate is published, how it is reached.
+        bound: Bound on one record's norm, a whole number; for discrete noise.
+        allocation: Random allocation; None for other schemes.
+        hidden: The training before the last iterate, if this alone is published.
     """
 
     noise_multiplier: Fraction | None
@@ -293,7 +294,7 @@ def read_training(given: dict[str, Any], unknown: str | None = None) -> Training
 
     Args:
         given: The values of ``TRAINING_OPTIONS`` and ``relation``.
-        unknown: What is solved for: "noise", "steps", "sample-rate", "batches" or None.
+        unknown: The unknown: "noise", "steps", "sample-rate", "batches" or None.
 
     Raises:
         InvalidValue: Options that contradict each other.

@@ -288,7 +288,7 @@ class _GroupChain:
     Attributes:
         forward: Products of which one dominates each link.
         backward: The same for the links' reversals.
-        k: How many links.
+        k: The number of links.
     """
 
     forward: tuple[Product, ...]

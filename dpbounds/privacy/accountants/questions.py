@@ -41,7 +41,7 @@ class Question:
         target: δ or ε; the other is asked for.
         tolerance: Relative width aimed at.
         route: The only one to take, or "auto".
-        work: What lattices may still spend (None: as much as one may).
+        work: The remaining work of lattices (None: the default limit).
         grouped: Whether the product stands for another one in fewer groups, which makes the answer wider anyway.
         on_curve: Whether it is one of many on one curve.
     """

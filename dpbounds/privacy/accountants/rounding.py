@@ -43,7 +43,7 @@ def rounded(proofs: list[Proof], delta: Fraction, ask: Callable[[int, Fraction],
     """Round proofs of ε(δ) up to a short decimal, where δ at it is proven, for the largest of the upper bounds.
 
     Args:
-        proofs: Of each product; one that is "dominated" says nothing about the largest.
+        proofs: The proof of each product; a proof that is "dominated" does not bound the largest.
         delta: δ.
         ask: Proves δ(ε) of the product with this index.
     """

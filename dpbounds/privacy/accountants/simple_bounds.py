@@ -128,8 +128,8 @@ def of_moments(product: Product, target: Target) -> Proof:
     """Bound a product by its Rényi divergences.
 
     Raises:
-        Declined: Of some pair no divergences are known; or those known are not the pair's, and say nothing of it; or
-            they are so small that it would take minutes.
+        Declined: A pair has no known divergences, or only those of a class of pairs; or they are so small that it would
+            take minutes.
         NotCertified: The divergences are out of reach at every order tried.
     """
     from dpbounds.privacy.renyi.accountant import spent_at_most

@@ -53,9 +53,9 @@ def boundary(
 
     Args:
         holds: Whether a value has the property.
-        solve: Which parameter.
-        start: Where to look first.
-        step: How far to go from there, doubled until the side changes.
+        solve: The kind of parameter.
+        start: The first value to try.
+        step: The first step from there, doubled until the side changes.
         close: The distance in y at which the search ends; of whole numbers, it ends at neighbours.
         last: The least safe place to look at; the end of the parameter's range if not given.
     """
@@ -98,9 +98,9 @@ def halved(
         inside: y where it holds.
         outside: y where it does not.
         holds: Whether a value of the parameter has the property.
-        solve: Which parameter.
+        solve: The kind of parameter.
         close: The distance at which the search ends; of whole numbers, it ends at neighbours.
-        looks: How many values to look at, at most.
+        looks: Largest number of values to try.
 
     Returns:
         The two places; where the time limit ends the search, as close as they are by then.
@@ -123,10 +123,10 @@ class Crossing:
     """A search for the value of a parameter at which the spending crosses a budget.
 
     Attributes:
-        evidence: What is known of the spending at a value.
-        solve: Which parameter: "noise" and "batches" spend less as they grow, "steps" and "sample-rate" more.
-        wanted: Which side is to be close; of the other one only what is met on the way is known.
-        start: Where to look first, if anything is known.
+        evidence: The evidence at a value.
+        solve: The kind of parameter: "noise" and "batches" spend less as they grow, "steps" and "sample-rate" more.
+        wanted: The side that is to be close; of the other side only values found on the way are known.
+        start: The first value to try, if one is known.
         close: The distance in y at which the search ends, where proofs are as narrow as that.
         safe: The least (noise) or largest value proven to suffice so far.
         unsafe: The closest one proven to fail.
@@ -307,8 +307,8 @@ class Crossing:
 
         Args:
             y: The crossing by a coarse proof.
-            slope: Of the excess there.
-            width: Of the excess in that proof.
+            slope: Slope of the excess there.
+            width: Width of the excess in that proof.
         """
         if width > max(-slope * self.close, _EXACT):  # a finer proof says better where the crossing is
             found = self._look(self._value(y), FINE)

@@ -224,9 +224,9 @@ class _SumFilter(_Filter):
     """A filter on the sum of one number per release.
 
     Attributes:
-        budget: What the sum may reach, at least 0.
+        budget: The largest allowed sum, at least 0.
         relation: The neighbouring relation.
-        spent: What it has reached.
+        spent: The sum so far.
     """
 
     budget: Fraction

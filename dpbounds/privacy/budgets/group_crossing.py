@@ -33,13 +33,13 @@ def calibrated_for_groups(
     Args:
         factory: From the parameter to a mechanism.
         budget: For the whole group.
-        solve: Which parameter.
-        group_size: How many records.
-        one_record: What suffices and what fails for one of them.
+        solve: The kind of parameter.
+        group_size: The number of records.
+        one_record: The values that suffice and fail for one record.
 
     Raises:
         InvalidValue: No value keeps the budget.
-        UnsupportedMechanism: What the group spends is not known, or takes too long to search with.
+        UnsupportedMechanism: The ε of the group is unknown, or takes too long for a search.
         NotCertified: None was proven to.
     """
 

@@ -106,7 +106,7 @@ def attacks_on(steps: Steps, product: pairs.Product, *, on_its_own: bool = True)
     """The products that are attained, of steps that this product dominates.
 
     Args:
-        steps: Of one class of neighbours.
+        steps: The steps of one class of neighbours.
         product: Dominates all steps together.
         on_its_own: Whether nothing else is released: what is attained in a single step only counts then.
     """

@@ -68,10 +68,10 @@ class Loss:
     """How private a release is among those of one family, which differ in one number only.
 
     Attributes:
-        family: What all of them have in common.
+        family: The common properties of the family.
         value: The number: the larger, the less private.
         adds_up: Whether only the sum of the numbers counts for several releases.
-        name: Of the number.
+        name: The name of the number.
     """
 
     family: tuple[object, ...]

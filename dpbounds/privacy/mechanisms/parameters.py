@@ -42,7 +42,7 @@ class Parameter:
     """A parameter of a mechanism.
 
     Attributes:
-        kind: Of its values.
+        kind: The kind of its values.
         rounds: To which side a rounded number of it is printed. It says nothing about what spends more.
         optional: Whether it may be None, and is then not written.
     """

@@ -22,9 +22,9 @@ class Refusal:
 
     Attributes:
         name: As a command line would spell it.
-        why: What is missing, or what is wrong with the analyses that people use.
-        instead: What can be computed: an upper bound where there is one.
-        read: Where to read about it.
+        why: What is missing, or wrong in common analyses.
+        instead: The alternative: an upper bound, if there is one.
+        read: A reference.
         aliases: Other names for it.
     """
 
@@ -108,8 +108,8 @@ def refuse(name: str, asked: str = "") -> NoReturn:
     """Raise ``UnsupportedMechanism`` with the reason, the alternative and the source.
 
     Args:
-        name: Of the refusal.
-        asked: What was asked for, where it has yet another name.
+        name: The name of the refusal.
+        asked: The name in the request, if it is another one.
 
     Raises:
         UnsupportedMechanism: Always, unless

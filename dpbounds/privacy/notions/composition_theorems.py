@@ -34,7 +34,7 @@ class CompositionTheorem:
     """A composition theorem, with its name.
 
     Attributes:
-        name: What enclosures carry as their method.
+        name: The name, which enclosures have as their method.
         source: Authors and year.
         why: In one line, why its value lies above what a given mechanism really spends.
     """
@@ -124,7 +124,7 @@ def advanced_epsilon(parts: Parts, delta: ExactLike, form: Form = "sharp") -> En
     Args:
         parts: (guarantee, count) pairs; counts are positive integers.
         delta: The target, in [0, 1).
-        form: Which of the two.
+        form: The form of the theorem.
 
     Returns:
         An enclosure of the theorem's value (publish its upper bound); infinite where δ' is not positive.

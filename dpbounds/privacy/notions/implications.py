@@ -95,7 +95,7 @@ class Edge:
 
     Attributes:
         name: The implication.
-        source: Who proved it, and the section of ``conversions.md`` with the proof.
+        source: The source of the proof, and the section of ``conversions.md``.
         takes: The notion it starts from.
         rule: Maps a notion and a goal to the implied notion; the goal has the target.
         when: Whether a chain to that goal has a use for it.

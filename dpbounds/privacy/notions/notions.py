@@ -23,7 +23,7 @@ class Notion:
     """A guarantee for every ordered pair of neighbours (D, D') with M(D) distributed as P and M(D') as Q.
 
     Attributes:
-        relation: What a neighbour is.
+        relation: The neighbouring relation.
         group: The guarantee holds for datasets at most this many steps of the relation apart; 1 for neighbours.
     """
 

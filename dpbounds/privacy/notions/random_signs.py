@@ -66,7 +66,7 @@ class SignTable:
     Args:
         signs: Distinct sizes with their counts.
         floor: At least 0.
-        limit: Of the number of products of masses; a few seconds' worth if None.
+        limit: Largest number of products of masses; a few seconds' worth if None.
 
     Raises:
         Declined: The limit would be exceeded.
@@ -117,8 +117,8 @@ class RoundedSigns:
         signs: Distinct sizes with their counts.
         tilt: κ >= 0, any; a saddle point makes the ends narrow.
         step: g > 0; where it divides every 2ε, nothing is rounded.
-        bits: Of each mass.
-        work: What may be spent.
+        bits: Bits of each mass.
+        work: The allowed work.
 
     Raises:
         Declined: Too much work, or masses that do not fit.

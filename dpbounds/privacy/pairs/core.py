@@ -96,7 +96,7 @@ class Pair(ABC):
 
     Attributes:
         grows_with: The fields of which the pair spends more, the larger they are (``pairs.md``, section 7).
-        claims: How much is claimed of ``log_moment``, where that does not depend on the fields.
+        claims: The claims on ``log_moment``, if they do not depend on the fields.
         gathers: Whether, of equal blocks, one that holds all records of a group spends the most: proven in
             ``pairs.md``, section 6.
         enlarges_exactly: Whether what is proven for several records is attained.

@@ -146,8 +146,8 @@ class Costs:
     """Roughly the ε of a run at δ = 1e-6, by Rényi divergences of whole orders, in floating point.
 
     Attributes:
-        squared_shift: Of a release, for a record's own bound.
-        count: How many releases there are.
+        squared_shift: Squared shift of a release, for a record's own bound.
+        count: The number of releases.
         replaced: Whether both datasets hold a record in the place.
         zeroed: Whether it contributes nothing in one of them.
     """
@@ -246,8 +246,8 @@ def size_ranges(
         rate: q of the samples.
         most: B, less than ``largest``.
         largest: The largest size of a dataset.
-        squared_shift: Of a release, for a record's own bound.
-        count: How many releases there are.
+        squared_shift: Squared shift of a release, for a record's own bound.
+        count: The number of releases.
 
     Returns:
         First and last size of each, from the largest downwards.

@@ -38,7 +38,7 @@ class Part:
 
     Attributes:
         name: Its module within the package.
-        docstring: What its docstring says.
+        docstring: The text of its docstring.
         body: Its text below the imports.
         siblings: The names that it imports, by the module within the package.
         outside: The names that it imports from elsewhere, with the module and the name there (``None``: the module).

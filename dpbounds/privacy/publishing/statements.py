@@ -45,10 +45,10 @@ def statement(
 
     Args:
         subject: An account, or a calibration (then the statement is about its value that suffices).
-        noise_drawn: How the noise was really drawn.
+        noise_drawn: How the noise was drawn.
         outside: Further things that depended on the data and are not counted, each a short phrase.
-        chosen: Of releases that were chosen as the run went: how many there may be, at most, in a sentence without a
-            full stop. What the subject accounts for are then the most that were reserved, and no list of what happened.
+        chosen: For adaptive releases: their largest number, in a sentence without a full stop. The subject then
+            accounts for the reserved releases, and is not a list of the actual ones.
         form: "full" for a paragraph that states assumptions and exclusions, "paper" for two sentences, "latex" for the
             same in LaTeX, "assessment" for what an attacker can do, as a data-protection impact assessment asks it.
 

@@ -105,7 +105,7 @@ class Converted:
     """The bound of a Rényi curve at one δ (or ε).
 
     Attributes:
-        given: Which of "delta" and "epsilon" was given; the enclosure holds the other.
+        given: The given one of "delta" and "epsilon"; the enclosure holds the other.
         target: Its value.
         enclosure: The upper bound is proven to suffice for the mechanism. Where ``two_sided``, the best that this
             conversion yields at any real order is proven to lie between the ends; otherwise the lower bound is 0. It is

@@ -42,7 +42,7 @@ def invert(
         curve: Encloses δ(ε) for ε >= 0; it need not be monotone itself, and is never called at precision other than
             the caller's.
         delta: The target, in (0, 1).
-        guess: Where to start looking, at least 0.
+        guess: The first value to try, at least 0.
         estimate: ε -> δ(ε), unproven, for the search; the middle of the curve's enclosure if None.
         margin: The least relative half-width tried, by default 2^(8 - ``bits``); it grows until both inequalities
             hold.

@@ -32,9 +32,9 @@ class Instance:
 
     Attributes:
         values: The statement's quantities, by name; also those that only its assumptions name.
-        run: What is run, and what is special about it, in one line.
+        run: The run and its special properties, in one line.
         measured: From the values what the part bounds: a rational number, or a ball that holds it.
-        gap: What the bound loses there.
+        gap: The loss of the bound there.
         squared: ``measured`` is the square of it.
         start: Distance of the first iterate from the minimiser.
         reach: Largest distance of a point of the set from the minimiser; None for all of space.
@@ -65,7 +65,7 @@ class Finding:
     """A bound, with its instance.
 
     Attributes:
-        ratio: How much more the bound allows than the instance has: at least 1, or the bound is wrong.
+        ratio: The ratio of the bound to the instance: at least 1 for a valid bound.
     """
 
     instance: Instance

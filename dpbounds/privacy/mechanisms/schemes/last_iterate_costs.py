@@ -309,7 +309,7 @@ class _Lattice:
 
     Attributes:
         spacing: Δ, a power of two.
-        cells: How many.
+        cells: The number of cells.
         falling: A lower bound on e^(-SΔ/8).
     """
 

@@ -60,7 +60,7 @@ class Sampling(Mechanism):
     """A sampling scheme, with the mechanism that runs on each batch.
 
     Attributes:
-        mechanism: What runs on a batch.
+        mechanism: The mechanism on a batch.
     """
 
     __slots__ = ()
@@ -112,9 +112,8 @@ class Sampling(Mechanism):
         """Draw the batches of one release, in order: the positions of their records, in an arbitrary order.
 
         Args:
-            records: How many there are.
-            source: Where the randomness comes from. A sample rate has to be one at which it can draw
-                (``drawable_rate``).
+            records: The number of records.
+            source: The source of randomness. A sample rate has to be one at which it can draw (``drawable_rate``).
 
         Raises:
             UnsupportedMechanism: There is no sampler for the scheme.

@@ -44,7 +44,7 @@ class Reach:
     Attributes:
         upper: No participation that is allowed moves it by more.
         lower: Attained by some vectors and an allowed participation.
-        pattern: That participation.
+        pattern: The participation pattern.
     """
 
     upper: Fraction

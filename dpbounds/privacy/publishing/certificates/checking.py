@@ -36,9 +36,9 @@ class CheckReport:
 
     Attributes:
         holds: Every claim was confirmed by means other than those recorded, and nothing contradicts it.
-        lines: What was confirmed, to what relative width, what contradicts, what could not be confirmed.
-        claims: Of each account: role, relation, relation_in_words, given, target, lower, upper (exact, as text),
-            releases (in words, one text for equal ones), digest (of the releases).
+        lines: What was confirmed, and to what relative width; contradictions; and what could not be confirmed.
+        claims: The claim of each account: role, relation, relation_in_words, given, target, lower, upper (exact, as
+            text), releases (in words, one text for equal ones), digest (of the releases).
         assumptions: The checker's own list: what has to be true of a run for the claim to be about it.
         about: Claims and assumptions in words, line by line.
     """

@@ -20,7 +20,7 @@ class Spent:
         shift: The squared shift of a Gaussian pair; they add up.
         steps: Profiles, each with how often it occurs.
         rho: Rényi divergences of at most λρ of every order λ (29); they add up, too.
-        variation: What is to be added for clones, in total variation (21).
+        variation: The total variation to add for clones (21).
     """
 
     def __init__(

@@ -29,7 +29,7 @@ class Window:
     Attributes:
         spacing: h, of the multiples.
         start, length: The multiples that are looked at.
-        rising, falling: How steep the Chernoff bounds are, rising more than the tilt.
+        rising, falling: Slopes of the Chernoff bounds, rising more than the tilt.
         tilt: θ >= 0: the distribution of the sum is weighted by e^(θ sum), so that rare values that are large enough to
             matter are as accurate as common ones.
     """
@@ -47,9 +47,9 @@ class Sum:
     """The distribution of the sum of some bins on the window, tilted and wrapped around, as computed.
 
     Attributes:
-        window: Where.
-        masses: Of the tilted distribution, in doubles, not negative.
-        back: What turns them into masses of the distribution: doubles, off by three roundings and two of balls at most.
+        window: The window of the sum.
+        masses: Masses of the tilted distribution, in doubles, not negative.
+        back: The factors from tilted masses to masses: doubles, with at most three roundings and two of balls.
         off: At least the norm of the error of ``masses``.
         above, below: At least the mass of the distribution on either side of the window.
         wrapped: At least the mass of the tilted distribution outside of the window.

@@ -52,12 +52,12 @@ class Grid:
     """Choices.
 
     Attributes:
-        spacing: Where all ratios are added up.
+        spacing: Spacing of the sum of all ratios.
         negligible: The mass that may be spread far away.
-        fineness: How finely the profile is looked at under replace-one.
+        fineness: Fineness of the profile under replace-one.
         least: The δ per epoch that may be given up there.
         by_threshold: Whether one of m Gaussian steps is looked at so under the other relations, too.
-        signed: How finely under replace-one on a geometric grid; None where one spacing holds the sum.
+        signed: Fineness under replace-one on a geometric grid; None if one spacing holds the sum.
     """
 
     spacing: Fraction

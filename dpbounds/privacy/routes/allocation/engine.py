@@ -44,7 +44,7 @@ def enclosed(
     Args:
         product: Pairs with multiplicities.
         targets: Values of δ where ε is asked for, else of ε; one at least.
-        for_epsilon: Which.
+        for_epsilon: Whether ε is the unknown.
         width: Relative width of ε, or width of log δ over max(1, log 1/δ), that will do.
         prove: Proves what a product without allocated pairs spends at targets.
 

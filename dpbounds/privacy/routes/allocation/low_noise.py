@@ -54,7 +54,7 @@ def told_apart(
     Args:
         product: Pairs with multiplicities.
         targets: Values of δ where ε is asked for, else of ε.
-        for_epsilon: Which.
+        for_epsilon: Whether ε is the unknown.
         width: As in ``enclosed``.
         prove: Proves what a Gaussian spends at targets.
         however_low: Accept any lower bound of an attack, however small.
@@ -113,7 +113,7 @@ class InPlace:
         shift: Both bounds of Σ log(m - 1).
         more, less: In logarithms, what the ratio may be above, and below, that of the product.
         rare: The probability that it is not.
-        spacing: Of a grid for it: a choice.
+        spacing: Spacing of a grid for it: a choice.
     """
 
     product: Product

@@ -38,7 +38,7 @@ class LowerDistribution:
         surely: The same, summed over what is never seen where the record is in none of the steps.
         gone: Q-mass of what is never seen where the record is in any of the steps.
         roundings: Each number is off by at most a factor (1 ± 2^-53) to this power.
-        terms: How many steps.
+        terms: The number of steps.
     """
 
     spacing: Fraction
@@ -68,7 +68,7 @@ def one_step(pair: Pair, spacing: Fraction, ends: tuple[int, int], most: int) ->
         pair: P with the record, Q without.
         spacing: h.
         ends: The two indices.
-        most: How many steps may hold the record in the end.
+        most: Largest number of steps that may hold the record in the end.
     """
     lattice = Lattice(Fraction(0), spacing)
     step = LossStep(pair)

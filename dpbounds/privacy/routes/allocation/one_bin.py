@@ -40,7 +40,7 @@ class Cells:
     """The output y of a bin, in cells between whole numbers divided by ``per_unit``; the extreme cells are unbounded.
 
     Attributes:
-        per_unit: How many cells there are per unit.
+        per_unit: Number of cells per unit.
         u, w: Doubles below and above the likelihood ratios at the cuts.
         none: Masses of the cells under N(0, 1), each off by at most two roundings, none below 2^-900.
         first, second: The same under the first and the second distribution, N(μ, 1), N(0, 1) or N(-μ, 1).
@@ -98,7 +98,7 @@ class Bin:
         start: The multiple at which the arrays begin.
         none, first, second: Masses under N(0, 1), with the record, with its replacement: doubles, each off by a factor
             (1 ± ``off``) at most. (Where nothing is run: all such bins in one, the last two times their number.)
-        off: That.
+        off: That error.
         moved: At least E |V - V'| in real units, for a distribution V' of these multiples with that error at most, and
             V exact, but capped and spread: the effect of rounding the weights of the spread.
         lost: At least E (V - cap)_+ beyond the largest multiple.

@@ -16,7 +16,7 @@ class Fineness:
     """How finely one of m bins is looked at.
 
     Attributes:
-        cells: Of y, per unit.
+        cells: Cells of y, per unit.
         bits: 2^bits points of the sum.
         losses: Thresholds per deviation of the loss of all bins.
         reach: Deviations of the sum, by which a bin's ratio may exceed what outweighs the other bins.

@@ -33,7 +33,7 @@ class UpperDistribution:
         masses: Q-masses at e^(jh), j = first, first + 1, ...
         zero: Q-mass at ratio 0.
         infinite: P-mass at infinity, in units of the ratio.
-        terms: How many ratios were added.
+        terms: The number of ratios in the sum.
     """
 
     spacing: Fraction

@@ -354,8 +354,8 @@ def chernoff_bound(product: GaussianProduct, epsilon: Fraction, log_delta: float
     Args:
         product: Pairs with multiplicities, one direction.
         epsilon: At least 0.
-        log_delta: How large the bound may usefully be; the cut-offs are placed accordingly.
-        softness: Of the cut-offs; any positive one is sound.
+        log_delta: Largest useful bound; the cut-offs are placed accordingly.
+        softness: Softness of the cut-offs; any positive one is sound.
     """
     plan = chernoff_plan(product, float(epsilon), log_delta, softness)
     with working(plan.precision):

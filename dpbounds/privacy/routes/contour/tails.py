@@ -34,7 +34,7 @@ class Rectangles:
     """A step function below the density of e^{λl} P~(dl), as horizontal rectangles.
 
     Attributes:
-        cells: Of every step its height, in units of ``scale``, and the t at which it begins and ends.
+        cells: The height of every step, in units of ``scale``, and the t at which it begins and ends.
         rectangles: (height, length in l) of each.
         mass: At least M(λ).
     """

@@ -150,10 +150,10 @@ def compose_fourier(
         steps: The steps with their multiplicities.
         chosen: Tilt λ >= 0, spacing h > 0, lattices, and the mass (relative to a total of about one) that each source
             of error may weigh: a wish; what they weigh in the end is counted.
-        tilted_atoms: Of each step lattice index and tilted mass, computed at the chosen precision, by rising index.
+        tilted_atoms: Lattice index and tilted mass of each step, computed at the chosen precision, by increasing index.
         infinite: P-mass moved to an infinite loss, counted once per step.
         near: The ε about which δ will be asked for (any value is sound; a good one makes the bound narrow).
-        work: What may still be spent.
+        work: The remaining work.
 
     Raises:
         InvalidValue: There is no step, atoms are not in order, or λ is negative.

@@ -37,7 +37,7 @@ class Choice:
         shares: p and p', the probabilities of another record to act like the record itself, and like its neighbour.
         clone_odds: e^ε₁ and e^ε₁' >= 1, by how much such a clone's distribution may exceed the one that it is part of;
             the sum of the products with the shares is at most 1.
-        spacing: Of the grid of losses.
+        spacing: Spacing of the grid of losses.
         negligible: P-mass that may count as infinite loss.
     """
 

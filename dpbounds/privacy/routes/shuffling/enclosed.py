@@ -122,7 +122,7 @@ class _Plan:
     """A run, a choice for it, and where it is used.
 
     Attributes:
-        aim: Of the choice.
+        aim: The aim of the choice.
         at: The δ that the run may spend where ε is asked for; else the ε at which its δ is asked for.
         expected: The answer, by the estimate.
     """
@@ -173,7 +173,7 @@ def proven(product: Product, target: Target, prove: Prove) -> Proof:
 
     Args:
         product: Pairs with multiplicities.
-        target: What is given.
+        target: The given value.
         prove: Proves what a product without shuffled batches spends.
     """
     best = upper_end_of(prove(in_known_order(product), target))

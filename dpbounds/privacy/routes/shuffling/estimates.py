@@ -39,7 +39,7 @@ class Aim:
     Attributes:
         variation: The logarithm of the total variation of an epoch.
         shift: ε₁' - ε₀ in squared shifts of the base.
-        alike: How much of another record goes into acting like the record itself, where its neighbour is zeroed.
+        alike: The part of another record's distribution that acts like the record itself, if its neighbour is zeroed.
     """
 
     variation: float
