@@ -41,7 +41,7 @@ def norms(rows: Array) -> Array:
 
 
 def uniform_steps(generators: Sequence[np.random.Generator], steps: int) -> NDArray[np.int64]:
-    """Which iterate each repetition returns: uniform on 1..T, shape (R,)."""
+    """Draw the iterate that each repetition returns: uniform on 1..T, shape (R,)."""
     return np.array([generator.integers(1, steps, endpoint=True) for generator in generators])
 
 

@@ -148,7 +148,7 @@ class OpenRun:
 
     @property
     def repetitions(self) -> int:
-        """How many there are, R."""
+        """The number of repetitions, R."""
         return len(self.generators)
 
     def repeated(self, point: Array) -> Array:
@@ -501,7 +501,7 @@ class Method(ABC, Generic[P]):
         )
 
     def _plain(self, problem: P) -> PlainStep | None:
-        """How it moves, where that is known to save something; the reason why not is asked for by ``plain_descent``."""
+        """Return the updates, if known, to save work; ``plain_descent`` has the reason if not."""
         try:
             return self.plain_descent(problem)
         except (InvalidValue, UnsupportedMechanism):

@@ -88,7 +88,7 @@ _LARGEST_DIMENSION = 2**24
 
 
 def how_drawn(noise: str) -> str:
-    """How noise of a kind, "gaussian" or "secure", is drawn, in words."""
+    """Describe how noise of a kind, "gaussian" or "secure", is drawn."""
     return NOISE_DRAWN if noise == "secure" else plain.NOISE_DRAWN
 
 

@@ -1,4 +1,4 @@
-"""How results show themselves: short where Python writes them, as small tables in notebooks (``_repr_html_``)."""
+"""Display of results: short text in Python, small tables in notebooks (``_repr_html_``)."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Sheet:
     rows: Sequence[tuple[str, ...]] = ()
 
     def text(self) -> str:
-        """In lines."""
+        """Return the summary as lines of text."""
         lines = [self.title, *(f"  {name}: {told}" for name, told in self.facts)]
         return "\n".join(lines + ["  " + "  ".join(row) for row in self._shown()])
 
     def markup(self) -> str:
-        """In HTML, without colours of its own."""
+        """Return the summary as HTML, without colours."""
         head = f"<caption {_CELL}><b>{html.escape(self.title)}</b></caption>"
         facts = "".join(
             f'<tr><th scope="row" {_CELL}>{_inside(a)}</th><td {_CELL}>{_inside(b)}</td></tr>' for a, b in self.facts

@@ -124,7 +124,7 @@ def _short(digits: str, name: str) -> str:
 
 
 def _depth(text: str) -> int:
-    """How many brackets stand open at once, at most (as far as the limit)."""
+    """Return the largest depth of open brackets (up to the limit)."""
     depth = deepest = 0
     for bracket in _NO_BRACKETS.sub("", text):
         depth += 1 if bracket in "[{" else -1
@@ -211,7 +211,7 @@ def demand_object(
 
 
 def demand_version(value: object, name: str, known: Collection[int]) -> int:
-    """One of the versions that are known, as a whole number (``true`` and 2.0 are none); else ``InvalidValue``."""
+    """Return a known version, as a whole number (``true`` and 2.0 are refused); else ``InvalidValue``."""
     if type(value) is not int or value not in known:
         raise InvalidValue(name, quoted(value), " or ".join(map(str, known)), "update dpbounds to read a later one")
     return value

@@ -164,7 +164,7 @@ def one_of(value: object, known: Iterable[str], listed_by: str = "") -> str:
 
 
 def _meant(value: object, allowed: str) -> str:
-    """Which of several words may have been meant, where one of more than a few is asked for.
+    """Return the known words that may have been meant, if there are more than a few.
 
     >>> InvalidValue("word", "gamm", "one of alpha, beta, gamma, delta")
     InvalidValue('word must be one of alpha, beta, gamma, delta, not gamm (did you mean gamma?)')

@@ -192,7 +192,7 @@ class LangevinDynamics(FullBatchMethod[FiniteSum]):
         return self.plain_descent(problem).declared.read(Gaussian(self.noise_multiplier), 1, self.steps, "fixed")
 
     def plain_descent(self, problem: FiniteSum) -> PlainStep:
-        """How a run moves; raises as ``last_iterate``."""
+        """Return the updates of a run; raises as ``last_iterate``."""
         demand_all_of_space(problem)
         fields.demand_one_of(self.output, Literal["last"], "output")
         fields.demand_one_of(self.noise, Literal["gaussian"], "noise")

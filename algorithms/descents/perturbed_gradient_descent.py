@@ -139,7 +139,7 @@ class PerturbedGradientDescent(Method[FiniteSum]):
 
     @property
     def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
+        """Describe how its randomness is drawn."""
         return f"{self.noise}, {PSEUDO_RANDOM}"
 
     @property

@@ -40,7 +40,7 @@ class Optimiser(Protocol):
 
     @property
     def init(self) -> Callable[..., Any]:
-        """From parameters to a state."""
+        """Return the state for some parameters."""
 
     @property
     def update(self) -> Callable[..., Any]:
@@ -356,7 +356,7 @@ def _released(noise_multiplier: Fraction, sampling: Draws, steps: int) -> Mechan
 
 
 def epoch_of(sampling: Draws, records: int) -> int:
-    """How many steps an epoch has: as many as batches, of the size that is expected, hold all records."""
+    """Return the number of steps of an epoch: the batches, of expected size, that hold all records."""
     if sampling is None:
         return 1
     if isinstance(sampling, _DEPENDENT):

@@ -194,7 +194,7 @@ class StochasticGradientDescent(Method[FiniteSum]):
         return declared.read(noise, scheme.bins, self.steps // scheme.bins, order)
 
     def plain_descent(self, problem: FiniteSum) -> PlainStep:
-        """How a run moves; raises as ``last_iterate``.
+        """Return the updates of a run; raises as ``last_iterate``.
 
         With the ball, iterates stay where the problem's smoothness holds, and a step from there is Lipschitz.
         """

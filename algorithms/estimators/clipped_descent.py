@@ -151,7 +151,7 @@ class RangesChoice:
 
     @property
     def least_records(self) -> int:
-        """So many that every score is within 2n/5 of the best, but with a probability of 1/20."""
+        """Return the number of records for which every score is within 2n/5 of the best, with probability 19/20."""
         candidates = len(_HALF_WIDTHS) * len(self._places)
         return math.ceil(5 / float(self.epsilon) * math.log(20 * candidates * self.features))
 
@@ -294,6 +294,6 @@ class ClippedDescent(Method[LinearScores | Records]):
         )
 
     def gradients(self, problem: LinearScores | Records) -> int:
-        """How many gradients of single records a run asks for, as expected: public."""
+        """Return the expected number of gradients of single records in a run: public."""
         rate = Fraction(1) if self.sampling is None else self.sampling.sample_rate
         return math.ceil(rate * problem.records * self.steps)

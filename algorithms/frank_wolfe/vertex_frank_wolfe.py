@@ -120,7 +120,7 @@ class VertexFrankWolfe(FrankWolfe):
 
     @property
     def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
+        """Describe how its randomness is drawn."""
         kind = "Gumbel" if self.method == "exponential" else "Laplace"
         return f"{kind} {PSEUDO_RANDOM if self.noise == 'gaussian' else SECURE_CHOICE}"
 
@@ -152,7 +152,7 @@ class VertexFrankWolfe(FrankWolfe):
         )
 
     def sensitivity(self, problem: FiniteSum) -> Fraction:
-        """How much one record can change a score under the relation: G₁C₁/n for adding, twice that for replacing."""
+        """Return the sensitivity of a score under the relation: G₁C₁/n for adding, twice that for replacing."""
         slope, size = l1_constants(problem)[0], self.constraint.l1_norm_bound
         reach = at_least(slope, "lipschitz_l1") * at_least(size, "l1_norm_bound")
         return self.relation.sensitivity_factor * reach / problem.records

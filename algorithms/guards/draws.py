@@ -53,7 +53,7 @@ class Tails:
         self.count += above.size
 
     def probability(self) -> float:
-        """That one of the sums is as large or larger: at most, and by the upper tail of Gamma(k, 1)."""
+        """Bound the probability that one of the sums is as large or larger, by the upper tail of Gamma(k, 1)."""
         if not self.count:
             return 1.0
         largest = max(self.above, self.below)
@@ -70,7 +70,7 @@ def tails_of(counts: Array, distribution: Any, ties: Array) -> tuple[Array, Arra
 
 
 class Overlaps:
-    """How many records batches share with the batches before them, and with those of other repetitions.
+    """Numbers of records that batches share with the batches before them, and with those of other repetitions.
 
     Args:
         tails: From a name to the sums that its numbers are added to.
@@ -128,7 +128,7 @@ class Overlaps:
         self._tails(name).add(*tails_of(shared, distribution, self._ties.random(len(shared))))
 
     def _shared(self, records: int, pairs: Sequence[tuple[Any, Any]]) -> Any:
-        """How many of each second batch are in the first."""
+        """Return the number of records of each second batch in the first."""
         if len(self._marks) < records:
             self._marks = np.zeros(records, dtype=bool)
         found = []

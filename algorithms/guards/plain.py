@@ -18,7 +18,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class PlainStep:
-    """How a plain walk moves: x <- Π(x - η (g + λx)), g the noisy answer.
+    """The update of a plain walk: x <- Π(x - η (g + λx)), g the noisy answer.
 
     Attributes:
         declared: The description for the ledger.

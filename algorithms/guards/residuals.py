@@ -79,7 +79,7 @@ class NoiseWrong(BudgetExceeded):
 
 @dataclass(slots=True)
 class _Classes:
-    """How many of some numbers, uniform on (0, 1) where all is right, fall in equally likely classes."""
+    """Counts of numbers, uniform on (0, 1) if all is right, in equally likely classes."""
 
     counts: Any = field(default_factory=lambda: np.zeros(_CLASSES, dtype=np.int64))
 
@@ -93,7 +93,7 @@ class _Classes:
 
 @dataclass(slots=True)
 class _Subsets:
-    """In how many batches of an epoch each record has still to be; the batches so far, and those of the one before."""
+    """The rest of the batches of an epoch for each record; the batches so far, and those of the one before."""
 
     left: Any
     now: list[Any] = field(default_factory=list)
@@ -500,7 +500,7 @@ class Residuals:
         return found
 
     def tested(self, ledger: Ledger | None = None) -> tuple[NoiseTested, ...]:
-        """How many numbers of each kind were heard, and which factor of too little noise that excludes."""
+        """Return the number of values of each kind, and the factor of too little noise that they exclude."""
         alarm = FALSE_ALARM / max(1, len(self.findings(ledger)))
         sizes = [
             NoiseTested(name, n.numbers, seen_below(n.numbers, alarm)) for name, n in sorted(self._normals.items())

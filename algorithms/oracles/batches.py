@@ -117,7 +117,7 @@ class BatchGradientOracle(Perturbing):
 
     @property
     def per_record_bound(self) -> Fraction:
-        """How far one record in the batch can move the answer."""
+        """The largest norm of one record's contribution to the answer, if it is in the batch."""
         return self._bound
 
     @cached_property  # asked for at every step of a run, as the next

@@ -1,4 +1,4 @@
-"""How the mean gradient changed between two points, with noise in proportion to their distance."""
+"""Differences of the mean gradient between two points, with noise in proportion to their distance."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ class HessianProductOracle:
         return found
 
     def _bounds(self, X: Array) -> Array:
-        """How far one record can move the mean per length of v, rounded up, shape (R,)."""
+        """Return the sensitivity of the mean per length of v, rounded up, shape (R,)."""
         L, n = per_distance(self.problem), self.problem.records
         bound = np.full(len(X), to_float(L / n, "up"))
         if enforced(self.problem):

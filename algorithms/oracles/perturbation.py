@@ -77,7 +77,7 @@ class Perturbing:
     @property
     @abstractmethod
     def per_record_bound(self) -> Fraction:
-        """How far one record can move the answer by being added."""
+        """The largest norm of one record's contribution to the answer."""
 
     @property
     def noise_stddev(self) -> float:

@@ -57,12 +57,12 @@ class Visiting(Perturbing):
 
     @property
     def sampling(self) -> Visited | Correlated:
-        """How records are drawn."""
+        """The sampling of records."""
         return self.scheme
 
     @property
     def per_record_bound(self) -> Fraction:
-        """How far one record in the batch can move the answer: G over the divisor."""
+        """The largest norm of one record's contribution, if it is in the batch: G over the divisor."""
         return at_least(self.problem.lipschitz, "lipschitz") / self.divisor
 
     @property

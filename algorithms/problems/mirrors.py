@@ -195,7 +195,7 @@ class PNormMirror(OfL1):
 
     @classmethod
     def of_ball(cls, ball: L1Ball, exponent: ExactLike | None = None) -> PNormMirror:
-        """With the given exponent, or a rational number near 1 + 1/ln max(p, 3)."""
+        """Return the function with the given exponent, or a rational number near 1 + 1/ln max(p, 3)."""
         if exponent is not None:
             return cls(ball, exact(exponent, "exponent"))
         usual = 1 + 1 / np.log(max(ball.dimension, 3))

@@ -436,7 +436,7 @@ def _accounts(values: Values) -> _Accounts:
 
 @cache
 def _compiled() -> tuple[Callable[..., float], ...]:
-    """In doubles: drop, 1 - φ, 1 - p_f, K, m, R, N and A_g + A_h, whole numbers as arguments of those after them."""
+    """Return drop, 1 - φ, 1 - p_f, K, m, R, N and A_g + A_h in doubles, as functions of each other."""
     at = (*_FREE, *_PUBLIC)
     shortest = {full.path: full.least_path}
     later = (searches_symbol, theorem.m, theorem.R, theorem.N)

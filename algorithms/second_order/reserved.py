@@ -45,7 +45,7 @@ class ReservedLedger(OpenLedger):
 
     @property
     def chosen(self) -> str:
-        """How many releases there may be, at most, for a privacy statement."""
+        """The largest number of releases, for a privacy statement."""
         most = sum(self._reserved.values()) - self._paths + self._along
         return chosen_as_it_goes(most, self._along)
 

@@ -65,7 +65,7 @@ _PATIENCE = 100_000  # pairs in a row outside the ball
 
 @frozen(field_transformer=named)
 class Schedule:
-    """How long AlternateSample runs.
+    """The run length of AlternateSample.
 
     Attributes:
         steps: T.

@@ -138,7 +138,7 @@ class NetExponentialMechanism(Method[FiniteSum]):
 
     @property
     def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
+        """Describe how its randomness is drawn."""
         return NOISE_DRAWN if self.noise == "gaussian" else SECURE_NOISE_DRAWN
 
     @property

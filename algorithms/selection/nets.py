@@ -42,7 +42,7 @@ class Net:
 
     @property
     def size(self) -> int:
-        """How many points there are, N."""
+        """The number of points, N."""
         return len(self.points)
 
     @property

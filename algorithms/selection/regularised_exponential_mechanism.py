@@ -150,7 +150,7 @@ class RegularisedExponentialMechanism(Method[FiniteSum]):
         return Gibbs(problem, self.radius, Fraction(beta))
 
     def schedule_for(self, problem: FiniteSum) -> Schedule | None:
-        """How long the alternating sampler runs on this problem; None for the exact one.
+        """Return the run length of the alternating sampler on this problem; None for the exact one.
 
         Raises:
             InvalidValue: The schedule at hand is not proven to keep ``failure``, or more than a million steps would.

@@ -99,7 +99,7 @@ class Growth:
 
     @classmethod
     def polyak_lojasiewicz(cls, pl_constant: sympy.Expr | ExactLike) -> Growth:
-        """That of ‖∇F‖² >= 2μ(F - inf F): k = 2 and γ = 1/√(2μ)."""
+        """Return the growth for ‖∇F‖² >= 2μ(F - inf F): k = 2 and γ = 1/√(2μ)."""
         mu = pl_constant if isinstance(pl_constant, sympy.Expr) else sympy.Rational(exact(pl_constant, "pl_constant"))
         if not evaluate(mu, {}) > 0:
             raise InvalidValue("pl_constant", pl_constant, "greater than 0")
@@ -279,7 +279,7 @@ def growth_of(problem: FiniteSum, growth: Growth | None) -> Growth:
 
 
 def _equal(steps: Sequence[int]) -> dict[str, tuple[int, Fraction]]:
-    """How often each kind of release is made, and its part of the budget."""
+    """Return the number of releases of each kind, and its part of the budget."""
     part = Fraction(1, 2 * len(steps))
     # a stage of one step has no differences, and leaves their part to its anchor
     groups = {f"anchor {j}": (1, part if T > 1 else 2 * part) for j, T in enumerate(steps)}

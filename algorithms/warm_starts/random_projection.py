@@ -85,7 +85,7 @@ class RandomProjection:
 
     @property
     def budget(self) -> PrivacyBudget | None:
-        """That of the inner algorithm."""
+        """The budget of the inner algorithm."""
         return self.inner.budget
 
     @property

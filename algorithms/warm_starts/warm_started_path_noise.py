@@ -110,7 +110,7 @@ class WarmStartedPathNoise(Method[FiniteSum]):
 
     @property
     def steps(self) -> int:
-        """How many moves are made, at most."""
+        """The largest number of moves."""
         return self.descent.steps
 
     @property
@@ -120,7 +120,7 @@ class WarmStartedPathNoise(Method[FiniteSum]):
 
     @property
     def noise_drawn(self) -> str:
-        """How its randomness is drawn, in words."""
+        """Describe how its randomness is drawn."""
         return f"the start: {self.start.noise_drawn}; then: {self.descent.noise_drawn}"
 
     def bound(self, problem: FiniteSum) -> Enclosure:

@@ -47,7 +47,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How a question ended.
+    """The result of a question.
 
     Attributes:
         status: The exit status.

@@ -185,7 +185,7 @@ class Enclosure:
         return Enclosure(*ends, " and ".join(methods) or self.method, max(self.precision, other.precision))
 
     def _methods(self, other: Enclosure) -> list[str]:
-        """How either of the two was enclosed, each way once."""
+        """Return the methods of both, each once."""
         return list(dict.fromkeys([*self.method.split(" and "), *other.method.split(" and ")]))
 
     def hull(self, other: Enclosure) -> Enclosure:

@@ -40,7 +40,7 @@ def as_expression(value: object, name: str = "formula") -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """How a quantity changes when the problem is measured in other units.
+    """The scaling of a quantity when the problem is measured in other units.
 
     Attributes:
         loss: Exponent of c when every loss is multiplied by c (F -> cF).

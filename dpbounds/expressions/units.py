@@ -1,4 +1,4 @@
-"""How a formula scales when the loss, the length or the data is measured in other units.
+"""Scaling of formulas when the loss, the length or the data is measured in other units.
 
 A bound on a quantity of unit u must itself scale like u: multiply every loss by c, and a bound on a gradient norm must
 be multiplied by c. A formula that does not has been transcribed wrongly, or printed wrongly.

@@ -22,7 +22,7 @@ _raw: WeakValueDictionary[int, torch.Tensor] = WeakValueDictionary()  # those wi
 
 
 def watch_gradients(parameters: Iterable[Any]) -> None:
-    """From now on, let no optimiser step on a gradient of these parameters that has no noise."""
+    """Let no optimiser step on a gradient of these parameters without noise, from now on."""
     _watch_optimizers()
     for parameter in parameters:
         if parameter.requires_grad and id(parameter) not in _watched:

@@ -46,7 +46,7 @@ _VERTEX_SEARCHES = ("wang-xu-2019/algorithm-4",)  # an exponential mechanism who
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """How much work.
+    """The amount of work.
 
     Attributes:
         gradients: Number of gradients of one record's loss; None if it is not stated.
@@ -72,7 +72,7 @@ NOT_STATED = Cost(None, None, "not stated")
 
 
 def gradients_per_record(theorem: Theorem) -> int:
-    """How many gradients of a record one step takes, at most."""
+    """Return the largest number of gradients of a record in one step."""
     return 2 if (theorem.algorithm or theorem.id) in _SPIDERS else 1
 
 

@@ -15,7 +15,7 @@ from dpbounds.theorems.record import Metric, Status
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """From which number of records on a bound says something.
+    """The number of records from which a bound is informative.
 
     Attributes:
         dataset_size: There the bound is proven to be below every trivial one; with one record less that is not so, or
@@ -78,7 +78,7 @@ class Guarantee:
 
     @property
     def like(self) -> str:
-        """With what it is ranked: in words, empty for proven bounds."""
+        """The kind of guarantees with which it is ranked: in words, empty for proven bounds."""
         if self.bound is not None:
             return ""
         words = ["orders of growth", *(["logarithms left out"] if self.logs_hidden else [])]

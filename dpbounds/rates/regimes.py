@@ -188,7 +188,7 @@ class Regime(Displayed):
 
     @property
     def pure_gap(self) -> Monomial | None:
-        """How far the best ε-DP result is from the lower bound for ε-DP, up to logarithms."""
+        """Ratio of the best ε-DP result to the lower bound for ε-DP, up to logarithms."""
         return None if self.pure_floor is None else self.value / self.pure_floor
 
     @property

@@ -35,7 +35,7 @@ class Limits:
     memory: int | None = None
 
     def steps_of(self, theorem: Theorem, given: Mapping[str, Fraction]) -> int | None:
-        """How many steps a statement's algorithm may take, as far as that is known before it is tuned."""
+        """Return the largest number of steps of a statement's algorithm, as far as it is known before tuning."""
         if self.gradients is None:
             return self.steps
         affordable = max(1, self.gradients // int(given["dataset_size"] * gradients_per_record(theorem)))
@@ -126,7 +126,7 @@ def counting(theorem: Theorem, name: str) -> Bound | None:
 
 
 def counted(theorem: Theorem, name: str, settled: Settled) -> int | None:
-    """That bound's value, rounded down; None where the statement does not count."""
+    """Return that bound's value, rounded down; None if the statement does not bound a number."""
     bound = counting(theorem, name)
     return None if bound is None else math.floor(value_of(bound.expression, settled.values).exact_upper)
 

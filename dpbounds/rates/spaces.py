@@ -1,4 +1,4 @@
-"""Which quantities grow, and how they are tied: the logarithmic axes on which orders of growth are compared."""
+"""Logarithmic axes on which orders of growth are compared: the quantities that grow, and their relations."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Space:
         return left, sign, right
 
     def reduced(self, monomial: Monomial) -> Monomial:
-        """In the axes alone: tied quantities replaced, constants and logarithms dropped."""
+        """Return the order in the axes alone: tied quantities replaced, constants and logarithms dropped."""
         return Monomial.of(dict(zip(self.axes, self.form(monomial), strict=True)))
 
     def inequalities(self, cone: Cone) -> tuple[str, ...]:

@@ -424,7 +424,7 @@ _BROADCAST = {
 
 
 def _uncompared(formula: Expr) -> Expr:
-    """With other names for Min and Max, whose sides SymPy compares whenever something is put into them."""
+    """Rename Min and Max, whose sides SymPy compares at every substitution."""
     return formula.replace(Min, _LEAST).replace(Max, _LARGEST)
 
 

@@ -233,7 +233,7 @@ _CASES = re.compile(r"(\\begin\{cases\}.*?\\end\{cases\})")
 
 
 def _breakable(formula: str, *, within_brackets: bool = False) -> str:
-    """With places between factors at which TeX may break a line if need be."""
+    """Return the formula with places between factors at which TeX may break a line."""
     pieces = _CASES.split(formula)
     shown, cases = "\N{EM SPACE}".join(pieces[::2]), iter(pieces[1::2])
     brackets = 0
@@ -431,7 +431,7 @@ def _pieces(cell: str) -> list[str]:
 
 
 def _depths(text: str) -> Iterator[int]:
-    """How many braces are open at each letter; those that are printed do not count."""
+    """Yield the number of open braces at each letter; printed ones do not count."""
     depth = 0
     for place, letter in enumerate(text):
         if text[max(place - 1, 0)] != "\\":

@@ -1,4 +1,4 @@
-"""How every picture looks: colours that survive colour blindness, dashes and marks that survive grey print."""
+"""Style of pictures: colours that survive colour blindness, dashes and marks that survive grey print."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Formula:
         return (rf"\tilde{{{self.bounding}}}" if self.logs_hidden else self.bounding) + text.join(size)
 
     def plain(self) -> str:
-        """In one line of Unicode."""
+        """Return the cell as one line of Unicode."""
         text = inline(self.expression, self.local)
         return f"{'Õ' if self.logs_hidden else 'O'}({text})" if self.order else text
 

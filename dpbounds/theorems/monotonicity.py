@@ -1,4 +1,4 @@
-"""In which quantities a part of a statement rises or falls: derived from its formula, or declared."""
+"""Monotonicity of a part of a statement: derived from its formula, or declared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which quantities a formula rises or falls, derived from the formula.
+"""Monotonicity of formulas, derived from the formula.
 
 Rules of composition come first, as for convex programs: a sum of rising terms rises, a product of factors whose sizes
 all rise keeps its sign and rises in size, a falling function of what falls rises. They speak of pairs of points, so

@@ -38,7 +38,7 @@ class Metric(Word):
 
 
 class Side(Word):
-    """In which direction the statement bounds its metric."""
+    """The direction in which the statement bounds its metric."""
 
     UPPER = "upper"
     LOWER = "lower"
@@ -46,7 +46,7 @@ class Side(Word):
 
 
 class Mode(Word):
-    """In which sense it holds."""
+    """The sense in which it holds."""
 
     EXPECTATION = "expectation"
     PROBABILITY = "probability"
@@ -87,7 +87,7 @@ class Status(Word):
 
 
 class Severity(Word):
-    """How much an erratum matters."""
+    """The severity of an erratum."""
 
     TYPO = "typo"
     HARMLESS = "harmless"

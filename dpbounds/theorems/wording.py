@@ -48,7 +48,7 @@ def claim(theorem: Theorem) -> str:
 
 
 def sense(part: Part) -> str:
-    """Which of the three kinds of numbers a part is, in words."""
+    """Return the kind of number of a part, in words."""
     if isinstance(part, Bound):
         return "bound with explicit constants"
     if isinstance(part, Rate):

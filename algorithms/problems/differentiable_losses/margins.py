@@ -17,7 +17,7 @@ _LARGEST = Fraction(1, 2**10)
 
 @lru_cache(maxsize=64)  # asked for at every step of a run
 def margin(records: int, dimension: int, tokens: int = 1) -> Fraction:
-    """By how much, relatively, a record is clipped below the bound so that computed sums differ by at most the bound.
+    """Return the relative margin below the bound to which records are clipped, so that computed sums keep it.
 
     Args:
         records: The most that are summed.

@@ -29,7 +29,7 @@ def times(factor: sympy.Expr, mean: sympy.Expr | Enclosure) -> Enclosure:
 
 
 def between(lower: list[Enclosure], upper: list[Enclosure], method: str) -> Enclosure:
-    """From the largest of proven lower bounds to the smallest of proven upper bounds."""
+    """Return the interval from the largest of proven lower bounds to the smallest of proven upper bounds."""
     precision = max(bound.precision for bound in (*lower, *upper))
     return Enclosure(
         max(bound.exact_lower for bound in lower), min(bound.exact_upper for bound in upper), method, precision

@@ -283,7 +283,7 @@ class AgainstGaussian(Wealth):
 
 
 def _correct(counts: Array) -> Array:
-    """How many guesses would have been right, by direction (P below the threshold, or above) and threshold."""
+    """Return the number of correct guesses, by direction (P below the threshold, or above) and threshold."""
     below = np.cumsum(counts, axis=1)[:, :-1]
     above = counts.sum(axis=1)[:, None] - below
     return np.stack([below[0] + above[1], above[0] + below[1]])

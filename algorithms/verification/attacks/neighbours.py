@@ -80,7 +80,7 @@ def worst_pair(problem: Any, relation: str | Relation = Relation.REPLACE_ONE, sh
 
 
 def shapes_for(problem: object) -> tuple[Shape, ...]:
-    """Which canaries there are: a curved one needs an L, and would exceed a bound on every entry of a gradient."""
+    """Return the kinds of canaries: a curved one needs an L, and would exceed a bound on every entry of a gradient."""
     return ("steep",) if isinstance(problem, BoundedEntries | LinearScores | Clipped) else ("steep", "curved")
 
 
@@ -291,7 +291,7 @@ class _Canary:
 
     @property
     def initial_gap(self: Any) -> sympy.Expr:
-        """That of the problem whose constants these are, the same on both sides."""
+        """The initial gap of the problem whose constants these are, the same on both sides."""
         base = self._base
         public = {each.name: getattr(self, each.name) for each in fields(self)}
         if "shifts" in public:

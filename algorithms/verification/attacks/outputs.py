@@ -29,7 +29,7 @@ from dpbounds.privacy.relations import Relation
 
 @singledispatch
 def candidates_of(algorithm: object) -> Callable[[Any], Array] | None:
-    """From a problem to the scores of the candidates that an algorithm chooses from; None where they are not known.
+    """Return a function from a problem to the scores of an algorithm's candidates; None if they are unknown.
 
     On a steep canary, with all other records silent, gradients are the same everywhere: so are scores of vertices.
     """

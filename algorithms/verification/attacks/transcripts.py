@@ -75,7 +75,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """Which candidate a private choice returned for R repetitions; not the scores, which are not a release.
+    """The candidate that a private choice returned for R repetitions; not the scores, which are not a release.
 
     Attributes:
         index: Shape (R,).
@@ -363,7 +363,7 @@ class Witness:
         self._understood += len(rows)
 
     def answers_of_a_run(self, repetitions: int) -> float:
-        """How many answers had a likelihood, in the mean over repetitions."""
+        """Return the mean number of answers with a likelihood, over repetitions."""
         return self._understood / repetitions
 
     def scores(self, repetitions: int) -> dict[str, Array]:
@@ -396,7 +396,7 @@ class Witness:
         last[rows] = residual
 
     def _rows(self, generators: Sequence[np.random.Generator]) -> NDArray[np.int64]:
-        """Whose answers these are, by the streams; an oracle may be asked for some of the repetitions only."""
+        """Return the repetitions of these answers, by the streams; some of the repetitions may ask alone."""
         if self._asked is None or self._asked[0] is not generators:
             if self._index and not any(generator in self._index for generator in generators):
                 self._index |= {generator: row for row, generator in enumerate(generators)}  # another root: all of them
@@ -506,7 +506,7 @@ def _log_density(answer: Answer, exact: Array) -> Array:
 
 @lru_cache(maxsize=16)
 def _kept(sampling: Truncated) -> float:
-    """How many records are kept in the mean: E min(N, B), N binomial."""
+    """Return the mean number of records that are kept: E min(N, B), N binomial."""
     law = stats.binom(sampling.records, float(sampling.sample_rate))
     return float(law.sf(np.arange(sampling.size)).sum())
 

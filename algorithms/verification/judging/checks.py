@@ -179,7 +179,7 @@ def held_below(
 
 
 def share_of(measured: Measured, bound: Enclosure) -> str:
-    """How much of a bound a measured mean is, in words."""
+    """Describe a measured mean as a part of a bound."""
     return f"{measured.mean / bound.upper if bound.upper > 0 else math.nan:.3g} of the bound"
 
 

@@ -47,7 +47,7 @@ MOST_CHECKS = 500  # number of checks among which the error is shared, even if t
 
 
 class Size(StrEnum):
-    """How long a suite may take."""
+    """The size of a suite, by time."""
 
     QUICK = "quick"  # minutes on two cores: every check at small size
     FULL = "full"  # overnight
@@ -182,7 +182,7 @@ def always_bounded(theorem: str, name: str, cells: CellsAt, quantity: Quantity, 
 
 
 def rate_bounded(theorem: str, name: str, cells: CellsAt, failure: Promise) -> Checks:
-    """How often a cell counted (``hits`` of ``draws``) that a bound was exceeded is at most ω."""
+    """Check that the rate at which a bound is exceeded (``hits`` of ``draws`` in a cell) is at most ω."""
     return _estimated(theorem, name, cells, failure, ("hits", "draws"), Mode.PROBABILITY)
 
 

@@ -41,7 +41,7 @@ _LEAST_ERROR = 1e-12  # least error of a logarithm in double precision
 
 
 class Finding(StrEnum):
-    """How a measured exponent relates to the predicted one."""
+    """The relation of a measured exponent to the predicted one."""
 
     MATCHES = "matches"
     BETTER = "better than promised"

@@ -88,7 +88,7 @@ class Line:
 
     @property
     def factor(self) -> float:
-        """How much is lost: right over left."""
+        """The loss of the line: right over left."""
         return self.right / self.left if self.left > 0 else math.nan
 
 

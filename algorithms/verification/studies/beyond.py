@@ -101,7 +101,7 @@ def deviations(method: WarmStartedPathNoise, problem: Landscape, failure: Fracti
 
 
 def population(records: int, failure: str, epsilon: float, repetitions: int, seed: int) -> Numbers:
-    """How often a run, on records of its own each, misses κ-stationarity of the population risk; κ as it is promised.
+    """Return the rate at which runs, each on new records, miss κ-stationarity of the population risk.
 
     The runs succeed on their records but for ζ/2; then u₁ and u₂ of the statement are added. No point of the net is a
     minimiser, so that runs walk.

@@ -134,7 +134,7 @@ def constrained(
 
 
 def operator_norm(dimension: int, failure: float, draws: int, seed: int) -> Numbers:
-    """How often symmetric noise, N(0, 1) on, N(0, 1/2) off the diagonal, has an operator norm above its tail bound."""
+    """Return how often the norm of symmetric noise, N(0, 1) on, N(0, 1/2) off the diagonal, exceeds its bound."""
     generator = np.random.default_rng(seed)
     limit = math.sqrt(2) * (math.sqrt(dimension) + math.sqrt(math.log(2 / failure)))
     above, hits = np.triu_indices(dimension), 0

@@ -106,7 +106,7 @@ _SMALL, _LARGE = (50, 100, 200), (1000, 4000, 8000)
 
 
 def _quantile(result: Result) -> Enclosure:
-    """With a probability of 1 - e^-t no more than Lemma 4.2 says."""
+    """Return the value of Lemma 4.2, which the excess exceeds with probability e^-t at most."""
     method, problem = at_cell(net_choice.posed, result)
     given = {"dataset_size": problem.records, "dimension": 1, "epsilon": 1, "tail_exponent": _TAIL}
     lipschitz, diameter = evaluate(problem.lipschitz, {}), 2 * method.net.radius

@@ -85,7 +85,7 @@ def printed_search(records: int, seed: int) -> Numbers:
 
 
 def attacked(candidates: int, variant: Variant, sign: int, draws: int, seed: int) -> Numbers:
-    """How often the literal algorithm returns the last point, on one of two neighbouring datasets."""
+    """Return the rate at which the literal algorithm returns the last point, on one of two neighbouring datasets."""
     planted = attack(candidates, variant=variant)
     index = ran((planted.selection, planted.neighbours[0 if sign > 0 else 1]), draws, seed).outputs["index"]
     return {"hits": float((index == candidates - 1).sum()), "draws": float(draws)}

@@ -153,7 +153,7 @@ class Store:
 
     @property
     def set_aside(self) -> int:
-        """How many finished rows are of other code, and not used."""
+        """Return the number of finished rows of other code, which are not used."""
         ((found,),) = self._all("select count(*) from finished where code <> ?", self.code)
         return int(found)
 

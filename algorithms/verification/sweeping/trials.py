@@ -55,7 +55,7 @@ def spending(run: Run) -> Numbers:
 
 
 def step_count(run: Run) -> Numbers:
-    """How many steps a run took."""
+    """Return the number of steps of a run."""
     return {"steps": float(run.steps)}
 
 
@@ -83,7 +83,7 @@ def at_cell(function: Callable[..., T], result: Result) -> T:
 def bound_of(
     *arguments: Any, method: str = "bound", posed: Callable[..., Any] | None = None
 ) -> Callable[[Result], Enclosure]:
-    """From a result to the explicit bound of its algorithm on its problem.
+    """Return a function from a result to the explicit bound of its algorithm on its problem.
 
     Args:
         arguments: Arguments of the bound, after the problem.

@@ -1,4 +1,4 @@
-"""How ε or δ is computed: one function per method, each from a question to an answer."""
+"""Accounting methods: one function per method, each from a question to an answer."""
 
 from __future__ import annotations
 

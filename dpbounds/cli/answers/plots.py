@@ -154,7 +154,7 @@ def _columns(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, ...], 
 
 
 def tightness(rows: Sequence[Row]) -> Figure:
-    """How far each bound is from the worst instance known."""
+    """Draw the ratio of each bound to the worst instance known."""
     from dpbounds.render.intervals import Interval, intervals
 
     found = [finding for row in rows for finding in row.findings]

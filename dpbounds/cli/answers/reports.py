@@ -182,7 +182,7 @@ def _lead(relation: Relation, epsilon: End, delta: End, curve: ProvenCurve) -> s
 
 
 def _guessed(curve: ProvenCurve) -> str:
-    """How often the best guess between two neighbours is right at most, from δ(0)."""
+    """Return the largest success rate of a guess between two neighbours, from δ(0)."""
     return percent((1 + curve.uppers[0]) / 2)
 
 

@@ -47,7 +47,7 @@ _OTHERWISE = ("problem", "epsilon", "delta", "relation", "noise")  # given in ot
 
 
 class Records(NamedTuple):
-    """How a person's records are read, as for ``dpbounds demo``."""
+    """Options for reading the user's own records, as for ``dpbounds demo``."""
 
     data: Path | None = None
     label: str | None = None

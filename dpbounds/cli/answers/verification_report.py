@@ -86,7 +86,7 @@ def _slope(one: Outcome) -> SlopeCheck | None:
 
 
 def _chosen_problems(outcomes: Sequence[Outcome]) -> list[str]:
-    """Which exponents were measured on a problem that was chosen because they show there, and the others."""
+    """Return the exponents on chosen problems, where they can be observed, and those on the others."""
     found = [(one, check) for one in outcomes if (check := _slope(one)) is not None and check.chosen]
     if not found:
         return []

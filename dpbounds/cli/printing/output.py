@@ -1,4 +1,4 @@
-"""How the verbs print: numbers that round outwards, aligned lines for people, one JSON object for programs."""
+"""Output of the verbs: numbers rounded outwards, aligned lines for people, one JSON object for programs."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _up_to(number: Fraction | float, limit: Fraction) -> str:
 
 
 def explained(proofs: Iterable[tuple[str, Proof]], role: str) -> list[dict[str, object]]:
-    """How each class of neighbours was proven, as plain data; the role is "dominates" or "attack"."""
+    """Return the proof of each class of neighbours as plain data; the role is "dominates" or "attack"."""
     return [
         {
             "order": order,

@@ -36,7 +36,7 @@ ALLOCATION_OPTIONS = options(
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """How records are allocated to the batches of all epochs.
+    """The allocation of records to the batches of all epochs.
 
     Attributes:
         batches: Number of batches of an epoch; None if it is the unknown.
@@ -66,7 +66,7 @@ class Allocation:
         return BallsInBins(release, self.batches, self.epochs, redraw=self.redraw)
 
     def in_words(self) -> str:
-        """How batches are drawn, without the noise."""
+        """Describe the sampling scheme, without the noise."""
         each = "one" if self.participations == 1 else str(self.participations)
         of = "the" if self.batches is None else str(self.batches)
         often = "drawn anew every epoch" if self.redraw else "the same in every epoch"
@@ -140,7 +140,7 @@ def refuse_allocation(given: dict[str, Any], where: str) -> None:
 
 
 def _batches_of(given: dict[str, Any], scheme: str) -> int:
-    """How many batches of an expected size an epoch has; where it is not whole, one less, of more records each."""
+    """Return the number of batches of an expected size; if it is not whole, it is rounded down, for larger batches."""
     size, records = given["batch_size"], given["dataset_size"]
     if records is None:
         raise missing(

@@ -1,4 +1,4 @@
-"""How `run` draws the batches of a training run: options, and the scheme or the matrix that they describe."""
+"""Sampling options of `run`, and the scheme or the matrix that they describe."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ DRAWING_OPTIONS = options(
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """How batches are drawn.
+    """The sampling scheme of a run.
 
     Attributes:
         scheme: None for all records.

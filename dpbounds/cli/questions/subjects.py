@@ -194,7 +194,7 @@ def training_parameters(training: Training) -> dict[str, object]:
 
 
 def hidden_parameters(hidden: Epochs) -> dict[str, object]:
-    """How an only published last iterate was reached, for JSON."""
+    """Return the parameters of training for the last iterate alone, for JSON."""
     steps = hidden.smoothness_step
     told = [output.json_given(each) for each in steps] if isinstance(steps, tuple) else output.json_given(steps)
     decay = output.json_given(hidden.weight_decay_step)

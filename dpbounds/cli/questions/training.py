@@ -384,7 +384,7 @@ def _read_shuffled(given: dict[str, Any], made: Callable[..., Training], unknown
 
 
 def _batches(given: dict[str, Any], asked: str) -> tuple[int, Fraction]:
-    """How many batches of one size there are, and the share of the records in a smaller one at the end."""
+    """Return the number of batches of one size, and the share of the records in a smaller last one."""
     batch: int | None = given["batch_size"]
     size: int | None = given["dataset_size"]
     if given["batches"] is not None:
@@ -432,7 +432,7 @@ def _refuse_without_last_iterate(given: dict[str, Any]) -> None:
 
 
 def _hidden(given: dict[str, Any], relation: Relation, unknown: str | None) -> Epochs:
-    """How the last iterate is reached, where nothing else is published."""
+    """Describe the training, if only the last iterate is published."""
     asked = f"--release {LAST_ITERATE}"
     if unknown == "sample-rate":
         raise InvalidValue("--solve", unknown, f"noise, epochs or batches with {asked}")

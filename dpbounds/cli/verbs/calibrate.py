@@ -148,7 +148,7 @@ def command(
 
 
 def _explain(found: Calibration) -> None:
-    """How it is proven that the value suffices, as ``dpbounds epsilon --explain`` says it of the mechanism."""
+    """Print the proof that the value suffices, as ``dpbounds epsilon --explain`` does for the mechanism."""
     from dpbounds.cli.answers.explanation import print_explanation
     from dpbounds.cli.answers.methods import Question, certified
 

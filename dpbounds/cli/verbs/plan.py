@@ -189,7 +189,7 @@ def _values(words: tuple[str, ...], quantities: dict[str, str | None]) -> dict[s
 
 
 def _with_constants(values: dict[str, Fraction], records: Records, metric: str) -> dict[str, Fraction]:
-    """With n, d and the constants of a person's records, which are public bounds: nothing is read off the data."""
+    """Add n, d and the constants of the user's records, which are public bounds and not computed from the data."""
     from dpbounds.algorithms.oracles import at_least
     from dpbounds.expressions.symbols import by_name
 

@@ -257,7 +257,7 @@ def _without_all_levels(product: Product, asked: Question) -> Proof | None:
 
 
 def _by_largest_losses(product: Product, asked: Question, tolerance: float) -> Proof | None:
-    """From the largest losses: ε where δ buys next to nothing less than their sum, δ where ε is next to it."""
+    """Return bounds by the largest losses: ε near their sum for tiny δ, or δ for ε near it."""
     by_largest_losses = epsilon_by_largest_losses if asked.target.for_epsilon else delta_by_largest_losses
     try:
         found = by_largest_losses(product, asked.target.value)
@@ -294,7 +294,7 @@ def _infinite_losses(product: Product, delta: Fraction) -> bool:
 
 
 def _groups_for(product: Product, asked: Question) -> int | None:
-    """How many groups of levels fit into the time of one question; None where all levels do."""
+    """Return the number of groups of levels for the time of one question; None if all levels fit."""
     if len(product) <= _MANY:
         return None
     gaussian = as_gaussian(product)
@@ -310,7 +310,7 @@ def _groups_for(product: Product, asked: Question) -> int | None:
 
 
 def _frequencies(few: GaussianProduct, asked: Question) -> int:
-    """How many frequencies a plain contour for few distributions takes, roughly."""
+    """Estimate the number of frequencies of a plain contour for few distributions."""
     target = asked.target.value
     log_delta = math.log(target.numerator) - math.log(target.denominator) if asked.target.for_epsilon else None
     epsilon = None if asked.target.for_epsilon else float(target)

@@ -229,7 +229,7 @@ class Crossing:
         return y, last
 
     def _step(self, last: float, y: float) -> float:
-        """How far to go on: half as far again as the estimates at the last two places say, at most a factor of 2."""
+        """Return the length of the next step: half as far again as estimated, at most a factor of 2."""
         far, near = self._guess(last), self._guess(y)
         if last == y or not far > near:
             return math.log(2)
@@ -363,5 +363,5 @@ class Crossing:
 
 
 def _undecided(found: Excess) -> float:
-    """How wide a proof is that does not decide; 0 where it does, or where it is of no use."""
+    """Return the width of a proof that does not decide; 0 if it decides, or is of no use."""
     return 0.0 if found.suffices or found.fails or not found.useful else found.upper - found.lower

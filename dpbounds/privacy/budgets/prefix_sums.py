@@ -1,4 +1,4 @@
-"""How well prefix sums come out of a stream with correlated noise, and the coefficients that do it best.
+"""The error of prefix sums of a stream with correlated noise, and the coefficients with the smallest error.
 
 The search for coefficients is floating point, by a library; what is found is rounded to decimals, and what it costs and
 what its error is are proven of these (``matrices.md``, section 6).

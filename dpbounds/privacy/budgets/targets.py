@@ -110,7 +110,7 @@ def calibrate_by_renyi(
 
 
 def _least_noise(factory: Callable[[Fraction], Mechanism], keeps: Callable[[Mechanism], bool]) -> Fraction:
-    """By bisection of the logarithm; what is returned was itself found to suffice."""
+    """Return the least noise by bisection of the logarithm; the returned value was itself found to suffice."""
     demand_function("factory", factory)
 
     def suffices(noise: float) -> bool:

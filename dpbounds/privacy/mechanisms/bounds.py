@@ -1,4 +1,4 @@
-"""How the pairs that dominate a composition follow from those of its parts.
+"""Dominating pairs of a composition, from those of its parts.
 
 For every class of ordered neighbours there is one product of pairs that dominates the mechanism, and there are products
 that some mechanism of the description, on some two datasets of the class, attains. There is one class, unless blocks

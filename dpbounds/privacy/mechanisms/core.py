@@ -65,7 +65,7 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """How private a release is among those of one family, which differ in one number only.
+    """A measure of the loss of releases of one family, which differ in one number only.
 
     Attributes:
         family: The common properties of the family.

@@ -101,7 +101,7 @@ class Declared(Mechanism):
         )
 
     def _links(self, order: Order) -> int:
-        """How many links of the declared relation one step of that order takes: 1, or 2 (out, then in)."""
+        """Return the number of links of the declared relation for one step of that order: 1, or 2 (out, then in)."""
         if order in self.relation.orders:
             return 1
         match order:

@@ -1,4 +1,4 @@
-"""From Rényi divergences to (ε, δ), and back to the budget that a target leaves, as proven formulas.
+"""Conversion of Rényi divergences to (ε, δ), and of a target to a budget, as proven formulas.
 
 D_λ is the Rényi divergence of order λ > 1, u = λ - 1, and ρ-zCDP means D_λ <= λρ for every λ > 1. Every number that
 comes out is an exact fraction, rounded to the safe side from a ball. Sections are those of ``conversions.md`` beside

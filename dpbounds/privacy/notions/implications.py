@@ -82,7 +82,7 @@ class Goal:
         return notion.parameters if self.epsilon is None else notion.parameters[::-1]
 
     def distance(self, relation: Relation) -> int:
-        """How many steps of a relation lie between the wanted neighbours: a replacement is two of any other."""
+        """Return the number of steps of a relation between the wanted neighbours: a replacement is two of any other."""
         return self.group if relation is self.relation else 2 * self.group
 
 

@@ -97,7 +97,7 @@ class RenyiDP(Notion):
 
 @dataclass(frozen=True, slots=True, init=False)
 class GaussianDP(Notion):
-    """No easier to distinguish than N(μ, 1) and N(0, 1), at every error level; μ >= 0. Dong, Roth & Su 2022."""
+    """μ-GDP: at most as distinguishable as N(μ, 1) and N(0, 1), at every error level; μ >= 0. Dong, Roth & Su 2022."""
 
     mu: Fraction
 

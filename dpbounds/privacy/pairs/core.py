@@ -25,7 +25,7 @@ Costs = tuple[Fraction, ...]  # costs of a pair: larger in each component implie
 
 
 class Direction(StrEnum):
-    """Which of the two distributions of a sampled pair is the mixture."""
+    """The distribution of a sampled pair that is the mixture."""
 
     REMOVE = "remove"  # the first: the record's contribution is in it
     ADD = "add"  # the second
@@ -60,13 +60,13 @@ class Other(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """How often the record takes part: Binomial(slots, rate) times, so at most once where there is one slot."""
+    """The number of participations of the record: Binomial(slots, rate), at most 1 with one slot."""
 
     rate: Fraction
     slots: int = 1
 
     def in_words(self, write: Writer) -> str:
-        """How often, in words."""
+        """Describe the number of participations."""
         rate = write(self.rate)
         return (
             f"with probability {rate}" if self.slots == 1 else f"drawn {self.slots} times with probability {rate} each"
@@ -74,7 +74,7 @@ class Draws:
 
 
 class Moments(Flag):
-    """How much is claimed of a pair's Rényi divergences.
+    """Kinds of claims on a pair's Rényi divergences.
 
     If one profile represents a class of pairs, their divergences can be smaller than those of the profile.
     """
@@ -172,7 +172,7 @@ class Pair(ABC):
 
     @property
     def participation(self) -> Draws:
-        """How often the record takes part."""
+        """The number of participations of the record."""
         return Draws(Fraction(1))
 
     @property
@@ -258,7 +258,7 @@ class Pair(ABC):
 
     @property
     def moments(self) -> Moments:
-        """How much is claimed of ``log_moment``."""
+        """The claims on ``log_moment``."""
         return self.claims
 
     @property
@@ -312,7 +312,7 @@ class Pair(ABC):
         return Fraction(1)
 
     def lost_bits(self, order: Fraction) -> int:
-        """How many bits E_Q (dP/dQ)^λ hides next to 1, where that is known beforehand; a hint, which proves nothing."""
+        """Estimate the bits of E_Q (dP/dQ)^λ that are lost next to 1; a hint, which proves nothing."""
         return hidden_bits(order, Fraction(1), Fraction(1))
 
 

@@ -105,7 +105,7 @@ class DrawnGaussians(GaussianDraws, DirectedPair):
         )
 
     def distribution(self) -> LossDistribution:
-        """By the x at which the loss takes a value: it increases in x."""
+        """Return the distribution by the x at which the loss takes a value: it increases in x."""
         import numpy as np
 
         from dpbounds.privacy.pairs.gaussian_sums import Places, RatioSum, Weights, tails_growing, tails_shrinking
@@ -182,7 +182,7 @@ class ReplacedGaussians(GaussianDraws, SymmetricPair):
         )
 
     def distribution(self) -> LossDistribution:
-        """By the t of the supremum."""
+        """Return the distribution by the t of the supremum."""
         absent = (self.draws.slots * (-ball(self.draws.rate)).log1p()).exp()
         return _replaced(absent, *counts_of(self.draws), ball(self.squared_shift).sqrt())
 
@@ -217,17 +217,17 @@ class ReplacedGroup(SymmetricPair):
         )
 
     def distribution(self) -> LossDistribution:
-        """By the t of the supremum."""
+        """Return the distribution by the t of the supremum."""
         absent, *weights = map(ball, self.chances)
         return _replaced(absent, weights, arb(0), ball(self.squared_shift).sqrt())
 
     @property
     def tagged(self) -> TaggedGaussians:
-        """How many it holds is known: which spends no less."""
+        """Return the pair in which the number of group members is known, which spends no less."""
         return TaggedGaussians(tuple((j**2 * self.squared_shift, chance) for j, chance in enumerate(self.chances)))
 
     def revealed(self) -> Product | None:
-        """All of the group in the batch."""
+        """Return the pair with all of the group in the batch."""
         return ((ShiftedGaussians((len(self.chances) - 1) ** 2 * self.squared_shift), 1),)
 
     def log_moment(self, order: Fraction) -> arb:

@@ -177,7 +177,7 @@ class RenyiProfile(PublicPair):
         return Fraction(1) if self.rho is None else 1 / self.rho
 
     def log_moment(self, order: Fraction) -> arb:
-        """That of the curve, which is smaller than that of the profile."""
+        """Return the moment of the curve, which is smaller than that of the profile."""
         return _from_curve(self, order)
 
     def closed_log_moment(self, order: arb) -> arb:
@@ -234,7 +234,7 @@ class TwoGuarantees(SymmetricPair):
         return self.replaced.revealed()
 
     def zcdp_rho(self) -> Fraction:
-        """That of the full batch."""
+        """Return the ρ of the full batch."""
         return self.replaced.zcdp_rho()
 
     def log_moment(self, order: Fraction) -> arb:

@@ -135,7 +135,7 @@ class SampledLaplaces(SymmetricPair):
         return ((ShiftedLaplaces(2 * self.shift), 1),)
 
     def zcdp_rho(self) -> Fraction:
-        """That of the full batch."""
+        """Return the ρ of the full batch."""
         return ShiftedLaplaces(2 * self.shift).zcdp_rho()
 
     def log_moment(self, order: Fraction) -> arb:

@@ -88,7 +88,7 @@ class TwoResponses(AtomicPair, PublicPair):
         return Responses(2 * k * self.epsilon)
 
     def zcdp_rho(self) -> Fraction:
-        """That of a response with 2ε, which dominates it."""
+        """Return the ρ of a response with 2ε, which dominates it."""
         return Responses(2 * self.epsilon).zcdp_rho()
 
 
@@ -121,7 +121,7 @@ class FourPoints(AtomicPair, PublicPair):
         return FourPoints(k * self.epsilon, min(Fraction(1), _grown(self.delta, self.epsilon, k)))
 
     def zcdp_rho(self) -> Fraction:
-        """That of a randomised response at δ = 0; else none."""
+        """Return the ρ of a randomised response at δ = 0; else None."""
         return Responses(self.epsilon).zcdp_rho() if self.delta == 0 else Pair.zcdp_rho(self)
 
 

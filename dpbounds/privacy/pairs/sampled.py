@@ -86,13 +86,13 @@ class OnDraws(DirectedPair):
         return rough_variance_of_draws(self.draws, self.base.rough_variance())
 
     def zcdp_rho(self) -> Fraction:
-        """That of the base, for at most one draw: a sample gains nothing at large orders."""
+        """Return the ρ of the base, for at most one draw: a sample has no gain at large orders."""
         if self.draws.slots > 1:
             return Pair.zcdp_rho(self)
         return (self.base.mirrored() if self.direction is Direction.ADD else self.base).zcdp_rho()
 
     def lost_bits(self, order: Fraction) -> int:
-        """By the rate and the noise of the base."""
+        """Estimate the lost bits by the rate and the noise of the base."""
         return hidden_bits(order, min(Fraction(1), self.draws.rate * self.draws.slots), self.base.spread)
 
     @property
@@ -155,7 +155,7 @@ class Sampled(OnDraws):
         return self.base.atom_count
 
     def log_moment(self, order: Fraction) -> arb:
-        """By the base's own proof for samples, by an integral, or by a bound from the base's moments."""
+        """Return the moment by the base's proof for samples, by an integral, or by a bound from its moments."""
         if self.draws.rate == 1:
             whole = self.base.enlarged(self.draws.slots)
             return (whole.mirrored() if self.direction is Direction.ADD else whole).log_moment(order)
@@ -173,14 +173,14 @@ class Sampled(OnDraws):
 
     @property
     def add_spends_less(self) -> bool:
-        """Also for add, where the base is symmetric: the lemma on reversal."""
+        """Return whether add spends less, also for a symmetric base, by the lemma on reversal."""
         if self.direction is Direction.ADD:
             return self.base.is_known and self.base.mirrored() == self.base
         return self.mirrored() == self
 
     @property
     def has_integral(self) -> bool:
-        """That of the base, but for several draws of what is a sample itself."""
+        """Whether the base has an integral; not for several draws of a sample."""
         nested = isinstance(self.base, Sampled | SampledGaussians)
         return self.base.has_integral and (self.draws.slots == 1 or not nested)
 
@@ -234,7 +234,7 @@ class Diluted(Pair):
         return f"[{base}] with probability {rate}, else nothing; which of the two is known"
 
     def distribution(self) -> LossDistribution:
-        """That of the base with all masses times the rate, and the rest of both distributions at loss 0."""
+        """Return the distribution of the base with all masses times the rate, and the other mass at loss 0."""
         return diluted(ball(self.rate), self.base.distribution())
 
     @property
@@ -260,7 +260,7 @@ class Diluted(Pair):
         return Diluted(rate, self.base.with_costs(tuple(others)) if others else self.base)
 
     def zcdp_rho(self) -> Fraction:
-        """That of the base: nothing is gained at large orders."""
+        """Return the ρ of the base: there is no gain at large orders."""
         return self.base.zcdp_rho()
 
     def log_moment(self, order: Fraction) -> arb:
@@ -309,11 +309,11 @@ class Combined(Pair):
         raise UnsupportedMechanism(f"the distribution of several pairs taken as one has no closed form: {self}")
 
     def mirrored(self) -> Pair:
-        """Each pair mirrored."""
+        """Return the product of the mirrored pairs."""
         return Combined(tuple((pair.mirrored(), count) for pair, count in self.product))
 
     def revealed(self) -> Product | None:
-        """All of its pairs together."""
+        """Return the composition of all pairs."""
         return revealed(self.product)
 
     def zcdp_rho(self) -> Fraction:

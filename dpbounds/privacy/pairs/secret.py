@@ -60,7 +60,7 @@ class ShuffledBatches(DirectedPair):
         return f"[{self.base.in_words(write)}] in one of {self.batches} shuffled batches, which one being secret"
 
     def distribution(self) -> LossDistribution:
-        """That of the base, which dominates it."""
+        """Return the distribution of the base, which dominates it."""
         return self.base.distribution()
 
     def revealed(self) -> Product | None:
@@ -68,11 +68,11 @@ class ShuffledBatches(DirectedPair):
         return ((self.base, 1),)
 
     def zcdp_rho(self) -> Fraction:
-        """That of the base."""
+        """Return the ρ of the base."""
         return self.base.zcdp_rho()
 
     def log_moment(self, order: Fraction) -> arb:
-        """That of the base."""
+        """Return the moment of the base."""
         return self.base.log_moment(order)
 
 
@@ -92,12 +92,12 @@ class SecretSteps(DirectedPair):
     @property
     @abstractmethod
     def places(self) -> int:
-        """How many steps a record may be in."""
+        """The number of steps in which a record may be."""
 
     @property
     @abstractmethod
     def times(self) -> int:
-        """How many of them it is in."""
+        """The number of steps in which it is."""
 
     @property
     @abstractmethod

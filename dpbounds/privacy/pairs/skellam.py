@@ -57,7 +57,7 @@ class ShiftedSkellams(PublicPair):
         return ShiftedSkellams(1 / costs[0], self.distance, self.scalar)
 
     def rough_variance(self) -> float:
-        """That of the continuous Gaussian."""
+        """Return the variance of the continuous Gaussian."""
         return float(self.distance**2 / self.variance)
 
     def _enlarged(self, k: int) -> Pair | None:

@@ -1,4 +1,4 @@
-"""How often a Poisson sample is cut to a largest size, and which sizes of datasets are taken together.
+"""The probability of truncation of a Poisson sample, and ranges of dataset sizes.
 
 Everything is rounded to the side on which the pairs of ``truncated.md`` still dominate (or, for ``least_rate``, are
 still attained).

@@ -32,7 +32,7 @@ def up_to(bound: arb) -> arb:
 
 
 def nats() -> float:
-    """How small, as -log, what is left out may be without being seen at the working precision."""
+    """Return the accuracy, as -log, below which omitted terms are invisible at the working precision."""
     return 0.69 * (working_bits() - 10)
 
 

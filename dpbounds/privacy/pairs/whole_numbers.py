@@ -61,7 +61,7 @@ class ShiftedDiscreteLaplaces(AtomicPair, PublicPair):
         return discrete_laplaces(self.parameter, k * self.distance)
 
     def zcdp_rho(self) -> Fraction:
-        """That of the pure pair, which dominates it."""
+        """Return the ρ of the pure pair, which dominates it."""
         return Responses(self.parameter * self.distance).zcdp_rho()
 
 

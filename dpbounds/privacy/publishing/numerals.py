@@ -57,7 +57,7 @@ def exact_text(value: Fraction) -> str:
 
 
 def _power_of(base: int, number: int) -> int:
-    """How often ``base`` divides a number (0 for the number 0)."""
+    """Return the multiplicity of ``base`` in a number (0 for the number 0)."""
     power = 0
     while number and number % base == 0:
         number, power = number // base, power + 1

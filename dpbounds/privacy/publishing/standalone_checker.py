@@ -135,7 +135,7 @@ def shown(value: Fraction, rounding: str = ROUND_CEILING) -> str:
 
 
 # --- limits.py --------------------------------------------------------------------------------------------------------
-# How much is read, and how much work is done, at most.
+# Limits on the size of files, and on the work.
 
 # what is read: bytes of the file, brackets in one another, characters of a JSON number, releases, repetitions of one
 BYTES, NESTING, JSON_DIGITS, RELEASES, COUNT = 16 * 2**20, 32, 1_000, 10_000, 10**30
@@ -274,7 +274,7 @@ def finite(record: object, name: str) -> float:
 
 
 # --- relations.py -----------------------------------------------------------------------------------------------------
-# Which datasets are neighbours, and the orders of two neighbours.
+# Neighbouring relations, and the orders of two neighbours.
 
 RELATIONS = {
     "add-or-remove-one": "two datasets are neighbours when one is the other plus one record",
@@ -316,7 +316,7 @@ def claim_in_words(claim: dict[str, Any]) -> str:
 
 
 def relation_in_words(claim: dict[str, Any]) -> str:
-    """Which datasets are neighbours."""
+    """Return the definition of neighbouring datasets."""
     group = claim.get("group_size", 1)
     more = "" if group == 1 else f"; here for up to {group} records at once, the same throughout"
     return RELATIONS[claim["relation"]] + more
@@ -1383,7 +1383,7 @@ def mean_profile(grid: Grid, found: Ratios, bins: int, order: str) -> Profile:
     lost = found.lost * scale
 
     def below(at: arb) -> int:
-        """How many points lie below, ``at`` in units."""
+        """Return the number of points below, ``at`` in units."""
         return bisect_right(places, only_whole(at.floor(), "a threshold between points of the grid"))
 
     def removed(alpha: arb) -> arb:
@@ -1442,7 +1442,7 @@ class Exchanged:
             raise NotCovered("steps allocated in secret with so little noise, under replace-one")
 
     def __call__(self, alpha: arb) -> arb:
-        """By symmetry from α >= 1; then at the next number e^(k 2^-30) below, of which there are fewer."""
+        """Return the value by symmetry from α >= 1; then at the next number e^(k 2^-30) below, to use fewer."""
         if alpha < 1:
             return 1 - alpha + alpha * self(1 / alpha)
         k = math.floor(float(alpha.log().mid()) * 2**30 + 0.5) - 1
@@ -1973,7 +1973,7 @@ class Gaussian(Scheme):
         return False
 
     def is_attained(self, release: dict[str, Any]) -> bool:
-        """By a single record."""
+        """Return True: a single record attains it."""
         return True
 
     def product(self, release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:
@@ -2146,7 +2146,7 @@ class Shuffles:
         self.known: dict[int, list[list[tuple[int, fmpz_poly]]]] = {}
 
     def window(self, epoch: int, first: int, second: int) -> arb:
-        """From a position to one in the next epoch (0 where an iterate is published between), or to the end."""
+        """Return the window from a position to the next epoch (0 if an iterate is published between), or to the end."""
         return self.cost(epoch * self.m + first, min((epoch + 1) * self.m + second, self.m * self.epochs))
 
     def dearest(self, epoch: int, block: tuple[int, int], second: int) -> tuple[int, fmpz_poly]:
@@ -2160,13 +2160,13 @@ class Shuffles:
         return k, fmpz_poly([(1 << 32) - up, up])
 
     def moved_up(self, at: arb, low: int, high: int) -> int:
-        """How much, in units of 2^-32, of a mass between two places goes to the higher one."""
+        """Return the part, in units of 2^-32, of a mass between two places that goes to the higher one."""
         low_root, root, high_root = arb(low).sqrt(), at.sqrt(), arb(high).sqrt()
         share = 1 / (1 + self.fall ** (high - low) * (high_root - root) / (root - low_root))
         return min(1 << 32, rounded_up(share, 32))
 
     def steps(self, epoch: int) -> list[list[tuple[int, fmpz_poly]]]:
-        """From every block to every block in the next epoch."""
+        """Return the steps from every block to every block in the next epoch."""
         key = epoch if self.changing else 0
         if key not in self.known:
             with ctx.workprec(512):
@@ -2308,7 +2308,7 @@ class LastIterate(Scheme):
         return Spent(steps=[(found, 1)])
 
     def sampling(self, release: dict[str, Any]) -> None:
-        """It has no noise of its own."""
+        """Return None: it has no separate noise."""
 
     def words(self, release: dict[str, Any]) -> str:
         """Noise and decay are rounded down, steps up."""
@@ -2399,14 +2399,14 @@ def squared_norms(matrix: dict[str, Any], steps: int) -> list[Fraction]:
 
 
 def bands_of(matrix: dict[str, Any]) -> int:
-    """How many diagonals hold all that is not 0; the main one counts."""
+    """Return the number of diagonals that hold all entries that are not 0, including the main one."""
     if matrix["kind"] == "toeplitz":
         return len(matrix["coefficients"])
     return max(len(row) - next(j for j, value in enumerate(row) if value) for row in matrix["rows"])
 
 
 def steps_in(given: dict[str, Any]) -> int:
-    """How many rows there are."""
+    """Return the number of rows."""
     return len(given["rows"]) if "rows" in given else int(given["steps"])
 
 
@@ -2589,11 +2589,11 @@ class Matrix(Scheme):
             raise Malformed(f"participation balls-in-bins, which version {version} does not have")
 
     def is_drawn(self, release: dict[str, Any]) -> bool:
-        """With balls in bins."""
+        """Return whether bins are drawn."""
         return bool(release["participation"] == BINNED)
 
     def is_attained(self, release: dict[str, Any]) -> bool:
-        """By sums of equal terms: all overlaps of columns count in full."""
+        """Return whether it is attained, by sums of equal terms: all overlaps of columns count in full."""
         given, how = release["matrix"], (release["participation"], release["sample_rate"])
         values = given.get("coefficients") or [value for row in given.get("rows", ()) for value in row]
         return how == ("fixed-order", None) and all(value >= 0 for value in values)
@@ -2617,7 +2617,7 @@ class Matrix(Scheme):
         return found * (4 if relation == "replace-one" else 1) / variance, Sampled()
 
     def spent(self, release: dict[str, Any], order: str, relation: str, aim: Aim) -> Spent:
-        """With balls in bins strides are hints."""
+        """Return what the rows spend; with balls in bins, strides are hints."""
         if not self.is_drawn(release):
             return super().spent(release, order, relation, aim)
         stride = aim.choice("strides") if aim.waiting.get("strides") else release["separation"]
@@ -2626,7 +2626,7 @@ class Matrix(Scheme):
         return Spent(steps=of_binned_matrix(release, order, stride, aim))
 
     def sampling(self, release: dict[str, Any]) -> None:
-        """It has no noise of its own."""
+        """Return None: it has no separate noise."""
 
     def words(self, release: dict[str, Any]) -> str:
         """Describe the encoder and the participation pattern."""

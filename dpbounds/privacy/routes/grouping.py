@@ -42,11 +42,11 @@ class _Group:
 
     @property
     def count(self) -> int:
-        """How many releases."""
+        """The number of releases."""
         return sum(number for _, _, number in self.members)
 
     def widths(self) -> list[float]:
-        """How far rounding in each cost alone may move what the group spends; in floating point, decides nothing."""
+        """Estimated effect of rounding in each cost alone; in floating point, decides nothing."""
         (low, high), (pair, _, _), count = self.box, self.members[0], self.count
         top = pair.with_costs(high).rough_variance()
         return [

@@ -1,4 +1,4 @@
-"""From a proven curve δ(ε) to a proven ε(δ) = inf{ε >= 0 : δ(ε) <= δ}.
+"""Inversion of a proven curve δ(ε) to a proven ε(δ) = inf{ε >= 0 : δ(ε) <= δ}.
 
 Only two inequalities carry the proof, whatever the search did before: δ_upper(hi) <= δ gives ε(δ) <= hi, and
 δ_lower(lo) > δ gives ε(δ) >= lo, because δ(·) is non-increasing.

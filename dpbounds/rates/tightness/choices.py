@@ -88,7 +88,7 @@ def likely_at_lemma_4_2(at: Values) -> Fraction:
 
 
 def likely_at_equation_2(at: Values) -> Fraction:
-    """With half of ε, missed with probability > 2√d/(εn)."""
+    """Return the value that is exceeded with probability > 2√d/(εn), for half of ε."""
     failure = 2 * to_arb(at["dimension"]).sqrt() / to_arb(at["epsilon"] * at["dataset_size"])
     return _of_definition_4_1(at, _EQUATION, at["epsilon"] / 2, failure)
 
@@ -130,7 +130,7 @@ def likely_population_excess(at: Values) -> Fraction:
 
 
 def likely_regularised_excess(at: Values) -> Fraction:
-    """In one dimension, on a grid of spacing α over [-G/λ, G/λ] with 0 in its middle, by its finite sum.
+    """Return the value in one dimension, on a grid of spacing α over [-G/λ, G/λ] around 0, by its finite sum.
 
     The risk is min(G|w| + (λ/2)w², h).
     """

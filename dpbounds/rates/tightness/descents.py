@@ -44,12 +44,12 @@ def _weighted(at: Values, moment: Fraction) -> Fraction:
 
 
 def weighted(at: Values) -> Fraction:
-    """At the given noise."""
+    """Return the value at the given noise."""
     return _weighted(at, _second_moment(at))
 
 
 def weighted_private(at: Values) -> Fraction:
-    """At σ² = 2G²T/(n²ρ)."""
+    """Return the value at σ² = 2G²T/(n²ρ)."""
     spent = at["dataset_size"] ** 2 * at["rho"]
     return _weighted(at, 2 * at["dimension"] * at["lipschitz"] ** 2 * at["steps"] / spent)
 

@@ -28,7 +28,7 @@ class Capped:
 
 
 def capped(dimension: int, cap: Fraction) -> Capped:
-    """By the distribution of |ζ|²/2, which is that of a Gamma variable of shape d/2."""
+    """Return the capped noise, by the distribution of |ζ|²/2, that of a Gamma variable of shape d/2."""
     half = to_arb(cap) ** 2 / 2
     shape = to_arb(Fraction(dimension, 2))
 

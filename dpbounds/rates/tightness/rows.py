@@ -93,5 +93,5 @@ def rows() -> tuple[Row, ...]:
 
 
 def verdict(finding: Finding) -> str:
-    """In words; the factor is rounded up."""
+    """The verdict in words; the factor is rounded up."""
     return "exact" if finding.exact else f"within {finding.ratio.decimals(4)[1]}"

@@ -132,12 +132,12 @@ def _mean_norm(at: Values, anchor_square: Fraction, difference_square: Fraction,
 
 
 def any_parameters(at: Values) -> arb:
-    """At given noise, and a given distance of anchors."""
+    """Return the value at given noise, and a given distance of anchors."""
     return _mean_norm(at, at["noise_stddev"] ** 2, at["difference_noise_stddev"] ** 2, int(at["anchor_period"]))
 
 
 def prescribed(at: Values) -> arb:
-    """At the parameters of lemma-3.1/explicit."""
+    """Return the value at the parameters of lemma-3.1/explicit."""
     known = {name: at[name] for name in ("smoothness", "lipschitz", "dimension", "dataset_size", "rho")}
     known["initial_gap"] = at.get("initial_gap", at.get("excess_risk", Fraction(0)))
     record = theorem("lowy-ullman-wright-2024/lemma-3.1/explicit")

@@ -29,18 +29,18 @@ def _mean_excess(at: Values, steps: int, noise_square: Fraction, step: arb | Non
 
 
 def any_noise(at: Values) -> arb:
-    """At the prescribed step size."""
+    """Return the value at the prescribed step size."""
     return _mean_excess(at, int(at["steps"]), (at["noise_stddev"] / at["lipschitz"]) ** 2)
 
 
 def any_step(at: Values) -> arb:
-    """At a given one."""
+    """Return the value at a given step size."""
     noise = (at["noise_stddev"] / at["lipschitz"]) ** 2
     return _mean_excess(at, int(at["steps"]), noise, to_arb(at["step_size"]))
 
 
 def private(at: Values) -> arb:
-    """With σ² = 2G²T/(n²ρ)."""
+    """Return the value with σ² = 2G²T/(n²ρ)."""
     return _mean_excess(at, int(at["steps"]), 2 * at["steps"] / _spent(at))
 
 

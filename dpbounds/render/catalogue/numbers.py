@@ -48,7 +48,7 @@ def cells(
 
 
 def _applies(found: Evaluation) -> Standing:
-    """Which conditions fail, or could not be checked."""
+    """Return the conditions that fail, or could not be checked."""
     unknown = ", ".join(sorted({name for one in found.conditions for name in one.missing}))
     if found.failing:
         failing = "; ".join(found.failing)

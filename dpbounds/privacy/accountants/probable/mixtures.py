@@ -22,11 +22,11 @@ class Mixture(Protocol):
 
     @property
     def columns(self) -> int:
-        """How many coordinates a draw has."""
+        """The number of coordinates of a draw."""
 
     @property
     def operations(self) -> float:
-        """At most how many rounded operations, each off by a unit in the last place of 1, are behind a log-ratio."""
+        """Largest number of rounded operations in a log-ratio, each with an error of a unit in the last place of 1."""
 
     @property
     def moments(self) -> tuple[float, float]:
@@ -104,7 +104,7 @@ class _Rows:
 
     @property
     def columns(self) -> int:
-        """How many coordinates a shift has."""
+        """The number of coordinates of a shift."""
         return len(self.shifts[0])
 
     def _squares(self) -> Floats:
@@ -169,7 +169,7 @@ class Apart(_Rows):
 
     @property
     def bands(self) -> int:
-        """In how many coordinates a shift is not 0, at most."""
+        """Largest number of coordinates in which a shift is not 0."""
         return int((self.shifts != 0).sum(axis=1).max())
 
     @property

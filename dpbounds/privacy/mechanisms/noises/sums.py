@@ -41,7 +41,7 @@ class RealNoise(Mechanism):
         return (IDEAL_NOISE,)
 
     def _distance(self, order: Order) -> Fraction:
-        """How far one record moves the answer: in units of the per-record bound, or the final distance if given."""
+        """Return the sensitivity: in units of the clipping norm, or the final distance if given."""
         return self.sensitivity or Fraction(2 if order.moves_twice else 1)
 
 

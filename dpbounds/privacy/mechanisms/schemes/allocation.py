@@ -60,7 +60,7 @@ class _Allocated(Dealing):
         return frozenset((Trait.PUBLIC_RATE, Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.PER_RECORD, Trait.PRESENCE))
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """How records draw their steps."""
+        """Return the assumption on the draws of steps."""
         drawn = (
             "each record draws its steps on its own, uniformly, in secret and whatever the data are; a record that "
             "draws none displaces no other, so that batches have random sizes, and no sum is divided by them"
@@ -142,7 +142,7 @@ class RandomlyAllocated(_Allocated):
         return f"{epochs_in_words(count)} of {self.drawn_in_words(write)}"
 
     def draws(self, relation: Relation) -> str:
-        """How records draw their steps."""
+        """Describe the draws of steps."""
         return (
             "that every record draws its steps by itself, afresh in every epoch and all choices equally likely, so "
             "that batch sizes vary and no record displaces another"
@@ -258,7 +258,7 @@ class BallsInBins(_Allocated):
         return f"{'' if count == 1 else f'{count} times '}{self.drawn_in_words(write)}"
 
     def draws(self, relation: Relation) -> str:
-        """How records draw their bins."""
+        """Describe the draws of bins."""
         often = "afresh in every epoch" if self.redraw else "once"
         return f"that every record draws its bin by itself, uniformly, {often}, and no record displaces another"
 

@@ -37,7 +37,7 @@ _MASSES = _MASSES / _MASSES.sum()
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """How the columns of the bins overlap, exactly; c_j is |C| summed over the steps of bin j.
+    """The overlaps of the columns of the bins, exactly; c_j is |C| summed over the steps of bin j.
 
     Attributes:
         count: b, the number of bins.
@@ -134,7 +134,7 @@ def _estimate(common: Fraction, own: Fraction, count: int, unit: float, replaced
 
 @lru_cache(maxsize=32)
 def bins_of(matrix: Encoder, count: int) -> Bins:
-    """How the columns of the bins overlap.
+    """Return the overlaps of the columns of the bins.
 
     Raises:
         UnsupportedMechanism: The matrix is too large.

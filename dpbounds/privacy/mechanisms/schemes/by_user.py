@@ -65,7 +65,7 @@ class PoissonByUser(Sampling):
         )
 
     def resolved(self) -> Mechanism:
-        """At rate 1 there is no sample."""
+        """Return the mechanism without sampling, if the rate is 1."""
         return self.mechanism.resolved() if self.sample_rate == 1 else self
 
     def classes(self, order: Order) -> Classes:
@@ -121,7 +121,7 @@ class PoissonByUser(Sampling):
         demand_no_allocation(self.mechanism, "a sample of users")
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """How samples are drawn."""
+        """Return the assumption on the samples."""
         drawn = (
             "each user enters each sample independently with exactly the rate given, in secret and whatever their "
             "records are; a sample holds all records of its users, and the bound is that of one record"
@@ -138,7 +138,7 @@ class PoissonByUser(Sampling):
         return self.filled("Poisson samples of users at rate {sample_rate}", write)
 
     def draws(self, relation: Relation) -> str:
-        """How samples are drawn."""
+        """Describe the samples."""
         return "Poisson sampling of users (each enters each step's sample independently, with all of their records)"
 
     def divisor(self, records: int) -> Fraction:

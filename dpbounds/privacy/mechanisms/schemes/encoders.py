@@ -60,7 +60,7 @@ class Toeplitz(Displayed):
 
     @property
     def bands(self) -> int:
-        """How many diagonals are not 0, the main one included."""
+        """The number of diagonals that are not 0, including the main one."""
         return len(self.coefficients)
 
 
@@ -126,7 +126,7 @@ class LowerTriangular(Displayed):
 
     @property
     def bands(self) -> int:
-        """How many diagonals it takes to hold all that is not 0, the main one included."""
+        """The number of diagonals that hold all entries that are not 0, including the main one."""
         return 1 + max(
             index - next(column for column, value in enumerate(row) if value) for index, row in enumerate(self.rows)
         )

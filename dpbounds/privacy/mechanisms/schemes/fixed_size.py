@@ -39,16 +39,16 @@ class _FixedSize(Sampling):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """How likely a record takes part depends on how many there are."""
+        """Properties: the probability of a record depends on the number of records."""
         return frozenset((Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
 
     @property
     def secret(self) -> str:
-        """Which records were in which batch; how many is public."""
+        """The assignment of records to batches; their number is public."""
         return "which records were in which batch"
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """How batches are drawn."""
+        """Return the assumption on the batches."""
         lower = " (or a public lower bound on the larger of two neighbours)" if relation.counts_records else ""
         drawn = f"each batch is drawn afresh and uniformly, in secret, from as many records as said{lower}"
         return (Assumption(LOADER, drawn),)
@@ -181,7 +181,7 @@ class SampledWithoutReplacement(_FixedSize):
         return f"{records_in_words(self.batch_size, self.dataset_size)} drawn without replacement"
 
     def draws(self, relation: Relation) -> str:
-        """How batches are drawn."""
+        """Describe the batches."""
         return "batches drawn uniformly, without replacement, afresh in every step, from no fewer records than stated"
 
 
@@ -271,7 +271,7 @@ class SampledWithReplacement(_FixedSize):
         return f"{records_in_words(self.batch_size, self.dataset_size)} drawn with replacement"
 
     def draws(self, relation: Relation) -> str:
-        """How batches are drawn."""
+        """Describe the batches."""
         return "batches drawn uniformly, with replacement, afresh in every step, from no fewer records than stated"
 
 

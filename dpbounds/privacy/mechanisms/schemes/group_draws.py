@@ -1,4 +1,4 @@
-"""How many records of a group a sample holds, with their probabilities (``pairs/groups.md``)."""
+"""The distribution of the number of group members in a sample (``pairs/groups.md``)."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ class LastIterate(Mechanism):
         return f"{'the' if count == 1 else f'{count} times the'} last iterate of {self.drawn_in_words(write)}"
 
     def draws(self, relation: Relation) -> str:
-        """How batches are made."""
+        """Describe the batches."""
         return _ORDERS[self.order][1]
 
     @property

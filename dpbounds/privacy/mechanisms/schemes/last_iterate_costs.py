@@ -398,7 +398,7 @@ class Uniform(dict[int, float]):
         return [self[self._batches - block[1] + first] for first, _ in blocks]
 
     def at_the_end(self, epoch: int, block: Block, width: float) -> Iterator[tuple[float, float]]:
-        """How large parts of the block cost at most how much, the run ending with this epoch."""
+        """Yield the shares of the block by their largest costs, if the run ends with this epoch."""
         first, last = block
         for least, most in _runs(self.__getitem__, self._batches - last + 1, self._batches - first + 1, width=width):
             yield (most - least + 1) / (last - first + 1), self[least]

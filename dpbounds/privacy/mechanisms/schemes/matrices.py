@@ -245,7 +245,7 @@ class MatrixMechanism(InTurn):
         return f"{'' if count == 1 else f'{count} times '}{self.drawn_in_words(write)}"
 
     def draws(self, relation: Relation) -> str:
-        """How records come to take part."""
+        """Describe the participation of records."""
         if self.participation == "balls-in-bins":
             return "that every record draws its group by itself, uniformly and once"
         return "that records take part as stated (where there is a rate, by draws that stay secret)"

@@ -143,7 +143,7 @@ class PoissonSampled(Sampling):
         return pairs.Sampled(direction, draws, base)
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """How samples are drawn."""
+        """Return the assumption on the samples."""
         drawn = "each record enters each sample independently with exactly the rate given, in secret"
         return (Assumption(LOADER, drawn),)
 
@@ -152,7 +152,7 @@ class PoissonSampled(Sampling):
         return self.filled("Poisson samples at rate {sample_rate}", write)
 
     def draws(self, relation: Relation) -> str:
-        """How samples are drawn."""
+        """Describe the samples."""
         return "Poisson sampling (each record enters each step's sample independently, and the samples stay secret)"
 
     def draw(self, records: int, source: Source) -> Iterator[Rows]:

@@ -90,12 +90,12 @@ class Sampling(Mechanism):
 
     @property
     def secret(self) -> str:
-        """Which records were in which batch."""
+        """The assignment of records to batches."""
         return BATCHES
 
     @property
     def one_batch(self) -> OneBatch | None:
-        """How each batch is drawn; None where batches depend on each other, or records on each other."""
+        """The draw of each batch; None if batches depend on each other, or records on each other."""
         return None
 
     def loss(self) -> Loss:
@@ -129,7 +129,7 @@ class InTurn(Mechanism):
     @property
     @abstractmethod
     def batches(self) -> int:
-        """How many batches an epoch has, apart from a last one that is smaller."""
+        """The number of batches of an epoch, without a smaller last one."""
 
     def answers(self, count: int) -> int:
         """Return the number of answers of ``count`` releases, each computed from one batch."""

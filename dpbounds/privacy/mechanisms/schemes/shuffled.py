@@ -68,7 +68,7 @@ class Shuffled(Dealing):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """How likely a record is in a batch depends on how many there are."""
+        """Properties: the probability of a record depends on the number of records."""
         return frozenset((Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
 
     def dominated_by(self, order: Order) -> pairs.StepBound:
@@ -101,7 +101,7 @@ class Shuffled(Dealing):
         return "the orders of the records"
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """How orders are drawn and batches cut."""
+        """Return the assumption on the orders and the batches."""
         drawn = (
             "each epoch has a fresh, uniformly random order of all records, which stays secret, and batches of one "
             "size are cut from it; an order that is kept for several epochs gains nothing (shuffled_epochs)"
@@ -119,7 +119,7 @@ class Shuffled(Dealing):
         return f"{epochs_in_words(count)} over {cut}{smaller}"
 
     def draws(self, relation: Relation) -> str:
-        """How orders are drawn and batches cut."""
+        """Describe the orders and the batches."""
         return "a uniformly random order of the records in every epoch, drawn afresh, cut into batches of one size"
 
     def as_poisson(self) -> tuple[PoissonSampled, int]:

@@ -1,4 +1,4 @@
-"""How far one record can move a stream that is encoded by a matrix, and the pairs that this makes.
+"""The sensitivity of a stream that is encoded by a matrix, and the pairs that follow from it.
 
 Exact: rational numbers in, rational numbers out. The derivations are in ``matrices.md``, whose sections are named.
 """
@@ -158,7 +158,7 @@ def _envelope(blocks: tuple[Norms, ...]) -> Norms:
 
 @lru_cache(maxsize=32)
 def reach(matrix: Encoder, participation: str, separation: int | None, at_most: int | None) -> Reach:
-    """How far one record moves the stream: single, fixed-order (cyclic-poisson at rate 1) or minimum-separation.
+    """Return the sensitivity of the stream: single, fixed-order (cyclic-poisson at rate 1) or minimum-separation.
 
     Raises:
         UnsupportedMechanism: The matrix is too large for the exact work that this participation takes.

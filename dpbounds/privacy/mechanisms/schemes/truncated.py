@@ -69,7 +69,7 @@ class TruncatedPoisson(Sampling):
 
     @property
     def traits(self) -> frozenset[Trait]:
-        """How likely a record takes part depends on how many there are."""
+        """Properties: the probability of a record depends on the number of records."""
         return frozenset((Trait.ANY_RECORDS, Trait.UNDIVIDED, Trait.UNALLOCATED, Trait.PER_RECORD, Trait.PRESENCE))
 
     @property
@@ -93,7 +93,7 @@ class TruncatedPoisson(Sampling):
         return _classes_of(releases, order, most)
 
     def assumptions(self, relation: Relation) -> tuple[Assumption, ...]:
-        """How samples are drawn and cut."""
+        """Return the assumption on the samples."""
         many = "as many records as said, or fewer" if relation.counts_records else "exactly as many records as said"
         drawn = (
             "each record is sampled independently with exactly the rate given, a batch that would be too large is a "
@@ -107,7 +107,7 @@ class TruncatedPoisson(Sampling):
         return self.filled(cut, write)
 
     def draws(self, relation: Relation) -> str:
-        """How samples are drawn and cut."""
+        """Describe the samples."""
         many = "no more records than stated" if relation.counts_records else "as many records as stated"
         return f"Poisson samples of {many}, each cut, where it is too large, to a uniform choice of that size"
 

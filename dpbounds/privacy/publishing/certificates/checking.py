@@ -51,7 +51,7 @@ class CheckReport:
 
     @property
     def verdict(self) -> str:
-        """In one line."""
+        """The verdict in one line."""
         return "the certificate holds" if self.holds else "the certificate does NOT hold"
 
     def __str__(self) -> str:

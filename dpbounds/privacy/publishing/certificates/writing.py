@@ -73,7 +73,7 @@ def _shows_what_fails(mechanism: Mechanism, relation: Relation) -> bool:
 
 
 def _of_drawn_calibration(subject: Calibration, spent: Account) -> dict[str, object]:
-    """That the value suffices; that another fails is shown by nothing that the checker does."""
+    """Return the certificate that the value suffices; the checker cannot show that another one fails."""
     entry = _account(spent, "suffices", subject.target_epsilon)
     if standalone_checker.rational(entry["claim"]["upper"]) > subject.target_epsilon:
         return _document_of([{**entry, "role": "account"}], None)

@@ -36,7 +36,7 @@ class Optimizer(Protocol):
 
     @property
     def accumulated_iterations(self) -> int:
-        """How many batches the step is made of."""
+        """The number of batches of the step."""
 
 
 class CertifiedAccountant:

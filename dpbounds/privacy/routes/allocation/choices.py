@@ -1,4 +1,4 @@
-"""How fine a grid is and how far it reaches: choices, no part of the proof."""
+"""Fineness and reach of grids: choices, which are not part of the proof."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Point:
 
     @property
     def width(self) -> float:
-        """How much of the profile is not known, as a share of it; at most 1."""
+        """Return the unknown part of the profile, as a share of it; at most 1."""
         known = max(Fraction(0), self.seen - self.alpha * self.mistaken)
         return float((self.profile - known) / self.profile) if self.profile else 0.0
 

@@ -83,7 +83,7 @@ def repeated(first: _T, times: int, both: Callable[[_T, _T], _T]) -> _T:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """How two ratios d points apart add up: e^(ih) + e^((i-d)h) lies between the points i + s_d and i + s_d + 1.
+    """Sums of two ratios d points apart: e^(ih) + e^((i-d)h) lies between the points i + s_d and i + s_d + 1.
 
     Attributes:
         places: s_d for d = 0, 1, ...

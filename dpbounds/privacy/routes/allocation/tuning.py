@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Fineness:
-    """How finely one of m bins is looked at.
+    """Fineness of one of m bins.
 
     Attributes:
         cells: Cells of y, per unit.
@@ -30,7 +30,7 @@ class Fineness:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """When a threshold under replace-one is looked at again, more finely. Row "1 of 100, z=1, replace"."""
+    """Conditions for a finer evaluation of a threshold under replace-one. Row "1 of 100, z=1, replace"."""
 
     # Share of the profile that is not known, beyond which a finer look is tried; 0 to 1.
     width: float = 5e-3
@@ -50,7 +50,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class SignedGrid:
-    """How finely a signed grid works. Rows "1 of 10, 10 epochs, z=.5, replace" and "same 5 bins, 21 epochs"."""
+    """Fineness of a signed grid. Rows "1 of 10, 10 epochs, z=.5, replace" and "same 5 bins, 21 epochs"."""
 
     # Thresholds per deviation of the loss and 1 / spacing; 1 to 4.
     losses: float = 2.0

@@ -24,7 +24,7 @@ class Bulk:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """How one part's moment generating function is summed: nodes t = step·j, first <= j <= last."""
+    """Nodes of the sum of one part's moment generating function: t = step·j, first <= j <= last."""
 
     part: RepeatedPair
     step: float  # a double with few bits, so that step·j is exact
@@ -39,7 +39,7 @@ class Nodes:
     lifted: bool = False  # whether the sums at many frequencies run over nodes with |Im t| = d
 
     def log_lift(self, tilt: float) -> float:
-        """How much larger the summands at lifted nodes are than what they add up to, as a logarithm."""
+        """Logarithm of the ratio of the summands at lifted nodes to their sum."""
         if not self.lifted:
             return 0.0
         return float(log_growth(self, self.bulk, tilt, np.array(self.strip)))
@@ -69,7 +69,7 @@ class ContourChoices:
 
     @property
     def reach(self) -> float:
-        """How far from ``guess`` the plan still serves well."""
+        """Distance from ``guess`` up to which the plan serves well."""
         return min(0.25 * self.spread, 1 / self.tilt, 1 / (self.bulk_tilt or self.tilt))
 
     @property
@@ -84,12 +84,12 @@ class ContourChoices:
 
 
 def bend(cut: CutDistribution | Nodes, bulk: Bulk | None = None) -> float:
-    """By how much the densities and the cut-offs (or the split) may grow at |Im t| = y, as a logarithm, over y²."""
+    """Growth of the densities and the cut-offs (or the split) at |Im t| = y, as a logarithm, over y²."""
     return 0.5 + (1 / cut.softness**2 if cut.part.cut else 0.0) + (1 / bulk.softness**2 if bulk else 0.0)
 
 
 def log_growth(cut: CutDistribution | Nodes, bulk: Bulk | None, tilt: float, y: Floats) -> Floats:
-    """How much larger the integrand may be at |Im t| = y, as a logarithm (``Moments._growth``)."""
+    """Growth of the integrand at |Im t| = y, as a logarithm (``Moments._growth``)."""
     return y * y * bend(cut, bulk) + tilt * log_vanish(cut.part, y)
 
 

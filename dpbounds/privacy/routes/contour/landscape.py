@@ -50,7 +50,7 @@ class RepeatedPair:
 
     @property
     def direction(self) -> Direction:
-        """Which of the neighbours stands first."""
+        """The first of the two neighbours."""
         return self.pair.direction
 
     @property

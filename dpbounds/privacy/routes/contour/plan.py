@@ -94,7 +94,7 @@ class Draft:
 
     @property
     def nats(self) -> float:
-        """How accurate M must be over all repetitions, as -log."""
+        """Accuracy of M over all repetitions, as -log."""
         # how far δ e^{λε} lies below G(λ): what M's errors are measured against
         below = -depth(self.landscape, self.saddle)
         return -math.log(self.accuracy) + max(0.0, below) + 2

@@ -1,4 +1,4 @@
-"""How far in the frequency: periods, and where the tails fall below an allowance. In floating point, nothing is proven.
+"""Range of frequencies: periods, and where the tails fall below an allowance. In floating point, nothing is proven.
 
 These are the floating-point twins of the bounds in ``tails``; a poor choice only widens the result.
 """

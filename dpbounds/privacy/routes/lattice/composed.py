@@ -164,7 +164,7 @@ class Discretised:
     infinite: arb
 
     def gap(self, steps: Steps) -> float:
-        """By how much the upper side's log mass exceeds the lower side's under the tilt: the width of log δ to come."""
+        """Return the excess of the upper side's log mass over the lower side's under the tilt: the width of log δ."""
         pairs = zip(steps, self.uppers, self.lowers, strict=True)
         return sum(count * float((total(up) / total(low)).log().mid()) for (_, count), up, low in pairs)
 

@@ -49,7 +49,7 @@ def upper_atoms(cells: Cells, lattice: Lattice) -> Atoms:
 
 @dataclass(frozen=True, slots=True)
 class RoundingDown:
-    """When a piece is simply rounded down instead of taking from its neighbour (a choice; either way is sound).
+    """Conditions for rounding a piece down instead of taking from its neighbour (a choice; either way is sound).
 
     Where the tilted distribution has next to no mass, rounding down costs nothing, while taking could exhaust what is
     rare and decisive; and so it is for a narrow bulk that lies a hair above a lattice point.

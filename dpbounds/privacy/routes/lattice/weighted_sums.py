@@ -64,7 +64,7 @@ class FewFrequencies:
     def of(
         cls, spectrum: Sequence[tuple[int, acb]], length: int, start: int, tilt: Fraction, spacing: Fraction
     ) -> FewFrequencies:
-        """From G_k for some 0 <= k <= N/2 (their conjugates included); the others are taken as 0."""
+        """Build the sum from G_k for some 0 <= k <= N/2 (their conjugates included); the others are taken as 0."""
         with working(PRECISION):
             values = tuple(g * (1 if k in (0, length // 2) else 2) / length for k, g in spectrum)
         numbers = np.array([complex(value) for value in values])

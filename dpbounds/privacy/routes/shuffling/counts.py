@@ -1,4 +1,4 @@
-"""How many clones of either kind an epoch has: the pair of distributions, and a discrete pair that dominates it.
+"""Numbers of clones of either kind in an epoch: the pair of distributions, and a discrete pair that dominates it.
 
 ``schemes/shuffled.md`` derives them and numbers the steps. Every choice of a ``Choice`` is sound.
 """
@@ -79,7 +79,7 @@ def lost(pair: ShuffledBatches, choice: Choice) -> Fraction:
 
 
 def clone_bases(pair: ShuffledBatches) -> tuple[ShiftedGaussians, ShiftedGaussians]:
-    """How far another record is from the record, and from its neighbour: that is nearer to all where it is zeroed."""
+    """Return the distances of another record from the record and its neighbour: a zeroed record is nearer to all."""
     shift = pair.base.squared_shift
     return ShiftedGaussians(shift if pair.direction is Direction.REPLACE else 4 * shift), pair.base
 
@@ -186,7 +186,7 @@ def _clones(others: int, choice: Choice) -> Iterator[tuple[int, arb]]:
 
 
 def _window(trials: int, chance: float, negligible: float) -> tuple[int, int]:
-    """Between which two numbers all but next to nothing of a binomial distribution lies: a choice."""
+    """Return two numbers between which nearly all of a binomial distribution lies: a choice."""
     mean, log = trials * chance, -math.log(negligible)
     reach = math.sqrt(2 * log * mean * (1 - chance)) + log / 3 + 2
     return max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach))

@@ -148,7 +148,7 @@ def mean_profile(grid: Grid, found: Ratios, bins: int, order: str) -> Profile:
     lost = found.lost * scale
 
     def below(at: arb) -> int:
-        """How many points lie below, ``at`` in units."""
+        """Return the number of points below, ``at`` in units."""
         return bisect_right(places, only_whole(at.floor(), "a threshold between points of the grid"))
 
     def removed(alpha: arb) -> arb:
@@ -207,7 +207,7 @@ class Exchanged:
             raise NotCovered("steps allocated in secret with so little noise, under replace-one")
 
     def __call__(self, alpha: arb) -> arb:
-        """By symmetry from α >= 1; then at the next number e^(k 2^-30) below, of which there are fewer."""
+        """Return the value by symmetry from α >= 1; then at the next number e^(k 2^-30) below, to use fewer."""
         if alpha < 1:
             return 1 - alpha + alpha * self(1 / alpha)
         k = math.floor(float(alpha.log().mid()) * 2**30 + 0.5) - 1

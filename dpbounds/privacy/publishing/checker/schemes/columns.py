@@ -84,12 +84,12 @@ def squared_norms(matrix: dict[str, Any], steps: int) -> list[Fraction]:
 
 
 def bands_of(matrix: dict[str, Any]) -> int:
-    """How many diagonals hold all that is not 0; the main one counts."""
+    """Return the number of diagonals that hold all entries that are not 0, including the main one."""
     if matrix["kind"] == "toeplitz":
         return len(matrix["coefficients"])
     return max(len(row) - next(j for j, value in enumerate(row) if value) for row in matrix["rows"])
 
 
 def steps_in(given: dict[str, Any]) -> int:
-    """How many rows there are."""
+    """Return the number of rows."""
     return len(given["rows"]) if "rows" in given else int(given["steps"])

@@ -39,7 +39,7 @@ class Gaussian(Scheme):
         return False
 
     def is_attained(self, release: dict[str, Any]) -> bool:
-        """By a single record."""
+        """Return True: a single record attains it."""
         return True
 
     def product(self, release: dict[str, Any], relation: str) -> tuple[Fraction, Sampled]:

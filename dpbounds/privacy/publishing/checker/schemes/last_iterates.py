@@ -104,7 +104,7 @@ class LastIterate(Scheme):
         return Spent(steps=[(found, 1)])
 
     def sampling(self, release: dict[str, Any]) -> None:
-        """It has no noise of its own."""
+        """Return None: it has no separate noise."""
 
     def words(self, release: dict[str, Any]) -> str:
         """Noise and decay are rounded down, steps up."""

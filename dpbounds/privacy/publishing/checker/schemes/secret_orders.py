@@ -86,7 +86,7 @@ class Shuffles:
         self.known: dict[int, list[list[tuple[int, fmpz_poly]]]] = {}
 
     def window(self, epoch: int, first: int, second: int) -> arb:
-        """From a position to one in the next epoch (0 where an iterate is published between), or to the end."""
+        """Return the window from a position to the next epoch (0 if an iterate is published between), or to the end."""
         return self.cost(epoch * self.m + first, min((epoch + 1) * self.m + second, self.m * self.epochs))
 
     def dearest(self, epoch: int, block: tuple[int, int], second: int) -> tuple[int, fmpz_poly]:
@@ -100,13 +100,13 @@ class Shuffles:
         return k, fmpz_poly([(1 << 32) - up, up])
 
     def moved_up(self, at: arb, low: int, high: int) -> int:
-        """How much, in units of 2^-32, of a mass between two places goes to the higher one."""
+        """Return the part, in units of 2^-32, of a mass between two places that goes to the higher one."""
         low_root, root, high_root = arb(low).sqrt(), at.sqrt(), arb(high).sqrt()
         share = 1 / (1 + self.fall ** (high - low) * (high_root - root) / (root - low_root))
         return min(1 << 32, rounded_up(share, 32))
 
     def steps(self, epoch: int) -> list[list[tuple[int, fmpz_poly]]]:
-        """From every block to every block in the next epoch."""
+        """Return the steps from every block to every block in the next epoch."""
         key = epoch if self.changing else 0
         if key not in self.known:
             with ctx.workprec(512):
