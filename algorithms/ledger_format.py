@@ -102,7 +102,7 @@ def demand_one_size(releases: Iterable[Mechanism]) -> None:
             "dataset_size",
             " and ".join(map(str, sorted(sizes))),
             "one number of records for all batches of a ledger",
-            "where it is a lower bound, write the smallest one everywhere; other data are another ledger",
+            "if it is a lower bound, write the smallest one everywhere; for another dataset, write another ledger",
         )
 
 

@@ -268,7 +268,7 @@ class OpenRun:
         pen = self.ledger if ledger is None else ledger
         if self.noise == "secure":
             if parts is None:
-                raise UnsupportedMechanism("secure choices need records' parts of the scores, which are not known here")
+                raise UnsupportedMechanism("secure choices need records' parts of the scores, which are not available")
             records = self.problem.records
             bound = sensitivity * records / self.relation.sensitivity_factor
             terms = (scores.shape, choice(epsilon, self.relation, method), sensitivity, method)

@@ -244,7 +244,7 @@ def _allowed_on_sphere(records: int, dimension: int, steps: int | None, budget: 
     most = int(evaluate(theorem_1_explicit.most_steps, values).exact_lower)
     if most < 1:
         allowed = f"at least 1/n = {formatted_float(Fraction(1, records), 'g', 'up')}"
-        raise InvalidValue("delta", float(budget.delta), allowed, "the sphere hides no more")
+        raise InvalidValue("delta", float(budget.delta), allowed, "noise on a sphere gives no smaller delta")
     count = most if steps is None else fields.count(steps, "steps")
     if count > most:
         raise InvalidValue("steps", count, f"at most {most}, which delta allows", "no radius of a sphere helps")

@@ -57,7 +57,7 @@ class Count:
         if within is None:
             raise BudgetExceeded(
                 f"an answer ({question.kind}) was to be written into another ledger than the run's: "
-                "what it gives away would not be counted"
+                "its privacy loss would not be counted"
             )
         before, outer, self._drawn = pen.taken, self._drawn, []
         try:

@@ -56,7 +56,7 @@ class Plain:
     def answer(self, question: Question, answer: Callable[[], Any]) -> Any:
         """Pass the answer through, if it is asked at the iterate."""
         if question.kind not in ("gradient", "batch"):
-            raise self._other(f"something else than a gradient was asked ({question.kind})")
+            raise self._other(f"a query other than a gradient was made ({question.kind})")
         (x,) = question.points
         now = np.broadcast_to(self._step.start, x.shape) if self._now is None else self._now
         self._demand(x, now, "a point that was asked about is not where the step leads")

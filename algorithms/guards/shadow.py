@@ -177,7 +177,7 @@ class _Shadow:
         (asked, given, states), self._given = self._given, None
         self._made_up.answered()
         if asked != _digest(question):
-            raise DataLeaked(f"the shadow asks something else ({question.kind})")
+            raise DataLeaked(f"the shadow run asks a different question ({question.kind})")
         for generator, state in zip(question.generators, states, strict=True):
             generator.bit_generator.state = state
         return _as_released(given, self._made_up)

@@ -267,9 +267,14 @@ class Visits:
         """
         if steps % self.scheme.bins:
             allowed = f"whole epochs of {self.scheme.bins} batches"
-            raise InvalidValue("steps", steps, allowed, "who was in a batch of a part of one is not kept")
+            raise InvalidValue("steps", steps, allowed, "batches of an unfinished epoch are not stored")
         if isinstance(self.scheme, Bins) and not self.scheme.redraw and not kept:
-            raise InvalidValue("sampling", repr(self.scheme), "one that deals anew", "who is in which bin is not kept")
+            raise InvalidValue(
+                "sampling",
+                repr(self.scheme),
+                "one that draws bins anew",
+                "the assignment of records to bins is not stored",
+            )
         self.steps, self.resumed = steps, bool(steps)
 
     def gaussian(self, *, noise_stddev: Fraction, per_record_bound: Fraction, sampling: Sampling = None) -> None:

@@ -160,7 +160,7 @@ class SecondOrderMethod(Method[FiniteSum]):
             raise InvalidValue("steps", self.steps, f"at least {least}", "the risk may fall for as many steps")
         needed = math.ceil(self.records_needed(problem).exact_upper)
         if problem.records < needed:
-            raise InvalidValue("records", problem.records, f"at least {needed}", "below that nothing is promised")
+            raise InvalidValue("records", problem.records, f"at least {needed}", "below that there is no guarantee")
         return Enclosure.exactly(self.failure_probability)
 
     def _ledger(self) -> OpenLedger:

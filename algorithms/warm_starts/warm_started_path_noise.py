@@ -134,7 +134,7 @@ class WarmStartedPathNoise(Method[FiniteSum]):
         assert gap is not None
         if gap < psi:
             allowed = f"at least {formatted_float(psi, 'g', 'up')}"
-            raise InvalidValue("descent.initial_gap", float(gap), allowed, "the start may be so bad")
+            raise InvalidValue("descent.initial_gap", float(gap), allowed, "the loss of the start may be that large")
         return self.descent.bound(problem) + Enclosure.exactly(self.start_failure)
 
     def walk(self, problem: FiniteSum, run: OpenRun) -> Outcome:

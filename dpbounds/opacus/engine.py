@@ -111,7 +111,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
                 "secure_mode",
                 True,
                 "False",
-                "torchcsprng, which it needs, draws uniform numbers in a way that is not known here; give a "
+                "torchcsprng, which it needs, draws uniform numbers in a way that is not supported; give a "
                 "noise_generator, and a loader with a generator, seeded from the operating system",
             )
         kept: EngineAccountant
@@ -297,7 +297,7 @@ class PrivacyEngine(opacus.PrivacyEngine):  # type: ignore[misc]  # Opacus has n
         names = ("clipping", "distributed", "grad_sample_mode")
         kind = get_optimizer_class(**{name: options.pop(name) for name in names})
         if kind not in OPTIMIZERS:
-            raise UnsupportedMechanism(f"Opacus' optimiser {kind.__name__} was not looked at here")
+            raise UnsupportedMechanism(f"Opacus' optimiser {kind.__name__} is not supported")
         plain = optimizer.original_optimizer if isinstance(optimizer, DPOptimizer) else optimizer
         options["expected_batch_size"] = sampling.divisor
         if noise_generator is None:

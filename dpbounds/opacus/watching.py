@@ -195,7 +195,7 @@ def own_generator(device: Any = "cpu") -> torch.Generator:
     expected = torch.from_numpy((same.random_raw(8) % GRID).astype(np.float64))
     if not torch.equal(torch.rand(8, generator=generator.clone_state(), dtype=torch.float32).double() * GRID, expected):
         raise UnsupportedMechanism(
-            f"PyTorch {torch.__version__} keeps the state of a generator in a way that is not known here: give a "
+            f"PyTorch {torch.__version__} keeps the state of a generator in a way that is not supported: give a "
             "noise_generator, and a loader with a generator, seeded from the operating system"
         )
     return generator

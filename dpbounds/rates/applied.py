@@ -241,7 +241,7 @@ def _refuse_unknown(
     if theorem.privacy is None and theorem.relation not in (None, own.budget.relation):
         raise Unfit(f"proven under {theorem.relation}; its mechanism is not recorded, so nothing follows here")
     if fixed := overruled(theorem, part, known):
-        raise Unfit(f"does not apply: it prescribes {', '.join(fixed)} itself, and proves nothing at a given one")
+        raise Unfit(f"does not apply: it prescribes {', '.join(fixed)} itself, and is not proven at a given one")
     absent = wanted - set(known) - {"rho"}
     if theorem.privacy is not None:
         for symbol in theorem.privacy.needs:

@@ -210,7 +210,7 @@ def test_variants_are_those_that_share_a_class_with_a_name_before_them():
         (("dp-fw-l2", "n=50", "d=2"), "needs its constraint"),
         (("dp-sgd-poisson", "steps=3"), "runs on its own example"),
         (("dp-gd", "--centre", "1/2"), "--centre 1/2 needs --data"),
-        (("path-noise", "--noise", "secure"), "--noise secure is not known to path-noise"),
+        (("path-noise", "--noise", "secure"), "--noise secure is not an option of path-noise"),
         (("dp-nc", "n=50", "d=2", "stationarity=-1"), "stationarity must be greater than 0"),
     ],
 )

@@ -226,7 +226,7 @@ def unproven_check(theorem: str, kind: str, unproven: Sequence[str], runs: int) 
 
 def _of_runs(theorem: str, kind: str, verdict: Verdict, found: str, reasons: Sequence[str], runs: int) -> Check:
     if not 1 <= len(reasons) <= runs:
-        raise InvalidValue("runs", runs, f"at least the {len(reasons)} (1 or more) for which there is a reason")
+        raise InvalidValue("runs", runs, f"at least the {len(reasons)} (1 or more) with a reason")
     reason = f"{found} {len(reasons)} of {runs} runs: {reasons[0].splitlines()[0]}"
     return lost_check(theorem, kind, verdict, reason, len(reasons))
 

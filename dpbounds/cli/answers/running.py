@@ -203,7 +203,7 @@ def subject_of(
     chosen |= {word: _number(parameters[word], value) for word, value in given.items()}
     if noise != "gaussian":
         if "noise" not in parameters:
-            raise unfit(f"--noise {noise}", f"is not known to {name}")
+            raise unfit(f"--noise {noise}", f"is not an option of {name}")
         chosen["noise"] = noise
     for each in parameters.values():
         if each.default is inspect.Parameter.empty and each.name not in (*chosen, *_OTHERWISE):
@@ -220,7 +220,7 @@ def subject_of(
 
 
 def _gradient_steps(given: dict[str, Fraction]) -> Any:
-    """Steps of a fixed size, with momentum: what the words say, taken out of them."""
+    """Take step_size and momentum out of the words, and return steps of a fixed size."""
     from dpbounds.algorithms.descents.private_training import GradientSteps
 
     if "step_size" not in given:
@@ -243,7 +243,7 @@ def _drawn(
     found: dict[str, Any] = {"notes": ()}
     if draws["release"] is not None:
         if "release" not in parameters:
-            raise unfit(f"--release {draws['release']}", f"is not known to {name}", "take dp-sgd or dp-gld")
+            raise unfit(f"--release {draws['release']}", f"is not an option of {name}", "take dp-sgd or dp-gld")
         found["release"] = draws["release"]
     hidden = found.get("release") == "last-iterate"
     if hidden and "output" in parameters:
@@ -258,12 +258,12 @@ def _drawn(
         found["steps"] = drawing.steps
     if isinstance(scheme, Correlated) and "optimiser" not in parameters:
         if "draws" not in parameters:
-            raise unfit("correlated noise", f"is not known to {name}", "take dp-ftrl or training")
+            raise unfit("correlated noise", f"is not an option of {name}", "take dp-ftrl or training")
         matrix = {"matrix": scheme.matrix, "batches": scheme.bins, "draws": scheme.draws}
         return {**found, **matrix, "sample_rate": scheme.sample_rate}
     if "sampling" not in parameters:
         told = f"--sampling {draws['sampling']}"
-        raise unfit(told, f"is not known to {name}", "take training or dp-sgd, which draw batches in any way")
+        raise unfit(told, f"is not an option of {name}", "take training or dp-sgd, which allow every sampling")
     if "output" in parameters and isinstance(scheme, Bins | Truncated | Visited):
         found["output"] = "last"  # no bound is known on a random iterate either
     return {**found, "sampling": scheme}

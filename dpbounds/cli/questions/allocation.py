@@ -102,7 +102,7 @@ def read_allocation(given: dict[str, Any], scheme: str, unknown: str | None) -> 
             raise unfit(_as_given(name, given[name]), f"is the unknown of --solve {what}")
     if given["batch_size"] is not None:
         if unknown == "batches":
-            raise unfit(_as_given("batch_size", given["batch_size"]), "is what --solve batches solves for")
+            raise unfit(_as_given("batch_size", given["batch_size"]), "does not fit --solve batches, which finds it")
         if given["batches"] is not None:
             raise InvalidValue("--batch-size", given["batch_size"], "either --batches or --batch-size, not both")
         given = {**given, "batches": _batches_of(given, scheme), "batch_size": None}

@@ -89,7 +89,7 @@ def command(
     """
     for name in ("plot", "report"):
         if given[name] is not None and given["group_size"] != 1:
-            raise unfit(f"--group-size {given['group_size']}", f"does not fit --{name}, which speaks of one record")
+            raise unfit(f"--group-size {given['group_size']}", f"does not fit --{name}, which is about one record")
     if given["explain"] and given["as_json"]:
         raise unfit("--explain", "does not fit --json here", "dpbounds epsilon --explain --json has an advantage in it")
     if given["digits"] is not None and given["as_json"]:

@@ -179,7 +179,7 @@ def command(
 
 def _demand_checkpoints(subject: Subject, checkpoint: Path | None) -> None:
     if checkpoint is not None and "checkpoint" not in inspect.signature(subject.algorithm.run).parameters:
-        why = f"is not known to {subject.name}: what it holds between steps is not written down"
+        why = f"is not an option of {subject.name}, whose state between steps cannot be stored"
         raise unfit(f"--checkpoint {checkpoint}", why, "take training, or leave it out")
 
 

@@ -189,7 +189,7 @@ def allocated(
     try:
         return enclosed(product, targets, asked.target.for_epsilon, width, all_proven)
     except Declined as reason:
-        raise NotCertified(f"no route could prove an answer ({reason})") from None
+        raise NotCertified(f"no method could prove an answer ({reason})") from None
 
 
 def at_once(product: Product, asked: Question) -> Proof:
@@ -379,7 +379,7 @@ def _first_good(product: Product, asked: Question) -> Proof:
         every = route == "auto" or is_limited()
         found += _by_lattice(widths, lattice, asked.work or Work(), reasons, every=every)
     if not found:
-        raise NotCertified("no route could prove an answer (" + "; ".join(reasons) + ")")
+        raise NotCertified("no method could prove an answer (" + "; ".join(reasons) + ")")
     return min(found, key=relative_width)
 
 

@@ -104,7 +104,7 @@ class BallDescent:
         if self._keeps(Fraction(0), target):  # even publishing random gradients as they are
             return Radius(Fraction(0), None)
         if not _LEAST_RADIUS <= self.sensitivity <= _LARGEST_RADIUS:
-            raise NotCertified("the radius is a double, and the sensitivity too far from 1 for that: change the units")
+            raise NotCertified("the radius is a double, and the sensitivity is too far from 1 for it: change the units")
         unsafe = to_float(self.sensitivity / 2, "down")  # the balls do not meet, which is no better than no noise
         safe = 2 * unsafe
         while not self._keeps(Fraction(safe), target):

@@ -53,7 +53,7 @@ def least_max_batch_size(
     (part, steps), *others = parts_of(mechanism)
     if others or not isinstance(part, TruncatedPoisson):
         raise UnsupportedMechanism(
-            f"how large batches must be is answered for one TruncatedPoisson, repeated, not for {shown(mechanism)}"
+            f"max_batch_size is computed for one TruncatedPoisson, repeated, not for {shown(mechanism)}"
         )
     uncut = account_at(PoissonSampled(part.mechanism, part.sample_rate) ** steps, Target("delta", target), neighbours)
     allowed = Fraction(uncut.enclosure.exact_lower) * (1 + share)

@@ -44,5 +44,5 @@ def demand_one_record(subject: Account | Calibration, what: str) -> None:
     demand("subject", subject, Account, Calibration)
     if subject.group_size > 1:
         raise CertificateError(
-            f"no {what} for groups of {subject.group_size} records: it speaks of one record; publish a certificate"
+            f"no {what} for groups of {subject.group_size} records: it is about one record; publish a certificate"
         )

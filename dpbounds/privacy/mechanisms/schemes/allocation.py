@@ -309,7 +309,7 @@ def _at_a_step(inner: Mechanism, order: Order) -> tuple[pairs.Pair, tuple[pairs.
     if order is Order.REPLACE:  # ± the record's vector; several releases, even chosen one by one, are as good as one
         if not has(Trait.ADDS_UP, inner):
             raise UnsupportedMechanism(
-                f"{where} have a proven pair under replace-one for Gaussian noise alone: ask under add-or-remove-one "
+                f"{where} have a proven pair under replace-one for Gaussian noise only: ask under add-or-remove-one "
                 "or zero-out-one (--relation add-or-remove-one or --relation zero-out-one)"
             )
         demand_no_final_distance(inner, f"in {where} a record and its replacement are hardly ever at the same one")

@@ -53,7 +53,7 @@ class Toeplitz(Displayed):
         while read and read[-1] == 0:
             read.pop()
         if not read or read[0] == 0:
-            raise InvalidValue("coefficients", list(given[:3]), "numbers, of which the first is not 0", _DIAGONAL)
+            raise InvalidValue("coefficients", list(given[:3]), "numbers, the first of them not 0", _DIAGONAL)
         _common_denominator(read, "coefficients")
         object.__setattr__(self, "coefficients", tuple(read))
         object.__setattr__(self, "steps", rows)

@@ -245,7 +245,7 @@ class _Reader:
                 return _without_noise(event)
         if name in _REFUSED:
             refuse(_REFUSED[name], name)
-        raise UnsupportedMechanism(f"{name}: {_UNREADABLE.get(name, 'an event that is not known here')}")
+        raise UnsupportedMechanism(f"{name}: {_UNREADABLE.get(name, 'an unknown event')}")
 
     def _randomized_response(self, event: DpEvent) -> Mechanism | Unprotected | None:
         p, k = exact(event.noise_parameter, "noise_parameter"), positive_integer(event.num_buckets, "num_buckets")

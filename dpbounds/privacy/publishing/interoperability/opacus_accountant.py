@@ -262,7 +262,7 @@ def register_with_opacus(sampling: str | None = None) -> None:
 
     Raises:
         InvalidValue: Nothing, or something else, is declared.
-        UnsupportedMechanism: The installed Opacus or PyTorch draws Poisson samples in a way that is not known here.
+        UnsupportedMechanism: The installed Opacus or PyTorch draws Poisson samples in a way that is not supported.
         DpboundsError: Opacus is not installed, has no registry, or has another accountant of that name.
     """
     declared = _declared(sampling)

@@ -113,4 +113,4 @@ def _with_other_torch(function: Any, stand_in: object) -> Callable[..., Any]:
 
 
 def _unknown(what: str, advice: str = "use a version of Opacus and PyTorch that was looked at") -> UnsupportedMechanism:
-    return UnsupportedMechanism(f"this Opacus draws records in a way that is not known here: {what}; {advice}")
+    return UnsupportedMechanism(f"this Opacus draws records in a way that is not supported: {what}; {advice}")

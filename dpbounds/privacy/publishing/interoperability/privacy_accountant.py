@@ -150,7 +150,7 @@ class CertifiedPrivacyAccountant(dp_accounting.PrivacyAccountant):  # type: igno
     def _readings(self) -> tuple[Mechanism, Mechanism] | None:
         """Return the composition, with guarantees as declared, and as if they held under add-or-remove-one."""
         if self._unprotected:
-            raise UnsupportedMechanism("an event was composed that protects nothing (without noise, or non-private)")
+            raise UnsupportedMechanism("an event without privacy was composed (no noise, or non-private)")
         if not self._parts:
             return None
         return (
